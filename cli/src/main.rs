@@ -1,0 +1,2 @@
+//! The isomorph command
+fn main() {}

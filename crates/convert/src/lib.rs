@@ -1,0 +1,1 @@
+//! Registry and detection, plan, pipeline, certificate, diff

@@ -1,0 +1,15 @@
+//! Errors, findings and rules: the one vocabulary in which every isomorph crate says that something is wrong.
+//!
+//! An [`Error`] stops the work; a [`Finding`] is one line of a validation report. Both name a [`Place`] (file, row,
+//! line, byte offset — data, never only text) and, where a format's rule is broken, the [`Rule`] with its stable id.
+//! This crate does no I/O and depends on nothing of ours.
+
+mod error;
+mod finding;
+mod place;
+mod rule;
+
+pub use error::{Error, Kind, Result};
+pub use finding::{Finding, Findings};
+pub use place::Place;
+pub use rule::{Rule, Severity};

@@ -1,0 +1,1 @@
+//! The front door: what a Rust user depends on

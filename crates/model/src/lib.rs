@@ -1,0 +1,1 @@
+//! The graph model: schema, keys, terms, batches, equality and digest

@@ -1,0 +1,1 @@
+//! Places and bytes: local files, object stores, ranges, atomic publish, budgets

@@ -1,0 +1,2 @@
+//! Tasks of the workspace: test, check, directions
+fn main() {}

@@ -1,0 +1,146 @@
+//! One memory budget, shared by everything that works at the same time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use isomorph_error::{Error, Kind, Result};
+
+use crate::platform;
+
+/// Memory assumed on a machine that does not say how much it has, bytes.
+const ASSUMED_MEMORY: u64 = 8 << 30;
+
+/// A number of bytes that operators reserve from before they allocate. Clones share it.
+///
+/// A budget is an agreement, not an allocator: it bounds the large buffers (sort runs, decoded pages, look-up tables)
+/// that operators announce, not every small object.
+#[derive(Clone)]
+pub struct Budget(Arc<Inner>);
+
+struct Inner {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Budget {
+    /// A budget of `bytes`.
+    pub fn new(bytes: u64) -> Self {
+        Budget(Arc::new(Inner { limit: bytes, used: AtomicU64::new(0), peak: AtomicU64::new(0) }))
+    }
+
+    /// A quarter of the memory that this process may use (control-group limits count).
+    pub fn of_this_machine() -> Self {
+        Budget::new(platform::memory_bytes().unwrap_or(ASSUMED_MEMORY) / 4)
+    }
+
+    /// All of it, bytes.
+    pub fn limit(&self) -> u64 {
+        self.0.limit
+    }
+
+    /// Reserved now, bytes.
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever reserved at once, bytes.
+    pub fn peak(&self) -> u64 {
+        self.0.peak.load(Ordering::Relaxed)
+    }
+
+    /// Left now, bytes.
+    pub fn available(&self) -> u64 {
+        self.limit().saturating_sub(self.used())
+    }
+
+    /// Reserves `bytes`, or nothing when fewer are left: the moment to spill.
+    pub fn try_reserve(&self, bytes: u64) -> Option<Reservation> {
+        self.take(bytes).then(|| Reservation { budget: self.clone(), bytes })
+    }
+
+    /// Reserves `bytes` that cannot be done without.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when fewer are left.
+    pub fn reserve(&self, bytes: u64) -> Result<Reservation> {
+        self.try_reserve(bytes).ok_or_else(|| self.exceeded(bytes))
+    }
+
+    /// Adds `bytes` if they fit; never exceeds the limit, whatever other threads do.
+    fn take(&self, bytes: u64) -> bool {
+        let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.0.limit);
+        match self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+            Ok(before) => {
+                self.0.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    fn exceeded(&self, bytes: u64) -> Error {
+        Error::new(
+            Kind::TooLarge,
+            format!("{bytes} bytes of memory are needed, {} of {} are left", self.available(), self.limit()),
+        )
+        .hint("raise --memory")
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::of_this_machine()
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Budget({} of {} used, peak {})", self.used(), self.limit(), self.peak())
+    }
+}
+
+/// Bytes taken from a [`Budget`]; given back when dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Budget,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// Held, bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes `bytes` more, or nothing when fewer are left.
+    pub fn try_grow(&mut self, bytes: u64) -> bool {
+        let grown = self.budget.take(bytes);
+        if grown {
+            self.bytes += bytes;
+        }
+        grown
+    }
+
+    /// Takes `bytes` more that cannot be done without.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when fewer are left; what is held stays held.
+    pub fn grow(&mut self, bytes: u64) -> Result<()> {
+        if self.try_grow(bytes) { Ok(()) } else { Err(self.budget.exceeded(bytes)) }
+    }
+
+    /// Gives back `bytes`, at most what is held.
+    pub fn shrink(&mut self, bytes: u64) {
+        let back = bytes.min(self.bytes);
+        self.bytes -= back;
+        self.budget.0.used.fetch_sub(back, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}

@@ -1,0 +1,35 @@
+//! Counts what is read, so that a test can say how many bytes a look-up or a push-down cost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes and requests of one blob, added to those of its root.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    bytes: AtomicU64,
+    requests: AtomicU64,
+    parent: Option<Arc<Counter>>,
+}
+
+impl Counter {
+    /// A counter that passes on to `parent`.
+    pub(crate) fn below(parent: &Arc<Counter>) -> Self {
+        Counter { parent: Some(Arc::clone(parent)), ..Counter::default() }
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(parent) = &self.parent {
+            parent.add(bytes);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,52 @@
+//! Sequential reading of a blob.
+
+use std::io::{self, BufRead, Read};
+
+use bytes::{Buf, Bytes};
+
+use crate::Blob;
+
+/// How much is fetched at a time, bytes.
+const WINDOW: u64 = 256 << 10;
+
+/// A buffered reader over a [`Blob`], from its first byte to its last.
+#[derive(Debug)]
+pub struct BlobReader {
+    blob: Blob,
+    position: u64,
+    window: Bytes,
+}
+
+impl BlobReader {
+    pub(crate) fn new(blob: Blob) -> Self {
+        BlobReader { blob, position: 0, window: Bytes::new() }
+    }
+
+    /// The offset of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position - self.window.len() as u64
+    }
+}
+
+impl Read for BlobReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.len().min(buffer.len());
+        self.window.copy_to_slice(&mut buffer[..length]);
+        Ok(length)
+    }
+}
+
+impl BufRead for BlobReader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.window.is_empty() && self.position < self.blob.size() {
+            let end = self.blob.size().min(self.position + WINDOW);
+            self.window = self.blob.read(self.position..end).map_err(io::Error::other)?;
+            self.position = end;
+        }
+        Ok(&self.window)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.window.advance(amount.min(self.window.len()));
+    }
+}

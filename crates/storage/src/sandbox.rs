@@ -1,0 +1,61 @@
+//! Names that come out of manifests: what they may look like.
+
+use isomorph_error::{Error, Place, Result, Rule, Severity};
+
+use crate::limits;
+
+/// A relative name that leaves its root or could be read as leaving it.
+pub static PATH_ESCAPE: Rule = Rule {
+    id: "STO-PATH-ESCAPE",
+    severity: Severity::Error,
+    says: "a name in a dataset stays below the dataset's own directory",
+    remedy: "correct the name in the manifest, or name the right directory with --root",
+};
+
+/// Refuses a relative name that is not plainly below its root.
+///
+/// Refused: empty names, names of more than 1,024 bytes, absolute names, `.`, `..` and empty components, backslashes,
+/// drive letters, NUL and other control characters, and percent-encoded dots, slashes, backslashes and NUL (a name that
+/// is decoded once more by somebody else must not turn into one of the others).
+///
+/// # Errors
+/// [`PATH_ESCAPE`].
+pub fn check(relative: &str) -> Result<()> {
+    let refuse = |why: &str| {
+        let shown: String = relative.chars().take(80).collect();
+        Err(Error::broken(&PATH_ESCAPE, why.to_owned()).at(Place::file(shown)))
+    };
+    if relative.is_empty() {
+        return refuse("the name is empty");
+    }
+    if relative.len() > limits::PATH_BYTES {
+        return refuse("the name is longer than 1,024 bytes");
+    }
+    if relative.chars().any(char::is_control) {
+        return refuse("the name contains a control character");
+    }
+    if relative.contains('\\') {
+        return refuse("the name contains a backslash");
+    }
+    if relative.starts_with('/') {
+        return refuse("the name is absolute");
+    }
+    let bytes = relative.as_bytes();
+    if bytes.get(1) == Some(&b':') && bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+        return refuse("the name begins with a drive letter");
+    }
+    let lower = relative.to_ascii_lowercase();
+    if ["%2e", "%2f", "%5c", "%00"].iter().any(|escape| lower.contains(escape)) {
+        return refuse("the name hides a dot, a slash or a NUL behind percent encoding");
+    }
+    for component in relative.split('/') {
+        match component {
+            "" => return refuse("the name has an empty component"),
+            "." => return refuse("the name has a component `.`"),
+            ".." => return refuse("the name leaves its directory through `..`"),
+            long if long.len() > limits::NAME_BYTES => return refuse("a component is longer than 255 bytes"),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Temporary files for spilling.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use isomorph_error::{Error, Place, Result};
+
+use crate::Blob;
+use crate::counter::Counter;
+
+/// A directory for temporary files, and the count of what they hold. Clones share it.
+///
+/// The files have no name where the system allows it, so nothing is left of them when the process is killed.
+#[derive(Clone, Debug)]
+pub struct Scratch(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    directory: PathBuf,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Scratch {
+    /// Temporary files below `directory` (`--temp-dir`), or below the system's directory for them.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) or [`Kind::Usage`](isomorph_error::Kind::Usage) when it is
+    /// not a directory.
+    pub fn new(directory: Option<&Path>) -> Result<Self> {
+        let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
+        let place = || Place::file(directory.display().to_string());
+        let metadata = std::fs::metadata(&directory).map_err(|error| Error::from(error).at(place()))?;
+        if !metadata.is_dir() {
+            return Err(Error::usage("the place for temporary files is not a directory").at(place()));
+        }
+        Ok(Scratch(Arc::new(Inner { directory, used: AtomicU64::new(0), peak: AtomicU64::new(0) })))
+    }
+
+    /// A new empty file that can be written and read.
+    ///
+    /// # Errors
+    /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Io`](isomorph_error::Kind::Io).
+    pub fn create(&self) -> Result<ScratchFile> {
+        let file = tempfile::tempfile_in(&self.0.directory)
+            .map_err(|error| Error::from(error).at(Place::file(self.0.directory.display().to_string())))?;
+        Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0 })
+    }
+
+    /// Where the files are.
+    pub fn directory(&self) -> &Path {
+        &self.0.directory
+    }
+
+    /// In temporary files now, bytes.
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever in temporary files at once, bytes.
+    pub fn peak(&self) -> u64 {
+        self.0.peak.load(Ordering::Relaxed)
+    }
+}
+
+/// One temporary file; gone when dropped.
+#[derive(Debug)]
+pub struct ScratchFile {
+    scratch: Scratch,
+    file: File,
+    size: u64,
+    position: u64,
+}
+
+impl ScratchFile {
+    /// Size, bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// A blob over what is in the file now, for positional reads. The file must stay alive to stay counted.
+    ///
+    /// # Errors
+    /// [`Kind::Io`](isomorph_error::Kind::Io).
+    pub fn blob(&self) -> Result<Blob> {
+        let file = self.file.try_clone().map_err(Error::from)?;
+        Blob::from_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
+    }
+
+    /// Reads exactly `range` (byte offsets).
+    ///
+    /// # Errors
+    /// As [`Blob::read`].
+    pub fn read_at(&self, range: std::ops::Range<u64>) -> Result<Bytes> {
+        self.blob()?.read(range)
+    }
+}
+
+impl Write for ScratchFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.position += written as u64;
+        if self.position > self.size {
+            let grown = self.position - self.size;
+            self.size = self.position;
+            let used = self.scratch.0.used.fetch_add(grown, Ordering::Relaxed) + grown;
+            self.scratch.0.peak.fetch_max(used, Ordering::Relaxed);
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Read for ScratchFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for ScratchFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.position = self.file.seek(to)?;
+        Ok(self.position)
+    }
+}
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        self.scratch.0.used.fetch_sub(self.size, Ordering::Relaxed);
+    }
+}

@@ -1,1 +1,27 @@
-//! The graph model: schema, keys, terms, batches, equality and digest
+//! The graph model: one description that can say everything any of the formats can say.
+//!
+//! - [`Graph`] describes a graph without its rows: node, edge and hyperedge types, values, groups, documents.
+//! - [`Batch`] carries the rows, as Arrow columns.
+//! - [`Source`] and [`Sink`] are how formats give and take them; a scan is a list of independent [`Part`]s.
+//! - [`digest`] is equality as code: the same graph has the same digest in every encoding.
+//!
+//! This crate does no I/O and knows no format. `docs/model.md` is its specification.
+
+pub mod batch;
+pub mod digest;
+pub mod flow;
+pub mod json;
+pub mod key;
+pub mod label;
+pub mod memory;
+pub mod property;
+pub mod schema;
+pub mod term;
+
+pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
+pub use flow::{About, Delivery, EdgeOrder, NodeId, Part, Request, Side, Sink, Source, Tables, Written};
+pub use key::{Key, KeyKind};
+pub use label::LabelColumn;
+pub use memory::MemoryGraph;
+pub use property::{Cardinality, Property, ValueKind, well_known};
+pub use schema::{Direction, Document, EdgeType, Graph, LabelVocabulary, NodeType, Relation};

@@ -1,0 +1,201 @@
+//! Rows of a graph, as Arrow columns.
+//!
+//! A batch belongs to one table of the [`crate::Graph`] it was read from. Property columns stand in the order of the
+//! type's properties; a column that was not asked for, or is null throughout, is `None`.
+
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray, UInt32Array, UInt64Array};
+
+use crate::LabelColumn;
+
+/// Property columns, one for each property of the type.
+pub type Columns = Vec<Option<ArrayRef>>;
+
+/// Ends of edges, or owners of values: which element of a type is meant.
+#[derive(Debug, Clone)]
+pub enum Ends {
+    /// Dense rows of the type's table.
+    Rows(UInt64Array),
+    /// Keys, of the type's key kind.
+    Keys(ArrayRef),
+}
+
+impl Ends {
+    /// Number of ends.
+    pub fn len(&self) -> usize {
+        match self {
+            Ends::Rows(rows) => rows.len(),
+            Ends::Keys(keys) => keys.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `len` ends from `start` on; no copy.
+    pub fn slice(&self, start: usize, len: usize) -> Ends {
+        match self {
+            Ends::Rows(rows) => Ends::Rows(rows.slice(start, len)),
+            Ends::Keys(keys) => Ends::Keys(keys.slice(start, len)),
+        }
+    }
+}
+
+/// Rows of a node type.
+#[derive(Debug, Clone)]
+pub struct NodeBatch {
+    /// Index of the node type.
+    pub ty: usize,
+    /// Row number of the first row in the type's table.
+    pub start: u64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Keys; `None` when the position is the key.
+    pub keys: Option<ArrayRef>,
+    /// Labels; `None` when no row has any.
+    pub labels: Option<LabelColumn>,
+    /// Property columns.
+    pub properties: Columns,
+}
+
+/// The relations of the rows of an edge batch, where the type leaves them to the rows.
+#[derive(Debug, Clone)]
+pub struct Relations {
+    /// Relation names that `index` refers to; some may be unused.
+    pub names: StringArray,
+    /// For each row the index of its relation, never null.
+    pub index: UInt32Array,
+}
+
+/// Rows of an edge type.
+#[derive(Debug, Clone)]
+pub struct EdgeBatch {
+    /// Index of the edge type.
+    pub ty: usize,
+    /// Number of rows.
+    pub rows: usize,
+    /// Relations, exactly when the type's relation is [`crate::Relation::PerRow`].
+    pub relations: Option<Relations>,
+    /// Source ends.
+    pub source: Ends,
+    /// Target ends.
+    pub target: Ends,
+    /// Layers of the ends, lists of labels, when the type is layered.
+    pub layers: Option<(ArrayRef, ArrayRef)>,
+    /// Direction of each row, when the type leaves it to the rows; null = directed.
+    pub directed: Option<BooleanArray>,
+    /// Keys, when the type has one.
+    pub keys: Option<ArrayRef>,
+    /// Property columns.
+    pub properties: Columns,
+}
+
+/// Rows of a hyperedge type.
+#[derive(Debug, Clone)]
+pub struct HyperedgeBatch {
+    /// Index of the hyperedge type.
+    pub ty: usize,
+    /// Row number of the first row.
+    pub start: u64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Keys.
+    pub keys: ArrayRef,
+    /// Direction of each row, when the type leaves it to the rows.
+    pub directed: Option<BooleanArray>,
+    /// Property columns.
+    pub properties: Columns,
+}
+
+/// Members of hyperedges.
+#[derive(Debug, Clone)]
+pub struct MemberBatch {
+    /// Index of the hyperedge type.
+    pub ty: usize,
+    /// The hyperedges.
+    pub owner: Ends,
+    /// The members.
+    pub member: Ends,
+    /// `head`, `tail` or `member`.
+    pub roles: StringArray,
+    /// Layers of the members, lists of labels.
+    pub layers: Option<ArrayRef>,
+    /// Signed coefficients.
+    pub coefficients: Option<Float64Array>,
+}
+
+/// Values of a many-valued or qualified property.
+#[derive(Debug, Clone)]
+pub struct ValueBatch {
+    /// Index of the value table.
+    pub table: usize,
+    /// Whose values.
+    pub owner: Ends,
+    /// The values, of the property's type.
+    pub values: ArrayRef,
+    /// Qualifier columns.
+    pub qualifiers: Columns,
+}
+
+/// Groups of a kind.
+#[derive(Debug, Clone)]
+pub struct GroupBatch {
+    /// Index of the kind.
+    pub kind: usize,
+    /// Position of the first group.
+    pub start: u64,
+    /// Keys.
+    pub keys: ArrayRef,
+    /// Property columns.
+    pub properties: Columns,
+}
+
+/// Memberships of elements in groups.
+#[derive(Debug, Clone)]
+pub struct MembershipBatch {
+    /// Index of the group kind.
+    pub kind: usize,
+    /// Index of the membership table of that kind.
+    pub table: usize,
+    /// The groups.
+    pub group: Ends,
+    /// The members.
+    pub member: Ends,
+    /// Property columns.
+    pub properties: Columns,
+}
+
+/// Rows of one table of a graph.
+#[derive(Debug, Clone)]
+pub enum Batch {
+    /// Nodes.
+    Nodes(NodeBatch),
+    /// Edges.
+    Edges(EdgeBatch),
+    /// Hyperedges.
+    Hyperedges(HyperedgeBatch),
+    /// Members of hyperedges.
+    Members(MemberBatch),
+    /// Values in long form.
+    Values(ValueBatch),
+    /// Groups.
+    Groups(GroupBatch),
+    /// Memberships in groups.
+    Memberships(MembershipBatch),
+}
+
+impl Batch {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Batch::Nodes(batch) => batch.rows,
+            Batch::Edges(batch) => batch.rows,
+            Batch::Hyperedges(batch) => batch.rows,
+            Batch::Members(batch) => batch.member.len(),
+            Batch::Values(batch) => batch.values.len(),
+            Batch::Groups(batch) => batch.keys.len(),
+            Batch::Memberships(batch) => batch.member.len(),
+        }
+    }
+}

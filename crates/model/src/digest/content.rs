@@ -1,0 +1,1 @@
+//! The digest of what a graph says.

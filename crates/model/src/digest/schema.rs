@@ -1,0 +1,91 @@
+//! The digest of what is declared: types, widths, nullability, cardinality, label vocabulary.
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::table::Digest;
+use crate::{Cardinality, Direction, Graph, Key, LabelVocabulary, Property, ValueKind};
+
+/// The digest of a graph's schema: of everything in [`schema_json`].
+pub fn schema_digest(graph: &Graph) -> Digest {
+    Digest(xxh3_128(schema_json(graph).to_string().as_bytes()))
+}
+
+/// What is declared, as JSON in one order: types sorted by name, so that only the declarations count.
+pub fn schema_json(graph: &Graph) -> Value {
+    let mut nodes: Vec<Value> = graph
+        .nodes
+        .iter()
+        .map(|ty| {
+            let labels = match &ty.labels {
+                LabelVocabulary::None => Value::Null,
+                LabelVocabulary::Declared(labels) => json!(labels),
+                LabelVocabulary::Open => json!("open"),
+            };
+            json!({ "type": ty.name, "key": key(&ty.key), "labels": labels, "properties": properties(&ty.properties) })
+        })
+        .collect();
+    let mut edges: Vec<Value> = graph
+        .edges
+        .iter()
+        .map(|ty| {
+            let (source, relation, target) = graph.edge_name(ty);
+            json!({
+                "type": [source, relation, target],
+                "direction": direction(ty.direction),
+                "key": ty.key.as_ref().map(key),
+                "layered": ty.layered,
+                "properties": properties(&ty.properties),
+            })
+        })
+        .collect();
+    let mut hyperedges: Vec<Value> = graph
+        .hyperedges
+        .iter()
+        .map(|ty| {
+            let ends = graph.nodes.get(ty.ends).map(|ty| ty.name.clone());
+            json!({
+                "type": ty.name, "key": key(&ty.key), "ends": ends, "direction": direction(ty.direction),
+                "layered": ty.layered, "properties": properties(&ty.properties),
+            })
+        })
+        .collect();
+    for list in [&mut nodes, &mut edges, &mut hyperedges] {
+        list.sort_by_key(|ty| ty["type"].to_string());
+    }
+    json!({ "name": graph.name, "nodes": nodes, "edges": edges, "hyperedges": hyperedges })
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Directed => "directed",
+        Direction::Undirected => "undirected",
+        Direction::PerRow => "row",
+    }
+}
+
+fn key(key: &Key) -> Value {
+    json!({ "kind": key.kind, "type": key.data_type.to_string(), "name": key.name })
+}
+
+fn properties(properties: &[Property]) -> Value {
+    properties.iter().map(property).collect()
+}
+
+fn property(property: &Property) -> Value {
+    let cardinality = match property.cardinality {
+        Cardinality::Single => "single",
+        Cardinality::List => "list",
+        Cardinality::Set => "set",
+    };
+    let detail = match &property.kind {
+        ValueKind::Literal { datatype } => json!(datatype),
+        ValueKind::Tensor { shape, .. } => json!(shape),
+        _ => Value::Null,
+    };
+    json!({
+        "name": property.name, "type": property.data_type.to_string(), "kind": property.kind.word(), "detail": detail,
+        "nullable": property.nullable, "cardinality": cardinality, "feature": property.feature,
+        "declared": property.declared,
+    })
+}

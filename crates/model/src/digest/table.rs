@@ -1,0 +1,210 @@
+//! The table of sums behind a digest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use isomorph_error::Error;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::VERSION;
+
+/// What sort of facts a line counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LineKind {
+    /// Nodes and their values.
+    Nodes,
+    /// Edges and their values.
+    Edges,
+    /// Hyperedges and their values.
+    Hyperedges,
+    /// Members of hyperedges.
+    Members,
+    /// Groups and their values.
+    Groups,
+    /// Memberships in groups.
+    Memberships,
+    /// Documents.
+    Documents,
+}
+
+impl LineKind {
+    /// The word that people see.
+    pub fn word(self) -> &'static str {
+        match self {
+            LineKind::Nodes => "nodes",
+            LineKind::Edges => "edges",
+            LineKind::Hyperedges => "hyperedges",
+            LineKind::Members => "members",
+            LineKind::Groups => "groups",
+            LineKind::Memberships => "memberships",
+            LineKind::Documents => "documents",
+        }
+    }
+}
+
+/// The name of a sum: which facts it adds up.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Line {
+    /// Sort of facts.
+    pub kind: LineKind,
+    /// Parts of the type's name: one for nodes; source, relation, target for edges.
+    pub ty: Vec<String>,
+    /// The property; empty for existence, and for unkeyed edges, whose rows are one fact each.
+    pub property: String,
+}
+
+/// A sum of fact hashes modulo 2^128, and how many there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// The sum.
+    pub hash: u128,
+    /// The number of facts.
+    pub count: u64,
+}
+
+impl Sum {
+    /// Adds one fact.
+    pub fn add(&mut self, hash: u128) {
+        self.hash = self.hash.wrapping_add(hash);
+        self.count = self.count.wrapping_add(1);
+    }
+
+    /// Adds another sum.
+    pub fn merge(&mut self, other: Sum) {
+        self.hash = self.hash.wrapping_add(other.hash);
+        self.count = self.count.wrapping_add(other.count);
+    }
+}
+
+/// All sums of a graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table(BTreeMap<Line, Sum>);
+
+impl Table {
+    /// Adds to one line.
+    pub fn merge_line(&mut self, line: Line, sum: Sum) {
+        if sum != Sum::default() {
+            self.0.entry(line).or_default().merge(sum);
+        }
+    }
+
+    /// Adds another table.
+    pub fn merge(&mut self, other: Table) {
+        for (line, sum) in other.0 {
+            self.merge_line(line, sum);
+        }
+    }
+
+    /// The lines in order, none of them empty.
+    pub fn lines(&self) -> impl Iterator<Item = (&Line, &Sum)> {
+        self.0.iter().filter(|(_, sum)| **sum != Sum::default())
+    }
+
+    /// One line's sum.
+    pub fn get(&self, line: &Line) -> Sum {
+        self.0.get(line).copied().unwrap_or_default()
+    }
+
+    /// The lines that differ, with both sums.
+    pub fn differences<'a>(&'a self, other: &'a Table) -> Vec<(&'a Line, Sum, Sum)> {
+        let mut lines: Vec<&Line> = self.lines().chain(other.lines()).map(|(line, _)| line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+            .into_iter()
+            .map(|line| (line, self.get(line), other.get(line)))
+            .filter(|(_, left, right)| left != right)
+            .collect()
+    }
+
+    /// The digest: the hash of the version and of the sorted table.
+    pub fn digest(&self) -> Digest {
+        let mut bytes = Vec::new();
+        push_text(&mut bytes, VERSION);
+        for (line, sum) in self.lines() {
+            push_text(&mut bytes, line.kind.word());
+            bytes.extend_from_slice(&(line.ty.len() as u64).to_le_bytes());
+            line.ty.iter().for_each(|part| push_text(&mut bytes, part));
+            push_text(&mut bytes, &line.property);
+            bytes.extend_from_slice(&sum.hash.to_le_bytes());
+            bytes.extend_from_slice(&sum.count.to_le_bytes());
+        }
+        Digest(xxh3_128(&bytes))
+    }
+}
+
+/// Appends a text with its length, so that what follows cannot be mistaken for it.
+pub(super) fn push_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// 128 bits that stand for a graph. Shown as eight groups of four hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Digest(pub u128);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for group in (0..8).rev() {
+            write!(f, "{:04x}", (self.0 >> (16 * group)) as u16)?;
+            if group > 0 {
+                f.write_str(" ")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Digest {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        match u128::from_str_radix(&digits, 16) {
+            Ok(value) if digits.len() == 32 => Ok(Digest(value)),
+            _ => Err(Error::malformed(format!("a digest has 32 hexadecimal digits, not {text:?}"))),
+        }
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{:032x}", self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_digest_reads_back_what_it_shows() {
+        let digest = Digest(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
+        assert_eq!(digest.to_string(), "0123 4567 89ab cdef 0011 2233 4455 6677");
+        assert_eq!(digest.to_string().parse::<Digest>().unwrap(), digest);
+        assert!("0123".parse::<Digest>().is_err());
+    }
+
+    #[test]
+    fn empty_lines_leave_no_trace() {
+        let line = |ty: &str| Line { kind: LineKind::Nodes, ty: vec![ty.into()], property: String::new() };
+        let mut one = Table::default();
+        one.merge_line(line("a"), Sum { hash: 7, count: 1 });
+        let mut two = one.clone();
+        two.merge_line(line("b"), Sum::default());
+        assert_eq!(one.digest(), two.digest());
+        assert!(one.differences(&two).is_empty());
+        two.merge_line(line("a"), Sum { hash: 0, count: 1 });
+        assert_eq!(one.differences(&two).len(), 1);
+    }
+}

@@ -1,0 +1,204 @@
+//! How formats give and take rows.
+//!
+//! A scan is a list of [`Part`]s: independent pieces of the input (a chunk, a row group) in a fixed order. Whoever
+//! drives the scan reads them one after another, or on all cores. Nothing flows back: a [`Sink`] says beforehand what
+//! it wants delivered, in which order, with ends as rows or as keys.
+
+use isomorph_error::{Error, Findings, Result};
+
+use crate::{Batch, EdgeBatch, Graph};
+
+/// Which tables of a graph a scan should read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Tables {
+    /// All of them.
+    #[default]
+    All,
+    /// Nodes of one type.
+    Nodes(usize),
+    /// Nodes of one type, keys only: no labels, no properties.
+    NodeKeys(usize),
+    /// Edges of one type.
+    Edges(usize),
+    /// Edges of one type, ends only: no properties.
+    EdgeEnds(usize),
+    /// Everything but nodes and edges.
+    Rest,
+}
+
+/// An order of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum EdgeOrder {
+    /// Whatever costs least.
+    #[default]
+    Any,
+    /// Ascending rows of the source end.
+    Source,
+    /// Ascending rows of the target end.
+    Target,
+}
+
+/// What a scan should read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Request {
+    /// Which tables.
+    pub tables: Tables,
+    /// In which order edges must come. A source that does not offer it (see [`Source::edge_orders`]) refuses.
+    pub order: EdgeOrder,
+    /// Upper bound for the rows of a batch.
+    pub batch_rows: usize,
+}
+
+impl Request {
+    /// All of `tables`, in any order.
+    pub fn of(tables: Tables) -> Self {
+        Request { tables, order: EdgeOrder::Any, batch_rows: 65_536 }
+    }
+
+    /// The same, with edges in `order`.
+    pub fn in_order(mut self, order: EdgeOrder) -> Self {
+        self.order = order;
+        self
+    }
+}
+
+/// An independent piece of a scan. Reading it twice gives the same batches.
+pub trait Part: Send + Sync {
+    /// Reads the piece and hands over its batches in order.
+    ///
+    /// # Errors
+    /// When the input cannot be read or is not what its format demands, or when `take` returns an error.
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()>;
+
+    /// Number of rows, if known before reading; for progress only.
+    fn rows(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A graph that can be read.
+pub trait Source: Send + Sync {
+    /// Its description.
+    fn graph(&self) -> &Graph;
+
+    /// The pieces of a scan, in the order of the rows.
+    ///
+    /// # Errors
+    /// When the request cannot be met, or metadata cannot be read.
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>>;
+
+    /// The orders in which edges of type `ty` can be had without sorting. Foreign declarations are checked while
+    /// reading: a part that breaks the order is an error.
+    fn edge_orders(&self, _ty: usize) -> Vec<EdgeOrder> {
+        Vec::new()
+    }
+
+    /// What there is to know without reading the rows.
+    fn about(&self) -> About {
+        About::default()
+    }
+
+    /// The edges of type `edge` that leave (or reach) one node, straight from where they lie, with properties.
+    ///
+    /// # Errors
+    /// When the node does not exist, the input cannot be read, or the source has no look-ups.
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+        Err(Error::unsupported("this format has no neighbour look-ups"))
+    }
+
+    /// Checks every rule of the format, reading everything, and adds what is broken to `findings`.
+    ///
+    /// # Errors
+    /// When it could not read on.
+    fn validate(&self, _findings: &mut Findings) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A node of a known type, as somebody names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeId<'a> {
+    /// By its row.
+    Row(u64),
+    /// By its key, as text.
+    Key(&'a str),
+}
+
+/// Which end of an edge the node is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The source: edges that leave it.
+    Out,
+    /// The target: edges that reach it.
+    In,
+}
+
+/// What a format says of an opened graph beside its description: for `info`.
+#[derive(Debug, Clone, Default)]
+pub struct About {
+    /// The format's name and encoding: "GraphAr", "NOCK (Parquet)".
+    pub format: String,
+    /// Version or dialect: "gar/v1, keys of 2024+".
+    pub version: String,
+    /// Number of files, data and metadata.
+    pub files: u64,
+    /// Their size in bytes, as far as known.
+    pub bytes: u64,
+    /// How it is stored, one line.
+    pub layout: String,
+    /// What is stored for an edge type, by its index: "by source (ordered), by dest (ordered)".
+    pub edge_layouts: Vec<String>,
+    /// What was noticed while opening.
+    pub findings: Findings,
+}
+
+/// One thing a sink wants. Deliveries are made one after another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// All nodes of a type in the source's order.
+    Nodes(usize),
+    /// All edges of a type with ends as rows, sorted by the aligned end, then the other.
+    Edges {
+        /// Edge type.
+        ty: usize,
+        /// [`EdgeOrder::Source`] or [`EdgeOrder::Target`], or any.
+        order: EdgeOrder,
+    },
+    /// Nodes of all types, type by type, in the source's order; behind each batch of nodes the edges that leave
+    /// them, of all types, sorted by (source row, edge type, target row). Source ends are rows, target ends keys.
+    NodesWithOutEdges,
+    /// Hyperedges, values, groups and memberships.
+    Rest,
+}
+
+/// What a sink wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Files with their sizes in bytes, relative to the destination.
+    pub files: Vec<(String, u64)>,
+}
+
+impl Written {
+    /// Sum of the sizes, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, size)| size).sum()
+    }
+}
+
+/// A graph that is being written.
+pub trait Sink: Send {
+    /// What is wanted, in this order.
+    fn deliveries(&self) -> Vec<Delivery>;
+
+    /// Takes rows of delivery number `delivery`.
+    ///
+    /// # Errors
+    /// When they cannot be written, or break a promise of the delivery.
+    fn write(&mut self, delivery: usize, batch: Batch) -> Result<()>;
+
+    /// Writes what is left. Publishing is the caller's.
+    ///
+    /// # Errors
+    /// When something cannot be written.
+    fn finish(self: Box<Self>) -> Result<Written>;
+}

@@ -1,0 +1,155 @@
+//! Labels of nodes: a set per row, dictionary-encoded twice, because graphs have few labels and few label sets.
+
+use std::collections::HashMap;
+
+/// The label sets of the rows of a batch.
+///
+/// `rows[i]` picks a set; a set is a sorted list of indexes into `names`. The empty set means no labels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelColumn {
+    names: Vec<String>,
+    sets: Vec<Vec<u32>>,
+    rows: Vec<u32>,
+}
+
+impl LabelColumn {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The label names that sets refer to; some may be unused.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The distinct label sets, each as sorted indexes into [`LabelColumn::names`].
+    pub fn sets(&self) -> &[Vec<u32>] {
+        &self.sets
+    }
+
+    /// For each row, the index of its set.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The labels of one row, in the order of `names`.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = &str> {
+        let set = self.rows.get(row).and_then(|&set| self.sets.get(set as usize));
+        set.into_iter().flatten().filter_map(|&name| self.names.get(name as usize)).map(String::as_str)
+    }
+
+    /// The rows from `start` on, `rows` of them (fewer at the end).
+    pub fn slice(&self, start: usize, rows: usize) -> LabelColumn {
+        let end = start.saturating_add(rows).min(self.rows.len());
+        let rows = self.rows.get(start.min(end)..end).unwrap_or_default().to_vec();
+        LabelColumn { names: self.names.clone(), sets: self.sets.clone(), rows }
+    }
+
+    /// The same rows with every set passed through `change`: it gets the names of a set and returns the new names.
+    /// Called once for each distinct set, not once for each row.
+    pub fn map_sets(&self, mut change: impl FnMut(Vec<&str>) -> Vec<String>) -> LabelColumn {
+        let mut builder = LabelBuilder::default();
+        let sets: Vec<u32> = self
+            .sets
+            .iter()
+            .map(|set| {
+                let names = set.iter().filter_map(|&name| self.names.get(name as usize)).map(String::as_str).collect();
+                let changed = change(names);
+                builder.intern(changed.iter().map(String::as_str))
+            })
+            .collect();
+        builder.column.rows = self.rows.iter().filter_map(|&set| sets.get(set as usize).copied()).collect();
+        builder.finish()
+    }
+}
+
+/// Builds a [`LabelColumn`] row by row; a set seen before costs one hash look-up.
+#[derive(Debug, Default)]
+pub struct LabelBuilder {
+    column: LabelColumn,
+    names: HashMap<String, u32>,
+    sets: HashMap<Vec<u32>, u32>,
+    scratch: Vec<u32>,
+}
+
+impl LabelBuilder {
+    /// The index of a set of labels; order and repeats do not matter.
+    pub fn intern<'a>(&mut self, labels: impl IntoIterator<Item = &'a str>) -> u32 {
+        self.scratch.clear();
+        for label in labels {
+            let id = match self.names.get(label) {
+                Some(&id) => id,
+                None => {
+                    let id = self.column.names.len() as u32;
+                    self.column.names.push(label.to_owned());
+                    self.names.insert(label.to_owned(), id);
+                    id
+                }
+            };
+            self.scratch.push(id);
+        }
+        self.scratch.sort_unstable();
+        self.scratch.dedup();
+        if let Some(&set) = self.sets.get(self.scratch.as_slice()) {
+            return set;
+        }
+        let set = self.column.sets.len() as u32;
+        self.column.sets.push(self.scratch.clone());
+        self.sets.insert(self.scratch.clone(), set);
+        set
+    }
+
+    /// Adds one row with the given labels.
+    pub fn push<'a>(&mut self, labels: impl IntoIterator<Item = &'a str>) {
+        let set = self.intern(labels);
+        self.column.rows.push(set);
+    }
+
+    /// Adds one row with a set that [`LabelBuilder::intern`] returned.
+    pub fn push_set(&mut self, set: u32) {
+        self.column.rows.push(set);
+    }
+
+    /// The finished column.
+    pub fn finish(self) -> LabelColumn {
+        self.column
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_and_repeats_of_labels_mean_nothing() {
+        let mut builder = LabelBuilder::default();
+        builder.push(["b", "a"]);
+        builder.push(["a", "b", "a"]);
+        builder.push([]);
+        let column = builder.finish();
+        assert_eq!(column.rows(), [0, 0, 1]);
+        assert_eq!(column.row(1).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(column.row(2).count(), 0);
+    }
+
+    #[test]
+    fn sets_are_changed_once_each() {
+        let mut builder = LabelBuilder::default();
+        for _ in 0..100 {
+            builder.push(["x"]);
+        }
+        let mut calls = 0;
+        let column = builder.finish().map_sets(|names| {
+            calls += 1;
+            names.into_iter().map(str::to_owned).chain(["t".to_owned()]).collect()
+        });
+        assert_eq!(calls, 1);
+        assert_eq!(column.row(99).collect::<Vec<_>>(), ["x", "t"]);
+    }
+}

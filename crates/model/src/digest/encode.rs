@@ -1,8 +1,8 @@
 //! Values as bytes: equal values of one family have equal bytes, whatever their width or encoding.
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;

@@ -16,6 +16,7 @@ mod order;
 mod schema;
 mod table;
 
+pub use content::{ContentDigest, RowHashes};
 pub use fact::key_hashes;
 pub use order::OrderDigest;
 pub use schema::{schema_digest, schema_json};

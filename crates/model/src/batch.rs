@@ -199,3 +199,28 @@ impl Batch {
         }
     }
 }
+
+impl EdgeBatch {
+    /// `rows` rows from `start` on; no copy.
+    pub fn slice(&self, start: usize, rows: usize) -> EdgeBatch {
+        EdgeBatch {
+            ty: self.ty,
+            rows,
+            relations: self
+                .relations
+                .as_ref()
+                .map(|all| Relations { names: all.names.clone(), index: all.index.slice(start, rows) }),
+            source: self.source.slice(start, rows),
+            target: self.target.slice(start, rows),
+            layers: self.layers.as_ref().map(|(source, target)| (source.slice(start, rows), target.slice(start, rows))),
+            directed: self.directed.as_ref().map(|directed| directed.slice(start, rows)),
+            keys: self.keys.as_ref().map(|keys| keys.slice(start, rows)),
+            properties: slice_columns(&self.properties, start, rows),
+        }
+    }
+}
+
+/// `rows` rows of every column, from `start` on; no copy.
+pub fn slice_columns(columns: &Columns, start: usize, rows: usize) -> Columns {
+    columns.iter().map(|column| column.as_ref().map(|column| column.slice(start, rows))).collect()
+}

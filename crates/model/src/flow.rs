@@ -14,6 +14,10 @@ pub enum Tables {
     /// All of them.
     #[default]
     All,
+    /// Nodes of all types.
+    AllNodes,
+    /// Edges of all types.
+    AllEdges,
     /// Nodes of one type.
     Nodes(usize),
     /// Nodes of one type, keys only: no labels, no properties.
@@ -36,6 +40,15 @@ pub enum EdgeOrder {
     Source,
     /// Ascending rows of the target end.
     Target,
+}
+
+/// How a source names the ends of edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndForm {
+    /// As rows of the node type's table.
+    Rows,
+    /// As keys.
+    Keys,
 }
 
 /// What a scan should read.
@@ -76,6 +89,9 @@ pub trait Part: Send + Sync {
     }
 }
 
+/// Parts whose rows, one part after another, are in one order.
+pub type Run<'a> = Vec<Box<dyn Part + 'a>>;
+
 /// A graph that can be read.
 pub trait Source: Send + Sync {
     /// Its description.
@@ -91,6 +107,22 @@ pub trait Source: Send + Sync {
     /// reading: a part that breaks the order is an error.
     fn edge_orders(&self, _ty: usize) -> Vec<EdgeOrder> {
         Vec::new()
+    }
+
+    /// The edges of type `ty` as runs, each in `order`, to be merged; `None` when they must be sorted.
+    ///
+    /// # Errors
+    /// As for [`Source::scan`].
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        if !self.edge_orders(ty).contains(&order) {
+            return Ok(None);
+        }
+        Ok(Some(vec![self.scan(&Request::of(Tables::Edges(ty)).in_order(order))?]))
+    }
+
+    /// Whether ends of edges of type `ty` are delivered as rows or as keys.
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Keys
     }
 
     /// What there is to know without reading the rows.

@@ -20,11 +20,12 @@ pub enum KeyKind {
 }
 
 /// The declaration of a key: its kind, its declared width, and the name under which the format knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// What it is made of.
     pub kind: KeyKind,
     /// Declared Arrow type; a width is schema, not content. `Null` for [`KeyKind::Row`].
+    #[serde(with = "crate::type_name::by_name")]
     pub data_type: DataType,
     /// Name of the property that is the key (GraphAr's primary property), if the format names it.
     pub name: Option<String>,

@@ -17,9 +17,10 @@ pub mod memory;
 pub mod property;
 pub mod schema;
 pub mod term;
+pub mod type_name;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
-pub use flow::{About, Delivery, EdgeOrder, NodeId, Part, Request, Side, Sink, Source, Tables, Written};
+pub use flow::{About, Delivery, EdgeOrder, EndForm, NodeId, Part, Request, Run, Side, Sink, Source, Tables, Written};
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;

@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Result};
 
-use crate::{Batch, Graph, Part, Request, Source, Tables};
+use crate::{Batch, EndForm, Ends, Graph, Part, Request, Source, Tables};
 
 /// A [`Graph`] with its batches.
 #[derive(Debug, Clone, Default)]
@@ -47,12 +47,19 @@ impl Source for MemoryGraph {
         &self.graph
     }
 
+    fn end_form(&self, ty: usize) -> EndForm {
+        let rows = |batch: &Batch| matches!(batch, Batch::Edges(edges) if edges.ty == ty && matches!(edges.source, Ends::Rows(_)));
+        if self.batches.iter().any(rows) { EndForm::Rows } else { EndForm::Keys }
+    }
+
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != crate::EdgeOrder::Any {
             return Err(Error::unsupported("a graph in memory has its edges in one order"));
         }
         let wanted = |batch: &&Batch| match (request.tables, *batch) {
             (Tables::All, _) => true,
+            (Tables::AllNodes, batch) => matches!(batch, Batch::Nodes(_)),
+            (Tables::AllEdges, batch) => matches!(batch, Batch::Edges(_)),
             (Tables::Nodes(ty) | Tables::NodeKeys(ty), Batch::Nodes(batch)) => batch.ty == ty,
             (Tables::Edges(ty) | Tables::EdgeEnds(ty), Batch::Edges(batch)) => batch.ty == ty,
             (Tables::Rest, Batch::Nodes(_) | Batch::Edges(_)) => false,

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
+use serde::{Deserialize, Serialize};
 
 /// What the cells of a column mean, beyond their Arrow type.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ValueKind {
     /// What the Arrow type says.
     #[default]
@@ -51,7 +53,8 @@ impl ValueKind {
 }
 
 /// How many values an owner may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Cardinality {
     /// At most one.
     #[default]
@@ -63,11 +66,12 @@ pub enum Cardinality {
 }
 
 /// One property of an element type: one column of its batches.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Property {
     /// Its name, unique within the type. Empty for a [`ValueKind::Bag`], whose members name themselves.
     pub name: String,
     /// Arrow type of the column (for list and set cardinality: of the list).
+    #[serde(with = "crate::type_name::by_name")]
     pub data_type: DataType,
     /// What the cells mean.
     pub kind: ValueKind,

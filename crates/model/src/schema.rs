@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
+use serde::{Deserialize, Serialize};
 
 use crate::{Key, Property};
 
 /// A graph without its rows. Node types, edge types and so on are referred to by their index here.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Graph {
     /// Its name, if it has one. Schema, not content.
     pub name: Option<String>,
@@ -51,7 +53,8 @@ impl Graph {
 }
 
 /// Which labels the nodes of a type may have.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LabelVocabulary {
     /// Nodes of this type have no labels.
     #[default]
@@ -63,7 +66,7 @@ pub enum LabelVocabulary {
 }
 
 /// A node type: one table of nodes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeType {
     /// Its name.
     pub name: String,
@@ -97,7 +100,8 @@ impl NodeType {
 }
 
 /// Whether edges have a direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// All of them.
     #[default]
@@ -109,7 +113,8 @@ pub enum Direction {
 }
 
 /// The relation of an edge type.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// One relation for all rows.
     Fixed(String),
@@ -128,7 +133,7 @@ impl Relation {
 }
 
 /// An edge type: one table of edges between two node types.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EdgeType {
     /// Index of the source node type.
     pub source: usize,
@@ -165,7 +170,7 @@ impl EdgeType {
 }
 
 /// A hyperedge type: one table of hyperedges and one of their members.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HyperedgeType {
     /// Its name.
     pub name: String,
@@ -184,7 +189,8 @@ pub struct HyperedgeType {
 }
 
 /// Which table an element is a row of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Owner {
     /// A node type, by index.
     Nodes(usize),
@@ -195,7 +201,7 @@ pub enum Owner {
 }
 
 /// A property that has several values per owner, or values with qualifiers, in long form.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueTable {
     /// Whose property it is.
     pub owner: Owner,
@@ -208,7 +214,7 @@ pub struct ValueTable {
 }
 
 /// A kind of groups: named sets over elements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupKind {
     /// `graph`, `slice`, `layer`, `aspect` or `elementary`.
     pub kind: String,
@@ -225,7 +231,7 @@ pub struct GroupKind {
 }
 
 /// The memberships of one kind of groups in one table of elements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MembershipTable {
     /// Whose rows are members.
     pub of: Owner,
@@ -234,7 +240,7 @@ pub struct MembershipTable {
 }
 
 /// Something that belongs to the graph and to no element.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// Its name, unique in the graph.
     pub name: String,
@@ -243,7 +249,8 @@ pub struct Document {
 }
 
 /// What a document holds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DocumentBody {
     /// JSON text; compared as JSON.
     Json(String),
@@ -251,6 +258,7 @@ pub enum DocumentBody {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A small table; compared row by row, in order.
+    /// A small table; compared row by row, in order. A carry keeps it as a file of its own, not in its JSON.
+    #[serde(skip)]
     Table(RecordBatch),
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::table::Digest;
+use crate::type_name::type_name;
 use crate::{Cardinality, Direction, Graph, Key, LabelVocabulary, Property, ValueKind};
 
 /// The digest of a graph's schema: of everything in [`schema_json`].
@@ -65,7 +66,7 @@ fn direction(direction: Direction) -> &'static str {
 }
 
 fn key(key: &Key) -> Value {
-    json!({ "kind": key.kind, "type": key.data_type.to_string(), "name": key.name })
+    json!({ "kind": key.kind, "type": type_name(&key.data_type), "name": key.name })
 }
 
 fn properties(properties: &[Property]) -> Value {
@@ -84,7 +85,7 @@ fn property(property: &Property) -> Value {
         _ => Value::Null,
     };
     json!({
-        "name": property.name, "type": property.data_type.to_string(), "kind": property.kind.word(), "detail": detail,
+        "name": property.name, "type": type_name(&property.data_type), "kind": property.kind.word(), "detail": detail,
         "nullable": property.nullable, "cardinality": cardinality, "feature": property.feature,
         "declared": property.declared,
     })

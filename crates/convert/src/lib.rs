@@ -1,1 +1,5 @@
-//! Registry and detection, plan, pipeline, certificate, diff
+//! conv
+pub mod mapping;
+pub mod parallel;
+pub mod progress;
+pub mod survey;

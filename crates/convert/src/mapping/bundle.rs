@@ -1,0 +1,360 @@
+//! A typed source shown as its bundled graph.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray, UInt32Array, UInt64Array, new_null_array,
+};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::label::LabelBuilder;
+use isomorph_model::{
+    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, Part, Property, Relations,
+    Request, Run, Source, Tables, ValueKind, json, well_known,
+};
+
+use super::json_out::JsonCells;
+use super::{Bundling, EdgeSlots, NodeSlots, Slot};
+
+/// Shows a typed source as one table of nodes and one of edges.
+pub struct Bundled {
+    inner: Arc<dyn Source>,
+    bundling: Bundling,
+    /// Where the rows of each node type begin in the one table.
+    bases: Vec<u64>,
+}
+
+impl Bundled {
+    /// Shows `inner` as `bundling.bundled`.
+    ///
+    /// # Errors
+    /// When the number of rows of a node type is not known, or the source is another graph than the mapping's.
+    pub fn new(inner: Arc<dyn Source>, bundling: &Bundling) -> Result<Self> {
+        let graph = inner.graph();
+        if graph.nodes.len() != bundling.nodes.len() || graph.edges.len() != bundling.edges.len() {
+            return Err(Error::usage("the mapping is of another graph"));
+        }
+        let mut bases = Vec::with_capacity(graph.nodes.len());
+        let mut next = 0u64;
+        for ty in &graph.nodes {
+            bases.push(next);
+            let rows = match ty.rows {
+                Some(rows) => rows,
+                // The last type may be of any size.
+                None if bases.len() == graph.nodes.len() => 0,
+                None => {
+                    return Err(Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)));
+                }
+            };
+            next = next.checked_add(rows).ok_or_else(|| Error::malformed("more than 2^64 nodes"))?;
+        }
+        Ok(Bundled { inner, bundling: bundling.clone(), bases })
+    }
+
+    fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
+        let (Some(slots), Some(ty), Some(base), Some(target)) = (
+            self.bundling.nodes.get(batch.ty),
+            self.inner.graph().nodes.get(batch.ty),
+            self.bases.get(batch.ty),
+            self.bundling.bundled.nodes.first(),
+        ) else {
+            return Err(Error::usage("no such node type"));
+        };
+        let keys = names(&slots.prefix, batch.keys.as_ref(), batch.start, batch.rows)?;
+        let properties =
+            columns(&target.properties, &ty.properties, &batch.properties, &slots.properties, batch.rows, None)
+                .map_err(|error| error.at(Place::field(ty.name.clone())))?;
+        Ok(NodeBatch {
+            ty: 0,
+            start: base + batch.start,
+            rows: batch.rows,
+            keys: Some(keys),
+            labels: Some(labels(slots, &batch)),
+            properties,
+        })
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let (Some(slots), Some(ty), Some(target)) = (
+            self.bundling.edges.get(batch.ty),
+            self.inner.graph().edges.get(batch.ty),
+            self.bundling.bundled.edges.first(),
+        ) else {
+            return Err(Error::usage("no such edge type"));
+        };
+        let directed = undirected_rows(slots, ty.direction, &batch);
+        let properties =
+            columns(&target.properties, &ty.properties, &batch.properties, &slots.properties, batch.rows, directed)?;
+        let names = StringArray::from_iter_values([slots.relation.as_str()]);
+        let index = UInt32Array::from_value(0, batch.rows);
+        Ok(EdgeBatch {
+            ty: 0,
+            rows: batch.rows,
+            relations: Some(Relations { names, index }),
+            source: self.ends(ty.source, batch.source)?,
+            target: self.ends(ty.target, batch.target)?,
+            layers: batch.layers,
+            directed: None,
+            keys: None,
+            properties,
+        })
+    }
+
+    fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
+        match ends {
+            Ends::Rows(rows) => {
+                let base = self.bases.get(ty).copied().unwrap_or_default();
+                if base == 0 {
+                    return Ok(Ends::Rows(rows));
+                }
+                Ok(Ends::Rows(UInt64Array::from_iter_values(rows.values().iter().map(|row| row + base))))
+            }
+            Ends::Keys(keys) => {
+                let prefix = self.bundling.nodes.get(ty).map(|slots| slots.prefix.as_str()).unwrap_or_default();
+                Ok(Ends::Keys(names(prefix, Some(&keys), 0, keys.len())?))
+            }
+        }
+    }
+}
+
+struct BundledPart<'a> {
+    bundled: &'a Bundled,
+    inner: Box<dyn Part + 'a>,
+}
+
+impl Part for BundledPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.bundled.nodes(nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.bundled.edges(edges)?)),
+            _ => Err(Error::unsupported("only nodes and edges can be bundled")),
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+impl Source for Bundled {
+    fn graph(&self) -> &Graph {
+        &self.bundling.bundled
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::usage("edges of several types come in several runs"));
+        }
+        let nodes = 0..self.bundling.nodes.len();
+        let edges = 0..self.bundling.edges.len();
+        let requests: Vec<Tables> = match request.tables {
+            Tables::Nodes(_) => nodes.map(Tables::Nodes).collect(),
+            Tables::NodeKeys(_) => nodes.map(Tables::NodeKeys).collect(),
+            Tables::Edges(_) => edges.map(Tables::Edges).collect(),
+            Tables::EdgeEnds(_) => edges.map(Tables::EdgeEnds).collect(),
+            other => vec![other],
+        };
+        let mut parts = Vec::new();
+        for tables in requests {
+            let request = Request { tables, ..*request };
+            for inner in self.inner.scan(&request)? {
+                parts.push(Box::new(BundledPart { bundled: self, inner }) as Box<dyn Part>);
+            }
+        }
+        Ok(parts)
+    }
+
+    fn runs(&self, _ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        let mut runs = Vec::new();
+        for ty in 0..self.bundling.edges.len() {
+            let Some(inner) = self.inner.runs(ty, order)? else { return Ok(None) };
+            for run in inner {
+                let bundle = |inner| Box::new(BundledPart { bundled: self, inner }) as Box<dyn Part>;
+                runs.push(run.into_iter().map(bundle).collect());
+            }
+        }
+        Ok(Some(runs))
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        let rows = (0..self.bundling.edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
+        if rows { EndForm::Rows } else { EndForm::Keys }
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}
+
+/// Names of nodes: the prefix and the key's text, or the row's number where there is no key.
+fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Result<ArrayRef> {
+    let Some(keys) = keys else {
+        return Ok(numbered(prefix, (0..rows as u64).map(|row| start + row)));
+    };
+    Ok(match keys.data_type() {
+        DataType::Utf8 if prefix.is_empty() => Arc::clone(keys),
+        DataType::Utf8 => {
+            let mut builder = StringBuilder::with_capacity(keys.len(), keys.get_array_memory_size());
+            for key in keys.as_string::<i32>() {
+                let _ = builder.write_str(prefix);
+                builder.append_value(key.unwrap_or_default());
+            }
+            Arc::new(builder.finish())
+        }
+        DataType::Int64 => numbered(prefix, keys.as_primitive::<Int64Type>().values().iter()),
+        DataType::Int32 => numbered(prefix, keys.as_primitive::<Int32Type>().values().iter()),
+        DataType::UInt64 => numbered(prefix, keys.as_primitive::<UInt64Type>().values().iter()),
+        other => return Err(Error::unsupported(format!("keys of type {other}"))),
+    })
+}
+
+fn numbered<N: std::fmt::Display>(prefix: &str, keys: impl Iterator<Item = N>) -> ArrayRef {
+    let mut builder = StringBuilder::new();
+    for key in keys {
+        let _ = write!(builder, "{prefix}{key}");
+        builder.append_value("");
+    }
+    Arc::new(builder.finish())
+}
+
+fn labels(slots: &NodeSlots, batch: &NodeBatch) -> isomorph_model::LabelColumn {
+    let renamed = |name: &str| {
+        let renamed = slots.labels.iter().find(|(typed, _)| typed == name);
+        renamed.map_or_else(|| name.to_owned(), |(_, bundled)| bundled.clone())
+    };
+    match &batch.labels {
+        Some(labels) => labels.map_sets(|names| names.into_iter().map(renamed).chain(slots.label.clone()).collect()),
+        None => {
+            let mut builder = LabelBuilder::default();
+            let set = builder.intern(slots.label.as_deref());
+            (0..batch.rows).for_each(|_| builder.push_set(set));
+            builder.finish()
+        }
+    }
+}
+
+/// Which rows must say that they have no direction.
+enum Undirected<'a> {
+    All(&'a str),
+    Rows(&'a str, &'a BooleanArray),
+}
+
+fn undirected_rows<'a>(slots: &'a EdgeSlots, direction: Direction, batch: &'a EdgeBatch) -> Option<Undirected<'a>> {
+    let name = slots.directed.as_deref()?;
+    match direction {
+        Direction::Directed => None,
+        Direction::Undirected => Some(Undirected::All(name)),
+        Direction::PerRow => batch.directed.as_ref().map(|directed| Undirected::Rows(name, directed)),
+    }
+}
+
+/// The bundled columns: typed columns where they are, defaults where nothing is said, the rest as one bag.
+fn columns(
+    target: &[Property],
+    typed: &[Property],
+    cells: &Columns,
+    slots: &[Slot],
+    rows: usize,
+    undirected: Option<Undirected<'_>>,
+) -> Result<Columns> {
+    let mut columns = Vec::with_capacity(target.len());
+    for (at, property) in target.iter().enumerate() {
+        if property.kind == ValueKind::Bag {
+            columns.push(Some(bag(typed, cells, slots, rows, undirected.as_ref())?));
+            continue;
+        }
+        let place = slots.iter().position(|slot| *slot == Slot::Column(at));
+        let column = place.and_then(|place| cells.get(place).cloned().flatten());
+        columns.push(match column {
+            Some(column) if *column.data_type() == property.data_type => Some(column),
+            Some(column) => {
+                let cast = arrow_cast::cast(&column, &property.data_type);
+                Some(cast.map_err(|error| Error::malformed(error.to_string()))?)
+            }
+            None if place.is_some() => Some(new_null_array(&property.data_type, rows)),
+            None => default(property, rows),
+        });
+    }
+    Ok(columns)
+}
+
+/// What a well-known column says when the typed graph says nothing.
+fn default(property: &Property, rows: usize) -> Option<ArrayRef> {
+    match (property.name.as_str(), &property.data_type) {
+        (well_known::TRUTH, DataType::Float32) => Some(Arc::new(Float32Array::from_value(1.0, rows))),
+        (well_known::TRUTH, DataType::Float64) => Some(Arc::new(Float64Array::from_value(1.0, rows))),
+        (well_known::IS_RDF, DataType::Boolean) => Some(Arc::new(BooleanArray::from(vec![false; rows]))),
+        _ => None,
+    }
+}
+
+fn bag(
+    typed: &[Property],
+    cells: &Columns,
+    slots: &[Slot],
+    rows: usize,
+    undirected: Option<&Undirected<'_>>,
+) -> Result<ArrayRef> {
+    let mut members = Vec::new();
+    let mut rest = None;
+    for ((property, column), slot) in typed.iter().zip(cells).zip(slots) {
+        let Some(column) = column else { continue };
+        match slot {
+            Slot::Member(name) => {
+                let mut quoted = String::new();
+                json::push_string(&mut quoted, name);
+                quoted.push(':');
+                let cells =
+                    JsonCells::new(property, column).map_err(|error| error.at(Place::field(property.name.clone())))?;
+                members.push((quoted, cells));
+            }
+            Slot::Rest => rest = column.as_string_opt::<i32>(),
+            Slot::Column(_) => {}
+        }
+    }
+    let mut builder = StringBuilder::with_capacity(rows, rows * 16 * members.len());
+    let mut text = String::new();
+    for row in 0..rows {
+        text.clear();
+        let mut open = '{';
+        for (name, cells) in &members {
+            let start = text.len();
+            text.push(open);
+            text.push_str(name);
+            if cells.push(row, &mut text) {
+                open = ',';
+            } else {
+                text.truncate(start);
+            }
+        }
+        let undirected = match undirected {
+            Some(Undirected::All(name)) => Some(*name),
+            Some(Undirected::Rows(name, directed)) if !directed.is_null(row) && !directed.value(row) => Some(*name),
+            _ => None,
+        };
+        if let Some(name) = undirected {
+            text.push(open);
+            json::push_string(&mut text, name);
+            text.push_str(":false");
+            open = ',';
+        }
+        if let Some(rest) = rest.filter(|rest| !rest.is_null(row)) {
+            let inside =
+                rest.value(row).trim().trim_start_matches('{').trim_end().strip_suffix('}').unwrap_or_default();
+            if !inside.trim().is_empty() {
+                text.push(open);
+                text.push_str(inside);
+                open = ',';
+            }
+        }
+        if open == ',' {
+            text.push('}');
+        }
+        builder.append_value(&text);
+    }
+    Ok(Arc::new(builder.finish()))
+}

@@ -1,0 +1,116 @@
+//! Mappings: records with an inverse, made by the plan, kept in the carry, applied by `convert` alone.
+//!
+//! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
+//! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
+//! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
+//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph.
+
+mod bundle;
+mod json_in;
+mod json_out;
+mod names;
+mod shred;
+
+use std::sync::Arc;
+
+use isomorph_error::Result;
+use isomorph_model::{Graph, Source};
+use serde::{Deserialize, Serialize};
+
+pub use bundle::Bundled;
+pub use names::Names;
+pub use shred::Shredded;
+
+/// Where a property of the typed graph lies in the bundled one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Slot {
+    /// In the column of this index.
+    Column(usize),
+    /// In the bag, as this member.
+    Member(String),
+    /// It *is* the rest of the bag: a JSON object of the members that have no column of their own.
+    Rest,
+}
+
+/// How a node type lies in the one table of nodes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeSlots {
+    /// The label that names the type; none where the one type goes without saying.
+    pub label: Option<String>,
+    /// What stands before every key.
+    pub prefix: String,
+    /// Labels whose names differ: typed, bundled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<(String, String)>,
+    /// One for each property of the type.
+    pub properties: Vec<Slot>,
+}
+
+/// How an edge type lies in the one table of edges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EdgeSlots {
+    /// The relation that names the type.
+    pub relation: String,
+    /// The member that says that an edge has no direction, if that is to be said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directed: Option<String>,
+    /// One for each property of the type.
+    pub properties: Vec<Slot>,
+}
+
+/// The relation between a typed graph and a bundled one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bundling {
+    /// The typed graph.
+    pub typed: Graph,
+    /// The bundled graph: one node type, one edge type.
+    pub bundled: Graph,
+    /// One for each node type of the typed graph.
+    pub nodes: Vec<NodeSlots>,
+    /// One for each edge type of the typed graph.
+    pub edges: Vec<EdgeSlots>,
+}
+
+/// One step from a graph to what a format can hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Typed to bundled.
+    Bundle(Box<Bundling>),
+    /// Bundled to typed.
+    Shred(Box<Bundling>),
+}
+
+/// The way from one graph to another, and back.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Mapping {
+    /// Steps, first one first.
+    pub steps: Vec<Step>,
+}
+
+impl Mapping {
+    /// The same way in the other direction.
+    pub fn inverse(&self) -> Mapping {
+        let turned = |step: &Step| match step {
+            Step::Bundle(bundling) => Step::Shred(bundling.clone()),
+            Step::Shred(bundling) => Step::Bundle(bundling.clone()),
+        };
+        Mapping { steps: self.steps.iter().rev().map(turned).collect() }
+    }
+
+    /// Shows `source` as what it is mapped to. Nothing is read.
+    ///
+    /// # Errors
+    /// When the source does not fit the mapping.
+    pub fn apply(&self, source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
+        let mut source = source;
+        for step in &self.steps {
+            source = match step {
+                Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
+                Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+            };
+        }
+        Ok(source)
+    }
+}

@@ -1,0 +1,55 @@
+//! Injective names: what a target forbids, reserves or already has is altered, once for the whole graph.
+
+use std::collections::HashSet;
+
+/// Gives each name of a graph one legal, unused name. The result depends on the set of names only, never on rows.
+#[derive(Debug, Default)]
+pub struct Names {
+    used: HashSet<String>,
+}
+
+impl Names {
+    /// Names that must not be given.
+    pub fn reserving<'a>(reserved: impl IntoIterator<Item = &'a str>) -> Self {
+        Names { used: reserved.into_iter().map(str::to_owned).collect() }
+    }
+
+    /// The name that stands for `name`: itself if `legal` and unused, else altered.
+    pub fn give(&mut self, name: &str, legal: impl Fn(char) -> bool) -> String {
+        let mut given: String =
+            name.chars().flat_map(|c| if legal(c) { vec![c] } else { escape(c).chars().collect() }).collect();
+        if given.is_empty() {
+            given.push('_');
+        }
+        let stem = given.clone();
+        let mut number = 1;
+        while self.used.contains(&given) {
+            number += 1;
+            given = format!("{stem}_{number}");
+        }
+        self.used.insert(given.clone());
+        given
+    }
+}
+
+/// A readable stand-in for a character that is not allowed.
+fn escape(c: char) -> String {
+    match c {
+        ' ' | ',' | '/' | '-' | ':' => "_".to_owned(),
+        other => format!("_u{:x}", other as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_apart() {
+        let mut names = Names::reserving(["labels"]);
+        let legal = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let given: Vec<String> =
+            ["a_b", "a,b", "a b", "labels", "é", ""].iter().map(|name| names.give(name, legal)).collect();
+        assert_eq!(given, ["a_b", "a_b_2", "a_b_3", "labels_2", "_ue9", "_"]);
+    }
+}

@@ -1,0 +1,203 @@
+//! Driving a scan: its parts on all threads, in any order or in theirs.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Batch, Part};
+
+/// The parts of a scan.
+pub type Parts<'a> = Vec<Box<dyn Part + 'a>>;
+
+/// Batches of one part that may wait for their consumer.
+const WAITING: usize = 4;
+
+/// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own.
+///
+/// # Errors
+/// The first error of a part or of `step`.
+pub fn fold<S: Send>(
+    parts: &Parts<'_>,
+    threads: usize,
+    new: impl Fn() -> S + Sync,
+    step: impl Fn(&mut S, Batch) -> Result<()> + Sync,
+) -> Result<Vec<S>> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let work = || -> Result<S> {
+        let mut state = new();
+        while !failed.load(Ordering::Relaxed) {
+            let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+            let read = part.read(&mut |batch| step(&mut state, batch));
+            if read.is_err() {
+                failed.store(true, Ordering::Relaxed);
+                read?;
+            }
+        }
+        Ok(state)
+    };
+    let threads = threads.clamp(1, parts.len().max(1));
+    if threads == 1 {
+        return Ok(vec![work()?]);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| Err(broken_thread()))).collect()
+    })
+}
+
+/// Reads every part on `threads` threads and hands the batches over in the order of the parts.
+///
+/// `prepare` runs on the reading threads, `take` on the calling one.
+///
+/// # Errors
+/// The first error, in the order of the parts, of a part, of `prepare` or of `take`.
+pub fn in_order<T: Send>(
+    parts: &Parts<'_>,
+    threads: usize,
+    prepare: impl Fn(Batch) -> Result<T> + Sync,
+    mut take: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    if threads <= 1 || parts.len() <= 1 {
+        return parts.iter().try_for_each(|part| part.read(&mut |batch| take(prepare(batch)?)));
+    }
+    let (queue, opened) = sync_channel::<Receiver<Result<T>>>(threads);
+    let next: Mutex<(usize, Option<SyncSender<Receiver<Result<T>>>>)> = Mutex::new((0, Some(queue)));
+    // A reader claims a part and announces its channel in one step, so that channels come in the order of the parts.
+    let claim = || {
+        let mut next = next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(part) = parts.get(next.0) else {
+            next.1 = None;
+            return None;
+        };
+        next.0 += 1;
+        let (send, receive) = sync_channel(WAITING);
+        next.1.as_ref()?.send(receive).ok()?;
+        Some((part, send))
+    };
+    let work = || {
+        while let Some((part, send)) = claim() {
+            let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
+            let read = part.read(&mut |batch| send.send(Ok(prepare(batch)?)).map_err(|_| gone()));
+            if let Err(error) = read
+                && send.send(Err(error)).is_err()
+            {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(parts.len()) {
+            scope.spawn(work);
+        }
+        let result = opened.iter().try_for_each(|batches| batches.iter().try_for_each(|batch| take(batch?)));
+        if result.is_err() {
+            // Readers that wait for room find the channels closed and stop.
+            drop(opened);
+        }
+        result
+    })
+}
+
+fn broken_thread() -> Error {
+    Error::new(Kind::Malformed, "a reading thread broke down").hint("report this input: it is a bug")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use isomorph_model::NodeBatch;
+
+    struct Numbers(u64, usize, Option<usize>);
+
+    impl Part for Numbers {
+        fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+            for at in 0..self.1 {
+                if self.2 == Some(at) {
+                    return Err(Error::malformed(format!("part {}", self.0)));
+                }
+                let start = self.0 * 1000 + at as u64;
+                take(Batch::Nodes(NodeBatch { ty: 0, start, rows: 1, keys: None, labels: None, properties: vec![] }))?;
+            }
+            Ok(())
+        }
+    }
+
+    fn start(batch: Batch) -> u64 {
+        match batch {
+            Batch::Nodes(nodes) => nodes.start,
+            _ => u64::MAX,
+        }
+    }
+
+    fn parts(fail: Option<(u64, usize)>) -> Parts<'static> {
+        (0..40u64)
+            .map(|n| {
+                let fail = fail.filter(|fail| fail.0 == n).map(|fail| fail.1);
+                Box::new(Numbers(n, (n as usize * 7) % 23, fail)) as Box<dyn Part>
+            })
+            .collect()
+    }
+
+    #[test]
+    fn batches_come_in_the_order_of_the_parts() {
+        let mut expected = Vec::new();
+        in_order(
+            &parts(None),
+            1,
+            |batch| Ok(start(batch)),
+            |n| {
+                expected.push(n);
+                Ok(())
+            },
+        )
+        .unwrap();
+        for threads in [2, 3, 8] {
+            let mut seen = Vec::new();
+            in_order(
+                &parts(None),
+                threads,
+                |batch| Ok(start(batch)),
+                |n| {
+                    seen.push(n);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(seen, expected);
+            let sums = fold(
+                &parts(None),
+                threads,
+                || 0,
+                |sum, batch| {
+                    *sum += start(batch);
+                    Ok(())
+                },
+            );
+            assert_eq!(sums.unwrap().iter().sum::<u64>(), expected.iter().sum());
+        }
+    }
+
+    #[test]
+    fn errors_of_readers_and_takers_end_the_scan() {
+        for threads in [1, 2, 5] {
+            let parts = parts(Some((9, 3)));
+            let error = in_order(&parts, threads, |batch| Ok(start(batch)), |_| Ok(())).unwrap_err();
+            assert_eq!(error.message(), "part 9");
+            assert!(fold(&parts, threads, || (), |(), _| Ok(())).is_err());
+            let mut left = 5;
+            let error = in_order(
+                &parts,
+                threads,
+                |batch| Ok(start(batch)),
+                |_| {
+                    left -= 1;
+                    if left == 0 { Err(Error::usage("enough")) } else { Ok(()) }
+                },
+            );
+            assert_eq!(error.unwrap_err().message(), "enough");
+        }
+    }
+}

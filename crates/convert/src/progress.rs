@@ -1,0 +1,46 @@
+//! Progress, for whoever shows it. The library prints nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Told how far a long job is. Called from several threads.
+pub trait Progress: Sync {
+    /// A stage begins: its word, and the number of rows to come if that is known.
+    fn begin(&self, stage: &str, total: Option<u64>);
+
+    /// So many more rows are done.
+    fn advance(&self, rows: u64);
+
+    /// The stage is over.
+    fn end(&self);
+}
+
+/// Nobody is watching.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _stage: &str, _total: Option<u64>) {}
+    fn advance(&self, _rows: u64) {}
+    fn end(&self) {}
+}
+
+/// Counts rows, for tests and rates.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    /// Rows so far, of all stages.
+    pub fn rows(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Counter {
+    fn begin(&self, _stage: &str, _total: Option<u64>) {}
+
+    fn advance(&self, rows: u64) {
+        self.0.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    fn end(&self) {}
+}

@@ -1,0 +1,151 @@
+//! Edges that wait in memory to be sorted.
+
+use arrow_array::ArrayRef;
+
+use super::keys::{Layout, width};
+
+/// Both ends of the edges of one push.
+pub(super) enum Keys {
+    /// `aligned · 2^32 + other`: both ends fit 32 bits.
+    Narrow(Vec<u64>),
+    /// (aligned, other).
+    Wide(Vec<(u64, u64)>),
+}
+
+/// The edges of one push.
+pub(super) struct Chunk {
+    pub keys: Keys,
+    pub payload: Vec<ArrayRef>,
+    /// Sequence number of the first edge.
+    pub sequence: u64,
+    payload_bytes: usize,
+    /// Bits in use by the aligned and by the other ends.
+    widths: (u32, u32),
+    ascending: bool,
+}
+
+impl Chunk {
+    /// `payload_bytes` is what the payload takes.
+    pub fn new(aligned: &[u64], other: &[u64], payload: Vec<ArrayRef>, payload_bytes: usize, sequence: u64) -> Self {
+        let widths = (width(union(aligned)), width(union(other)));
+        let pairs = || aligned.iter().copied().zip(other.iter().copied());
+        let (keys, ascending) = if widths.0.max(widths.1) <= u32::BITS {
+            let keys: Vec<u64> = pairs().map(|(aligned, other)| aligned << u32::BITS | other).collect();
+            let ascending = keys.is_sorted();
+            (Keys::Narrow(keys), ascending)
+        } else {
+            let keys: Vec<(u64, u64)> = pairs().collect();
+            let ascending = keys.is_sorted();
+            (Keys::Wide(keys), ascending)
+        };
+        Chunk { keys, payload, sequence, payload_bytes, widths, ascending }
+    }
+
+    pub fn rows(&self) -> usize {
+        match &self.keys {
+            Keys::Narrow(keys) => keys.len(),
+            Keys::Wide(keys) => keys.len(),
+        }
+    }
+
+    fn key_bytes(&self) -> usize {
+        match &self.keys {
+            Keys::Narrow(keys) => size_of_val(keys.as_slice()),
+            Keys::Wide(keys) => size_of_val(keys.as_slice()),
+        }
+    }
+
+    /// Calls `f` with both ends of every edge, in order.
+    #[inline]
+    pub fn each(&self, mut f: impl FnMut(u64, u64)) {
+        match &self.keys {
+            Keys::Narrow(keys) => keys.iter().for_each(|key| f(key >> u32::BITS, key & u64::from(u32::MAX))),
+            Keys::Wide(keys) => keys.iter().for_each(|(aligned, other)| f(*aligned, *other)),
+        }
+    }
+
+    fn first(&self) -> Option<(u64, u64)> {
+        match &self.keys {
+            Keys::Narrow(keys) => keys.first().map(|key| (key >> u32::BITS, key & u64::from(u32::MAX))),
+            Keys::Wide(keys) => keys.first().copied(),
+        }
+    }
+
+    fn last(&self) -> Option<(u64, u64)> {
+        match &self.keys {
+            Keys::Narrow(keys) => keys.last().map(|key| (key >> u32::BITS, key & u64::from(u32::MAX))),
+            Keys::Wide(keys) => keys.last().copied(),
+        }
+    }
+}
+
+/// All bits that any of the values has.
+fn union(values: &[u64]) -> u64 {
+    values.iter().fold(0, |bits, value| bits | value)
+}
+
+/// Chunks and what they need.
+#[derive(Default)]
+pub(super) struct Buffer {
+    pub chunks: Vec<Chunk>,
+    rows: usize,
+    key_bytes: usize,
+    payload_bytes: usize,
+    widths: (u32, u32),
+}
+
+impl Buffer {
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub fn payload_bytes(&self) -> usize {
+        self.payload_bytes
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The layout of the sort keys.
+    pub fn layout(&self, indexed: bool) -> Layout {
+        Layout::new(self.widths.0, self.widths.1, self.rows, indexed)
+    }
+
+    /// Bytes that keeping and sorting these edges takes at most; `indexed` when there is a payload.
+    pub fn cost(&self, indexed: bool) -> u64 {
+        let elements = self.rows * self.layout(indexed).size().bytes();
+        // First the keys and the elements made of them, then the elements and, at worst, a copy of one huge bucket.
+        // Payload columns are joined before rows are taken out of them.
+        (elements + self.key_bytes.max(elements) + 2 * self.payload_bytes) as u64
+    }
+
+    /// Adds a chunk.
+    pub fn push(&mut self, chunk: Chunk) {
+        self.rows += chunk.rows();
+        self.key_bytes += chunk.key_bytes();
+        self.payload_bytes += chunk.payload_bytes;
+        self.widths = (self.widths.0.max(chunk.widths.0), self.widths.1.max(chunk.widths.1));
+        self.chunks.push(chunk);
+    }
+
+    /// Takes the last chunk away again. Widths stay, which costs nothing but a few bits.
+    pub fn pop(&mut self) -> Option<Chunk> {
+        let chunk = self.chunks.pop()?;
+        self.rows -= chunk.rows();
+        self.key_bytes -= chunk.key_bytes();
+        self.payload_bytes -= chunk.payload_bytes;
+        Some(chunk)
+    }
+
+    /// Puts the chunks into the order of their sequence numbers.
+    pub fn order(&mut self) {
+        self.chunks.sort_by_key(|chunk| chunk.sequence);
+    }
+
+    /// Whether the edges, in the order of the chunks, are sorted already.
+    pub fn ascending(&self) -> bool {
+        self.chunks.iter().all(|chunk| chunk.ascending)
+            && self.chunks.windows(2).all(|pair| pair[0].last() <= pair[1].first())
+    }
+}

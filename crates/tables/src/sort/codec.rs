@@ -1,0 +1,265 @@
+//! Bytes of spilled blocks: integers in as few bytes as a block needs, buffers compressed where that pays.
+//!
+//! Nothing here is a format: only the process that wrote the bytes reads them. They are decoded with checks all the
+//! same, because disks fail.
+
+use arrow_buffer::MutableBuffer;
+use isomorph_error::{Error, Result};
+use lz4_flex::block;
+
+/// Buffers shorter than this are not worth compressing, bytes.
+const COMPRESSED_FROM: usize = 1 << 10;
+
+/// Bytes of a buffer that are compressed on trial.
+const TRIAL: usize = 4 << 10;
+
+/// How a buffer is stored.
+const PLAIN: u8 = 0;
+const COMPRESSED: u8 = 1;
+/// First bytes of all values first, then all second bytes, and so on; then compressed.
+const TRANSPOSED: u8 = 2;
+
+/// What is left to decode.
+pub(crate) struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Input(bytes)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(length).ok_or_else(damaged)?;
+        self.0 = tail;
+        Ok(head)
+    }
+
+    pub fn byte(&mut self) -> Result<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub fn word(&mut self) -> Result<u64> {
+        let mut word = [0; 8];
+        word.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(word))
+    }
+
+    pub fn length(&mut self) -> Result<usize> {
+        usize::try_from(self.word()?).map_err(|_| damaged())
+    }
+}
+
+/// The error for bytes that are not as they were written.
+pub(crate) fn damaged() -> Error {
+    Error::malformed("a temporary file is not as it was written").hint("another --temp-dir").hint("check the disk")
+}
+
+pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) {
+    out.extend_from_slice(&(length as u64).to_le_bytes());
+}
+
+/// Appends numbers as distances from the smallest, all of one width.
+pub(crate) fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
+    let least = numbers.iter().copied().min().unwrap_or(0);
+    let bits = numbers.iter().fold(0, |bits, number| bits | (number - least));
+    put_distances(out, least, bits, numbers.iter().map(|number| number - least));
+}
+
+/// Appends ascending numbers as distances from their predecessors, all of one width.
+pub(crate) fn put_ascending(out: &mut Vec<u8>, numbers: &[u64]) {
+    let first = numbers.first().copied().unwrap_or(0);
+    let distances = std::iter::once(0).chain(numbers.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])));
+    let bits = distances.clone().fold(0, |bits, distance| bits | distance);
+    put_distances(out, first, bits, distances.take(numbers.len()));
+}
+
+fn put_distances(out: &mut Vec<u8>, start: u64, bits: u64, distances: impl Iterator<Item = u64>) {
+    let width = (u64::BITS - bits.leading_zeros()).div_ceil(8) as usize;
+    out.extend_from_slice(&start.to_le_bytes());
+    out.push(width as u8);
+    match width {
+        0 => {}
+        1 => put_fixed::<1>(out, distances),
+        2 => put_fixed::<2>(out, distances),
+        3 => put_fixed::<3>(out, distances),
+        4 => put_fixed::<4>(out, distances),
+        5 => put_fixed::<5>(out, distances),
+        6 => put_fixed::<6>(out, distances),
+        7 => put_fixed::<7>(out, distances),
+        _ => put_fixed::<8>(out, distances),
+    }
+}
+
+fn put_fixed<const WIDTH: usize>(out: &mut Vec<u8>, distances: impl Iterator<Item = u64>) {
+    for distance in distances {
+        let bytes = distance.to_le_bytes();
+        out.extend_from_slice(&bytes[..WIDTH]);
+    }
+}
+
+/// Reads `count` numbers of [`put_numbers`].
+pub(crate) fn numbers(input: &mut Input, count: usize) -> Result<Vec<u64>> {
+    distances(input, count, |start, distance| start.wrapping_add(distance))
+}
+
+/// Reads `count` numbers of [`put_ascending`].
+pub(crate) fn ascending(input: &mut Input, count: usize) -> Result<Vec<u64>> {
+    let mut last = None;
+    distances(input, count, move |start, distance| {
+        let number = last.unwrap_or(start).wrapping_add(distance);
+        last = Some(number);
+        number
+    })
+}
+
+fn distances(input: &mut Input, count: usize, next: impl FnMut(u64, u64) -> u64) -> Result<Vec<u64>> {
+    let start = input.word()?;
+    let width = usize::from(input.byte()?);
+    let bytes = input.take(count.checked_mul(width).ok_or_else(damaged)?)?;
+    match width {
+        0 => Ok(std::iter::repeat_n(0, count).scan(next, |next, zero| Some(next(start, zero))).collect()),
+        1 => Ok(fixed::<1>(start, bytes, next)),
+        2 => Ok(fixed::<2>(start, bytes, next)),
+        3 => Ok(fixed::<3>(start, bytes, next)),
+        4 => Ok(fixed::<4>(start, bytes, next)),
+        5 => Ok(fixed::<5>(start, bytes, next)),
+        6 => Ok(fixed::<6>(start, bytes, next)),
+        7 => Ok(fixed::<7>(start, bytes, next)),
+        8 => Ok(fixed::<8>(start, bytes, next)),
+        _ => Err(damaged()),
+    }
+}
+
+fn fixed<const WIDTH: usize>(start: u64, bytes: &[u8], mut next: impl FnMut(u64, u64) -> u64) -> Vec<u64> {
+    let (values, _) = bytes.as_chunks::<WIDTH>();
+    let number = |value: &[u8; WIDTH]| {
+        let mut word = [0; 8];
+        word[..WIDTH].copy_from_slice(value);
+        next(start, u64::from_le_bytes(word))
+    };
+    values.iter().map(number).collect()
+}
+
+/// Appends a buffer of values of `width` bytes each, compressed if that saves an eighth.
+pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) {
+    put_length(out, buffer.len());
+    if buffer.len() >= COMPRESSED_FROM {
+        let transposed = matches!(width, 2 | 4 | 8 | 16);
+        let arranged = |part: &[u8]| if transposed { transpose(part, width) } else { part.to_vec() };
+        let trial = &buffer[..buffer.len().min(TRIAL)];
+        if pays(block::compress(&arranged(trial)).len(), trial.len()) {
+            let compressed = block::compress(&arranged(buffer));
+            if pays(compressed.len(), buffer.len()) {
+                out.push(if transposed { TRANSPOSED } else { COMPRESSED });
+                out.push(width as u8);
+                put_length(out, compressed.len());
+                out.extend_from_slice(&compressed);
+                return;
+            }
+        }
+    }
+    out.push(PLAIN);
+    out.extend_from_slice(buffer);
+}
+
+fn pays(compressed: usize, plain: usize) -> bool {
+    compressed < plain - plain / 8
+}
+
+/// Reads a buffer of [`put_buffer`] that must have `length` bytes.
+pub(crate) fn buffer(input: &mut Input, length: usize) -> Result<MutableBuffer> {
+    if input.length()? != length {
+        return Err(damaged());
+    }
+    let how = input.byte()?;
+    let mut bytes = MutableBuffer::new(length);
+    if how == PLAIN {
+        bytes.extend_from_slice(input.take(length)?);
+        return Ok(bytes);
+    }
+    let width = usize::from(input.byte()?);
+    let compressed_length = input.length()?;
+    let compressed = input.take(compressed_length)?;
+    bytes.resize(length, 0);
+    let decoded = block::decompress_into(compressed, bytes.as_slice_mut()).map_err(|_| damaged())?;
+    if decoded != length {
+        return Err(damaged());
+    }
+    if how == TRANSPOSED {
+        let mut values = MutableBuffer::from_len_zeroed(length);
+        transpose_back(bytes.as_slice(), values.as_slice_mut(), width);
+        return Ok(values);
+    }
+    Ok(bytes)
+}
+
+fn transpose(values: &[u8], width: usize) -> Vec<u8> {
+    let count = values.len() / width;
+    let mut planes = vec![0; values.len()];
+    for (byte, plane) in planes.chunks_exact_mut(count.max(1)).take(width).enumerate() {
+        for (to, value) in plane.iter_mut().zip(values.chunks_exact(width)) {
+            *to = value[byte];
+        }
+    }
+    planes
+}
+
+fn transpose_back(planes: &[u8], values: &mut [u8], width: usize) {
+    let count = values.len() / width.max(1);
+    for (byte, plane) in planes.chunks_exact(count.max(1)).take(width).enumerate() {
+        for (from, value) in plane.iter().zip(values.chunks_exact_mut(width)) {
+            value[byte] = *from;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_width_come_back() {
+        for bits in 0..=64u32 {
+            let top = 1u64.checked_shl(bits).map_or(u64::MAX, |one| one - 1);
+            for base in [0, u64::MAX - top] {
+                let plain = [base + top, base, base + top / 2, base + top / 3];
+                let mut sorted = plain;
+                sorted.sort_unstable();
+                let mut out = Vec::new();
+                put_numbers(&mut out, &plain);
+                put_ascending(&mut out, &sorted);
+                put_numbers(&mut out, &[]);
+                put_ascending(&mut out, &[]);
+                let mut input = Input::new(&out);
+                assert_eq!(numbers(&mut input, 4).unwrap(), plain);
+                assert_eq!(ascending(&mut input, 4).unwrap(), sorted);
+                assert!(numbers(&mut input, 0).unwrap().is_empty());
+                assert!(ascending(&mut input, 0).unwrap().is_empty());
+                assert!(input.byte().is_err(), "nothing is left");
+            }
+        }
+    }
+
+    #[test]
+    fn small_integers_shrink_and_come_back() {
+        for width in [1usize, 2, 3, 4, 8, 16] {
+            let values: Vec<u8> =
+                (0..3_000u32).flat_map(|n| (n % 100).to_le_bytes().into_iter().chain([0; 12]).take(width)).collect();
+            let mut out = Vec::new();
+            put_buffer(&mut out, &values, width);
+            assert!(out.len() < values.len() * 7 / 8 + 32, "width {width}: {} of {}", out.len(), values.len());
+            let mut input = Input::new(&out);
+            assert_eq!(buffer(&mut input, values.len()).unwrap().as_slice(), values);
+        }
+    }
+
+    #[test]
+    fn a_cut_block_is_an_error() {
+        let mut out = Vec::new();
+        put_buffer(&mut out, &[7; 5_000], 8);
+        for cut in [0, 5, 9, 12, out.len() - 1] {
+            assert!(buffer(&mut Input::new(&out[..cut]), 5_000).is_err());
+        }
+        assert!(buffer(&mut Input::new(&out), 4_999).is_err());
+    }
+}

@@ -1,0 +1,48 @@
+//! Spilling sort of edges.
+//!
+//! An [`EdgeSorter`] takes edges as two columns of dense rows, with any columns beside them, and gives them back sorted
+//! by (aligned end, other end): the order of every adjacency list. As long as the memory lasts, edges stay in memory
+//! and are radix-sorted there. Then sorted runs go to temporary files and are merged while they are read.
+//!
+//! A general engine's sort was measured for this and not taken: with little memory it fails in the middle instead of
+//! making do. Here all memory that merging will need is reserved before the first edge comes.
+//!
+//! ```
+//! use isomorph_storage::{Budget, Scratch};
+//! use isomorph_tables::sort::{EdgeSorter, SortOptions};
+//!
+//! # fn main() -> isomorph_error::Result<()> {
+//! let options = SortOptions::new(&Budget::new(64 << 20), &Scratch::new(None)?);
+//! let sorter = EdgeSorter::new(options)?;
+//! sorter.push(&[2, 0, 2], &[5, 9, 1], None, 0)?;
+//! let sorted = sorter.finish()?;
+//! for batch in sorted.stream()? {
+//!     let batch = batch?;
+//!     assert_eq!(batch.aligned.values().as_ref(), [0, 2, 2]);
+//!     assert_eq!(batch.other.values().as_ref(), [9, 1, 5]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod buffer;
+mod codec;
+mod columns;
+mod keys;
+mod memory;
+mod merge;
+mod options;
+mod origin;
+pub(crate) mod parallel;
+mod payload;
+mod plan;
+mod radix;
+mod rows;
+mod run;
+mod shape;
+mod sorted;
+mod sorter;
+
+pub use options::SortOptions;
+pub use sorted::{EdgeStream, SortedBatch, SortedEdges};
+pub use sorter::EdgeSorter;

@@ -1,0 +1,170 @@
+//! Sorted edges, to be read once or often, whole or in parts.
+
+use arrow_array::{RecordBatch, UInt64Array};
+use isomorph_error::Result;
+use isomorph_storage::Reservation;
+
+use super::memory::SortedRows;
+use super::merge::Merge;
+use super::payload::Payload;
+use super::rows::Rows;
+use super::run::Run;
+
+/// Edges in the order (aligned end, other end, sequence number). Several threads may read parts of it at once.
+pub struct SortedEdges {
+    source: Source,
+    payload: Payload,
+    batch_rows: usize,
+    rows: u64,
+    /// For what is in memory, or for reading the runs.
+    _memory: Reservation,
+}
+
+enum Source {
+    Memory(SortedRows),
+    Runs(Vec<Run>),
+}
+
+/// Some edges in sorted order.
+#[derive(Debug, Clone)]
+pub struct SortedBatch {
+    /// The end that was sorted by first, as dense rows.
+    pub aligned: UInt64Array,
+    /// The other end, as dense rows.
+    pub other: UInt64Array,
+    /// The columns that came with the edges; without columns if none did.
+    pub payload: RecordBatch,
+}
+
+impl SortedEdges {
+    pub(super) fn in_memory(sorted: SortedRows, payload: Payload, batch_rows: usize, memory: Reservation) -> Self {
+        let rows = sorted.len() as u64;
+        SortedEdges { source: Source::Memory(sorted), payload, batch_rows, rows, _memory: memory }
+    }
+
+    pub(super) fn merged(runs: Vec<Run>, payload: Payload, batch_rows: usize, memory: Reservation) -> Self {
+        let rows = runs.iter().map(|run| run.rows).sum();
+        SortedEdges { source: Source::Runs(runs), payload, batch_rows, rows, _memory: memory }
+    }
+
+    /// Number of edges.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether the edges are in temporary files.
+    pub fn is_spilled(&self) -> bool {
+        matches!(self.source, Source::Runs(_))
+    }
+
+    /// All edges in order.
+    ///
+    /// # Errors
+    /// As [`EdgeStream::next_batch`].
+    pub fn stream(&self) -> Result<EdgeStream<'_>> {
+        self.stream_from(0, None)
+    }
+
+    /// The edges whose aligned end is in `from..to`, in order.
+    ///
+    /// # Errors
+    /// As [`EdgeStream::next_batch`].
+    pub fn range(&self, aligned: std::ops::Range<u64>) -> Result<EdgeStream<'_>> {
+        self.stream_from(aligned.start, Some(aligned.end.max(aligned.start)))
+    }
+
+    fn stream_from(&self, from: u64, to: Option<u64>) -> Result<EdgeStream<'_>> {
+        let place = match &self.source {
+            Source::Memory(sorted) => Place::Memory(sorted, sorted.lower_bound(from)),
+            Source::Runs(runs) => Place::Runs(Merge::new(runs, &self.payload, from)?),
+        };
+        Ok(EdgeStream { place, payload: &self.payload, batch_rows: self.batch_rows, to })
+    }
+
+    /// Aligned ends, multiples of `step`, that divide the edges into at most `parts` parts of about the same size: the
+    /// parts are below the first, between two neighbours, and from the last one on. For reading on several threads.
+    pub fn splits(&self, parts: usize, step: u64) -> Vec<u64> {
+        let step = step.max(1);
+        let targets = (1..parts.max(1) as u64).map(|part| self.rows / parts as u64 * part);
+        let mut splits: Vec<u64> = match &self.source {
+            Source::Memory(sorted) => targets.filter_map(|row| sorted.aligned(usize::try_from(row).ok()?)).collect(),
+            Source::Runs(runs) => {
+                let mut blocks: Vec<_> = runs.iter().flat_map(|run| &run.blocks).collect();
+                blocks.sort_by_key(|block| block.last);
+                let mut sum = 0;
+                let ends: Vec<(u64, u64)> = blocks
+                    .iter()
+                    .map(|block| {
+                        sum += block.rows as u64;
+                        (sum, block.last)
+                    })
+                    .collect();
+                targets.filter_map(|row| ends.get(ends.partition_point(|end| end.0 < row)).map(|end| end.1)).collect()
+            }
+        };
+        splits.iter_mut().for_each(|split| *split -= *split % step);
+        splits.dedup();
+        splits.retain(|split| *split > 0);
+        splits
+    }
+}
+
+enum Place<'a> {
+    Memory(&'a SortedRows, usize),
+    Runs(Merge<'a>),
+}
+
+/// Edges in sorted order, batch by batch.
+pub struct EdgeStream<'a> {
+    place: Place<'a>,
+    payload: &'a Payload,
+    batch_rows: usize,
+    to: Option<u64>,
+}
+
+impl EdgeStream<'_> {
+    /// The next batch: as many rows as the options say, or what is left.
+    ///
+    /// # Errors
+    /// [`Kind::Io`](isomorph_error::Kind::Io) or [`Kind::Malformed`](isomorph_error::Kind::Malformed) when a temporary
+    /// file cannot be read back; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a text column of one batch
+    /// exceeds 2 GiB.
+    pub fn next_batch(&mut self) -> Result<Option<SortedBatch>> {
+        self.read(self.to)
+    }
+
+    /// The next batch, with aligned ends below `end` only; none when those that are left are not. So a stream is read
+    /// part by part: all batches below the first bound, then all below the second.
+    ///
+    /// # Errors
+    /// As [`EdgeStream::next_batch`].
+    pub fn next_below(&mut self, end: u64) -> Result<Option<SortedBatch>> {
+        self.read(Some(self.to.map_or(end, |to| to.min(end))))
+    }
+
+    fn read(&mut self, below: Option<u64>) -> Result<Option<SortedBatch>> {
+        let rows = match &mut self.place {
+            Place::Memory(sorted, at) => {
+                let end = below.map_or(sorted.len(), |below| sorted.lower_bound(below)).max(*at);
+                let start = *at;
+                *at = end.min(start.saturating_add(self.batch_rows));
+                sorted.read(start..*at, false)?
+            }
+            Place::Runs(merge) => merge.next(self.batch_rows, below)?,
+        };
+        let Rows { aligned, other, payload, .. } = rows;
+        if aligned.is_empty() {
+            return Ok(None);
+        }
+        let payload = self.payload.give_back(&payload, aligned.len())?;
+        Ok(Some(SortedBatch { aligned: aligned.into(), other: other.into(), payload }))
+    }
+}
+
+impl Iterator for EdgeStream<'_> {
+    type Item = Result<SortedBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}

@@ -1,0 +1,240 @@
+//! Collects edges, spills sorted runs.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{Array, RecordBatch};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Reservation;
+
+use super::buffer::{Buffer, Chunk};
+use super::memory::SortedRows;
+use super::merge::Merge;
+use super::options::SortOptions;
+use super::payload::Payload;
+use super::plan::MemoryPlan;
+use super::run::{Encoded, Run, RunWriter};
+use super::shape::used_bytes;
+use super::sorted::SortedEdges;
+
+/// Rows that one buffer may hold: their positions are 32-bit numbers.
+const MAX_ROWS: usize = 1 << 31;
+
+/// Payload that one buffer may hold, bytes: its text columns have 32-bit offsets.
+const MAX_PAYLOAD: usize = 1 << 30;
+
+/// Sorts edges by (aligned end, other end), in memory as long as the budget lasts, then in temporary files.
+///
+/// Edges with equal ends keep the order of their sequence numbers, so that the result depends neither on the order of
+/// the pushes, nor on the number of threads, nor on the memory.
+pub struct EdgeSorter {
+    options: SortOptions,
+    payload: Payload,
+    plan: MemoryPlan,
+    state: Mutex<State>,
+}
+
+struct State {
+    buffer: Buffer,
+    /// For the buffer.
+    held: Reservation,
+    /// For encoding and merging; there from the beginning, so that spilling never fails for want of memory.
+    working: Reservation,
+    /// Runs by how often their edges have been merged.
+    levels: Vec<Vec<Run>>,
+    /// First and last sequence number of every push, to find overlaps.
+    pushes: Vec<(u64, u64)>,
+    /// Set while edges are moved: if that fails, some are lost.
+    broken: bool,
+}
+
+impl EdgeSorter {
+    /// An empty sorter.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when the budget has not even a quarter of the memory of the options left;
+    /// [`Kind::Unsupported`] when a payload column has a type that cannot be kept (unions).
+    pub fn new(options: SortOptions) -> Result<Self> {
+        let payload = Payload::new(options.payload.clone())?;
+        let plan = MemoryPlan::new(options.memory, options.threads);
+        let working = options.budget.reserve(plan.working)?;
+        let state = State {
+            buffer: Buffer::default(),
+            held: options.budget.reserve(0)?,
+            working,
+            levels: Vec::new(),
+            pushes: Vec::new(),
+            broken: false,
+        };
+        Ok(EdgeSorter { options, payload, plan, state: Mutex::new(state) })
+    }
+
+    /// Adds edges: the end to sort by first, the other end, both as dense rows; the columns of the payload, if any; and
+    /// the sequence number of the first edge. The others follow consecutively. Several threads may push at once; the
+    /// sequence numbers of two pushes must not overlap. Without payload, equal edges cannot be told apart and sequence
+    /// numbers are ignored.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when the columns differ in length or type; [`Kind::NoSpace`] and [`Kind::Io`] when spilling
+    /// fails, and [`Kind::Poisoned`] in every call after that.
+    pub fn push(&self, aligned: &[u64], other: &[u64], payload: Option<&RecordBatch>, sequence: u64) -> Result<()> {
+        let rows = aligned.len();
+        if other.len() != rows || payload.is_some_and(|payload| payload.num_rows() != rows) {
+            return Err(Error::usage("the columns of the edges differ in length"));
+        }
+        if payload.is_none() && !self.payload.is_empty() {
+            return Err(Error::usage("the edges come without the columns that were announced"));
+        }
+        if rows == 0 {
+            return Ok(());
+        }
+        let columns = payload.map_or(Ok(Vec::new()), |payload| self.payload.keep(payload))?;
+        let mut bytes = 0;
+        for column in &columns {
+            bytes += used_bytes(&column.to_data())?;
+        }
+        let chunk = Chunk::new(aligned, other, columns, bytes, sequence);
+        let mut state = self.lock()?;
+        if self.keeps_order() {
+            state.pushes.push((sequence, sequence.saturating_add(rows as u64 - 1)));
+        }
+        self.add(&mut state, chunk)
+    }
+
+    /// The sorted edges.
+    ///
+    /// # Errors
+    /// As [`EdgeSorter::push`]; [`Kind::Usage`] when sequence numbers overlap.
+    pub fn finish(self) -> Result<SortedEdges> {
+        let mut state = self.lock()?;
+        check_sequences(&mut state.pushes)?;
+        if state.levels.is_empty() {
+            let buffer = std::mem::take(&mut state.buffer);
+            let sorted = SortedRows::sort(buffer, self.payload.columns(), self.options.threads)?;
+            let bytes = sorted.bytes() as u64;
+            let spare = state.held.bytes().saturating_sub(bytes);
+            state.held.shrink(spare);
+            drop(state);
+            let State { held, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return Ok(SortedEdges::in_memory(sorted, self.payload, self.options.batch_rows, held));
+        }
+        self.spill(&mut state)?;
+        let mut runs: Vec<Run> = std::mem::take(&mut state.levels).into_iter().flatten().collect();
+        while runs.len() > 1 && !self.can_read(&mut state, &runs) {
+            // Merging the smallest moves the fewest bytes.
+            runs.sort_by_key(|run| std::cmp::Reverse(run.rows));
+            let surplus = (runs.len() + 1).saturating_sub(self.plan.fan_in);
+            let smallest = runs.split_off(runs.len() - surplus.clamp(2, self.plan.fan_in));
+            runs.push(self.merge(&smallest)?);
+        }
+        drop(state);
+        let State { working, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(SortedEdges::merged(runs, self.payload, self.options.batch_rows, working))
+    }
+
+    /// Whether there is memory to merge these runs while they are read, on as many threads as the options say.
+    fn can_read(&self, state: &mut State, runs: &[Run]) -> bool {
+        let needed = self.plan.merging(runs.iter().map(|run| run.largest));
+        let missing = needed.saturating_sub(state.working.bytes());
+        runs.len() <= self.plan.fan_in && (missing == 0 || state.working.try_grow(missing))
+    }
+
+    /// Whether the order of edges with equal ends can be seen.
+    fn keeps_order(&self) -> bool {
+        !self.payload.is_empty() && !self.options.distinct
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, State>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.broken {
+            return Err(Error::new(Kind::Poisoned, "an earlier spill of this sort failed"));
+        }
+        Ok(state)
+    }
+
+    /// Adds a chunk to the buffer, which is spilled before if there is no room.
+    fn add(&self, state: &mut State, chunk: Chunk) -> Result<()> {
+        state.buffer.push(chunk);
+        if self.make_room(state) {
+            return Ok(());
+        }
+        let Some(chunk) = state.buffer.pop() else { return Ok(()) };
+        self.spill(state)?;
+        state.buffer.push(chunk);
+        if !self.make_room(state) {
+            // More than fits, all by itself.
+            self.spill(state)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the budget has room for the buffer as it is.
+    fn make_room(&self, state: &mut State) -> bool {
+        let cost = state.buffer.cost(!self.payload.is_empty());
+        let missing = cost.saturating_sub(state.held.bytes());
+        let fits =
+            cost <= self.plan.buffer && state.buffer.rows() <= MAX_ROWS && state.buffer.payload_bytes() <= MAX_PAYLOAD;
+        fits && (missing == 0 || state.held.try_grow(missing))
+    }
+
+    /// Sorts what is in the buffer and writes it to a run.
+    fn spill(&self, state: &mut State) -> Result<()> {
+        let buffer = std::mem::take(&mut state.buffer);
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        state.broken = true;
+        let row_bytes = 2 * size_of::<u64>() + buffer.payload_bytes() / buffer.rows();
+        let block_rows = (self.plan.block / row_bytes).clamp(1, self.options.batch_rows.max(1024));
+        let threads = self.options.threads;
+        let sorted = SortedRows::sort(buffer, self.payload.columns(), threads)?;
+        let mut writer = RunWriter::new(&self.options.scratch)?;
+        writer.write_sorted(&sorted, block_rows, self.keeps_order(), threads)?;
+        self.keep(state, 0, writer.finish()?)?;
+        drop(sorted);
+        let held = state.held.bytes();
+        state.held.shrink(held);
+        state.broken = false;
+        Ok(())
+    }
+
+    /// Adds a run to its level; a full level becomes one run of the next.
+    fn keep(&self, state: &mut State, level: usize, run: Run) -> Result<()> {
+        while state.levels.len() <= level {
+            state.levels.push(Vec::new());
+        }
+        state.levels[level].push(run);
+        if state.levels[level].len() < self.plan.max_runs {
+            return Ok(());
+        }
+        let full = std::mem::take(&mut state.levels[level]);
+        let merged = self.merge(&full)?;
+        drop(full);
+        self.keep(state, level + 1, merged)
+    }
+
+    /// Merges runs into one.
+    fn merge(&self, runs: &[Run]) -> Result<Run> {
+        let block_rows = runs.iter().flat_map(|run| &run.blocks).map(|block| block.rows).max().unwrap_or(1);
+        let mut merge = Merge::new(runs, &self.payload, 0)?;
+        let mut writer = RunWriter::new(&self.options.scratch)?;
+        loop {
+            let rows = merge.next(block_rows, None)?;
+            if rows.len() == 0 {
+                return writer.finish();
+            }
+            writer.write(&Encoded::new(&rows)?)?;
+        }
+    }
+}
+
+/// Finds pushes that claim the same sequence numbers.
+fn check_sequences(pushes: &mut [(u64, u64)]) -> Result<()> {
+    pushes.sort_unstable();
+    match pushes.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
+        Some(pair) => {
+            let message = format!("two batches of edges claim the sequence number {}", pair[1].0);
+            Err(Error::usage(message))
+        }
+        None => Ok(()),
+    }
+}

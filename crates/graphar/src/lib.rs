@@ -1,1 +1,6 @@
-//! Apache GraphAr
+//! Apache GraphAr.
+
+pub mod info;
+pub mod layout;
+pub mod rules;
+mod yml;

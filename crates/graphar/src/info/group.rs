@@ -1,0 +1,66 @@
+//! Property groups: columns that are stored together.
+
+use arrow_schema::DataType;
+use isomorph_model::Cardinality;
+
+use super::kinds::list_of;
+use super::{FileType, ValueType};
+
+/// Properties whose columns share their files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PropertyGroup {
+    /// Directory of the group, relative to that of the type (for edges: of each list).
+    pub prefix: String,
+    /// How its chunks are encoded.
+    pub file_type: FileType,
+    /// Its properties, in the order of the information file.
+    pub properties: Vec<PropertyInfo>,
+}
+
+impl PropertyGroup {
+    /// The directory that a group has when none is stated: the names of its properties.
+    pub fn default_prefix(properties: &[PropertyInfo]) -> String {
+        let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
+        format!("{}/", names.join("_"))
+    }
+}
+
+/// What an information file says of a property.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PropertyInfo {
+    /// Its name.
+    pub name: String,
+    /// Type of one value.
+    pub value_type: ValueType,
+    /// Whether it identifies vertices.
+    pub primary: bool,
+    /// Whether it may be null; never for a primary one.
+    pub nullable: bool,
+    /// How many values.
+    pub cardinality: Cardinality,
+}
+
+impl PropertyInfo {
+    /// A nullable property with at most one value.
+    pub fn new(name: impl Into<String>, value_type: ValueType) -> Self {
+        PropertyInfo { name: name.into(), value_type, primary: false, nullable: true, cardinality: Cardinality::Single }
+    }
+
+    /// The Arrow type of its column.
+    pub fn data_type(&self) -> DataType {
+        match self.cardinality {
+            Cardinality::Single => self.value_type.data_type(),
+            Cardinality::List | Cardinality::Set => list_of(self.value_type.data_type()),
+        }
+    }
+
+    /// Whether a cell holds more than one value.
+    pub fn is_list(&self) -> bool {
+        self.value_type.is_list() || self.cardinality != Cardinality::Single
+    }
+
+    pub(crate) fn can_be_key(&self) -> bool {
+        let kind = matches!(self.value_type, ValueType::Int32 | ValueType::Int64 | ValueType::String);
+        kind && self.cardinality == Cardinality::Single
+    }
+}

@@ -1,0 +1,184 @@
+//! The keys of one mapping, taken one by one; what is left over is unknown and kept.
+
+use isomorph_error::{Error, Findings, Place, Result, Rule};
+
+use super::{Map, Node};
+use crate::rules;
+
+/// The keys of a mapping that have not been asked for yet.
+pub(crate) struct Fields<'a> {
+    file: &'a str,
+    line: u64,
+    left: Vec<(String, Node)>,
+    findings: &'a mut Findings,
+}
+
+impl<'a> Fields<'a> {
+    pub fn new(file: &'a str, map: Map, findings: &'a mut Findings) -> Self {
+        Fields { file, line: map.line, left: map.entries, findings }
+    }
+
+    /// Where a key of this mapping is.
+    pub fn place(&self, key: &str, line: u64) -> Place {
+        Place::file(self.file).line(line).in_field(key)
+    }
+
+    /// Adds a finding at the mapping itself.
+    pub fn find(&mut self, rule: &'static Rule, message: impl Into<String>, key: &str) {
+        let place = self.place(key, self.line);
+        self.findings.push(rule, message, place);
+    }
+
+    /// Adds a finding at a place of this file.
+    pub fn find_at(&mut self, rule: &'static Rule, message: impl Into<String>, place: Place) {
+        self.findings.push(rule, message, place);
+    }
+
+    /// An error at the mapping itself.
+    pub fn error(&self, rule: &'static Rule, message: impl Into<String>, key: &str) -> Error {
+        Error::broken(rule, message).at(self.place(key, self.line))
+    }
+
+    /// Whether there is such a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|(name, _)| name == key)
+    }
+
+    fn take(&mut self, key: &str) -> Option<Node> {
+        let at = self.left.iter().position(|(name, _)| name == key)?;
+        let (_, node) = self.left.remove(at);
+        (!node.is_null()).then_some(node)
+    }
+
+    fn not(&self, key: &str, line: u64, what: &str) -> Error {
+        Error::broken(&rules::META_VALUE, format!("not {what}")).at(self.place(key, line))
+    }
+
+    /// The text of `key`, with its line.
+    pub fn text(&mut self, key: &str) -> Result<Option<(String, u64)>> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Node::Scalar { text, line, .. }) => Ok(Some((text, line))),
+            Some(other) => Err(self.not(key, other.line(), "a text")),
+        }
+    }
+
+    /// The text of `key`, which must be there and not be empty.
+    pub fn required(&mut self, key: &str) -> Result<(String, u64)> {
+        match self.text(key)? {
+            Some((text, line)) if !text.is_empty() => Ok((text, line)),
+            _ => Err(self.error(&rules::META_KEY_MISSING, "the key is missing", key)),
+        }
+    }
+
+    /// A chunk size: a whole number from 1 to 2^62.
+    pub fn chunk_size(&mut self, key: &str) -> Result<u64> {
+        let (text, line) = self.required(key)?;
+        match text.parse::<u64>() {
+            Ok(number) if (1..=1 << 62).contains(&number) => Ok(number),
+            _ => Err(self.not(key, line, "a whole number above 0")),
+        }
+    }
+
+    /// A truth value; true, yes and 1 in any case are true, as for the published library.
+    pub fn flag(&mut self, key: &str) -> Result<Option<bool>> {
+        let Some((text, line)) = self.text(key)? else { return Ok(None) };
+        let value = matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "1");
+        if !matches!(text.to_ascii_lowercase().as_str(), "true" | "false") {
+            let place = self.place(key, line);
+            self.findings.push(&rules::META_BOOL, format!("{text:?} is read as {value}"), place);
+        }
+        Ok(Some(value))
+    }
+
+    /// The items of a list; none when the key is absent.
+    pub fn list(&mut self, key: &str) -> Result<Vec<Node>> {
+        match self.take(key) {
+            None => Ok(Vec::new()),
+            Some(Node::List { items, .. }) => Ok(items),
+            Some(other) => Err(self.not(key, other.line(), "a list")),
+        }
+    }
+
+    /// The items of a list of texts.
+    pub fn texts(&mut self, key: &str) -> Result<Vec<String>> {
+        let items = self.list(key)?;
+        items
+            .into_iter()
+            .map(|item| match item {
+                Node::Scalar { text, .. } if !text.is_empty() => Ok(text),
+                other => Err(self.not(key, other.line(), "a list of texts")),
+            })
+            .collect()
+    }
+
+    /// Reads each item of a list, which must be mappings.
+    pub fn each<T>(&mut self, key: &str, mut read: impl FnMut(Fields<'_>) -> Result<T>) -> Result<Vec<T>> {
+        let items = self.list(key)?;
+        let mut all = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Node::Map(map) => all.push(read(Fields::new(self.file, map, self.findings))?),
+                other => return Err(self.not(key, other.line(), "a list of mappings")),
+            }
+        }
+        Ok(all)
+    }
+
+    /// What nobody asked for, as key and text; lists and mappings as JSON.
+    pub fn rest(self) -> Vec<(String, String)> {
+        let mut kept = Vec::new();
+        for (key, node) in self.left {
+            let place = Place::file(self.file).line(node.line()).in_field(key.clone());
+            self.findings.push(&rules::META_KEY_UNKNOWN, "not a key of GraphAr", place);
+            let text = match node {
+                Node::Scalar { text, .. } => text,
+                other => json(&other).to_string(),
+            };
+            kept.push((key, text));
+        }
+        kept
+    }
+}
+
+/// A node as JSON: scalars as strings.
+fn json(node: &Node) -> serde_json::Value {
+    match node {
+        Node::Scalar { text, .. } => serde_json::Value::String(text.clone()),
+        Node::List { items, .. } => items.iter().map(json).collect(),
+        Node::Map(map) => map.entries.iter().map(|(key, node)| (key.clone(), json(node))).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn keys_are_taken_once_and_the_rest_is_kept() {
+        let text = b"chunk_size: 100\ndirected: YES\nowner: me\nmore:\n  - a: b\n";
+        let mut findings = Findings::default();
+        let map = super::super::parse("x.yml", text, &mut findings).unwrap();
+        let mut fields = Fields::new("x.yml", map, &mut findings);
+        assert_eq!(fields.chunk_size("chunk_size").unwrap(), 100);
+        assert_eq!(fields.flag("directed").unwrap(), Some(true));
+        assert_eq!(fields.flag("ordered").unwrap(), None);
+        assert_eq!(fields.required("type").unwrap_err().broken_rule().unwrap().id, "GAR-META-KEY-MISSING");
+        let rest = fields.rest();
+        assert_eq!(rest, [("owner".into(), "me".into()), ("more".into(), r#"[{"a":"b"}]"#.into())]);
+        assert_eq!(findings.count(&rules::META_KEY_UNKNOWN), 2);
+        assert_eq!(findings.count(&rules::META_BOOL), 1);
+    }
+
+    #[test]
+    fn a_chunk_size_is_a_number_above_zero() {
+        for text in ["0", "-1", "abc", "1.5", "9999999999999999999", "[1]"] {
+            let mut findings = Findings::default();
+            let map = super::super::parse("x.yml", format!("n: {text}\n").as_bytes(), &mut findings).unwrap();
+            let error = Fields::new("x.yml", map, &mut findings).chunk_size("n").unwrap_err();
+            assert_eq!(error.broken_rule().unwrap().id, "GAR-META-VALUE", "{text}");
+            assert_eq!(error.place().line, Some(1));
+        }
+    }
+}

@@ -13,7 +13,8 @@ pub type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 /// Batches of one part that may wait for their consumer.
 const WAITING: usize = 4;
 
-/// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own.
+/// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own; `step`
+/// is told the number of the part.
 ///
 /// # Errors
 /// The first error of a part or of `step`.
@@ -21,15 +22,16 @@ pub fn fold<S: Send>(
     parts: &Parts<'_>,
     threads: usize,
     new: impl Fn() -> S + Sync,
-    step: impl Fn(&mut S, Batch) -> Result<()> + Sync,
+    step: impl Fn(&mut S, usize, Batch) -> Result<()> + Sync,
 ) -> Result<Vec<S>> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let work = || -> Result<S> {
         let mut state = new();
         while !failed.load(Ordering::Relaxed) {
-            let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let read = part.read(&mut |batch| step(&mut state, batch));
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(number) else { break };
+            let read = part.read(&mut |batch| step(&mut state, number, batch));
             if read.is_err() {
                 failed.store(true, Ordering::Relaxed);
                 read?;
@@ -171,12 +173,12 @@ mod tests {
                 &parts(None),
                 threads,
                 || 0,
-                |sum, batch| {
+                |sum, _, batch| {
                     *sum += start(batch);
                     Ok(())
                 },
             );
-            assert_eq!(sums.unwrap().iter().sum::<u64>(), expected.iter().sum());
+            assert_eq!(sums.unwrap().iter().sum::<u64>(), expected.iter().sum::<u64>());
         }
     }
 
@@ -186,7 +188,7 @@ mod tests {
             let parts = parts(Some((9, 3)));
             let error = in_order(&parts, threads, |batch| Ok(start(batch)), |_| Ok(())).unwrap_err();
             assert_eq!(error.message(), "part 9");
-            assert!(fold(&parts, threads, || (), |(), _| Ok(())).is_err());
+            assert!(fold(&parts, threads, || (), |(), _, _| Ok(())).is_err());
             let mut left = 5;
             let error = in_order(
                 &parts,

@@ -22,12 +22,14 @@ impl Kinds {
     const INTEGER: u16 = 1;
     const FLOAT: u16 = 1 << 1;
     const TEXT: u16 = 1 << 2;
-    const BOOL: u16 = 1 << 3;
+    const TRUE: u16 = 1 << 3;
     const INTEGERS: u16 = 1 << 4;
     const FLOATS: u16 = 1 << 5;
     const TEXTS: u16 = 1 << 6;
     const EMPTY_LIST: u16 = 1 << 7;
     const OTHER: u16 = 1 << 8;
+    const FALSE: u16 = 1 << 9;
+    const BOOL: u16 = Kinds::TRUE | Kinds::FALSE;
 
     fn see(&mut self, value: &Value<'_>) -> Result<()> {
         self.count += 1;
@@ -56,7 +58,8 @@ impl Kinds {
             Value::Integer(value) if i64::try_from(*value).is_ok() => Kinds::INTEGER,
             Value::Float(_) => Kinds::FLOAT,
             Value::Text(_) => Kinds::TEXT,
-            Value::Bool(_) => Kinds::BOOL,
+            Value::Bool(true) => Kinds::TRUE,
+            Value::Bool(false) => Kinds::FALSE,
             _ => Kinds::OTHER,
         }
     }
@@ -73,13 +76,18 @@ impl Kinds {
             _ if self.bits == Kinds::INTEGER => DataType::Int64,
             _ if self.bits == Kinds::FLOAT => DataType::Float64,
             _ if self.bits == Kinds::TEXT => DataType::Utf8,
-            _ if self.bits == Kinds::BOOL => DataType::Boolean,
+            _ if self.bits != 0 && self.bits & !Kinds::BOOL == 0 => DataType::Boolean,
             Kinds::INTEGERS => list(DataType::Int64),
             Kinds::FLOATS => list(DataType::Float64),
             Kinds::TEXTS => list(DataType::Utf8),
             _ => return Property::new(name, DataType::Utf8).of_kind(ValueKind::Json),
         };
         Property::new(name, data_type)
+    }
+
+    /// Whether `rows` rows all say `false`.
+    pub fn is_always_false(&self, rows: u64) -> bool {
+        self.bits == Kinds::FALSE && self.count == rows
     }
 
     /// Whether the values do not agree and stay JSON.

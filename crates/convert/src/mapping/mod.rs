@@ -10,6 +10,8 @@ mod json_in;
 mod json_out;
 mod names;
 mod shred;
+mod surveyed;
+mod typed;
 
 use std::sync::Arc;
 
@@ -19,7 +21,8 @@ use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
 pub use names::Names;
-pub use shred::Shredded;
+pub use shred::{CARRY_FITS, Shredded};
+pub use surveyed::{MOST_COLUMNS, MOST_RELATIONS, NameRules};
 
 /// Where a property of the typed graph lies in the bundled one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

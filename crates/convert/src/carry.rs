@@ -1,0 +1,170 @@
+//! What travels beside the data: what the target cannot say, bound to the files it belongs to.
+//!
+//! One small JSON document, `_isomorph/carry.json` inside a directory, `<name>.isomorph/carry.json` beside a file. The
+//! format's own readers never look there; whoever moves the data without it has an ordinary graph of that format.
+
+use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
+use isomorph_storage::{Blob, COMPANION_SUFFIX, FileDigest, FileHasher, Location, Root, TAIL_BYTES, limits};
+use serde::{Deserialize, Serialize};
+
+use crate::digests::Digests;
+use crate::mapping::Mapping;
+
+/// Name of the folder inside a directory.
+pub const FOLDER: &str = "_isomorph";
+
+/// Name of the document.
+pub const DOCUMENT: &str = "carry.json";
+
+/// Version of the document.
+pub const VERSION: u32 = 1;
+
+/// The data was changed after the carry was written.
+pub static CARRY_STALE: Rule = Rule {
+    id: "CARRY-STALE",
+    severity: Severity::Error,
+    says: "what travels beside the data belongs to exactly these files",
+    remedy: "isomorph carry rebind PATH    if the graph is still the same",
+};
+
+/// What travels beside the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Carry {
+    /// [`VERSION`].
+    pub version: u32,
+    /// Version of isomorph that wrote it.
+    pub written_by: String,
+    /// Format of the graph that is carried, by its id.
+    pub of: String,
+    /// Format of the data beside it, by its id.
+    pub format: String,
+    /// The way from the carried graph to the data.
+    pub mapping: Mapping,
+    /// Digests of the carried graph.
+    pub digests: Digests,
+    /// The files of the data.
+    pub files: Vec<Bound>,
+}
+
+/// A file that a carry belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Name, relative to the directory; for a single file its own name.
+    pub name: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// BLAKE3 of its last 64 KiB, hexadecimal: looked at whenever the data is opened.
+    pub tail: String,
+    /// BLAKE3 of all of it, hexadecimal.
+    pub blake3: String,
+}
+
+impl Bound {
+    /// The binding of a file that was just written.
+    pub fn new(name: impl Into<String>, digest: &FileDigest) -> Self {
+        Bound { name: name.into(), size: digest.size, tail: hex(&digest.tail), blake3: hex(&digest.blake3) }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where the carry of the data at `location` is, as a location of the document.
+///
+/// # Errors
+/// When the name cannot have a companion.
+pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
+    if directory {
+        return location.join(FOLDER)?.join(DOCUMENT);
+    }
+    let parent = location.parent().ok_or_else(|| Error::usage("a file without a directory").at(location.to_string()))?;
+    parent.join(&format!("{}{COMPANION_SUFFIX}", location.file_name()))?.join(DOCUMENT)
+}
+
+impl Carry {
+    /// The document.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String> {
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::unsupported(format!("this cannot be carried: {error}")))?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// Reads the carry of the data at `location`, if there is one.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    pub fn read(location: &Location, directory: bool) -> Result<Option<Carry>> {
+        let place = location_of(location, directory)?;
+        let blob = match Blob::open(&place) {
+            Ok(blob) => blob,
+            Err(error) if error.kind() == Kind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let bytes = blob.read_all(limits::MANIFEST_BYTES)?;
+        let carry: Carry = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::malformed(format!("the carry cannot be read: {error}"))
+                .at(Place::file(place.to_string()).line(error.line() as u64))
+                .hint("--carry ignore    read the data without it")
+        })?;
+        if carry.version != VERSION {
+            return Err(Error::unsupported(format!("a carry of version {}", carry.version)).at(place.to_string()));
+        }
+        Ok(Some(carry))
+    }
+
+    /// Compares names, sizes and tails with the files as they are; reads no file whole. Says what differs.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn differences(&self, location: &Location, directory: bool) -> Result<Vec<String>> {
+        let mut differences = Vec::new();
+        for bound in &self.files {
+            let place = if directory { location.join(&bound.name)? } else { location.clone() };
+            let blob = match Blob::open(&place) {
+                Ok(blob) => blob,
+                Err(error) if error.kind() == Kind::NotFound => {
+                    differences.push(format!("{} is gone", bound.name));
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            if blob.size() != bound.size {
+                differences.push(format!("{} has {} bytes, not {}", bound.name, blob.size(), bound.size));
+                continue;
+            }
+            let tail = blob.read(blob.size().saturating_sub(TAIL_BYTES as u64)..blob.size())?;
+            let mut hasher = FileHasher::new();
+            hasher.update(&tail);
+            if hex(&hasher.finish().blake3) != bound.tail {
+                differences.push(format!("{} has other bytes", bound.name));
+            }
+        }
+        if directory {
+            let bound: std::collections::HashSet<&str> = self.files.iter().map(|bound| bound.name.as_str()).collect();
+            let inside = format!("{FOLDER}/");
+            for entry in Root::open(location)?.list("")? {
+                if !bound.contains(entry.name.as_str()) && !entry.name.starts_with(&inside) {
+                    differences.push(format!("{} is new", entry.name));
+                }
+            }
+        }
+        Ok(differences)
+    }
+
+    /// The error that a stale carry is.
+    pub fn stale(location: &Location, differences: &[String]) -> Error {
+        let more = differences.len().saturating_sub(1);
+        let first = differences.first().map(String::as_str).unwrap_or_default();
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        Error::new(Kind::StaleCarry, format!("the data was changed after its carry was written: {first}{more}"))
+            .rule(&CARRY_STALE)
+            .at(location.to_string())
+            .hint("--carry schema    use its names and types, and nothing else of it")
+            .hint("--carry ignore    read the data as what it is")
+    }
+}

@@ -1,0 +1,165 @@
+//! The pipeline: what a sink asked for, brought from a source in bounded memory.
+//!
+//! Data flows one way. Nodes come first, in the source's order; their keys are kept only as far as edges need them:
+//! key → row where the source names ends by key and the sink wants rows, row → key the other way round. Edges are sorted
+//! where the source does not have them in the order that is wanted.
+
+mod ends;
+mod run;
+mod sorted;
+
+use arrow_array::{Array, UInt64Array};
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeBatch, Request, Sink, Source, Tables};
+
+use crate::digests::Resources;
+use crate::parallel;
+use crate::progress::Progress;
+use ends::{KeysByRow, RowsByKey};
+use run::Cursor;
+use sorted::{Sorted, Wanted, sort};
+
+/// Brings `sink` all that it asks for.
+///
+/// # Errors
+/// When the source cannot be read or is not sound, when the sink cannot write, or when memory is too short even for
+/// spilling.
+pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, progress: &dyn Progress) -> Result<()> {
+    let deliveries = sink.deliveries();
+    if deliveries.contains(&Delivery::NodesWithOutEdges) {
+        if deliveries.len() != 1 {
+            return Err(Error::usage("nodes with their edges are a delivery of their own"));
+        }
+        return nodes_with_out_edges(source, sink, resources, progress);
+    }
+    let mut rows = RowsByKey::new(source, resources)?;
+    let mut wanted = Vec::new();
+    for (number, delivery) in deliveries.iter().enumerate() {
+        match *delivery {
+            Delivery::Nodes(ty) => {
+                let parts = source.scan(&Request::of(Tables::Nodes(ty)))?;
+                progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
+                let mut next = 0;
+                let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                    let nodes = nodes_of(batch, ty, &mut next)?;
+                    progress.advance(nodes.rows as u64);
+                    rows.add(&nodes)?;
+                    sink.write(number, Batch::Nodes(nodes))
+                });
+                progress.end();
+                brought?;
+            }
+            Delivery::Edges { ty, order } => wanted.push(Wanted { number, ty, order }),
+            Delivery::Rest | Delivery::NodesWithOutEdges => {}
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    rows.finish()?;
+    let sorted = sort(source, &wanted, &rows, resources, progress)?;
+    drop(rows);
+    let total = sorted.iter().map(Sorted::rows).sum();
+    progress.begin("write", Some(total));
+    for (wanted, sorted) in wanted.iter().zip(&sorted) {
+        sorted.each(|batch| {
+            progress.advance(batch.rows as u64);
+            sink.write(wanted.number, Batch::Edges(batch))
+        })?;
+    }
+    progress.end();
+    Ok(())
+}
+
+/// The nodes of a batch, which must be of the announced type and follow those before.
+fn nodes_of(batch: Batch, ty: usize, next: &mut u64) -> Result<NodeBatch> {
+    let Batch::Nodes(mut nodes) = batch else {
+        return Err(Error::usage("a scan of nodes gave something else"));
+    };
+    if nodes.ty != ty {
+        return Err(Error::usage("a scan of one node type gave another"));
+    }
+    // A selection leaves gaps; rows are numbered as they are delivered.
+    nodes.start = *next;
+    *next += nodes.rows as u64;
+    Ok(nodes)
+}
+
+/// For sinks that keep each node together with the edges that leave it.
+fn nodes_with_out_edges(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let graph = source.graph();
+    let by_key = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Keys);
+    let mut rows = RowsByKey::new(source, resources)?;
+    let mut keys = KeysByRow::new(graph, resources);
+    for ty in 0..graph.nodes.len() {
+        let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
+        progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
+        let mut next = 0;
+        let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+            let nodes = nodes_of(batch, ty, &mut next)?;
+            progress.advance(nodes.rows as u64);
+            rows.add(&nodes)?;
+            if by_key { Ok(()) } else { keys.add(&nodes) }
+        });
+        progress.end();
+        read?;
+    }
+    rows.finish()?;
+    // Edges that the source does not have in order are sorted first.
+    let mut unordered = Vec::new();
+    let mut runs = Vec::new();
+    for ty in 0..graph.edges.len() {
+        match source.runs(ty, EdgeOrder::Source)? {
+            Some(found) if source.end_form(ty) == EndForm::Rows => runs.extend(found),
+            _ => unordered.push(Wanted { number: 0, ty, order: EdgeOrder::Source }),
+        }
+    }
+    let sorted = sort(source, &unordered, &rows, resources, progress)?;
+    let total = graph.node_rows().zip(graph.edge_rows()).map(|(nodes, edges)| nodes + edges);
+    progress.begin("write", total);
+    let brought = std::thread::scope(|scope| {
+        let mut cursors: Vec<Cursor> = runs.into_iter().map(|run| Cursor::of_run(scope, run)).collect();
+        cursors.extend(sorted.iter().map(|sorted| Cursor::of_sorted(scope, sorted)));
+        for ty in 0..graph.nodes.len() {
+            let parts = source.scan(&Request::of(Tables::Nodes(ty)))?;
+            let mut next = 0;
+            parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                let nodes = nodes_of(batch, ty, &mut next)?;
+                let end = nodes.start + nodes.rows as u64;
+                progress.advance(nodes.rows as u64);
+                sink.write(0, Batch::Nodes(nodes))?;
+                for cursor in &mut cursors {
+                    while let Some(edges) = cursor.below(ty, end, graph)? {
+                        progress.advance(edges.rows as u64);
+                        sink.write(0, Batch::Edges(with_target_keys(edges, graph, &keys)?))?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        cursors.iter_mut().try_for_each(Cursor::must_be_done)
+    });
+    progress.end();
+    brought
+}
+
+fn with_target_keys(mut edges: EdgeBatch, graph: &isomorph_model::Graph, keys: &KeysByRow) -> Result<EdgeBatch> {
+    let ty = graph.edges.get(edges.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+    if let Ends::Rows(rows) = &edges.target {
+        edges.target = Ends::Keys(keys.gather(ty.target, rows.values())?);
+    }
+    Ok(edges)
+}
+
+/// Ends as an array of rows.
+fn as_rows(ends: &Ends) -> Option<&UInt64Array> {
+    match ends {
+        Ends::Rows(rows) if rows.null_count() == 0 => Some(rows),
+        _ => None,
+    }
+}

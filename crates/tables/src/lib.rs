@@ -1,1 +1,25 @@
 //! Arrow and Parquet, ORC, CSV, JSON lines; hardened decoding; spilling sort and join
+
+mod convert;
+mod csv;
+mod encoding;
+mod fence;
+mod options;
+mod parquet;
+mod predicate;
+mod reader;
+pub mod rules;
+mod selection;
+pub mod sort;
+mod write_options;
+mod writer;
+
+pub use csv::{CsvDialect, Quoting};
+pub use encoding::Encoding;
+pub use fence::quiet_fenced_panics;
+pub use options::{Limits, ReadOptions, TextType};
+pub use predicate::{Comparison, Literal, Predicate};
+pub use reader::{Batches, TableReader};
+pub use selection::{BATCH_ROWS, Selection};
+pub use write_options::{ColumnEncoding, Compression, PAGE_ROWS, ROW_GROUP_ROWS, WriteOptions};
+pub use writer::{TableWriter, WriteStats};

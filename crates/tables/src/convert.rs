@@ -1,0 +1,116 @@
+//! From the types that a file holds to the types that were declared, without loss.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use isomorph_error::{Error, Place, Result};
+
+/// The name of the values inside a list, everywhere.
+pub(crate) const ELEMENT: &str = "element";
+
+const STRICT: CastOptions<'static> =
+    CastOptions { safe: false, format_options: arrow_cast::display::FormatOptions::new() };
+
+/// The schema of batches: the file's columns, with declared types where there are any. Whether nulls may occur is the
+/// file's to say.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] when a column cannot be converted to its declared type.
+pub(crate) fn schema(file: &Fields, declared: Option<&Schema>) -> Result<Schema> {
+    let mut fields: Vec<FieldRef> = Vec::with_capacity(file.len());
+    for field in file {
+        let own = named_elements(field.data_type());
+        let target = match declared.and_then(|schema| schema.column_with_name(field.name())) {
+            Some((_, declared)) => named_elements(declared.data_type()),
+            None => own.clone(),
+        };
+        if !converts(&own, &target) {
+            let message = format!("column `{}` holds {own}, which does not become {target}", field.name());
+            return Err(Error::unsupported(message).at(Place::field(field.name())));
+        }
+        fields.push(Arc::new(Field::new(field.name(), target, field.is_nullable())));
+    }
+    Ok(Schema::new(fields))
+}
+
+/// Lists with the one name for their values that this crate uses.
+fn named_elements(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::List(item) => {
+            DataType::List(Arc::new(Field::new(ELEMENT, named_elements(item.data_type()), item.is_nullable())))
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether there is a conversion; single values may still not fit.
+fn converts(from: &DataType, to: &DataType) -> bool {
+    use DataType as T;
+    if from == to {
+        return true;
+    }
+    let is_text = |data_type: &T| matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Utf8View);
+    let is_bytes = |data_type: &T| matches!(data_type, T::Binary | T::LargeBinary | T::BinaryView);
+    match (from, to) {
+        (T::Null, _) => true,
+        (T::List(from), T::List(to)) => converts(from.data_type(), to.data_type()),
+        (T::Timestamp(_, _), T::Timestamp(_, _)) => true,
+        (T::Date64, T::Date32) => true,
+        _ => {
+            from.is_integer() && to.is_integer()
+                || from.is_floating() && to.is_floating()
+                || (is_text(from) || is_bytes(from)) && is_text(to)
+                || is_bytes(from) && is_bytes(to)
+        }
+    }
+}
+
+/// A batch of `columns` with the types of `schema`.
+pub(crate) fn batch(columns: Vec<ArrayRef>, schema: &SchemaRef, rows: usize) -> Result<RecordBatch> {
+    let columns = columns
+        .into_iter()
+        .zip(schema.fields())
+        .map(|(column, field)| array(column, field.data_type()).map_err(|error| error.at(Place::field(field.name()))))
+        .collect::<Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+        .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+}
+
+/// `column` as `target`.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Malformed`] when a value does not fit the target exactly.
+pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
+    if column.data_type() == target {
+        return Ok(column);
+    }
+    let failed = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
+    if let (DataType::List(_), DataType::List(item)) = (column.data_type(), target) {
+        let list = column.as_list::<i32>();
+        let values = array(Arc::clone(list.values()), item.data_type())?;
+        let list = ListArray::try_new(Arc::clone(item), list.offsets().clone(), values, list.nulls().cloned());
+        return Ok(Arc::new(list.map_err(failed)?));
+    }
+    let converted = cast_with_options(&column, target, &STRICT).map_err(failed)?;
+    if may_lose(column.data_type(), target) {
+        let back = cast_with_options(&converted, column.data_type(), &STRICT).map_err(failed)?;
+        if back.to_data() != column.to_data() {
+            let message = format!("a value of type {} has no equal of type {target}", column.data_type());
+            return Err(Error::malformed(message));
+        }
+    }
+    Ok(converted)
+}
+
+/// Whether the cast may change a value without failing: coarser timestamps and shorter floats.
+fn may_lose(from: &DataType, to: &DataType) -> bool {
+    match (from, to) {
+        (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) => from > to,
+        (DataType::Date64, DataType::Date32) => true,
+        _ => from.is_floating() && to.is_floating() && from.primitive_width() > to.primitive_width(),
+    }
+}

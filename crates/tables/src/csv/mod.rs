@@ -1,0 +1,5 @@
+//! CSV, parsed by a declared schema.
+
+mod dialect;
+
+pub use dialect::{CsvDialect, Quoting};

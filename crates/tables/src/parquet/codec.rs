@@ -1,0 +1,170 @@
+//! Page decompression into a buffer of exactly the size the page claims: a page that unpacks to more is refused, not
+//! followed.
+
+use std::io::{Cursor, Read};
+
+use parquet::basic::Compression;
+
+/// A decompressor of one column chunk, reused from page to page.
+pub(super) enum Codec {
+    None,
+    Snappy(Box<snap::raw::Decoder>),
+    Gzip,
+    Brotli,
+    Lz4Hadoop,
+    Lz4,
+    Zstd(Box<zstd::bulk::Decompressor<'static>>),
+}
+
+/// Why a page could not be unpacked.
+pub(super) type Reason = String;
+
+impl Codec {
+    /// The decompressor for `compression`, or the name of one that is not known.
+    pub(super) fn new(compression: Compression) -> Result<Self, Reason> {
+        Ok(match compression {
+            Compression::UNCOMPRESSED => Codec::None,
+            Compression::SNAPPY => Codec::Snappy(Box::default()),
+            Compression::GZIP(_) => Codec::Gzip,
+            Compression::BROTLI(_) => Codec::Brotli,
+            Compression::LZ4 => Codec::Lz4Hadoop,
+            Compression::LZ4_RAW => Codec::Lz4,
+            Compression::ZSTD(_) => {
+                Codec::Zstd(Box::new(zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?))
+            }
+            other => return Err(format!("pages are compressed with {other}")),
+        })
+    }
+
+    /// Whether pages are stored as they are.
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self, Codec::None)
+    }
+
+    /// Appends the unpacked `packed` to `out`; it must come to exactly `size` bytes.
+    pub(super) fn unpack(&mut self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
+        let start = out.len();
+        if size == 0 {
+            return Ok(());
+        }
+        match self {
+            Codec::None => out.extend_from_slice(packed),
+            Codec::Snappy(decoder) => {
+                let claimed = snap::raw::decompress_len(packed).map_err(|error| error.to_string())?;
+                if claimed == size {
+                    out.resize(start + size, 0);
+                    decoder.decompress(packed, &mut out[start..]).map_err(|error| error.to_string())?;
+                }
+            }
+            Codec::Gzip => read_bounded(flate2::read::MultiGzDecoder::new(packed), size, out)?,
+            Codec::Brotli => read_bounded(brotli::Decompressor::new(packed, 4096), size, out)?,
+            Codec::Lz4Hadoop => unpack_hadoop(packed, size, out)?,
+            Codec::Lz4 => {
+                out.resize(start + size, 0);
+                let unpacked =
+                    lz4_flex::block::decompress_into(packed, &mut out[start..]).map_err(|error| error.to_string())?;
+                out.truncate(start + unpacked);
+            }
+            Codec::Zstd(decoder) => {
+                out.reserve_exact(size);
+                let mut behind = Cursor::new(&mut *out);
+                behind.set_position(start as u64);
+                decoder.decompress_to_buffer(packed, &mut behind).map_err(|error| error.to_string())?;
+            }
+        }
+        let unpacked = out.len() - start;
+        if unpacked == size { Ok(()) } else { Err(format!("it unpacks to {unpacked} bytes instead of {size}")) }
+    }
+}
+
+/// Reads to the end, but no more than one byte beyond `size`: enough to know that there are too many.
+fn read_bounded(reader: impl Read, size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
+    out.reserve_exact(size);
+    reader.take(size as u64 + 1).read_to_end(out).map(drop).map_err(|error| error.to_string())
+}
+
+/// LZ4 as Hadoop frames it: blocks headed by their unpacked and packed sizes, big-endian. Older writers used the name
+/// for bare blocks, so what is not framed is taken for one of those.
+fn unpack_hadoop(packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
+    let start = out.len();
+    out.resize(start + size, 0);
+    if unpack_hadoop_frames(packed, &mut out[start..]).is_some() {
+        return Ok(());
+    }
+    let unpacked = lz4_flex::block::decompress_into(packed, &mut out[start..]).map_err(|error| error.to_string())?;
+    out.truncate(start + unpacked);
+    Ok(())
+}
+
+fn unpack_hadoop_frames(mut packed: &[u8], mut out: &mut [u8]) -> Option<()> {
+    while !packed.is_empty() {
+        let (unpacked_size, rest) = take_size(packed)?;
+        let (packed_size, rest) = take_size(rest)?;
+        let block = rest.get(..packed_size)?;
+        let unpacked = lz4_flex::block::decompress_into(block, out.get_mut(..unpacked_size)?).ok()?;
+        if unpacked != unpacked_size {
+            return None;
+        }
+        out = out.get_mut(unpacked_size..)?;
+        packed = &rest[packed_size..];
+    }
+    out.is_empty().then_some(())
+}
+
+fn take_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (size, rest) = bytes.split_first_chunk::<4>()?;
+    Some((usize::try_from(u32::from_be_bytes(*size)).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::io::Write;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_bomb_stops_at_the_claimed_size() {
+        let bomb = gzip(&vec![0; 8 << 20]);
+        let mut out = Vec::new();
+        let reason = Codec::Gzip.unpack(&bomb, 1000, &mut out).unwrap_err();
+        assert_eq!(reason, "it unpacks to 1001 bytes instead of 1000");
+        assert!(out.capacity() < 1 << 16);
+    }
+
+    #[test]
+    fn a_page_shorter_than_it_claims_is_refused() {
+        for (mut codec, packed) in [
+            (Codec::Gzip, gzip(b"abc")),
+            (Codec::Snappy(Box::default()), snap::raw::Encoder::new().compress_vec(b"abc").unwrap()),
+            (Codec::Lz4, lz4_flex::block::compress(b"abc")),
+            (Codec::Zstd(Box::new(zstd::bulk::Decompressor::new().unwrap())), zstd::bulk::compress(b"abc", 1).unwrap()),
+        ] {
+            let mut out = Vec::new();
+            codec.unpack(&packed, 3, &mut out).unwrap();
+            assert_eq!(out, b"abc");
+            assert!(codec.unpack(&packed, 4, &mut Vec::new()).is_err());
+            assert!(codec.unpack(&packed, 2, &mut Vec::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn hadoop_frames_and_bare_blocks_both_unpack() {
+        let block = lz4_flex::block::compress(b"abcabcabc");
+        let mut framed = Vec::new();
+        framed.extend(9u32.to_be_bytes());
+        framed.extend((block.len() as u32).to_be_bytes());
+        framed.extend(&block);
+        for packed in [framed, block] {
+            let mut out = Vec::new();
+            Codec::Lz4Hadoop.unpack(&packed, 9, &mut out).unwrap();
+            assert_eq!(out, b"abcabcabc");
+        }
+    }
+}

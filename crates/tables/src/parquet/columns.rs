@@ -1,0 +1,176 @@
+//! The columns of a Parquet file as Arrow sees them.
+//!
+//! Only the Parquet schema counts. The Arrow schema that some writers embed is advice about the program that wrote the
+//! file, and one more thing that could be wrong: it is not read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use isomorph_error::{Error, Kind, Place, Result};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
+use parquet::basic::{ConvertedType, LogicalType};
+use parquet::errors::ParquetError;
+use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
+
+use crate::convert;
+use crate::fence::fenced;
+use crate::rules::PARQUET_FOOTER;
+use crate::{ReadOptions, TextType};
+
+/// The columns of one file.
+#[derive(Debug)]
+pub(super) struct Columns {
+    parquet: SchemaDescPtr,
+    /// What the decoder is told to make.
+    decoded: Fields,
+    /// What batches hold.
+    pub schema: SchemaRef,
+    /// For each column the leaves of the Parquet schema that it is made of.
+    leaves: Vec<Range<usize>>,
+}
+
+/// What the decoder is to make of some columns.
+pub(super) type Levels = FieldLevels;
+
+impl Columns {
+    /// The columns of a file with this schema.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for types that Arrow has no equal of, and for declared types that cannot be converted to.
+    pub(super) fn new(parquet: &SchemaDescPtr, options: &ReadOptions) -> Result<Self> {
+        let parquet = checked_text(parquet)?;
+        let native = fenced(&PARQUET_FOOTER, || {
+            parquet_to_arrow_schema(&parquet, None)
+                .map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
+        })?;
+        let decoded: Fields = native.fields().iter().map(|field| decoded_field(field, options.text)).collect();
+        let schema = convert::schema(&decoded, options.schema.as_deref())?;
+        let mut leaves: Vec<Range<usize>> = vec![0..0; decoded.len()];
+        for leaf in 0..parquet.num_columns() {
+            let root = parquet.get_column_root_idx(leaf);
+            let column = leaves.get_mut(root).ok_or_else(|| Error::broken(&PARQUET_FOOTER, "a leaf has no column"))?;
+            *column = if column.end == 0 { leaf..leaf + 1 } else { column.start..leaf + 1 };
+        }
+        Ok(Columns { parquet, decoded, schema: Arc::new(schema), leaves })
+    }
+
+    /// The leaves that `column` is made of.
+    pub(super) fn leaves(&self, column: usize) -> Range<usize> {
+        self.leaves.get(column).cloned().unwrap_or_default()
+    }
+
+    /// The one leaf of a column without inner structure: one value, or null, for each row.
+    pub(super) fn flat_leaf(&self, column: usize) -> Option<usize> {
+        let leaves = self.leaves(column);
+        let is_flat = leaves.len() == 1
+            && self.parquet.column(leaves.start).max_rep_level() == 0
+            && self.parquet.column(leaves.start).path().parts().len() == 1;
+        is_flat.then_some(leaves.start)
+    }
+
+    /// The type that the decoder makes of `column`, before a conversion to its declared type.
+    pub(super) fn decoded_type(&self, column: usize) -> &DataType {
+        self.decoded.get(column).map_or(&DataType::Null, |field| field.data_type())
+    }
+
+    /// What tells the decoder to make `columns`, in the order of the file.
+    pub(super) fn levels(&self, columns: &[usize]) -> Result<Levels> {
+        let mask = ProjectionMask::roots(&self.parquet, columns.iter().copied());
+        fenced(&PARQUET_FOOTER, || {
+            parquet_to_arrow_field_levels(&self.parquet, mask, Some(&self.decoded))
+                .map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
+        })
+    }
+}
+
+/// Text that Parquet calls JSON or an enumeration is declared to be a string: the decoder checks that strings are
+/// UTF-8, but not the others.
+fn checked_text(parquet: &SchemaDescPtr) -> Result<SchemaDescPtr> {
+    let unchecked = |leaf: usize| is_unchecked(&parquet.column(leaf).self_type_ptr());
+    if !(0..parquet.num_columns()).any(unchecked) {
+        return Ok(Arc::clone(parquet));
+    }
+    let invalid = |error: ParquetError| Error::broken(&PARQUET_FOOTER, error.to_string()).caused_by(error);
+    let root = with_strings(&parquet.root_schema_ptr()).map_err(invalid)?;
+    Ok(Arc::new(SchemaDescriptor::new(root)))
+}
+
+fn is_unchecked(leaf: &Type) -> bool {
+    let info = leaf.get_basic_info();
+    matches!(info.logical_type_ref(), Some(LogicalType::Json | LogicalType::Enum))
+        || matches!(info.converted_type(), ConvertedType::JSON | ConvertedType::ENUM)
+}
+
+fn with_strings(node: &TypePtr) -> Result<TypePtr, ParquetError> {
+    let info = node.get_basic_info();
+    let id = info.has_id().then(|| info.id());
+    match node.as_ref() {
+        Type::PrimitiveType { physical_type, .. } if is_unchecked(node) => {
+            let string = Type::primitive_type_builder(info.name(), *physical_type)
+                .with_repetition(info.repetition())
+                .with_logical_type(Some(LogicalType::String))
+                .with_id(id)
+                .build()?;
+            Ok(Arc::new(string))
+        }
+        Type::PrimitiveType { .. } => Ok(Arc::clone(node)),
+        Type::GroupType { fields, .. } => {
+            let fields = fields.iter().map(with_strings).collect::<Result<_, _>>()?;
+            let mut group = Type::group_type_builder(info.name())
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned())
+                .with_fields(fields)
+                .with_id(id);
+            if info.has_repetition() {
+                group = group.with_repetition(info.repetition());
+            }
+            Ok(Arc::new(group.build()?))
+        }
+    }
+}
+
+/// The field with the offsets of text that were asked for, without metadata.
+fn decoded_field(field: &Field, text: TextType) -> Field {
+    Field::new(field.name(), decoded_type(field.data_type(), text), field.is_nullable())
+}
+
+fn decoded_type(data_type: &DataType, text: TextType) -> DataType {
+    let inner = |field: &Arc<Field>| Arc::new(decoded_field(field, text));
+    match data_type {
+        DataType::Utf8 if text == TextType::LargeUtf8 => DataType::LargeUtf8,
+        DataType::List(item) => DataType::List(inner(item)),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        DataType::Map(entries, sorted) => DataType::Map(inner(entries), *sorted),
+        other => other.clone(),
+    }
+}
+
+/// Positions of the named columns in `schema`, in the order named; all when nothing is named.
+///
+/// # Errors
+/// [`Kind::Usage`] for a name that is not there, is there twice in the file, or is asked for twice.
+pub(crate) fn positions(schema: &Schema, names: Option<&[String]>) -> Result<Vec<usize>> {
+    let Some(names) = names else { return Ok((0..schema.fields().len()).collect()) };
+    let mut positions = Vec::with_capacity(names.len());
+    for name in names {
+        let mut found = schema.fields().iter().enumerate().filter(|(_, field)| field.name() == name);
+        let Some((position, _)) = found.next() else {
+            let there: Vec<&str> = schema.fields().iter().take(20).map(|field| field.name().as_str()).collect();
+            let message = format!("there is no column `{name}`; there are {}", there.join(", "));
+            return Err(Error::usage(message).of_kind(Kind::NotFound).at(Place::field(name)));
+        };
+        if found.next().is_some() {
+            return Err(Error::malformed(format!("two columns are named `{name}`")).at(Place::field(name)));
+        }
+        if positions.contains(&position) {
+            return Err(Error::usage(format!("column `{name}` is asked for twice")).at(Place::field(name)));
+        }
+        positions.push(position);
+    }
+    Ok(positions)
+}
+
+/// A decoder of record batches.
+pub(super) type Decoder = ParquetRecordBatchReader;

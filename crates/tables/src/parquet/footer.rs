@@ -1,0 +1,261 @@
+//! The end of a Parquet file: found, measured and walked by us before the decoder allocates anything for it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Blob;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+
+use super::thrift::{Reader, Thrift, ThriftError, Wire};
+use crate::Limits;
+use crate::fence::fenced;
+use crate::rules::{PARQUET_CHUNK, PARQUET_FOOTER};
+
+/// Read first, in one go: covers the footer and often the page index of a file of ordinary size.
+const TAIL: u64 = 64 << 10;
+/// The length of the footer and the magic bytes behind it.
+const TRAILER: u64 = 8;
+const MAGIC: &[u8] = b"PAR1";
+/// The decoder numbers row groups with 16 bits.
+const ROW_GROUPS: usize = i16::MAX as usize;
+/// Groups inside groups. Deeper schemas exist only to exhaust the stack.
+const SCHEMA_DEPTH: usize = 64;
+/// More rows than this for each stored byte are not believed. A run-length page can say "2^31 nulls" in nine bytes;
+/// no writer makes row groups that large of nothing.
+const ROWS_PER_BYTE: u64 = 1 << 20;
+
+/// A footer that passed the checks, and the bytes before it that were read with it.
+pub(super) struct Footer {
+    pub metadata: Arc<ParquetMetaData>,
+    /// The last bytes of the file in front of the footer, and the offset they start at.
+    pub tail: (u64, Bytes),
+}
+
+/// Reads and checks the footer of `blob`.
+pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Footer> {
+    let size = blob.size();
+    let broken = |message: String| Error::broken(&PARQUET_FOOTER, message).at(blob.place());
+    let least = MAGIC.len() as u64 + TRAILER;
+    if size < least {
+        return Err(broken(format!("{size} bytes are too few for a Parquet file")));
+    }
+    let tail_start = size - size.min(TAIL);
+    let tail = blob.read(tail_start..size)?;
+    let trailer = &tail[tail.len() - TRAILER as usize..];
+    match &trailer[4..] {
+        MAGIC => {}
+        b"PARE" => return Err(Error::unsupported("the Parquet file is encrypted").at(blob.place())),
+        _ => return Err(broken("the file does not end with the Parquet magic bytes".to_owned())),
+    }
+    if tail_start == 0 && !tail.starts_with(MAGIC) {
+        return Err(broken("the file does not start with the Parquet magic bytes".to_owned()));
+    }
+    let length = u64::from(u32::from_le_bytes([trailer[0], trailer[1], trailer[2], trailer[3]]));
+    if length > size - least {
+        return Err(broken(format!("the footer claims {length} bytes of a file of {size}")));
+    }
+    if length > limits.footer_bytes {
+        let message = format!("the Parquet footer has {length} bytes, more than {}", limits.footer_bytes);
+        return Err(Error::new(Kind::TooLarge, message).at(blob.place()));
+    }
+    let start = size - TRAILER - length;
+    let encoded = match usize::try_from(start.wrapping_sub(tail_start)) {
+        Ok(at) if start >= tail_start => tail.slice(at..tail.len() - TRAILER as usize),
+        _ => blob.read(start..size - TRAILER)?,
+    };
+    let metadata = decode(&encoded, limits).map_err(|error| error.at(blob.place()))?;
+    check(&metadata, start).map_err(|error| error.at(blob.place()))?;
+    let before = match usize::try_from(start.wrapping_sub(tail_start)) {
+        Ok(before) if start >= tail_start => (tail_start, tail.slice(..before)),
+        _ => (start, Bytes::new()),
+    };
+    Ok(Footer { metadata: Arc::new(metadata), tail: before })
+}
+
+fn decode(encoded: &[u8], limits: &Limits) -> Result<ParquetMetaData> {
+    walk(encoded, limits)?;
+    fenced(&PARQUET_FOOTER, || {
+        ParquetMetaDataReader::decode_metadata(encoded)
+            .map_err(|error| Error::broken(&PARQUET_FOOTER, error.to_string()).caused_by(error))
+    })
+}
+
+/// Walks over the encoded footer without building anything, so that the decoder meets only structures that are
+/// complete, not too deep and not too many.
+fn walk(encoded: &[u8], limits: &Limits) -> Result<()> {
+    let survey = survey(encoded).map_err(|error| {
+        let reason = match error {
+            ThriftError::Truncated => "the footer ends inside a structure",
+            ThriftError::Invalid(reason) => reason,
+        };
+        Error::broken(&PARQUET_FOOTER, reason)
+    })?;
+    if survey.leaves > limits.columns {
+        let message = format!("{} columns are more than {}", survey.leaves, limits.columns);
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    if survey.row_groups > ROW_GROUPS {
+        return Err(Error::new(Kind::TooLarge, format!("{} row groups are more than {ROW_GROUPS}", survey.row_groups)));
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Survey {
+    leaves: usize,
+    row_groups: usize,
+}
+
+fn survey(encoded: &[u8]) -> Thrift<Survey> {
+    let mut reader = Reader::new(encoded);
+    let mut found = Survey::default();
+    let mut last = 0;
+    while let Some((number, wire)) = reader.field(&mut last)? {
+        match (number, wire) {
+            (2, Wire::List) => found.leaves = survey_schema(&mut reader)?,
+            (4, Wire::List) => {
+                let (element, count) = reader.list()?;
+                found.row_groups = count;
+                for _ in 0..count {
+                    skip_element(&mut reader, element)?;
+                }
+            }
+            (5, Wire::List) => {
+                let (element, count) = reader.list()?;
+                for _ in 0..count {
+                    skip_element(&mut reader, element)?;
+                }
+            }
+            (_, wire) => reader.skip(wire)?,
+        }
+    }
+    Ok(found)
+}
+
+/// Passes over a structure in a list. The decoder reserves tens of bytes for each element beforehand, so an element
+/// must have some substance.
+fn skip_element(reader: &mut Reader<'_>, element: Wire) -> Thrift<()> {
+    let before = reader.position();
+    reader.skip(element)?;
+    if reader.position() - before < 3 {
+        return Err(ThriftError::Invalid("the footer holds an empty structure"));
+    }
+    Ok(())
+}
+
+/// Counts the leaves of the schema and bounds its depth. The schema is a list in depth-first order.
+fn survey_schema(reader: &mut Reader<'_>) -> Thrift<usize> {
+    let (element, count) = reader.list()?;
+    if element != Wire::Struct {
+        return Err(ThriftError::Invalid("the schema is not a list of structures"));
+    }
+    let mut leaves = 0;
+    // Children still to come, of each group that is open.
+    let mut open: Vec<usize> = Vec::new();
+    for position in 0..count {
+        while open.last() == Some(&0) {
+            open.pop();
+        }
+        match open.last_mut() {
+            Some(children) => *children -= 1,
+            None if position == 0 => {}
+            None => return Err(ThriftError::Invalid("the schema has elements outside its root")),
+        }
+        match schema_children(reader)? {
+            None | Some(0) => leaves += 1,
+            Some(_) if open.len() >= SCHEMA_DEPTH => {
+                return Err(ThriftError::Invalid("the schema is nested too deeply"));
+            }
+            Some(children) => open.push(children),
+        }
+    }
+    if open.iter().any(|children| *children > 0) {
+        return Err(ThriftError::Invalid("the schema has fewer elements than its groups claim"));
+    }
+    Ok(leaves)
+}
+
+fn schema_children(reader: &mut Reader<'_>) -> Thrift<Option<usize>> {
+    let before = reader.position();
+    let mut children = None;
+    let mut last = 0;
+    while let Some((number, wire)) = reader.field(&mut last)? {
+        match (number, wire) {
+            (5, Wire::I32) => {
+                let claimed = usize::try_from(reader.i32()?)
+                    .map_err(|_| ThriftError::Invalid("a schema group claims a negative number of children"))?;
+                children = Some(claimed);
+            }
+            (_, wire) => reader.skip(wire)?,
+        }
+    }
+    if reader.position() - before < 3 {
+        return Err(ThriftError::Invalid("the schema holds an empty element"));
+    }
+    Ok(children)
+}
+
+/// Checks what the decoded footer claims against the `room` bytes in front of it.
+fn check(metadata: &ParquetMetaData, room: u64) -> Result<()> {
+    let mut rows = 0i64;
+    for (index, group) in metadata.row_groups().iter().enumerate() {
+        check_row_group(group, room).map_err(|reason| broken_chunk(index, &reason))?;
+        rows = rows
+            .checked_add(group.num_rows())
+            .ok_or_else(|| broken_chunk(index, "the row groups claim more rows than can be counted"))?;
+    }
+    let claimed = metadata.file_metadata().num_rows();
+    if rows != claimed {
+        let message = format!("the footer claims {claimed} rows, the row groups hold {rows}");
+        return Err(Error::broken(&PARQUET_FOOTER, message));
+    }
+    Ok(())
+}
+
+fn broken_chunk(row_group: usize, reason: &str) -> Error {
+    Error::broken(&PARQUET_CHUNK, format!("row group {row_group}: {reason}"))
+}
+
+fn check_row_group(group: &RowGroupMetaData, room: u64) -> std::result::Result<(), String> {
+    let rows = u64::try_from(group.num_rows()).map_err(|_| format!("claims {} rows", group.num_rows()))?;
+    let mut stored = 64u64;
+    for chunk in group.columns() {
+        let named = |reason: String| format!("column {}: {reason}", chunk.column_path().string());
+        let (_, length) = check_chunk(chunk, rows, room).map_err(named)?;
+        stored = stored.saturating_add(length);
+    }
+    if rows > stored.saturating_mul(ROWS_PER_BYTE) {
+        return Err(format!("claims {rows} rows in {stored} bytes"));
+    }
+    Ok(())
+}
+
+/// Checks one column chunk; returns where it starts and how long it is.
+fn check_chunk(chunk: &ColumnChunkMetaData, rows: u64, room: u64) -> std::result::Result<(u64, u64), String> {
+    if chunk.file_path().is_some() {
+        return Err("lies in another file".to_owned());
+    }
+    let (start, length) = chunk_range(chunk).ok_or("claims a negative place")?;
+    if start < MAGIC.len() as u64 && length > 0 || start.checked_add(length).is_none_or(|end| end > room) {
+        return Err(format!("claims bytes {start} to {}, outside the data", start.saturating_add(length)));
+    }
+    let values = u64::try_from(chunk.num_values()).map_err(|_| "claims a negative number of values".to_owned())?;
+    if chunk.column_descr().max_rep_level() == 0 && values != rows {
+        return Err(format!("claims {values} values for {rows} rows"));
+    }
+    if chunk.uncompressed_size() < 0 {
+        return Err("claims a negative size".to_owned());
+    }
+    Ok((start, length))
+}
+
+/// Where a column chunk starts in the file and how many bytes it has, if it claims something possible.
+pub(super) fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let data = u64::try_from(chunk.data_page_offset()).ok()?;
+    let length = u64::try_from(chunk.compressed_size()).ok()?;
+    // Some writers give 0, or an offset behind the data, when there is no dictionary.
+    let dictionary = chunk.dictionary_page_offset().and_then(|offset| u64::try_from(offset).ok());
+    let start = dictionary.filter(|offset| *offset > 0 && *offset < data).unwrap_or(data);
+    Some((start, length))
+}

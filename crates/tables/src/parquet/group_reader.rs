@@ -1,0 +1,154 @@
+//! Record batches of some rows of one row group.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use isomorph_error::{Error, Kind, Result};
+use parquet::arrow::arrow_reader::RowSelection;
+
+use super::columns::{Decoder, Levels};
+use super::file::ParquetFile;
+use super::row_group::OneRowGroup;
+use super::watch::Watch;
+use crate::convert;
+use crate::fence::fenced;
+use crate::rules::PARQUET_VALUES;
+use crate::selection::{count, take_front};
+
+/// Some columns of a file, in the order in which batches have them.
+pub(super) struct Projection {
+    /// Positions of the columns in the file, in the order asked for.
+    pub columns: Vec<usize>,
+    /// The same in the order of the file, which is the decoder's.
+    decoded: Vec<usize>,
+    /// The schema of the batches.
+    pub schema: arrow_schema::SchemaRef,
+    levels: Levels,
+}
+
+impl Projection {
+    /// # Errors
+    /// [`Kind::Unsupported`] for types that cannot be decoded.
+    pub(super) fn new(file: &ParquetFile, columns: Vec<usize>) -> Result<Self> {
+        let schema = file.schema().project(&columns).map_err(|error| Error::usage(error.to_string()))?;
+        let mut decoded = columns.clone();
+        decoded.sort_unstable();
+        let levels = file.columns.levels(&decoded).map_err(|error| error.at(file.blob.place()))?;
+        Ok(Projection { columns, decoded, schema: Arc::new(schema), levels })
+    }
+}
+
+/// Reads some rows of one row group, batch by batch.
+pub(super) struct GroupReader {
+    file: Arc<ParquetFile>,
+    group: usize,
+    projection: Arc<Projection>,
+    /// What is still to be read, counted in the group; in order and apart.
+    left: Vec<Range<u64>>,
+    batch_rows: usize,
+    decoder: Option<(Decoder, Arc<Watch>)>,
+}
+
+/// A batch, and which rows of the row group it holds.
+pub(super) type Numbered = (RecordBatch, Vec<Range<u64>>);
+
+impl GroupReader {
+    pub(super) fn new(
+        file: Arc<ParquetFile>,
+        group: usize,
+        projection: Arc<Projection>,
+        rows: Vec<Range<u64>>,
+        batch_rows: usize,
+    ) -> Self {
+        GroupReader { file, group, projection, left: rows, batch_rows, decoder: None }
+    }
+
+    /// The next batch, or nothing when all rows were read.
+    pub(super) fn next(&mut self) -> Result<Option<Numbered>> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        if self.projection.columns.is_empty() {
+            return self.empty_batch().map(Some);
+        }
+        loop {
+            let (decoder, watch) = match &mut self.decoder {
+                Some(decoder) => decoder,
+                none => none.insert(open(&self.file, self.group, &self.projection, &self.left, self.batch_rows)?),
+            };
+            watch.start_batch();
+            let decoded = fenced(&PARQUET_VALUES, || match decoder.next() {
+                None => Err(Error::broken(&PARQUET_VALUES, "a row group holds fewer rows than it claims")),
+                Some(Ok(batch)) => Ok(batch),
+                Some(Err(error)) => Err(Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error)),
+            });
+            match decoded {
+                Ok(batch) => return self.number(&batch).map(Some).map_err(|error| self.placed(error)),
+                Err(_) if watch.wants_fewer_rows() => {
+                    self.batch_rows = (self.batch_rows / 8).max(1);
+                    self.decoder = None;
+                }
+                Err(error) => {
+                    let error = watch.take_failure().unwrap_or(error);
+                    self.left.clear();
+                    return Err(self.placed(error));
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, batch: &RecordBatch) -> Result<Numbered> {
+        let rows = batch.num_rows();
+        if rows == 0 || rows as u64 > count(&self.left) {
+            return Err(Error::broken(&PARQUET_VALUES, "a row group holds another number of rows than it claims"));
+        }
+        let mut columns = Vec::with_capacity(batch.num_columns());
+        for column in &self.projection.columns {
+            let position = self.projection.decoded.binary_search(column).ok();
+            let column = position.and_then(|position| batch.columns().get(position));
+            columns.push(Arc::clone(column.ok_or_else(|| Error::broken(&PARQUET_VALUES, "a column was not decoded"))?));
+        }
+        let batch = convert::batch(columns, &self.projection.schema, rows)?;
+        Ok((batch, take_front(&mut self.left, rows as u64)))
+    }
+
+    fn empty_batch(&mut self) -> Result<Numbered> {
+        let rows = take_front(&mut self.left, self.batch_rows as u64);
+        let options = RecordBatchOptions::new().with_row_count(usize::try_from(count(&rows)).ok());
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.projection.schema), vec![], &options);
+        Ok((batch.map_err(|error| Error::new(Kind::TooLarge, error.to_string()))?, rows))
+    }
+
+    fn placed(&self, error: Error) -> Error {
+        let rows = self.file.rows_of(self.group);
+        let done = self.left.first().map_or(0, |range| range.start);
+        error.at(self.file.blob.place().row(rows.start + done))
+    }
+}
+
+fn open(
+    file: &Arc<ParquetFile>,
+    group: usize,
+    projection: &Projection,
+    rows: &[Range<u64>],
+    batch_rows: usize,
+) -> Result<(Decoder, Arc<Watch>)> {
+    let watch = Arc::new(Watch::new(batch_rows, file.limits.batch_bytes));
+    let group_rows = file.rows_of(group);
+    let all = group_rows.end - group_rows.start;
+    let is_all = matches!(rows, [one] if *one == (0..all));
+    let leaves = projection.decoded.iter().flat_map(|column| file.columns.leaves(*column));
+    let source = OneRowGroup::new(file, group, leaves, (!is_all).then_some(rows), Arc::clone(&watch))?;
+    let all = usize::try_from(all).map_err(|_| Error::new(Kind::TooLarge, "a row group has too many rows"))?;
+    let selection = (!is_all).then(|| {
+        RowSelection::from_consecutive_ranges(rows.iter().map(|rows| rows.start as usize..rows.end as usize), all)
+    });
+    let decoder = fenced(&PARQUET_VALUES, || {
+        Decoder::try_new_with_row_groups(&projection.levels, &source, batch_rows, selection)
+            .map_err(|error| Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error))
+    });
+    decoder
+        .map(|decoder| (decoder, Arc::clone(&watch)))
+        .map_err(|error| watch.take_failure().unwrap_or(error).at(file.blob.place()))
+}

@@ -1,0 +1,33 @@
+//! Parquet: read behind checks of our own, written with page indexes and without surprises.
+//!
+//! The layers, each of which trusts the one below it and nothing else:
+//!
+//! ```text
+//! thrift ─ footer ─ columns ─ file          what the file says of itself, checked when it is opened
+//! thrift ─ page_header ─ page_check ┐
+//! chunk_bytes ─ codec ──────────────┴ pages  one page after the other, checked before anything is reserved for it
+//! pages ─ row_group ─ group_reader ─ scan    the published decoder, fenced and watched
+//! ```
+
+mod bounds;
+mod chunk_bytes;
+mod codec;
+mod columns;
+mod delta;
+mod file;
+mod footer;
+mod group_reader;
+mod page_check;
+mod page_header;
+mod page_index;
+mod pages;
+mod prune;
+mod row_group;
+mod scan;
+mod thrift;
+mod watch;
+mod write;
+
+pub(crate) use file::ParquetFile;
+pub(crate) use scan::Scan;
+pub(crate) use write::ParquetWriter;

@@ -1,0 +1,250 @@
+//! What a page's content must obey before the decoder sees it, and how large it can become when decoded.
+//!
+//! Each check stands for a way in which a published decoder panics or reserves memory for what a page merely claims:
+//! dictionary counts, lengths that turn negative, prefixes longer than the value before.
+
+use parquet::basic::{Encoding, Type};
+
+use super::delta;
+
+/// Why a page is refused.
+pub(super) type Reason = &'static str;
+
+/// What the checks need to know of a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub physical: Type,
+    /// Bytes of a value of fixed length; 0 for byte arrays.
+    pub width: usize,
+    pub max_definition: i16,
+    pub max_repetition: i16,
+}
+
+impl Column {
+    pub(super) fn new(column: &parquet::schema::types::ColumnDescriptor) -> Self {
+        let width = match column.physical_type() {
+            Type::BOOLEAN => 1,
+            Type::INT32 | Type::FLOAT => 4,
+            Type::INT64 | Type::DOUBLE => 8,
+            Type::INT96 => 12,
+            Type::BYTE_ARRAY => 0,
+            Type::FIXED_LEN_BYTE_ARRAY => usize::try_from(column.type_length()).unwrap_or_default(),
+        };
+        Column {
+            physical: column.physical_type(),
+            width,
+            max_definition: column.max_def_level(),
+            max_repetition: column.max_rep_level(),
+        }
+    }
+
+    fn is_bytes(&self) -> bool {
+        self.physical == Type::BYTE_ARRAY
+    }
+}
+
+/// Checks a dictionary page; returns the length of its longest entry.
+pub(super) fn dictionary(column: Column, page: &[u8], entries: usize, encoding: Encoding) -> Result<usize, Reason> {
+    if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY) {
+        return Err("a dictionary has an encoding that dictionaries do not have");
+    }
+    match column.physical {
+        Type::BOOLEAN => Err("booleans have a dictionary"),
+        Type::BYTE_ARRAY => {
+            let (mut rest, mut longest) = (page, 0);
+            for _ in 0..entries {
+                let (length, behind) = rest.split_first_chunk::<4>().ok_or("a dictionary ends too early")?;
+                let length = u32::from_le_bytes(*length) as usize;
+                rest = behind.get(length..).ok_or("a dictionary ends too early")?;
+                longest = longest.max(length);
+            }
+            Ok(longest)
+        }
+        _ if entries.checked_mul(column.width.max(1)).is_none_or(|needed| needed > page.len()) => {
+            Err("a dictionary ends too early")
+        }
+        _ => Ok(column.width),
+    }
+}
+
+/// Takes the levels off the front of a first-generation data page; returns the bytes of its values.
+pub(super) fn behind_levels(
+    column: Column,
+    page: &[u8],
+    values: usize,
+    repetition: Encoding,
+    definition: Encoding,
+) -> Result<&[u8], Reason> {
+    let behind = behind_level(page, values, column.max_repetition, repetition)?;
+    behind_level(behind, values, column.max_definition, definition)
+}
+
+fn behind_level(page: &[u8], values: usize, most: i16, encoding: Encoding) -> Result<&[u8], Reason> {
+    const SHORT: Reason = "a page ends inside its levels";
+    let bits =
+        u16::try_from(most).map_err(|_| "a level is negative")?.checked_ilog2().map_or(0, |log| log as usize + 1);
+    if bits == 0 {
+        return Ok(page);
+    }
+    match encoding {
+        Encoding::RLE => {
+            let (length, behind) = page.split_first_chunk::<4>().ok_or(SHORT)?;
+            behind.get(u32::from_le_bytes(*length) as usize..).ok_or(SHORT)
+        }
+        #[allow(deprecated)] // old files have bit-packed levels
+        Encoding::BIT_PACKED => page.get((values * bits).div_ceil(8)..).ok_or(SHORT),
+        _ => Err("levels have an encoding that levels do not have"),
+    }
+}
+
+/// The most that the values of one page can become when decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Growth {
+    /// All values together, bytes.
+    pub total: u64,
+    /// The longest value, bytes.
+    pub longest: u64,
+}
+
+/// Checks the values of a data page, `page` being the bytes behind its levels and `values` the values it claims, nulls
+/// included. `entry` is the longest entry of the dictionary.
+pub(super) fn values(
+    column: Column,
+    page: &[u8],
+    values: usize,
+    encoding: Encoding,
+    entry: usize,
+) -> Result<Growth, Reason> {
+    let stored = page.len() as u64;
+    let fixed = Growth { total: values as u64 * column.width as u64, longest: column.width as u64 };
+    match encoding {
+        Encoding::PLAIN if column.is_bytes() => Ok(Growth { total: stored, longest: stored }),
+        Encoding::PLAIN | Encoding::RLE => Ok(fixed),
+        Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY => match page.first() {
+            Some(bits) if *bits > 32 => Err("dictionary keys have more than 32 bits"),
+            _ => Ok(Growth { total: (values as u64).saturating_mul(entry as u64), longest: entry as u64 }),
+        },
+        Encoding::DELTA_BINARY_PACKED => {
+            if !page.is_empty() {
+                delta::Head::parse(page, &mut 0, values)?;
+            }
+            Ok(fixed)
+        }
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => {
+            if !page.is_empty() {
+                let mut at = 0;
+                let lengths = lengths(page, &mut at, values)?;
+                fits(&lengths, page, at)?;
+            }
+            Ok(Growth { total: stored, longest: stored })
+        }
+        Encoding::DELTA_BYTE_ARRAY => delta_byte_array(page, values),
+        Encoding::BYTE_STREAM_SPLIT => {
+            if column.width == 0 || !page.len().is_multiple_of(column.width) || page.len() / column.width > values {
+                return Err("split byte streams have no whole number of values");
+            }
+            Ok(fixed)
+        }
+        #[allow(unreachable_patterns)] // the enumeration may grow
+        _ => Err("values have an encoding that values do not have"),
+    }
+}
+
+/// A run of lengths, none negative.
+fn lengths(page: &[u8], at: &mut usize, most: usize) -> Result<Vec<i64>, Reason> {
+    let mut lengths = Vec::new();
+    delta::decode(page, at, most, most, &mut lengths)?;
+    // The decoder computes with 32 bits: what does not fit would wrap around there.
+    if lengths.iter().any(|length| i32::try_from(*length).map_or(true, |length| length < 0)) {
+        return Err("a length is negative or too large");
+    }
+    Ok(lengths)
+}
+
+fn fits(lengths: &[i64], page: &[u8], at: usize) -> Result<(), Reason> {
+    let total: i128 = lengths.iter().map(|length| i128::from(*length)).sum();
+    if total > (page.len() - at) as i128 { Err("a page ends inside a value") } else { Ok(()) }
+}
+
+fn delta_byte_array(page: &[u8], values: usize) -> Result<Growth, Reason> {
+    if page.is_empty() {
+        return Ok(Growth { total: 0, longest: 0 });
+    }
+    let mut at = 0;
+    let prefixes = lengths(page, &mut at, values)?;
+    let suffixes = lengths(page, &mut at, values)?;
+    if prefixes.len() != suffixes.len() {
+        return Err("a page has another number of prefixes than of suffixes");
+    }
+    fits(&suffixes, page, at)?;
+    let mut growth = Growth { total: 0, longest: 0 };
+    let mut before = 0;
+    for (prefix, suffix) in prefixes.into_iter().zip(suffixes) {
+        if prefix > before {
+            return Err("a prefix is longer than the value before it");
+        }
+        before = prefix + suffix;
+        growth.total = growth.total.saturating_add(before as u64);
+        growth.longest = growth.longest.max(before as u64);
+    }
+    Ok(growth)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const TEXT: Column = Column { physical: Type::BYTE_ARRAY, width: 0, max_definition: 1, max_repetition: 0 };
+    const LONG: Column = Column { physical: Type::INT64, width: 8, max_definition: 0, max_repetition: 0 };
+
+    #[test]
+    fn dictionaries_must_hold_what_they_claim() {
+        let page = [3, 0, 0, 0, b'a', b'b', b'c', 1, 0, 0, 0, b'd'];
+        assert_eq!(dictionary(TEXT, &page, 2, Encoding::PLAIN), Ok(3));
+        assert!(dictionary(TEXT, &page, 3, Encoding::PLAIN).is_err());
+        assert_eq!(dictionary(LONG, &[0; 16], 2, Encoding::PLAIN), Ok(8));
+        assert!(dictionary(LONG, &[0; 16], usize::MAX, Encoding::PLAIN).is_err());
+        assert!(dictionary(LONG, &[0; 16], 2, Encoding::RLE).is_err());
+    }
+
+    #[test]
+    fn levels_must_lie_inside_the_page() {
+        let page = [2, 0, 0, 0, 9, 9, 7];
+        assert_eq!(behind_levels(TEXT, &page, 4, Encoding::RLE, Encoding::RLE), Ok(&[7u8][..]));
+        assert!(behind_levels(TEXT, &page[..5], 4, Encoding::RLE, Encoding::RLE).is_err());
+        assert_eq!(behind_levels(LONG, &page, 4, Encoding::RLE, Encoding::RLE), Ok(&page[..]));
+        assert!(behind_levels(TEXT, &page, 4, Encoding::RLE, Encoding::PLAIN).is_err());
+    }
+
+    /// One block of 128 in four miniblocks, two values: `first`, then `first + delta`.
+    fn two(first: u8, delta: u8) -> Vec<u8> {
+        vec![0x80, 1, 4, 2, first << 1, delta << 1, 0, 0, 0, 0]
+    }
+
+    #[test]
+    fn prefixes_cannot_be_longer_than_the_value_before() {
+        let mut page = two(0, 2);
+        page.extend(two(2, 0));
+        page.extend(b"abcd");
+        let growth = values(TEXT, &page, 2, Encoding::DELTA_BYTE_ARRAY, 0);
+        assert_eq!(growth, Ok(Growth { total: 6, longest: 4 }));
+        let mut page = two(0, 3);
+        page.extend(two(2, 0));
+        page.extend(b"abcd");
+        assert!(values(TEXT, &page, 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
+        let mut negative = vec![0x80, 1, 4, 2, 0, 1, 0, 0, 0, 0];
+        negative.extend(two(2, 0));
+        negative.extend(b"abcd");
+        assert!(values(TEXT, &negative, 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
+    }
+
+    #[test]
+    fn dictionary_keys_grow_by_the_longest_entry() {
+        assert_eq!(
+            values(TEXT, &[1, 2], 1000, Encoding::RLE_DICTIONARY, 50),
+            Ok(Growth { total: 50_000, longest: 50 })
+        );
+        assert!(values(TEXT, &[33], 1000, Encoding::RLE_DICTIONARY, 50).is_err());
+    }
+}

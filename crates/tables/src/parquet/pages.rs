@@ -1,0 +1,378 @@
+//! The pages of one column chunk, handed to the decoder one by one after they passed the checks.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Place, Result};
+use parquet::basic::Type;
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::{ParquetError, Result as ParquetResult};
+use parquet::file::metadata::ColumnChunkMetaData;
+
+use super::chunk_bytes::ChunkBytes;
+use super::codec::Codec;
+use super::page_check::{self, Column, Growth};
+use super::page_header::{DataV2, PageHeader, PageKind};
+use super::page_index::OffsetIndex;
+use super::thrift::ThriftError;
+use super::watch::Watch;
+use crate::Limits;
+use crate::rules::PARQUET_PAGE;
+
+/// Looked at first to find a page header; doubled until the header is whole.
+const HEADER: usize = 256;
+/// A header with long statistics. Longer ones are refused.
+const LONGEST_HEADER: usize = 1 << 20;
+
+/// Where the next page is looked for.
+enum Position {
+    /// Page behind page, at this offset.
+    Walk(u64),
+    /// By the offset index: this data page is next. The dictionary, if any, comes before the first.
+    Listed { index: Arc<OffsetIndex>, next: usize, dictionary: bool },
+}
+
+/// A checked page: its header and where its stored bytes start.
+type Found = (u64, PageHeader);
+
+/// The pages of one column chunk.
+pub(super) struct ChunkPages {
+    bytes: ChunkBytes,
+    column: Column,
+    codec: Codec,
+    limits: Limits,
+    watch: Arc<Watch>,
+    place: Place,
+    position: Position,
+    found: Option<Found>,
+    values_left: u64,
+    unpacked_left: u64,
+    /// The longest entry of the dictionary, once it was read.
+    entry: Option<usize>,
+}
+
+impl ChunkPages {
+    /// The pages of `chunk`, whose stored bytes are `bytes`; errors name `place`. With an `index` pages that are passed
+    /// over are not touched.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for an unknown compression.
+    pub(super) fn new(
+        chunk: &ColumnChunkMetaData,
+        bytes: ChunkBytes,
+        index: Option<Arc<OffsetIndex>>,
+        limits: &Limits,
+        watch: Arc<Watch>,
+        place: Place,
+    ) -> Result<Self> {
+        let range = bytes.range();
+        let position = match index {
+            Some(index) => {
+                let dictionary = index.pages().first().is_some_and(|page| page.offset > range.start);
+                Position::Listed { index, next: 0, dictionary }
+            }
+            None => Position::Walk(range.start),
+        };
+        Ok(ChunkPages {
+            bytes,
+            column: Column::new(chunk.column_descr()),
+            codec: Codec::new(chunk.compression()).map_err(Error::unsupported)?,
+            limits: limits.clone(),
+            watch,
+            place,
+            position,
+            found: None,
+            values_left: u64::try_from(chunk.num_values()).unwrap_or_default(),
+            unpacked_left: u64::try_from(chunk.uncompressed_size()).unwrap_or_default(),
+            entry: None,
+        })
+    }
+
+    /// Finds the next page that holds values or a dictionary.
+    fn find(&mut self) -> Result<Option<Found>> {
+        if self.found.is_some() {
+            return Ok(self.found);
+        }
+        loop {
+            let Some((at, end)) = self.next_place() else { return Ok(None) };
+            let header = self.header(at, end)?;
+            let body = at + header.length as u64;
+            if let Position::Walk(next) = &mut self.position {
+                *next = body + header.compressed as u64;
+            }
+            if header.kind == PageKind::Other {
+                self.pass();
+                continue;
+            }
+            self.check_place(&header, at)?;
+            self.found = Some((body, header));
+            return Ok(self.found);
+        }
+    }
+
+    /// Where the next page starts, and the offset it cannot reach beyond.
+    fn next_place(&self) -> Option<(u64, u64)> {
+        let chunk = self.bytes.range();
+        match &self.position {
+            Position::Walk(at) => (*at < chunk.end).then_some((*at, chunk.end)),
+            Position::Listed { index, dictionary: true, .. } => {
+                Some((chunk.start, index.pages().first().map_or(chunk.end, |page| page.offset)))
+            }
+            Position::Listed { index, next, .. } => {
+                index.pages().get(*next).map(|page| (page.offset, page.offset + page.length))
+            }
+        }
+    }
+
+    fn header(&mut self, at: u64, end: u64) -> Result<PageHeader> {
+        let room = end - at;
+        let mut glance = HEADER;
+        loop {
+            let bytes = self.bytes.glance(at, glance)?;
+            let bytes = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+            match PageHeader::parse(bytes) {
+                Ok(header) if header.compressed as u64 > room - header.length as u64 => {
+                    return Err(self.broken(at, "a page reaches beyond its place"));
+                }
+                Ok(header) => return Ok(header),
+                Err(ThriftError::Invalid(reason)) => return Err(self.broken(at, reason)),
+                Err(ThriftError::Truncated) if bytes.len() as u64 == room => {
+                    return Err(self.broken(at, "a page header ends too early"));
+                }
+                Err(ThriftError::Truncated) if glance >= LONGEST_HEADER => {
+                    return Err(self.broken(at, "a page header is too long"));
+                }
+                Err(ThriftError::Truncated) => glance *= 8,
+            }
+        }
+    }
+
+    /// Checks that a page of this kind may stand here, and the sizes it claims.
+    fn check_place(&mut self, header: &PageHeader, at: u64) -> Result<()> {
+        let values = match header.kind {
+            PageKind::Dictionary { .. }
+                if self.entry.is_some() || matches!(self.position, Position::Listed { dictionary: false, .. }) =>
+            {
+                return Err(self.broken(at, "a dictionary stands behind other pages"));
+            }
+            PageKind::Dictionary { .. } | PageKind::Other => None,
+            PageKind::Data { values, .. } | PageKind::DataV2(DataV2 { values, .. }) => Some(u64::from(values)),
+        };
+        if values.is_some() && matches!(self.position, Position::Listed { dictionary: true, .. }) {
+            return Err(self.broken(at, "a data page stands where the dictionary should be"));
+        }
+        if let (Some(values), Position::Listed { index, next, .. }) = (values, &self.position) {
+            let rows = index.rows_of(*next);
+            if self.column.max_repetition == 0 && values != rows.end - rows.start {
+                return Err(self.broken(at, "a page has another number of rows than the page index says"));
+            }
+        }
+        let values = values.unwrap_or_default();
+        if values > self.values_left {
+            return Err(self.broken(at, "the pages hold more values than their column chunk claims"));
+        }
+        self.values_left -= values;
+        let unpacked = header.uncompressed as u64;
+        if unpacked > self.unpacked_left {
+            return Err(self.broken(at, "the pages unpack to more than their column chunk claims"));
+        }
+        self.unpacked_left -= unpacked;
+        let ratio = (header.compressed as u64).saturating_mul(self.limits.page_ratio);
+        let most = if self.codec.is_none() { u64::MAX } else { ratio.saturating_add(self.limits.page_slack_bytes) };
+        if unpacked > most.min(self.limits.page_bytes) {
+            let message = format!("a page of {} bytes claims to unpack to {unpacked}", header.compressed);
+            return Err(self.broken(at, &message).of_kind(Kind::TooLarge));
+        }
+        Ok(())
+    }
+
+    /// Goes on to the page behind the one that was found.
+    fn pass(&mut self) {
+        self.found = None;
+        match &mut self.position {
+            Position::Walk(_) => {}
+            Position::Listed { dictionary, .. } if *dictionary => *dictionary = false,
+            Position::Listed { next, .. } => *next += 1,
+        }
+    }
+
+    fn load(&mut self) -> Result<Option<Page>> {
+        let Some((at, header)) = self.find()? else { return Ok(None) };
+        let stored = self.bytes.read(at, header.compressed)?;
+        if header.crc.is_some_and(|crc| crc != crc32fast::hash(&stored)) {
+            return Err(self.broken(at, "the checksum of a page does not match its bytes"));
+        }
+        let levels = match header.kind {
+            PageKind::DataV2(page) => page.definition_bytes.saturating_add(page.repetition_bytes),
+            _ => 0,
+        };
+        let packed = !matches!(header.kind, PageKind::DataV2(DataV2 { compressed: false, .. }));
+        let body = if packed { self.unpack(stored, levels, header.uncompressed) } else { Ok(stored) };
+        let body = body.map_err(|reason| self.broken(at, &reason))?;
+        let page = self.page(&header, body).map_err(|reason| self.broken(at, reason))?;
+        let growth = self.growth(&header, &page).map_err(|reason| self.broken(at, reason))?;
+        self.announce(&header, growth)?;
+        self.pass();
+        Ok(Some(page))
+    }
+
+    /// Unpacks a page whose first `plain` bytes are stored as they are.
+    fn unpack(&mut self, stored: Bytes, plain: usize, size: usize) -> std::result::Result<Bytes, String> {
+        if self.codec.is_none() {
+            return Ok(stored);
+        }
+        let inside = "the levels of a page reach beyond it";
+        let (levels, values) = stored.split_at_checked(plain).ok_or(inside)?;
+        let values_size = size.checked_sub(plain).ok_or(inside)?;
+        let mut unpacked = Vec::with_capacity(size);
+        unpacked.extend_from_slice(levels);
+        self.codec
+            .unpack(values, values_size, &mut unpacked)
+            .map_err(|reason| format!("a page does not unpack: {reason}"))?;
+        Ok(unpacked.into())
+    }
+
+    fn page(&mut self, header: &PageHeader, buf: Bytes) -> std::result::Result<Page, &'static str> {
+        Ok(match header.kind {
+            PageKind::Dictionary { values, encoding } => {
+                self.entry = Some(page_check::dictionary(self.column, &buf, values as usize, encoding)?);
+                Page::DictionaryPage { buf, num_values: values, encoding, is_sorted: false }
+            }
+            PageKind::Data { values, encoding, definition, repetition } => Page::DataPage {
+                buf,
+                num_values: values,
+                encoding,
+                def_level_encoding: definition,
+                rep_level_encoding: repetition,
+                statistics: None,
+            },
+            PageKind::DataV2(page) => {
+                if page.nulls > page.values || page.rows > page.values {
+                    return Err("a page claims more nulls or rows than values");
+                }
+                Page::DataPageV2 {
+                    buf,
+                    num_values: page.values,
+                    encoding: page.encoding,
+                    num_nulls: page.nulls,
+                    num_rows: page.rows,
+                    def_levels_byte_len: page.definition_bytes as u32,
+                    rep_levels_byte_len: page.repetition_bytes as u32,
+                    is_compressed: page.compressed,
+                    statistics: None,
+                }
+            }
+            PageKind::Other => return Err("a page holds no data"),
+        })
+    }
+
+    /// Checks the values of a data page; returns what they can grow to.
+    fn growth(&self, header: &PageHeader, page: &Page) -> std::result::Result<Option<Growth>, &'static str> {
+        let entry = self.entry.unwrap_or_default();
+        let buffer = page.buffer();
+        match header.kind {
+            PageKind::Data { values, encoding, definition, repetition } => {
+                let count = values as usize;
+                let bytes = page_check::behind_levels(self.column, buffer, count, repetition, definition)?;
+                page_check::values(self.column, bytes, count, encoding, entry).map(Some)
+            }
+            PageKind::DataV2(page) => {
+                let levels = page.definition_bytes.saturating_add(page.repetition_bytes);
+                let bytes = buffer.get(levels..).ok_or("the levels of a page reach beyond it")?;
+                page_check::values(self.column, bytes, page.values as usize, page.encoding, entry).map(Some)
+            }
+            PageKind::Dictionary { .. } | PageKind::Other => Ok(None),
+        }
+    }
+
+    /// Tells the watch how much the batch in work can grow by this page.
+    fn announce(&self, header: &PageHeader, growth: Option<Growth>) -> Result<()> {
+        let (PageKind::Data { values, .. } | PageKind::DataV2(DataV2 { values, .. }), Some(growth)) =
+            (header.kind, growth)
+        else {
+            return Ok(());
+        };
+        let values = u64::from(values);
+        let bytes = if self.column.max_repetition > 0 {
+            // How many values a row has is not known before its levels are decoded: two levels of two bytes each.
+            growth.total.saturating_add(values * 4)
+        } else if self.column.physical == Type::BYTE_ARRAY {
+            growth.total.min(growth.longest.saturating_mul(values.min(self.watch.batch_rows as u64)))
+        } else {
+            0
+        };
+        self.watch.grow(bytes, self.limits.page_bytes)
+    }
+
+    fn broken(&self, at: u64, reason: &str) -> Error {
+        Error::broken(&PARQUET_PAGE, reason).at(Place::default().offset(at))
+    }
+
+    /// What the decoder wants to know of the next page before it decides to read it.
+    fn peek(&mut self) -> Result<Option<PageMetadata>> {
+        if let (None, Position::Listed { index, next, dictionary: false }) = (&self.found, &self.position) {
+            let rows = index.rows_of(*next);
+            let rows = usize::try_from(rows.end - rows.start).ok();
+            return Ok((*next < index.pages().len()).then_some(PageMetadata {
+                num_rows: rows,
+                num_levels: None,
+                is_dict: false,
+            }));
+        }
+        Ok(self.find()?.map(|(_, header)| match header.kind {
+            PageKind::Dictionary { .. } | PageKind::Other => {
+                PageMetadata { num_rows: None, num_levels: None, is_dict: true }
+            }
+            PageKind::Data { values, .. } => {
+                PageMetadata { num_rows: None, num_levels: Some(values as usize), is_dict: false }
+            }
+            PageKind::DataV2(page) => PageMetadata {
+                num_rows: Some(page.rows as usize),
+                num_levels: Some(page.values as usize),
+                is_dict: false,
+            },
+        }))
+    }
+
+    fn skip(&mut self) -> Result<()> {
+        // A page that the index lists is passed over unseen.
+        if self.found.is_some() || matches!(self.position, Position::Listed { .. }) || self.find()?.is_some() {
+            self.pass();
+        }
+        Ok(())
+    }
+
+    fn stop(&self, error: Error) -> ParquetError {
+        self.watch.fail(error.at(self.place.clone()))
+    }
+}
+
+impl Iterator for ChunkPages {
+    type Item = ParquetResult<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for ChunkPages {
+    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
+        self.load().map_err(|error| self.stop(error))
+    }
+
+    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
+        self.peek().map_err(|error| self.stop(error))
+    }
+
+    fn skip_next_page(&mut self) -> ParquetResult<()> {
+        self.skip().map_err(|error| self.stop(error))
+    }
+
+    fn at_record_boundary(&mut self) -> ParquetResult<bool> {
+        // By the format, pages with an offset index, like those of the second generation, start with a new row.
+        match self.peek_next_page()? {
+            None => Ok(true),
+            Some(page) => Ok(page.num_rows.is_some()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Writing Parquet: small pages, statistics and a page index, nothing that depends on the machine or the time.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use isomorph_error::{Error, Place, Result};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::{BrotliLevel, Compression as Codec, Encoding, GzipLevel, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use parquet::schema::types::ColumnPath;
+
+use crate::convert::{self, ELEMENT};
+use crate::{ColumnEncoding, Compression, WriteOptions};
+
+/// Values that are encoded between two looks at the size of the page.
+const WRITE_BATCH: usize = 1024;
+/// What files say of who wrote them. Without a version: the same data gives the same bytes from every release that
+/// does not change the layout.
+const CREATED_BY: &str = "isomorph";
+
+/// Writes one Parquet file.
+pub(crate) struct ParquetWriter<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for types that Parquet lacks, [`isomorph_error::Kind::Usage`] for options
+    /// that do not fit the schema.
+    pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
+        let fields = schema.fields().iter().map(|field| stored(field)).collect::<Result<Fields>>()?;
+        let stored = Arc::new(Schema::new(fields));
+        let properties = properties(&stored, options)?;
+        let writer_options = ArrowWriterOptions::new()
+            .with_properties(properties)
+            .with_skip_arrow_metadata(true)
+            .with_schema_root("schema".to_owned());
+        let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&stored), writer_options).map_err(failed)?;
+        Ok(ParquetWriter { writer, schema: stored })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let batch = convert::batch(batch.columns().to_vec(), &self.schema, batch.num_rows())?;
+        self.writer.write(&batch).map_err(failed)
+    }
+
+    pub(crate) fn finish(self) -> Result<W> {
+        self.writer.into_inner().map_err(failed)
+    }
+}
+
+/// An error of the writer below us is one of writing; other reasons were excluded beforehand.
+fn failed(error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(error) => (*error).into(),
+            Err(other) => Error::unsupported(other.to_string()).caused_by(other),
+        },
+        other => Error::unsupported(other.to_string()).caused_by(other),
+    }
+}
+
+/// The field as Parquet keeps it.
+fn stored(field: &Field) -> Result<Field> {
+    let data_type = stored_type(field.data_type()).ok_or_else(|| {
+        let message = format!("Parquet has no equal of type {}", field.data_type());
+        Error::unsupported(message).at(Place::field(field.name()))
+    })?;
+    Ok(Field::new(field.name(), data_type, field.is_nullable()))
+}
+
+fn stored_type(data_type: &DataType) -> Option<DataType> {
+    use DataType as T;
+    let inner =
+        |field: &Field| Some(Arc::new(Field::new(field.name(), stored_type(field.data_type())?, field.is_nullable())));
+    Some(match data_type {
+        T::List(item) => T::List(Arc::new(inner(item)?.as_ref().clone().with_name(ELEMENT))),
+        T::Struct(fields) => T::Struct(fields.iter().map(|field| inner(field)).collect::<Option<_>>()?),
+        T::Map(entries, sorted) => T::Map(inner(entries)?, *sorted),
+        T::Dictionary(_, value) => stored_type(value)?,
+        T::Utf8View => T::Utf8,
+        T::BinaryView => T::Binary,
+        T::Date64 => T::Date32,
+        // Parquet has no seconds.
+        T::Timestamp(TimeUnit::Second, zone) => T::Timestamp(TimeUnit::Millisecond, zone.clone()),
+        T::Null | T::Boolean | T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary => {
+            data_type.clone()
+        }
+        T::Date32 | T::Timestamp(_, _) => data_type.clone(),
+        integer if integer.is_integer() => data_type.clone(),
+        _ => return None,
+    })
+}
+
+fn properties(schema: &Schema, options: &WriteOptions) -> Result<WriterProperties> {
+    let invalid = |error: ParquetError| Error::usage(error.to_string()).caused_by(error);
+    let codec = match options.compression {
+        Compression::None => Codec::UNCOMPRESSED,
+        Compression::Snappy => Codec::SNAPPY,
+        Compression::Zstd(level) => Codec::ZSTD(ZstdLevel::try_new(level).map_err(invalid)?),
+        Compression::Lz4 => Codec::LZ4_RAW,
+        Compression::Gzip(level) => Codec::GZIP(GzipLevel::try_new(level).map_err(invalid)?),
+        Compression::Brotli(level) => Codec::BROTLI(BrotliLevel::try_new(level).map_err(invalid)?),
+    };
+    let statistics = match (options.statistics, options.page_index) {
+        (false, _) => EnabledStatistics::None,
+        (true, false) => EnabledStatistics::Chunk,
+        (true, true) => EnabledStatistics::Page,
+    };
+    let page_rows = options.page_rows.max(1);
+    let metadata: Vec<KeyValue> =
+        options.footer_metadata.iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(codec)
+        .set_statistics_enabled(statistics)
+        .set_offset_index_disabled(!options.page_index)
+        .set_data_page_row_count_limit(page_rows)
+        .set_write_batch_size(page_rows.min(WRITE_BATCH))
+        .set_max_row_group_row_count(Some(options.row_group_rows.max(1)))
+        .set_key_value_metadata((!metadata.is_empty()).then_some(metadata));
+    for (name, encoding) in &options.encodings {
+        let Some((_, field)) = schema.column_with_name(name) else {
+            return Err(Error::usage(format!("there is no column `{name}` to encode")).at(Place::field(name)));
+        };
+        builder = encode(builder, field, *encoding)?;
+    }
+    Ok(builder.build())
+}
+
+fn encode(
+    builder: WriterPropertiesBuilder,
+    field: &Field,
+    encoding: ColumnEncoding,
+) -> Result<WriterPropertiesBuilder> {
+    let data_type = field.data_type();
+    let is_whole = data_type.is_integer() || matches!(data_type, DataType::Date32 | DataType::Timestamp(_, _));
+    let (fits, encoding) = match encoding {
+        ColumnEncoding::Dictionary => (!data_type.is_nested(), None),
+        ColumnEncoding::Plain => (!data_type.is_nested(), Some(Encoding::PLAIN)),
+        ColumnEncoding::Delta => (is_whole, Some(Encoding::DELTA_BINARY_PACKED)),
+        ColumnEncoding::RunLength => (*data_type == DataType::Boolean, Some(Encoding::RLE)),
+        ColumnEncoding::ByteStreamSplit => (data_type.is_floating(), Some(Encoding::BYTE_STREAM_SPLIT)),
+    };
+    if !fits {
+        let message = format!("column `{}` of type {data_type} cannot be encoded that way", field.name());
+        return Err(Error::usage(message).at(Place::field(field.name())));
+    }
+    let path = ColumnPath::from(field.name().as_str());
+    Ok(match encoding {
+        None => builder.set_column_dictionary_enabled(path, true),
+        Some(encoding) => {
+            builder.set_column_dictionary_enabled(path.clone(), false).set_column_encoding(path, encoding)
+        }
+    })
+}

@@ -1,0 +1,153 @@
+//! Which rows of a batch pass.
+
+use std::cmp::Ordering;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, ByteArrayType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::{DataType, TimeUnit};
+use isomorph_error::{Error, Result};
+
+use super::bind::nanoseconds;
+use super::value::order_int_float;
+use super::{BoundPredicate, Comparison, Value};
+
+/// For each row whether the condition is true, and whether it is false; neither when it is unknown.
+struct Truth {
+    yes: BooleanBuffer,
+    no: BooleanBuffer,
+}
+
+impl BoundPredicate {
+    /// The rows of `columns` (by the positions that the condition was bound to, all of `rows` rows) that pass.
+    pub(crate) fn evaluate(&self, columns: &[ArrayRef], rows: usize) -> Result<BooleanBuffer> {
+        Ok(self.truth(columns, rows)?.yes)
+    }
+
+    fn truth(&self, columns: &[ArrayRef], rows: usize) -> Result<Truth> {
+        let column = |at: usize| columns.get(at).ok_or_else(|| Error::usage("a condition looks at a missing column"));
+        Ok(match self {
+            BoundPredicate::Compare { column: at, comparison, value } => compare(column(*at)?, *comparison, value)?,
+            BoundPredicate::IsNull(at) => {
+                let no = present(column(*at)?);
+                Truth { yes: !&no, no }
+            }
+            BoundPredicate::IsNotNull(at) => {
+                let yes = present(column(*at)?);
+                Truth { no: !&yes, yes }
+            }
+            BoundPredicate::And(list) => {
+                let mut all = Truth { yes: BooleanBuffer::new_set(rows), no: BooleanBuffer::new_unset(rows) };
+                for one in list {
+                    let one = one.truth(columns, rows)?;
+                    all = Truth { yes: &all.yes & &one.yes, no: &all.no | &one.no };
+                }
+                all
+            }
+            BoundPredicate::Or(list) => {
+                let mut any = Truth { yes: BooleanBuffer::new_unset(rows), no: BooleanBuffer::new_set(rows) };
+                for one in list {
+                    let one = one.truth(columns, rows)?;
+                    any = Truth { yes: &any.yes | &one.yes, no: &any.no & &one.no };
+                }
+                any
+            }
+            BoundPredicate::Not(one) => {
+                let one = one.truth(columns, rows)?;
+                Truth { yes: one.no, no: one.yes }
+            }
+        })
+    }
+}
+
+/// The rows that are not null.
+fn present(array: &ArrayRef) -> BooleanBuffer {
+    match array.logical_nulls() {
+        Some(nulls) => nulls.inner().clone(),
+        None => BooleanBuffer::new_set(array.len()),
+    }
+}
+
+fn compare(array: &ArrayRef, comparison: Comparison, value: &Value) -> Result<Truth> {
+    let holds = match array.data_type() {
+        DataType::Int8 => whole::<Int8Type>(array, comparison, value, 1),
+        DataType::Int16 => whole::<Int16Type>(array, comparison, value, 1),
+        DataType::Int32 => whole::<Int32Type>(array, comparison, value, 1),
+        DataType::Int64 => whole::<Int64Type>(array, comparison, value, 1),
+        DataType::UInt8 => whole::<UInt8Type>(array, comparison, value, 1),
+        DataType::UInt16 => whole::<UInt16Type>(array, comparison, value, 1),
+        DataType::UInt32 => whole::<UInt32Type>(array, comparison, value, 1),
+        DataType::UInt64 => whole::<UInt64Type>(array, comparison, value, 1),
+        DataType::Date32 => whole::<Date32Type>(array, comparison, value, 1),
+        DataType::Timestamp(unit, _) => {
+            let scale = nanoseconds(unit);
+            match unit {
+                TimeUnit::Second => whole::<TimestampSecondType>(array, comparison, value, scale),
+                TimeUnit::Millisecond => whole::<TimestampMillisecondType>(array, comparison, value, scale),
+                TimeUnit::Microsecond => whole::<TimestampMicrosecondType>(array, comparison, value, scale),
+                TimeUnit::Nanosecond => whole::<TimestampNanosecondType>(array, comparison, value, scale),
+            }
+        }
+        DataType::Float32 => floating::<Float32Type>(array, comparison, value),
+        DataType::Float64 => floating::<Float64Type>(array, comparison, value),
+        DataType::Boolean => {
+            let bits = array.as_boolean().values();
+            test(array.len(), comparison, |row| Value::Int(bits.value(row).into()).order(value))
+        }
+        DataType::Utf8 => bytes::<arrow_array::types::Utf8Type>(array, comparison, value),
+        DataType::LargeUtf8 => bytes::<arrow_array::types::LargeUtf8Type>(array, comparison, value),
+        DataType::Binary => bytes::<arrow_array::types::BinaryType>(array, comparison, value),
+        DataType::LargeBinary => bytes::<arrow_array::types::LargeBinaryType>(array, comparison, value),
+        other => return Err(Error::unsupported(format!("conditions on columns of type {other}"))),
+    };
+    let present = present(array);
+    Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
+}
+
+fn test(rows: usize, comparison: Comparison, order: impl Fn(usize) -> Option<Ordering>) -> BooleanBuffer {
+    BooleanBuffer::collect_bool(rows, |row| comparison.holds(order(row)))
+}
+
+fn whole<T: ArrowPrimitiveType>(array: &ArrayRef, comparison: Comparison, value: &Value, scale: i128) -> BooleanBuffer
+where
+    T::Native: Into<i128>,
+{
+    let values = array.as_primitive::<T>().values();
+    let at = |row: usize| -> i128 { values[row].into() * scale };
+    match value {
+        Value::Int(literal) => test(array.len(), comparison, |row| Some(at(row).cmp(literal))),
+        Value::Float(literal) => test(array.len(), comparison, |row| order_int_float(at(row), *literal)),
+        Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
+    }
+}
+
+fn floating<T: ArrowPrimitiveType>(array: &ArrayRef, comparison: Comparison, value: &Value) -> BooleanBuffer
+where
+    T::Native: Into<f64>,
+{
+    let values = array.as_primitive::<T>().values();
+    let at = |row: usize| -> f64 { values[row].into() };
+    match value {
+        Value::Int(literal) => {
+            test(array.len(), comparison, |row| order_int_float(*literal, at(row)).map(Ordering::reverse))
+        }
+        Value::Float(literal) => test(array.len(), comparison, |row| at(row).partial_cmp(literal)),
+        Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
+    }
+}
+
+fn bytes<T: ByteArrayType>(array: &ArrayRef, comparison: Comparison, value: &Value) -> BooleanBuffer {
+    let values = array.as_bytes::<T>();
+    match value {
+        Value::Bytes(literal) => test(array.len(), comparison, |row| {
+            let value: &[u8] = values.value(row).as_ref();
+            Some(value.cmp(literal.as_slice()))
+        }),
+        _ => BooleanBuffer::new_unset(array.len()),
+    }
+}

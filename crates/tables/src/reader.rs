@@ -1,0 +1,120 @@
+//! Reading a table, whatever its encoding.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use isomorph_error::{Error, Result};
+use isomorph_storage::Blob;
+
+use crate::parquet::{ParquetFile, Scan};
+use crate::{Encoding, ReadOptions, Selection};
+
+/// An opened table. Its metadata was read and checked once; clones share it and may be used side by side.
+///
+/// ```
+/// use std::sync::Arc;
+/// use arrow_array::{Int64Array, RecordBatch};
+/// use isomorph_storage::Blob;
+/// use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader, TableWriter, WriteOptions};
+///
+/// # fn main() -> isomorph_error::Result<()> {
+/// let ids = Arc::new(Int64Array::from_iter_values(0..10_000));
+/// let batch = RecordBatch::try_from_iter([("id", ids as _)]).map_err(|e| isomorph_error::Error::usage(e.to_string()))?;
+/// let mut writer = TableWriter::create(Vec::new(), Encoding::Parquet, &batch.schema(), &WriteOptions::default())?;
+/// writer.write(&batch)?;
+/// let (bytes, stats) = writer.finish()?;
+/// assert_eq!(stats.rows, 10_000);
+///
+/// let blob = Blob::from_bytes("ids", &bytes.into());
+/// let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())?;
+/// let mut batches = reader.batches(&Selection::all().rows([5000..5003]))?;
+/// assert_eq!(batches.next().transpose()?.map(|batch| batch.num_rows()), Some(3));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TableReader(Source);
+
+#[derive(Clone)]
+enum Source {
+    Parquet(Arc<ParquetFile>),
+}
+
+impl TableReader {
+    /// Opens `blob`, which holds a table in `encoding`.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Malformed`] when the file is not what the encoding says, `TooLarge` beyond the limits,
+    /// `Unsupported` for types that cannot be read, `Usage` when text is opened without a declared schema, and those
+    /// of reading.
+    pub fn open(blob: Blob, encoding: Encoding, options: &ReadOptions) -> Result<Self> {
+        Ok(TableReader(match encoding {
+            Encoding::Parquet => Source::Parquet(Arc::new(ParquetFile::open(blob, options)?)),
+            _ => return Err(Error::unsupported(format!("reading {encoding}"))),
+        }))
+    }
+
+    /// The schema of its batches.
+    pub fn schema(&self) -> &SchemaRef {
+        match &self.0 {
+            Source::Parquet(file) => file.schema(),
+        }
+    }
+
+    /// Rows, if the file says how many; text does not.
+    pub fn row_count(&self) -> Option<u64> {
+        match &self.0 {
+            Source::Parquet(file) => Some(file.row_count()),
+        }
+    }
+
+    /// Parts that can be decoded side by side: row groups, stripes; one for text.
+    pub fn row_groups(&self) -> usize {
+        match &self.0 {
+            Source::Parquet(file) => file.row_groups(),
+        }
+    }
+
+    /// The rows of one row group or stripe, counted in the file; nothing for text.
+    pub fn rows_of_group(&self, group: usize) -> Option<std::ops::Range<u64>> {
+        match &self.0 {
+            Source::Parquet(file) => Some(file.rows_of(group)),
+        }
+    }
+
+    /// The selected rows, batch by batch, in the order of the file.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] and `NotFound` for a selection that does not fit the table. Errors of the data
+    /// come from the iterator, which ends behind the first.
+    pub fn batches(&self, selection: &Selection) -> Result<Batches> {
+        match &self.0 {
+            Source::Parquet(file) => {
+                let scan = Scan::new(file, selection)?;
+                Ok(Batches { schema: Arc::clone(scan.schema()), batches: Box::new(scan) })
+            }
+        }
+    }
+}
+
+/// The selected rows of a table, batch by batch. Ends behind the first error.
+pub struct Batches {
+    schema: SchemaRef,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
+}
+
+impl Batches {
+    /// The schema of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next()
+    }
+}

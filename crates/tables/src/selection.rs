@@ -1,0 +1,140 @@
+//! Which columns and rows of a table are read.
+
+use std::ops::Range;
+
+use isomorph_error::{Error, Result};
+
+use crate::Predicate;
+
+/// Rows of a batch unless something else is asked for.
+pub const BATCH_ROWS: usize = 8192;
+
+/// Which columns and rows are read, and in how large batches. The default reads everything.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    pub(crate) columns: Option<Vec<String>>,
+    pub(crate) rows: Option<Vec<Range<u64>>>,
+    pub(crate) row_groups: Option<Range<usize>>,
+    pub(crate) filter: Option<Predicate>,
+    pub(crate) batch_rows: Option<usize>,
+    pub(crate) row_numbers: Option<String>,
+}
+
+impl Selection {
+    /// Everything.
+    pub fn all() -> Self {
+        Selection::default()
+    }
+
+    /// Only these columns, in this order.
+    pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only these rows of the file, from 0; ranges in order and apart.
+    pub fn rows(mut self, rows: impl IntoIterator<Item = Range<u64>>) -> Self {
+        self.rows = Some(rows.into_iter().collect());
+        self
+    }
+
+    /// Only these row groups (Parquet) or stripes (ORC): the parts that several threads can read side by side.
+    pub fn row_groups(mut self, row_groups: Range<usize>) -> Self {
+        self.row_groups = Some(row_groups);
+        self
+    }
+
+    /// Only rows that pass.
+    pub fn filter(mut self, filter: Predicate) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// At most this many rows in a batch.
+    pub fn batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = Some(rows.max(1));
+        self
+    }
+
+    /// Adds a last column of this name that holds each row's number in the file (`Int64`, from 0).
+    pub fn row_numbers(mut self, column: impl Into<String>) -> Self {
+        self.row_numbers = Some(column.into());
+        self
+    }
+
+    pub(crate) fn rows_of_a_batch(&self) -> usize {
+        self.batch_rows.unwrap_or(BATCH_ROWS)
+    }
+
+    /// The rows, checked to be in order and apart, without the empty ranges; nothing when all are selected.
+    pub(crate) fn checked_rows(&self) -> Result<Option<Vec<Range<u64>>>> {
+        let Some(rows) = &self.rows else { return Ok(None) };
+        let rows: Vec<Range<u64>> = rows.iter().filter(|range| !range.is_empty()).cloned().collect();
+        if rows.windows(2).any(|pair| pair[0].end > pair[1].start) {
+            return Err(Error::usage("ranges of rows must be in order and must not overlap"));
+        }
+        Ok(Some(rows))
+    }
+}
+
+/// The parts of `ranges` (in order and apart) that lie in `within`.
+pub(crate) fn intersect(ranges: &[Range<u64>], within: &Range<u64>) -> Vec<Range<u64>> {
+    let from = ranges.partition_point(|range| range.end <= within.start);
+    ranges[from..]
+        .iter()
+        .take_while(|range| range.start < within.end)
+        .map(|range| range.start.max(within.start)..range.end.min(within.end))
+        .collect()
+}
+
+/// Rows in `ranges`.
+pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+/// Takes the first `rows` rows off `ranges`.
+pub(crate) fn take_front(ranges: &mut Vec<Range<u64>>, mut rows: u64) -> Vec<Range<u64>> {
+    let mut taken = Vec::new();
+    let mut whole = 0;
+    for range in ranges.iter_mut() {
+        if rows == 0 {
+            break;
+        }
+        let length = range.end - range.start;
+        if length <= rows {
+            taken.push(range.clone());
+            whole += 1;
+        } else {
+            taken.push(range.start..range.start + rows);
+            range.start += rows;
+        }
+        rows -= length.min(rows);
+    }
+    ranges.drain(..whole);
+    taken
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
+    use super::*;
+
+    #[test]
+    fn ranges_must_be_in_order_and_apart() {
+        assert!(Selection::all().rows([5..9, 2..3]).checked_rows().is_err());
+        assert!(Selection::all().rows([2..5, 4..9]).checked_rows().is_err());
+        let rows = Selection::all().rows([2..5, 5..5, 5..9]).checked_rows().unwrap().unwrap();
+        assert_eq!(rows, [2..5, 5..9]);
+    }
+
+    #[test]
+    fn parts_of_ranges() {
+        let ranges = [0..10, 20..30, 40..50];
+        assert_eq!(intersect(&ranges, &(5..45)), [5..10, 20..30, 40..45]);
+        assert_eq!(intersect(&ranges, &(10..20)), []);
+        let mut left = ranges.to_vec();
+        assert_eq!(take_front(&mut left, 15), [0..10, 20..25]);
+        assert_eq!(left, [25..30, 40..50]);
+        assert_eq!(count(&left), 15);
+    }
+}

@@ -1,0 +1,98 @@
+//! Writing a table, whatever its encoding.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::{Schema, SchemaRef};
+use isomorph_error::{Error, Result};
+
+use crate::parquet::ParquetWriter;
+use crate::{Encoding, WriteOptions};
+
+/// Writes one table. What it has written is complete only after [`TableWriter::finish`].
+pub struct TableWriter<W: Write + Send> {
+    sink: Sink<Counted<W>>,
+    schema: SchemaRef,
+    rows: u64,
+}
+
+enum Sink<W: Write + Send> {
+    Parquet(Box<ParquetWriter<W>>),
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteStats {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// A writer of a table with `schema` into `out`.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for types that the encoding lacks, before anything is written; `Usage` for
+    /// options that do not fit the schema; those of writing.
+    pub fn create(out: W, encoding: Encoding, schema: &Schema, options: &WriteOptions) -> Result<Self> {
+        let out = Counted { out, bytes: 0 };
+        let sink = match encoding {
+            Encoding::Parquet => Sink::Parquet(Box::new(ParquetWriter::create(out, schema, options)?)),
+            _ => return Err(Error::unsupported(format!("writing {encoding}"))),
+        };
+        Ok(TableWriter { sink, schema: Arc::new(schema.clone()), rows: 0 })
+    }
+
+    /// Writes the rows of `batch`, whose columns must be those of the schema.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when the batch has other columns, `Malformed` for a null where the schema allows
+    /// none, and those of writing.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let same = |(own, given): (&Arc<arrow_schema::Field>, &Arc<arrow_schema::Field>)| {
+            own.name() == given.name() && own.data_type() == given.data_type()
+        };
+        let schema = batch.schema_ref();
+        if self.schema.fields().len() != schema.fields().len()
+            || !self.schema.fields().iter().zip(schema.fields()).all(same)
+        {
+            return Err(Error::usage("a batch has other columns than the table it is written to"));
+        }
+        match &mut self.sink {
+            Sink::Parquet(writer) => writer.write(batch)?,
+        }
+        self.rows += batch.num_rows() as u64;
+        Ok(())
+    }
+
+    /// Writes what is left and gives the output back.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn finish(self) -> Result<(W, WriteStats)> {
+        let out = match self.sink {
+            Sink::Parquet(writer) => writer.finish()?,
+        };
+        Ok((out.out, WriteStats { rows: self.rows, bytes: out.bytes }))
+    }
+}
+
+/// Counts what is written.
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,74 @@
+//! Damaged files are errors or still decode; they never panic through the fence.
+
+use bytes::Bytes;
+use isomorph_error::Kind;
+use isomorph_tables::{
+    ColumnEncoding, Compression, Encoding, Limits, ReadOptions, Selection, WriteOptions, quiet_fenced_panics,
+};
+
+use crate::samples::{batch, columns, open, read, rising, write};
+
+/// Every file that a sound file becomes when it is cut or one bit of it is flipped.
+fn damaged(bytes: &Bytes) -> impl Iterator<Item = (String, Bytes)> + '_ {
+    let cut = (0..bytes.len()).map(|end| (format!("cut at {end}"), bytes.slice(..end)));
+    let flipped = (0..bytes.len()).map(|at| {
+        let mut copy = bytes.to_vec();
+        copy[at] ^= 1 << (at % 8);
+        (format!("bit {} of byte {at}", at % 8), copy.into())
+    });
+    cut.chain(flipped)
+}
+
+/// Reads damaged files to their ends; returns how many were refused.
+fn survive(bytes: &Bytes, encoding: Encoding, options: &ReadOptions) -> usize {
+    quiet_fenced_panics();
+    let mut refused = 0;
+    for (what, damaged) in damaged(bytes) {
+        let outcome = open(&damaged, encoding, options).and_then(|reader| {
+            let every_third = (0..reader.row_count().unwrap_or(9) / 3).map(|n| n * 3..n * 3 + 1);
+            read(&reader, &Selection::all().rows(every_third)).and_then(|_| read(&reader, &Selection::all()))
+        });
+        if let Err(error) = outcome {
+            let bad = matches!(error.kind(), Kind::Malformed | Kind::Unsupported | Kind::TooLarge | Kind::Usage);
+            assert!(bad, "{what}: {error:?}");
+            refused += 1;
+        }
+    }
+    refused
+}
+
+#[test]
+fn damaged_parquet_files_never_panic() {
+    for compression in [Compression::None, Compression::Snappy, Compression::Gzip(6)] {
+        let options = WriteOptions::default()
+            .compression(compression)
+            .encoding("i64", ColumnEncoding::Delta)
+            .encoding("bool", ColumnEncoding::RunLength)
+            .encoding("f32", ColumnEncoding::ByteStreamSplit);
+        let bytes = write(&batch(columns(true), true, 1), Encoding::Parquet, &options);
+        let refused = survive(&bytes, Encoding::Parquet, &ReadOptions::default());
+        assert!(refused >= bytes.len(), "{refused} of {}", 2 * bytes.len());
+    }
+}
+
+#[test]
+fn limits_are_kept() {
+    let bytes = write(&rising(20_000), Encoding::Parquet, &WriteOptions::default());
+    let with = |limits: Limits| {
+        let options = ReadOptions { limits, ..ReadOptions::default() };
+        open(&bytes, Encoding::Parquet, &options).and_then(|reader| read(&reader, &Selection::all()))
+    };
+    let sound = Limits::default();
+    assert_eq!(with(sound.clone()).unwrap().num_rows(), 20_000);
+    for limits in [
+        Limits { footer_bytes: 100, ..sound.clone() },
+        Limits { columns: 3, ..sound.clone() },
+        Limits { page_bytes: 1000, ..sound.clone() },
+        Limits { page_ratio: 1, page_slack_bytes: 0, ..sound.clone() },
+    ] {
+        assert_eq!(with(limits.clone()).unwrap_err().kind(), Kind::TooLarge, "{limits:?}");
+    }
+    // A small budget for a batch makes batches small, not files unreadable.
+    let small = with(Limits { batch_bytes: 10_000, ..sound }).unwrap();
+    assert_eq!(small, rising(20_000));
+}

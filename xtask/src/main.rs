@@ -1,2 +1,82 @@
-//! Tasks of the workspace: test, check, directions
-fn main() {}
+//! Tasks of the workspace, run as `cargo xtask NAME`.
+//!
+//! Everything that CI does is one of these, so that a person at a desk runs exactly the same. The crate depends on no
+//! other crate of the workspace: it has to start in seconds on a fresh clone.
+
+mod advisories;
+mod check;
+mod cross;
+mod directions;
+mod interop;
+mod layers;
+mod licences;
+mod metadata;
+mod process;
+mod readme;
+mod report;
+mod spdx;
+mod test;
+
+use std::process::ExitCode;
+
+use process::Workspace;
+use report::Report;
+
+const HELP: &str = "\
+cargo xtask check        what must hold before tests are worth running: format, directions, licences, clippy, docs
+cargo xtask test         all tests: Rust, documentation examples, and interop with the published libraries
+cargo xtask ci           check, test, readme: all that has to pass before a change lands
+cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
+cargo xtask directions   dependencies between our crates point down only
+cargo xtask licences     licences and known advisories of every dependency
+cargo xtask readme       the first command of the README prints what the README shows
+cargo xtask example      write examples/social anew
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (task, rest) = match arguments.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => ("help", [].as_slice()),
+    };
+    if matches!(task, "help" | "--help" | "-h") {
+        print!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
+    if !rest.is_empty() && task != "interop" {
+        eprintln!("error: `cargo xtask {task}` takes no arguments");
+        return ExitCode::from(2);
+    }
+    let workspace = match Workspace::find() {
+        Ok(workspace) => workspace,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut report = Report::new();
+    match task {
+        "check" => check::run(&workspace, &mut report),
+        "test" => test::run(&workspace, &mut report),
+        "interop" => interop::run(&workspace, rest, &mut report),
+        "directions" => report.step("directions", || directions::run(&workspace)),
+        "licences" => {
+            report.step("licences", || licences::run(&workspace));
+            report.step("advisories", || advisories::run(&workspace));
+        }
+        "readme" => report.step("readme", || readme::run(&workspace)),
+        "example" => report.step("example", || {
+            workspace.cargo(&["run", "--quiet", "--package", "isomorph-examples"]).run().map(Into::into)
+        }),
+        "ci" => {
+            check::run(&workspace, &mut report);
+            test::run(&workspace, &mut report);
+            report.step("readme", || readme::run(&workspace));
+        }
+        _ => {
+            eprintln!("error: there is no task `{task}`\n\n{HELP}");
+            return ExitCode::from(2);
+        }
+    }
+    report.finish()
+}

@@ -1,0 +1,23 @@
+//! What must hold before tests are worth running.
+
+use crate::process::{SELECTION, Workspace};
+use crate::report::Report;
+use crate::{advisories, cross, directions, licences};
+
+/// Runs every check, the quick ones first.
+pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
+    report.step("format", || workspace.cargo(&["fmt", "--all", "--", "--check"]).run().map(Into::into));
+    report.step("directions", || directions::run(workspace));
+    report.step("licences", || licences::run(workspace));
+    report.step("advisories", || advisories::run(workspace));
+    report.step("clippy", || {
+        workspace.cargo(&["clippy", SELECTION, "--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
+    });
+    report.step("docs", || {
+        let docs = workspace.cargo(&["doc", SELECTION, "--no-deps"]);
+        docs.env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into)
+    });
+    for triple in cross::triples() {
+        report.step(triple, || cross::run(workspace, triple));
+    }
+}

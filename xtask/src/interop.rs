@@ -1,0 +1,197 @@
+//! The tests against the published libraries, in a Python environment of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::metadata::{self, Package};
+use crate::process::{SELECTION, Workspace};
+use crate::report::{Outcome, Report};
+
+/// Interpreters to try, the tested one first.
+const INTERPRETERS: &[&str] = &["python3.11", "python3", "python"];
+
+/// The version that the pinned packages were tried with.
+const PYTHON: &str = "3.11";
+
+/// Prints the version of an interpreter as MAJOR.MINOR.
+const SAY_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
+
+/// Builds the command, makes the environment, runs the tests.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
+    let mut cloud = None;
+    report.step("cloud build", || {
+        let (command, outcome) = cloud_build(workspace)?;
+        cloud = command;
+        Ok(outcome)
+    });
+    let mut built = false;
+    report.step("build", || {
+        workspace.cargo(&["build", SELECTION, "--bin", "isomorph"]).run()?;
+        built = true;
+        Ok(Outcome::Done)
+    });
+    let mut python = None;
+    report.step("python", || {
+        let environment = Environment::of(workspace);
+        let missing = environment.prepare(workspace)?;
+        python = Some(environment.python());
+        match missing.as_slice() {
+            [] => Ok(Outcome::Done),
+            missing => Ok(Outcome::Skipped(format!("pip could not install {}", missing.join(", ")))),
+        }
+    });
+    let Some(python) = python.filter(|_| built) else {
+        report.step("interop", || Err("not run, because a step before it failed".into()));
+        return;
+    };
+    report.step("interop", || {
+        let cache = format!("cache_dir={}", workspace.target.join("interop-cache").display());
+        let mut pytest = workspace
+            .program(&python, &["-m", "pytest", "-ra", "-o", &cache])
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("ISOMORPH_BIN", command_of(workspace));
+        if let Some(cloud) = &cloud {
+            pytest = pytest.env("ISOMORPH_CLOUD_BIN", cloud);
+        }
+        let arguments = if arguments.is_empty() { vec!["interop".to_owned()] } else { arguments.to_vec() };
+        pytest.args(arguments).run().map(Into::into)
+    });
+}
+
+/// Builds the command with the object stores and sets it aside. It shares every crate that does not know of them with
+/// the ordinary build, which comes next and puts the ordinary command back in its place.
+fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
+    const COMMAND: &str = "isomorph-cli";
+    let knows_cloud = |package: &Package| package.features.iter().any(|feature| feature == "cloud");
+    if !metadata::ours(workspace)?.iter().any(|package| package.name == COMMAND && knows_cloud(package)) {
+        return Ok((None, Outcome::Skipped("the command has no feature `cloud`".into())));
+    }
+    workspace.cargo(&["build", SELECTION, "--bin", "isomorph", "--features", "isomorph-cli/cloud"]).run()?;
+    let aside = workspace.target.join("interop-cloud");
+    let command = aside.join(executable("isomorph"));
+    let copied = fs::create_dir_all(&aside).and_then(|()| fs::copy(command_of(workspace), &command));
+    copied.map_err(|error| format!("{}: {error}", command.display()))?;
+    Ok((Some(command), Outcome::Done))
+}
+
+/// The command as the last build left it.
+fn command_of(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("debug").join(executable("isomorph"))
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// A virtual environment below the target folder, made anew when what it should hold changes.
+struct Environment {
+    folder: PathBuf,
+    requirements: PathBuf,
+    constraints: PathBuf,
+}
+
+impl Environment {
+    fn of(workspace: &Workspace) -> Self {
+        let interop = workspace.root.join("interop");
+        Environment {
+            folder: workspace.target.join("interop-venv"),
+            requirements: interop.join("requirements.txt"),
+            constraints: interop.join("constraints.txt"),
+        }
+    }
+
+    fn python(&self) -> PathBuf {
+        self.folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
+    }
+
+    /// Makes the environment hold what is asked of it. Returns the packages that could not be had.
+    fn prepare(&self, workspace: &Workspace) -> Result<Vec<String>, String> {
+        let stamp = self.folder.join("made-from.txt");
+        let wanted = read(&self.requirements)? + &read(&self.constraints)?;
+        if self.python().is_file() && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == wanted) {
+            println!("   {} is up to date", self.folder.display());
+            return Ok(Vec::new());
+        }
+        let (interpreter, version) = interpreter(workspace)?;
+        if version != PYTHON {
+            println!("   the pinned packages were tried with Python {PYTHON}; {interpreter} is {version}");
+        }
+        let make = workspace.program(interpreter, &["-m", "venv", "--clear"]).args([&self.folder]);
+        make.run()
+            .map_err(|error| format!("{error}; on Debian `apt-get install python3-venv` gives what is missing"))?;
+        if self.install(workspace, &["--requirement".as_ref(), self.requirements.as_os_str()]).is_ok() {
+            fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+            return Ok(Vec::new());
+        }
+        self.install_singly(workspace)
+    }
+
+    /// Installs package by package, so that one that cannot be had costs its own tests only.
+    fn install_singly(&self, workspace: &Workspace) -> Result<Vec<String>, String> {
+        let mut missing = Vec::new();
+        for package in packages(&read(&self.requirements)?) {
+            if let Err(error) = self.install(workspace, &[package.as_ref()]) {
+                if package.starts_with("pytest") {
+                    return Err(format!(
+                        "{error}; pip needs a package index that it can reach (see `pip config list`)"
+                    ));
+                }
+                missing.push(package);
+            }
+        }
+        Ok(missing)
+    }
+
+    fn install(&self, workspace: &Workspace, what: &[&std::ffi::OsStr]) -> Result<(), String> {
+        let quiet = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint"];
+        workspace.program(self.python(), &quiet).args([&self.constraints]).args(what).run()
+    }
+}
+
+/// The first interpreter that is there and new enough.
+fn interpreter(workspace: &Workspace) -> Result<(&'static str, String), String> {
+    for &name in INTERPRETERS {
+        if let Ok(version) = workspace.program(name, &["-c", SAY_VERSION]).output() {
+            let version = version.trim().to_owned();
+            if supported(&version) {
+                return Ok((name, version));
+            }
+        }
+    }
+    let fix = "on Debian `apt-get install python3 python3-venv` gives it";
+    Err(format!("no Python of version 3.11 to 3.13 was found ({}); {fix}", INTERPRETERS.join(", ")))
+}
+
+/// The versions that the wheel of GraphAr exists for and that the pinned packages allow.
+fn supported(version: &str) -> bool {
+    matches!(version, "3.11" | "3.12" | "3.13")
+}
+
+/// The packages of a requirements file, without comments and blank lines.
+fn packages(requirements: &str) -> Vec<String> {
+    let without_comment = requirements.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    without_comment.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requirements_are_read_without_comments() {
+        assert_eq!(
+            packages("# peers\npynock==1.2.1\n\nmoto[s3]==5.2.5  # a server\n"),
+            ["pynock==1.2.1", "moto[s3]==5.2.5"]
+        );
+    }
+
+    #[test]
+    fn old_and_untried_pythons_are_refused() {
+        assert!(supported("3.11") && supported("3.13"));
+        assert!(!supported("3.9") && !supported("3.14") && !supported("2.7"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The layers of the workspace, lowest first.
+
+/// One layer: its crates depend on crates of lower layers only, and so never on each other.
+pub(crate) struct Layer {
+    /// What the layer is, for messages.
+    pub(crate) what: &'static str,
+    /// The crates in it, without the stem `isomorph-`.
+    pub(crate) crates: &'static [&'static str],
+}
+
+const fn layer(what: &'static str, crates: &'static [&'static str]) -> Layer {
+    Layer { what, crates }
+}
+
+/// Every crate that may exist. A new crate is added here first, and by that decides whom it may know.
+pub(crate) const LAYERS: &[Layer] = &[
+    layer("errors", &["error"]),
+    layer("model and storage", &["model", "storage"]),
+    layer("tables", &["tables"]),
+    layer("formats and bridges", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "bridges"]),
+    layer("what works over any format", &["convert", "query", "sampling"]),
+    layer("services", &["serve"]),
+    layer("the front door", &["isomorph"]),
+    layer("what people run", &["cli", "python", "conformance", "benches", "fuzz", "examples"]),
+];
+
+/// Packages that a crate must not depend on although no layer forbids them: the invariants of the architecture.
+pub(crate) const FORBIDDEN: &[(&str, &[&str], &str)] = &[
+    ("error", &["tokio", "futures", "object_store", "arrow-array"], "errors do no I/O and know no columns"),
+    ("model", &["tokio", "futures", "object_store", "parquet", "orc-rust"], "the model does no I/O and is not async"),
+    ("storage", &["arrow-array", "arrow-schema", "parquet", "orc-rust"], "storage knows bytes, not tables"),
+];
+
+/// The stem of our crates, which their place in the tree leaves out.
+const STEM: &str = "isomorph-";
+
+/// The short name of one of our packages: `isomorph-model` is `model`.
+pub(crate) fn short(package: &str) -> &str {
+    package.strip_prefix(STEM).unwrap_or(package)
+}
+
+/// The height of a crate, 0 at the bottom.
+pub(crate) fn height(short_name: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.crates.contains(&short_name))
+}

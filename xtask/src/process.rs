@@ -1,0 +1,98 @@
+//! Where the workspace is, and how its tasks start other programs.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The selection of crates for build, lints, documentation and tests alike: another one would change the features of
+/// shared dependencies and compile them a second time.
+pub(crate) const SELECTION: &str = "--workspace";
+
+/// The workspace that this task belongs to.
+pub(crate) struct Workspace {
+    /// The folder of the root `Cargo.toml`.
+    pub(crate) root: PathBuf,
+    /// The folder for everything that is built.
+    pub(crate) target: PathBuf,
+}
+
+impl Workspace {
+    /// Finds the workspace from where this crate lies.
+    pub(crate) fn find() -> Result<Self, String> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here.parent().ok_or("the task crate has no parent folder")?.to_owned();
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+        Ok(Workspace { root, target })
+    }
+
+    /// A command in the root of the workspace.
+    pub(crate) fn program(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Task {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.root);
+        Task { command }
+    }
+
+    /// Cargo, the same one that runs this task.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Task {
+        self.program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments)
+    }
+
+    /// Whether `cargo NAME` is installed.
+    pub(crate) fn has_cargo_command(&self, name: &str) -> bool {
+        self.cargo(&[name, "--version"]).succeeds()
+    }
+}
+
+/// A program to run.
+pub(crate) struct Task {
+    command: Command,
+}
+
+impl Task {
+    /// Sets a variable of its environment.
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Adds arguments that are no text of ours: paths, what the user gave.
+    pub(crate) fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// Shows the command, runs it with our own output, and fails when it does.
+    pub(crate) fn run(mut self) -> Result<(), String> {
+        let shown = self.shown();
+        println!("   {shown}");
+        let status = self.command.stdin(Stdio::null()).status().map_err(|error| cannot_start(&shown, &error))?;
+        if status.success() { Ok(()) } else { Err(format!("`{shown}` failed ({status})")) }
+    }
+
+    /// Runs it silently and returns what it wrote to standard output.
+    pub(crate) fn output(mut self) -> Result<String, String> {
+        let shown = self.shown();
+        let output = self.command.stdin(Stdio::null()).output().map_err(|error| cannot_start(&shown, &error))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        Err(format!("`{shown}` failed ({}): {}", output.status, complaint.trim()))
+    }
+
+    /// Runs it silently and says whether it went well.
+    pub(crate) fn succeeds(mut self) -> bool {
+        let silent = self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        silent.status().is_ok_and(|status| status.success())
+    }
+
+    fn shown(&self) -> String {
+        let program = Path::new(self.command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+        let arguments = self.command.get_args().map(OsStr::to_string_lossy);
+        std::iter::once(program).chain(arguments).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn cannot_start(shown: &str, error: &std::io::Error) -> String {
+    format!("`{shown}` cannot be started: {error}")
+}

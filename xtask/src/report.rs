@@ -1,0 +1,105 @@
+//! Steps, what became of each, and the table at the end.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// What became of a step that did not fail.
+pub(crate) enum Outcome {
+    /// It ran and what it checks holds.
+    Done,
+    /// It could not run here; why, and how to make it run.
+    Skipped(String),
+}
+
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Outcome::Done
+    }
+}
+
+/// What a step returns: an outcome, or what is wrong in words for the reader.
+pub(crate) type StepResult = Result<Outcome, String>;
+
+struct Line {
+    name: String,
+    result: StepResult,
+    took: Duration,
+}
+
+/// The steps that ran so far. A failed step does not stop the next: one run names everything that is wrong.
+pub(crate) struct Report {
+    lines: Vec<Line>,
+}
+
+impl Report {
+    /// A report without steps.
+    pub(crate) fn new() -> Self {
+        Report { lines: Vec::new() }
+    }
+
+    /// Runs one step under a heading and keeps what became of it.
+    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> StepResult) {
+        println!("\n── {name}");
+        let start = Instant::now();
+        let result = work();
+        match &result {
+            Ok(Outcome::Done) => {}
+            Ok(Outcome::Skipped(why)) => println!("SKIPPED {name}: {why}"),
+            Err(message) => eprintln!("error: {message}"),
+        }
+        self.lines.push(Line { name: name.to_owned(), result, took: start.elapsed() });
+    }
+
+    /// Adds a line about something that did not run, without a heading.
+    pub(crate) fn skipped(&mut self, name: &str, why: impl Into<String>) {
+        self.step(name, || Ok(Outcome::Skipped(why.into())));
+    }
+
+    /// Prints the table and says whether everything holds.
+    pub(crate) fn finish(self) -> ExitCode {
+        println!("\n── summary");
+        for line in &self.lines {
+            println!("{}", line.describe());
+        }
+        if self.lines.iter().any(|line| line.result.is_err()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
+
+impl Line {
+    fn describe(&self) -> String {
+        let (word, note) = match &self.result {
+            Ok(Outcome::Done) => ("ok", ""),
+            Ok(Outcome::Skipped(why)) => ("SKIPPED", why.as_str()),
+            Err(message) => ("FAILED", message.lines().next().unwrap_or_default()),
+        };
+        format!("{word:<8} {:<14} {:>7.1} s  {note}", self.name, self.took.as_secs_f64()).trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_step_does_not_stop_the_next_and_is_not_forgotten() {
+        let mut report = Report::new();
+        let mut ran = 0;
+        report.step("first", || Err("broken".into()));
+        report.step("second", || {
+            ran += 1;
+            Ok(Outcome::Done)
+        });
+        report.skipped("third", "no tool");
+        assert_eq!(ran, 1);
+        assert!(report.lines[0].describe().starts_with("FAILED   first"));
+        assert!(report.lines[2].describe().ends_with("no tool"));
+        assert_eq!(format!("{:?}", report.finish()), format!("{:?}", ExitCode::FAILURE));
+    }
+
+    #[test]
+    fn skipping_alone_is_no_failure() {
+        let mut report = Report::new();
+        report.skipped("only", "no tool");
+        assert_eq!(format!("{:?}", report.finish()), format!("{:?}", ExitCode::SUCCESS));
+    }
+}

@@ -11,7 +11,8 @@ use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::counter::Counter;
 use crate::reader::BlobReader;
-use crate::{Location, platform};
+use crate::remote::{Object, Store};
+use crate::{Location, platform, ranges, redo};
 
 /// One readable file or object: positional reads that never share a cursor, no memory maps. Clones are cheap.
 #[derive(Clone)]
@@ -19,7 +20,6 @@ pub struct Blob(Arc<Inner>);
 
 struct Inner {
     name: String,
-    size: u64,
     opened_as: Fingerprint,
     source: Source,
     counter: Arc<Counter>,
@@ -28,6 +28,7 @@ struct Inner {
 enum Source {
     File(File),
     Memory(Bytes),
+    Object(Object),
 }
 
 /// What tells that a file or object is still the one that was opened.
@@ -42,39 +43,39 @@ pub struct Fingerprint {
 }
 
 impl Blob {
-    /// Opens one file or object.
+    /// Opens one file or object. An interrupted replacement of it is finished first.
     ///
     /// # Errors
     /// [`Kind::NotFound`], [`Kind::Io`], and [`Kind::Usage`] when it is a directory, a device or a pipe.
     pub fn open(location: &Location) -> Result<Blob> {
         let name = location.to_string();
+        let counter = Arc::default();
         let Some(path) = location.as_path() else {
-            return Err(Error::unsupported("object stores are not built in").at(Place::file(name)));
+            let object = Store::connect(location)?.open("").map_err(|error| error.at(name.clone()))?;
+            return Ok(Blob::of_object(name, object, counter));
         };
-        let file = File::open(path).map_err(|error| Error::from(error).at(Place::file(name.clone())))?;
-        Blob::from_file(name, file, Arc::new(Counter::default()))
+        redo::recover_beside(location)?;
+        let file = platform::open_regular(path).map_err(|error| unopened(error, &name))?;
+        Blob::of_file(name, file, counter)
     }
 
     /// A blob over bytes in memory, for tests and fuzzing.
     pub fn from_bytes(name: &str, bytes: &Bytes) -> Blob {
-        Blob(Arc::new(Inner {
-            name: name.to_owned(),
-            size: bytes.len() as u64,
-            opened_as: Fingerprint { size: bytes.len() as u64, ..Fingerprint::default() },
-            source: Source::Memory(bytes.clone()),
-            counter: Arc::new(Counter::default()),
-        }))
+        let opened_as = Fingerprint { size: bytes.len() as u64, ..Fingerprint::default() };
+        Blob::new(name.to_owned(), opened_as, Source::Memory(bytes.clone()), Arc::default())
     }
 
-    pub(crate) fn from_file(name: String, file: File, counter: Arc<Counter>) -> Result<Blob> {
-        let place = || Place::file(name.clone());
-        let metadata = file.metadata().map_err(|error| Error::from(error).at(place()))?;
-        if !metadata.is_file() {
-            return Err(Error::usage("this is not a regular file").at(place()));
-        }
-        let size = metadata.len();
-        let opened_as = Fingerprint { size, modified: metadata.modified().ok(), etag: None };
-        Ok(Blob(Arc::new(Inner { name, size, opened_as, source: Source::File(file), counter })))
+    pub(crate) fn of_file(name: String, file: File, counter: Arc<Counter>) -> Result<Blob> {
+        let opened_as = file_fingerprint(&file).map_err(|error| Error::from(error).at(Place::file(name.clone())))?;
+        Ok(Blob::new(name, opened_as, Source::File(file), counter))
+    }
+
+    pub(crate) fn of_object(name: String, object: Object, counter: Arc<Counter>) -> Blob {
+        Blob::new(name, object.opened_as.clone(), Source::Object(object), counter)
+    }
+
+    fn new(name: String, opened_as: Fingerprint, source: Source, counter: Arc<Counter>) -> Blob {
+        Blob(Arc::new(Inner { name, opened_as, source, counter }))
     }
 
     /// The name as it was given, for the places of errors.
@@ -82,16 +83,26 @@ impl Blob {
         &self.0.name
     }
 
+    /// The place of this blob, for errors.
+    pub fn place(&self) -> Place {
+        Place::file(self.name())
+    }
+
     /// Size when it was opened, bytes.
     pub fn size(&self) -> u64 {
-        self.0.size
+        self.0.opened_as.size
+    }
+
+    /// Whether a read is a request over a network, so that few large reads are better than many small ones.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.0.source, Source::Object(_))
     }
 
     /// Reads exactly `range` (byte offsets).
     ///
     /// # Errors
-    /// [`Kind::Malformed`] when the range lies outside the file, [`Kind::Conflict`] when the file became shorter since
-    /// it was opened, [`Kind::Io`].
+    /// [`Kind::Malformed`] when the range lies outside the file, [`Kind::Conflict`] when the file changed since it was
+    /// opened, as far as that can be seen without reading more, [`Kind::Io`].
     pub fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let length = self.check_range(&range)?;
         let bytes = match &self.0.source {
@@ -100,17 +111,32 @@ impl Blob {
                 bytes.slice(start..start + length)
             }
             Source::File(file) => self.read_file(file, range.start, length)?,
+            Source::Object(object) => object.read(&[range], self.name())?.pop().unwrap_or_default(),
         };
         self.0.counter.add(length as u64);
         Ok(bytes)
     }
 
-    /// Reads several ranges, in the order given; ranges that lie close together are fetched as one.
+    /// Reads several ranges, in the order given. Ranges that overlap or lie close together are fetched as one; from an
+    /// object store, several at the same time.
     ///
     /// # Errors
     /// As [`Blob::read`].
-    pub fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        ranges.iter().map(|range| self.read(range.clone())).collect()
+    pub fn read_ranges(&self, wanted: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        for range in wanted {
+            self.check_range(range)?;
+        }
+        let gap = if self.is_remote() { ranges::REMOTE_GAP } else { ranges::LOCAL_GAP };
+        let merged = ranges::merged(wanted, gap);
+        let fetched = match &self.0.source {
+            Source::Object(object) => {
+                let fetched = object.read(&merged, self.name())?;
+                fetched.iter().for_each(|bytes| self.0.counter.add(bytes.len() as u64));
+                fetched
+            }
+            _ => merged.iter().map(|range| self.read(range.clone())).collect::<Result<_>>()?,
+        };
+        Ok(wanted.iter().map(|range| ranges::cut(range, &merged, &fetched)).collect())
     }
 
     /// Reads everything.
@@ -130,36 +156,35 @@ impl Blob {
         BlobReader::new(self.clone())
     }
 
-    /// What identifies the file as it is now. Take one before and one after a long read and compare them.
+    /// What identified the file when it was opened.
+    pub fn opened_as(&self) -> &Fingerprint {
+        &self.0.opened_as
+    }
+
+    /// What identifies the file as it is now.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Io`], and [`Kind::NotFound`] when an object is gone. A local file that was renamed or removed is still
+    /// the same file: what was opened can be read to its end.
     pub fn fingerprint(&self) -> Result<Fingerprint> {
         match &self.0.source {
             Source::Memory(_) => Ok(self.0.opened_as.clone()),
-            Source::File(file) => {
-                let metadata = file.metadata().map_err(|error| Error::from(error).at(self.place()))?;
-                Ok(Fingerprint { size: metadata.len(), modified: metadata.modified().ok(), etag: None })
-            }
+            Source::File(file) => file_fingerprint(file).map_err(|error| Error::from(error).at(self.place())),
+            Source::Object(object) => object.fingerprint(self.name()),
         }
     }
 
-    /// Fails if the file is no longer as it was opened.
+    /// Fails if the file is no longer as it was opened. Ask after a long read.
     ///
     /// # Errors
     /// [`Kind::Conflict`] when it changed, [`Kind::Io`].
     pub fn check_unchanged(&self) -> Result<()> {
-        if self.fingerprint()? == self.0.opened_as { Ok(()) } else { Err(self.changed()) }
+        if self.fingerprint()? == *self.opened_as() { Ok(()) } else { Err(self.changed()) }
     }
 
     /// Bytes read from this blob so far.
     pub fn bytes_read(&self) -> u64 {
         self.0.counter.bytes()
-    }
-
-    /// The place of this blob, for errors.
-    pub fn place(&self) -> Place {
-        Place::file(self.name())
     }
 
     fn check_range(&self, range: &Range<u64>) -> Result<usize> {
@@ -192,6 +217,24 @@ impl Blob {
         Error::new(Kind::Conflict, "the file changed while it was read")
             .at(self.place())
             .hint("run again when nobody writes it")
+    }
+}
+
+fn file_fingerprint(file: &File) -> std::io::Result<Fingerprint> {
+    let metadata = file.metadata()?;
+    Ok(Fingerprint { size: metadata.len(), modified: metadata.modified().ok(), etag: None })
+}
+
+/// The error for a file that could not be opened.
+pub(crate) fn unopened(error: std::io::Error, name: &str) -> Error {
+    use std::io::ErrorKind as Io;
+    let place = Place::file(name);
+    match error.kind() {
+        Io::IsADirectory | Io::InvalidInput => Error::usage(error.to_string()).at(place),
+        // Something that should be a directory is a file: there is nothing below it.
+        Io::NotADirectory => Error::new(Kind::NotFound, "there is no such file").caused_by(error).at(place),
+        Io::NotFound => Error::new(Kind::NotFound, "there is no such file").caused_by(error).at(place),
+        _ => Error::from(error).at(place),
     }
 }
 

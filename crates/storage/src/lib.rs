@@ -1,24 +1,34 @@
-//! Places and bytes: local files, object stores, ranges, atomic publish, budgets.
+#![doc = include_str!("../README.md")]
 
 mod blob;
 mod budget;
 mod counter;
+#[cfg(test)]
+mod crash_tests;
 mod digest;
+mod disk;
+pub mod fault;
+mod leftover;
 pub mod limits;
 mod location;
 mod platform;
+mod ranges;
 mod reader;
+mod redo;
+mod remote;
 mod root;
 mod sandbox;
 mod scratch;
 mod staging;
+mod unique;
 
 pub use blob::{Blob, Fingerprint};
 pub use budget::{Budget, Reservation};
 pub use digest::{FileDigest, FileHasher, TAIL_BYTES};
 pub use location::{Location, Scheme};
 pub use reader::BlobReader;
+pub use redo::Redo;
 pub use root::{Entry, Root};
 pub use sandbox::{PATH_ESCAPE, check as check_relative};
 pub use scratch::{Scratch, ScratchFile};
-pub use staging::{Mode, Published, StagedFile, Staging};
+pub use staging::{COMPANION_SUFFIX, Companion, Mode, Published, StagedFile, Staging};

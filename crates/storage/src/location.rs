@@ -1,10 +1,14 @@
 //! One type for a place: a local path, or an object behind a URL.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
+use object_store::ObjectStore;
 
+use crate::disk::{Disk, DiskHandle};
 use crate::sandbox;
 
 /// Which kind of place a [`Location`] is.
@@ -46,14 +50,23 @@ impl Scheme {
 /// A file, an object, a directory or a prefix: where it is, not whether it exists.
 ///
 /// Written as a local path, `file:///path`, `s3://bucket/key`, `gs://bucket/key`, `az://container/key`,
-/// `http://host/path` or `https://host/path`. Keys of object stores are taken as written, without percent decoding.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// `http://host/path` or `https://host/path`. The keys of object stores are taken as written; web addresses and file
+/// URLs are percent-decoded.
+///
+/// ```
+/// use isomorph_storage::Location;
+/// let graph = Location::parse("s3://lake/graphs/social")?;
+/// assert_eq!(graph.join("social.graph.yml")?.to_string(), "s3://lake/graphs/social/social.graph.yml");
+/// assert!(graph.join("../secrets").is_err());
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+#[derive(Clone)]
 pub struct Location(Inner);
 
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 enum Inner {
-    Local { path: PathBuf, name: String },
-    Remote { scheme: Scheme, authority: String, key: String },
+    Local { path: PathBuf, name: String, disk: DiskHandle },
+    Remote { scheme: Scheme, authority: String, key: String, store: Option<Arc<dyn ObjectStore>> },
 }
 
 impl Location {
@@ -72,72 +85,92 @@ impl Location {
         let Some((scheme, rest)) = split_scheme(text) else {
             return Ok(Location::from_path(Path::new(text)));
         };
-        let scheme = match scheme.to_ascii_lowercase().as_str() {
-            "file" => return local_from_url(text),
-            "s3" | "s3a" => Scheme::S3,
-            "gs" => Scheme::Gcs,
-            "az" | "abfs" | "abfss" if !rest.contains('@') => Scheme::Azure,
-            "http" => Scheme::Http,
-            "https" => Scheme::Https,
-            other => {
-                return Err(Error::usage(format!("`{other}://` is not a kind of place that can be opened"))
-                    .hint("a local path, file://, s3://, gs://, az://, http:// or https://"));
-            }
-        };
-        let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
-        if authority.is_empty() {
-            return Err(Error::usage(format!("`{text}` names no bucket or host")));
+        match scheme.to_ascii_lowercase().as_str() {
+            "file" => local_from_url(text),
+            "s3" | "s3a" => remote(Scheme::S3, text, rest),
+            "gs" => remote(Scheme::Gcs, text, rest),
+            "az" => remote(Scheme::Azure, text, rest),
+            "http" => web(Scheme::Http, text),
+            "https" => web(Scheme::Https, text),
+            other => Err(Error::usage(format!("`{other}://` is not a kind of place that can be opened"))
+                .hint("a local path, file://, s3://, gs://, az://, http:// or https://")),
         }
-        if authority.contains('@') {
-            return Err(Error::usage("user names and passwords are not taken from a URL")
-                .hint("set the environment variables of the store, for example AWS_ACCESS_KEY_ID"));
-        }
-        if matches!(scheme, Scheme::Http | Scheme::Https) && key.contains(['?', '#']) {
-            return Err(Error::unsupported("a web address with a query or a fragment cannot be opened")
-                .hint("download the file first"));
-        }
-        let key = key.trim_end_matches('/');
-        if !key.is_empty() {
-            sandbox::check(key)?;
-        }
-        Ok(Location(Inner::Remote { scheme, authority: authority.to_owned(), key: key.to_owned() }))
     }
 
     /// The place of a local path, absolute or relative to the working directory.
     pub fn from_path(path: &Path) -> Self {
+        Location::local(path, DiskHandle::REAL)
+    }
+
+    fn local(path: &Path, disk: DiskHandle) -> Self {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        Location(Inner::Local { path: path.to_owned(), name })
+        Location(Inner::Local { path: path.to_owned(), name, disk })
+    }
+
+    /// This place, written through `disk`: for tests that inject faults. Reading stays with the real file system.
+    pub fn on_disk(self, disk: Arc<dyn Disk>) -> Self {
+        match self.0 {
+            Inner::Local { path, .. } => Location::local(&path, DiskHandle::of(disk)),
+            remote @ Inner::Remote { .. } => Location(remote),
+        }
+    }
+
+    /// This place, in an object store that the caller configured instead of one that the environment describes.
+    pub fn on_store(self, store: Arc<dyn ObjectStore>) -> Self {
+        match self.0 {
+            Inner::Remote { scheme, authority, key, .. } => {
+                Location(Inner::Remote { scheme, authority, key, store: Some(store) })
+            }
+            local @ Inner::Local { .. } => Location(local),
+        }
     }
 
     /// The place at `relative` below this one.
     ///
     /// # Errors
-    /// As [`sandbox::check`](crate::check_relative): `relative` may not leave this place.
+    /// As [`check_relative`](crate::check_relative): `relative` may not leave this place.
     pub fn join(&self, relative: &str) -> Result<Self> {
         sandbox::check(relative)?;
         Ok(match &self.0 {
-            Inner::Local { path, .. } => Location::from_path(&path.join(relative)),
-            Inner::Remote { scheme, authority, key } => {
-                let key = if key.is_empty() { relative.to_owned() } else { format!("{key}/{relative}") };
-                Location(Inner::Remote { scheme: *scheme, authority: authority.clone(), key })
-            }
+            Inner::Local { path, disk, .. } => Location::local(&path.join(relative), disk.clone()),
+            Inner::Remote { key, .. } if key.is_empty() => self.with_key(relative.to_owned()),
+            Inner::Remote { key, .. } => self.with_key(format!("{key}/{relative}")),
         })
+    }
+
+    /// The place beside this one, with `suffix` behind its name.
+    pub(crate) fn with_suffix(&self, suffix: &str) -> Self {
+        match &self.0 {
+            Inner::Local { path, disk, .. } => {
+                let mut name = path.file_name().unwrap_or_default().to_owned();
+                name.push(suffix);
+                Location::local(&path.with_file_name(name), disk.clone())
+            }
+            Inner::Remote { key, .. } => self.with_key(format!("{key}{suffix}")),
+        }
     }
 
     /// The place that holds this one; nothing above a root, a bucket or a host.
     pub fn parent(&self) -> Option<Self> {
         match &self.0 {
-            Inner::Local { path, .. } => {
+            Inner::Local { path, disk, .. } => {
                 let parent = path.parent()?;
                 let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-                Some(Location::from_path(parent))
+                Some(Location::local(parent, disk.clone()))
             }
             Inner::Remote { key, .. } if key.is_empty() => None,
-            Inner::Remote { scheme, authority, key } => {
-                let key = key.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
-                Some(Location(Inner::Remote { scheme: *scheme, authority: authority.clone(), key }))
+            Inner::Remote { key, .. } => {
+                Some(self.with_key(key.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned()))
             }
         }
+    }
+
+    fn with_key(&self, new: String) -> Self {
+        let mut changed = self.clone();
+        if let Inner::Remote { key, .. } = &mut changed.0 {
+            *key = new;
+        }
+        changed
     }
 
     /// The last part of the name, or an empty text for a root, a bucket, a host, `.` and `..`.
@@ -184,6 +217,25 @@ impl Location {
             Inner::Remote { key, .. } => key,
         }
     }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        match &self.0 {
+            Inner::Local { disk, .. } => disk.get(),
+            Inner::Remote { .. } => DiskHandle::REAL.get(),
+        }
+    }
+
+    pub(crate) fn store(&self) -> Option<&Arc<dyn ObjectStore>> {
+        match &self.0 {
+            Inner::Local { .. } => None,
+            Inner::Remote { store, .. } => store.as_ref(),
+        }
+    }
+
+    /// What two places are compared by: not by the disk or store that a caller set.
+    fn identity(&self) -> (Scheme, Option<&Path>, &str, &str) {
+        (self.scheme(), self.as_path(), self.authority(), self.key())
+    }
 }
 
 /// Scheme and rest, when `text` is a URL. One letter before the colon is a Windows drive, not a scheme.
@@ -202,14 +254,77 @@ fn local_from_url(text: &str) -> Result<Location> {
     Ok(Location::from_path(&path))
 }
 
+fn remote(scheme: Scheme, text: &str, rest: &str) -> Result<Location> {
+    let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
+    if authority.is_empty() {
+        return Err(Error::usage(format!("`{text}` names no bucket")));
+    }
+    if authority.contains('@') {
+        return Err(credentials_in_url());
+    }
+    let key = key.trim_end_matches('/').to_owned();
+    if !key.is_empty() {
+        sandbox::check(&key)?;
+    }
+    Ok(Location(Inner::Remote { scheme, authority: authority.to_owned(), key, store: None }))
+}
+
+fn web(scheme: Scheme, text: &str) -> Result<Location> {
+    let refused = || Error::usage(format!("`{text}` is not a web address"));
+    let url = url::Url::parse(text).map_err(|error| refused().caused_by(error))?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(credentials_in_url());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(Error::usage("a web address with a query or a fragment cannot be opened")
+            .hint("download the file and open the copy"));
+    }
+    let host = url.host_str().ok_or_else(refused)?;
+    let authority = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+    let key = percent_decoded(url.path().trim_matches('/')).ok_or_else(refused)?;
+    if !key.is_empty() {
+        sandbox::check(&key)?;
+    }
+    Ok(Location(Inner::Remote { scheme, authority, key, store: None }))
+}
+
+fn credentials_in_url() -> Error {
+    Error::usage("user names and passwords are not taken from a URL")
+        .hint("set the environment variables of the store, for example AWS_ACCESS_KEY_ID")
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(if byte == b'%' { digit(rest.next()?)? * 16 + digit(rest.next()?)? } else { byte });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+impl PartialEq for Location {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Location {}
+
+impl Hash for Location {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Inner::Local { path, .. } => path.display().fmt(f),
-            Inner::Remote { scheme, authority, key } if key.is_empty() => {
+            Inner::Remote { scheme, authority, key, .. } if key.is_empty() => {
                 write!(f, "{}://{authority}", scheme.prefix())
             }
-            Inner::Remote { scheme, authority, key } => write!(f, "{}://{authority}/{key}", scheme.prefix()),
+            Inner::Remote { scheme, authority, key, .. } => write!(f, "{}://{authority}/{key}", scheme.prefix()),
         }
     }
 }

@@ -1,28 +1,79 @@
-//! Everything that differs between operating systems, each with a portable fallback.
+//! Everything that differs between operating systems. No other module asks which one it runs on.
+//!
+//! `linux` and `unix` use system calls that are safe against races; `portable` does what the standard library can.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
+use std::path::Path;
 
-/// Reads into `buffer` at `offset` without moving a shared cursor. May read less; 0 means the end.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+#[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+mod portable;
 #[cfg(unix)]
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+mod unix;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use linux::{Beneath, open_regular};
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) use portable::{Beneath, open_regular};
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(crate) use portable::{exchange, rename_new};
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(crate) use unix::{exchange, rename_new};
+
+#[cfg(not(unix))]
+pub(crate) use portable::{host_name, read_at, sync_dir, trusted};
+#[cfg(unix)]
+pub(crate) use unix::{host_name, read_at, sync_dir, trusted};
+
+/// What a directory holds under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) is_dir: bool,
+    pub(crate) size: u64,
 }
 
-/// Reads into `buffer` at `offset`. May read less; 0 means the end.
-#[cfg(windows)]
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+/// Refuses directories, devices, pipes and sockets.
+fn require_regular(file: File) -> io::Result<File> {
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        Ok(file)
+    } else if kind.is_dir() {
+        Err(io::Error::new(io::ErrorKind::IsADirectory, "this is a directory, not a file"))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "this is a device or a pipe, not a file"))
+    }
 }
 
 /// Memory that this process may use, bytes: the machine's, or the control group's if that is less.
 pub(crate) fn memory_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
     let machine = line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)?;
     let group = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
         .iter()
-        .filter_map(|path| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok())
+        .filter_map(|path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok())
         .min();
     Some(group.map_or(machine, |group| group.min(machine)))
+}
+
+/// Which machine this is, as far as the system tells.
+pub(crate) fn machine_name() -> String {
+    let id = fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    format!("{}/{}", id.trim(), host_name())
+}
+
+/// Which run of the machine this is; empty where the system does not tell.
+pub(crate) fn boot_name() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// The directory that holds `path`, in a form that can be opened.
+pub(crate) fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }

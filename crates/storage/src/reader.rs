@@ -6,8 +6,10 @@ use bytes::{Buf, Bytes};
 
 use crate::Blob;
 
-/// How much is fetched at a time, bytes.
+/// How much of a local file is fetched at a time, bytes.
 const WINDOW: u64 = 256 << 10;
+/// The same for an object, which is fetched in several parts at the same time.
+const REMOTE_WINDOW: u64 = 32 << 20;
 
 /// A buffered reader over a [`Blob`], from its first byte to its last.
 #[derive(Debug)]
@@ -39,7 +41,8 @@ impl Read for BlobReader {
 impl BufRead for BlobReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.window.is_empty() && self.position < self.blob.size() {
-            let end = self.blob.size().min(self.position + WINDOW);
+            let window = if self.blob.is_remote() { REMOTE_WINDOW } else { WINDOW };
+            let end = self.blob.size().min(self.position + window);
             self.window = self.blob.read(self.position..end).map_err(io::Error::other)?;
             self.position = end;
         }

@@ -1,23 +1,35 @@
 //! An opened directory or prefix. Names from manifests are resolved inside it and nowhere else.
 
-use std::fs::{self, File};
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 
+use crate::blob::unopened;
 use crate::counter::Counter;
-use crate::{Blob, Location, limits, sandbox};
+use crate::platform::Beneath;
+use crate::remote::Store;
+use crate::{Blob, Location, Scheme, limits, redo, sandbox};
 
 /// An opened directory or prefix. Clones share it and its counter.
+///
+/// Whatever names a manifest holds, only files below the root can be opened: names are checked first
+/// ([`check_relative`](crate::check_relative)), and links are followed only as long as they stay below the root.
 #[derive(Clone, Debug)]
 pub struct Root(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     location: Location,
+    place: Opened,
     counter: Arc<Counter>,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Local(Beneath),
+    Remote(Store),
 }
 
 /// One file or directory of a listing.
@@ -32,19 +44,34 @@ pub struct Entry {
 }
 
 impl Root {
-    /// Opens a directory or prefix.
+    /// Opens a directory or prefix. Changes that were interrupted after their record was durable are finished first.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], [`Kind::Io`], and [`Kind::Usage`] when it is not a directory.
+    /// [`Kind::NotFound`], also for a prefix without objects; [`Kind::Usage`] when it is not a directory;
+    /// [`Kind::Incomplete`] when an interrupted change cannot be finished; [`Kind::Io`].
     pub fn open(location: &Location) -> Result<Self> {
-        let Some(path) = location.as_path() else {
-            return Err(Error::unsupported("object stores are not built in").at(location.to_string()));
+        let at = || Place::file(location.to_string());
+        let place = match location.as_path() {
+            Some(path) => {
+                redo::recover_beside(location)?;
+                redo::recover_within(location)?;
+                Opened::Local(Beneath::open(path).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotADirectory => Error::usage("this is a file, not a directory").at(at()),
+                    io::ErrorKind::NotFound => Error::new(Kind::NotFound, "there is no such directory").at(at()),
+                    _ => Error::from(error).at(at()),
+                })?)
+            }
+            None => {
+                let store = Store::connect(location)?;
+                // Web servers have no listing to ask.
+                let is_web = matches!(location.scheme(), Scheme::Http | Scheme::Https);
+                if !is_web && store.list("", 1).map_err(|error| error.at(at()))?.is_empty() {
+                    return Err(Error::new(Kind::NotFound, "there is nothing under this prefix").at(at()));
+                }
+                Opened::Remote(store)
+            }
         };
-        let metadata = fs::metadata(path).map_err(|error| Error::from(error).at(location.to_string()))?;
-        if !metadata.is_dir() {
-            return Err(Error::usage("this is not a directory").at(location.to_string()));
-        }
-        Ok(Root(Arc::new(Inner { location: location.clone(), counter: Arc::default() })))
+        Ok(Root(Arc::new(Inner { location: location.clone(), place, counter: Arc::default() })))
     }
 
     /// Where it is.
@@ -55,12 +82,18 @@ impl Root {
     /// Opens the file `relative`.
     ///
     /// # Errors
-    /// [`Kind::NotFound`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::Io`].
+    /// [`Kind::NotFound`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::Usage`] when
+    /// it is a directory, a device or a pipe; [`Kind::Io`].
     pub fn file(&self, relative: &str) -> Result<Blob> {
         sandbox::check(relative)?;
-        let path = self.path()?.join(relative);
-        let file = File::open(path).map_err(|error| Error::from(error).at(Place::file(relative)))?;
-        Blob::from_file(relative.to_owned(), file, Arc::new(Counter::below(&self.0.counter)))
+        let counter = Arc::new(Counter::below(&self.0.counter));
+        match &self.0.place {
+            Opened::Local(directory) => {
+                let file = directory.file(relative).map_err(|error| outside_or(error, relative))?;
+                Blob::of_file(relative.to_owned(), file, counter)
+            }
+            Opened::Remote(store) => Ok(Blob::of_object(relative.to_owned(), store.open(relative)?, counter)),
+        }
     }
 
     /// Opens the file `relative` if there is one.
@@ -84,23 +117,30 @@ impl Root {
     }
 
     /// Every file below `prefix` (a directory name, or empty for the root), sorted by name. Nothing below a prefix that
-    /// does not exist.
+    /// does not exist. Links to directories are not followed.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] for more than [`limits::FILES`] files; as [`Root::file`].
+    /// [`Kind::TooLarge`] for more than [`limits::FILES`] files or directories inside one another more than
+    /// [`limits::DIRECTORY_DEPTH`] times; as [`Root::file`].
     pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
+        let too_many = || Error::new(Kind::TooLarge, "there are more than 1,000,000 files").at(self.place_of(prefix));
+        if let Opened::Remote(store) = &self.0.place {
+            let files = store.list(prefix, limits::FILES + 1)?;
+            return if files.len() > limits::FILES { Err(too_many()) } else { Ok(files) };
+        }
         let mut files = Vec::new();
         let mut pending = vec![prefix.to_owned()];
+        let mut directories = 0;
         while let Some(directory) = pending.pop() {
-            for entry in self.list_dir(&directory)? {
-                if entry.is_dir {
-                    pending.push(entry.name);
-                } else {
-                    files.push(entry);
-                }
+            if directory.split('/').count() > limits::DIRECTORY_DEPTH {
+                return Err(Error::new(Kind::TooLarge, "directories are nested too deeply").at(Place::file(directory)));
             }
-            if files.len() > limits::FILES {
-                return Err(Error::new(Kind::TooLarge, "there are more than 1,000,000 files").at(prefix));
+            for entry in self.list_dir(&directory)? {
+                if entry.is_dir { pending.push(entry.name) } else { files.push(entry) }
+            }
+            directories += 1;
+            if files.len().max(directories) > limits::FILES {
+                return Err(too_many());
             }
         }
         files.sort();
@@ -108,31 +148,31 @@ impl Root {
     }
 
     /// The files and directories directly in `prefix`, sorted by name. Nothing in a prefix that does not exist.
+    /// Left out: devices and pipes, links that leave the root, and names that are not UTF-8.
     ///
     /// # Errors
     /// As [`Root::file`].
     pub fn list_dir(&self, prefix: &str) -> Result<Vec<Entry>> {
-        let mut path = self.path()?.to_owned();
         if !prefix.is_empty() {
             sandbox::check(prefix)?;
-            path.push(prefix);
         }
-        let at = |error: std::io::Error| Error::from(error).at(Place::file(prefix));
-        let entries = match fs::read_dir(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(at)?,
+        let directory = match &self.0.place {
+            Opened::Local(directory) => directory,
+            Opened::Remote(store) => return store.list_dir(prefix),
         };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(at)?;
-            let metadata = entry.metadata().map_err(at)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-            let is_dir = metadata.is_dir();
-            found.push(Entry { name, size: if is_dir { 0 } else { metadata.len() }, is_dir });
-        }
-        found.sort();
-        Ok(found)
+        let found = match directory.list(prefix) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Vec::new());
+            }
+            found => found.map_err(|error| outside_or(error, prefix).at(self.place_of(prefix)))?,
+        };
+        let name = |name: String| if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+        let mut entries: Vec<Entry> = found
+            .into_iter()
+            .map(|(own, found)| Entry { name: name(own), size: found.size, is_dir: found.is_dir })
+            .collect();
+        entries.sort();
+        Ok(entries)
     }
 
     /// Bytes read through this root so far.
@@ -145,7 +185,18 @@ impl Root {
         self.0.counter.requests()
     }
 
-    fn path(&self) -> Result<&Path> {
-        self.0.location.as_path().ok_or_else(|| Error::unsupported("object stores are not built in"))
+    fn place_of(&self, relative: &str) -> Place {
+        if relative.is_empty() { Place::file(self.location().to_string()) } else { Place::file(relative) }
+    }
+}
+
+/// The error for a name that was checked and still leads out of the root, through a link; or for any other failure.
+fn outside_or(error: io::Error, relative: &str) -> Error {
+    match error.kind() {
+        io::ErrorKind::CrossesDevices => {
+            Error::broken(&sandbox::PATH_ESCAPE, "the name leaves its directory through a link")
+                .at(Place::file(relative))
+        }
+        _ => unopened(error, relative),
     }
 }

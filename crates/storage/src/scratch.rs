@@ -88,7 +88,7 @@ impl ScratchFile {
     /// [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn blob(&self) -> Result<Blob> {
         let file = self.file.try_clone().map_err(Error::from)?;
-        Blob::from_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
+        Blob::of_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
     }
 
     /// Reads exactly `range` (byte offsets).

@@ -1,35 +1,67 @@
 //! Writing aside and publishing in one step.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+mod area;
+mod file;
+mod local;
+mod upload;
+
+use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
-use crate::{FileDigest, FileHasher, Location, sandbox};
+use crate::{Location, sandbox};
+pub(crate) use area::Area;
+pub use file::StagedFile;
+use local::LocalStaging;
+pub(crate) use upload::Uploads;
+
+/// What a companion is called: the name of its file or directory with this behind it.
+pub const COMPANION_SUFFIX: &str = ".isomorph";
 
 /// What happens when there is something at the destination already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It is an error. Of two writers to one place, the second fails.
+    /// It is an error. Of two writers to one place, the second fails. An empty directory counts as nothing.
     CreateNew,
-    /// It is replaced as a whole.
+    /// It is replaced as a whole, with its companion.
     Replace,
+}
+
+/// Whether one file or a directory of files is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    File,
+    Directory,
 }
 
 /// A file or directory in the making. Nothing is visible at its destination before [`Staging::commit`]; dropping it
 /// removes everything.
+///
+/// ```
+/// use std::io::Write;
+/// use isomorph_storage::{Location, Mode, Root, Staging};
+/// # let home = tempfile::tempdir().map_err(isomorph_error::Error::from)?;
+/// let place = Location::from_path(&home.path().join("graph"));
+/// let staging = Staging::directory(&place, Mode::CreateNew)?;
+/// let mut chunk = staging.create("vertex/person/chunk0")?;
+/// chunk.write_all(b"rows").map_err(isomorph_error::Error::from)?;
+/// assert_eq!(chunk.finish()?.size, 4);
+/// staging.create("graph.yml")?.finish()?;
+/// staging.commit(&["graph.yml"])?;
+/// assert_eq!(Root::open(&place)?.list("")?.len(), 2);
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Staging {
     destination: Location,
-    target: PathBuf,
-    aside: PathBuf,
-    mode: Mode,
-    is_file: bool,
-    files: Mutex<Vec<String>>,
-    companion: Option<Box<Staging>>,
-    done: bool,
+    shape: Shape,
+    backend: Arc<Backend>,
+}
+
+#[derive(Debug)]
+enum Backend {
+    Local(LocalStaging),
+    Remote(Uploads),
 }
 
 /// What was published.
@@ -37,19 +69,20 @@ pub struct Staging {
 pub struct Published {
     /// Where.
     pub location: Location,
-    /// How many files, without those of a companion.
-    pub files: usize,
+    /// Files, those of a companion included.
+    pub files: u64,
+    /// Their sizes together, bytes.
+    pub bytes: u64,
 }
 
 impl Staging {
     /// A directory of files.
     ///
     /// # Errors
-    /// [`Kind::AlreadyExists`], [`Kind::NotFound`] when the directory that is to hold it does not exist, [`Kind::Io`].
+    /// [`Kind::AlreadyExists`]; [`Kind::NotFound`] when the directory that is to hold it does not exist;
+    /// [`Kind::Usage`] for a place that cannot be written; [`Kind::Io`].
     pub fn directory(destination: &Location, mode: Mode) -> Result<Staging> {
-        let staging = Staging::aside(destination, mode, false)?;
-        fs::create_dir(&staging.aside).map_err(|error| Error::from(error).at(destination.to_string()))?;
-        Ok(staging)
+        Staging::begin(destination, mode, Shape::Directory)
     }
 
     /// A single file: the one that [`Staging::create`] makes under the destination's own name.
@@ -57,141 +90,116 @@ impl Staging {
     /// # Errors
     /// As [`Staging::directory`].
     pub fn file(destination: &Location, mode: Mode) -> Result<Staging> {
-        Staging::aside(destination, mode, true)
+        Staging::begin(destination, mode, Shape::File)
     }
 
-    fn aside(destination: &Location, mode: Mode, is_file: bool) -> Result<Staging> {
-        let at = Place::file(destination.to_string());
-        let path =
-            destination.as_path().ok_or_else(|| Error::unsupported("object stores are not built in").at(at.clone()))?;
-        let name = destination.file_name();
-        if name.is_empty() {
-            return Err(Error::usage("the destination has no name").at(at));
+    fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Staging> {
+        let at = || Place::file(destination.to_string());
+        if !destination.scheme().is_writable() {
+            return Err(Error::usage("a web server cannot be written to").at(at()));
         }
-        if mode == Mode::CreateNew && fs::symlink_metadata(path).is_ok() {
-            return Err(Error::new(Kind::AlreadyExists, "there is something at that place already")
-                .at(at)
-                .hint("choose another destination"));
+        if destination.is_local() && destination.file_name().is_empty() {
+            return Err(Error::usage("the destination has no name of its own")
+                .at(at())
+                .hint("name a new directory or file"));
         }
-        let unique = format!("{}-{:?}", std::process::id(), std::time::Instant::now());
-        let aside = path.with_file_name(format!(".{name}.{}.tmp", &blake3::hash(unique.as_bytes()).to_hex()[..16]));
-        Ok(Staging {
-            destination: destination.clone(),
-            target: path.to_owned(),
-            aside,
-            mode,
-            is_file,
-            files: Mutex::default(),
-            companion: None,
-            done: false,
-        })
+        let backend = if destination.is_local() {
+            Backend::Local(LocalStaging::begin(destination, mode, shape).map_err(|error| error.at(at()))?)
+        } else {
+            Backend::Remote(Uploads::begin(destination, mode, shape).map_err(|error| error.at(at()))?)
+        };
+        Ok(Staging { destination: destination.clone(), shape, backend: Arc::new(backend) })
     }
 
-    /// A directory `name` beside the destination that is published together with it, and before it: the carry.
-    ///
-    /// # Errors
-    /// As [`Staging::directory`].
-    pub fn companion(&mut self, name: &str) -> Result<&Staging> {
-        let beside = self.destination.parent().ok_or_else(|| Error::usage("the destination has no parent"))?;
-        let companion = Staging::directory(&beside.join(name)?, self.mode)?;
-        Ok(self.companion.insert(Box::new(companion)))
+    /// Where it will appear.
+    pub fn destination(&self) -> &Location {
+        &self.destination
     }
 
-    /// The companion, once there is one.
-    pub fn companion_ref(&self) -> Option<&Staging> {
-        self.companion.as_deref()
-    }
-
-    /// Begins a file `relative` to the destination. For a single file, its own name or an empty text. Files may be
-    /// written by several threads at once.
+    /// Begins a file `relative` to the destination. For a single file: the destination's own name, or an empty text.
+    /// Files may be written by several threads at once. Create manifests after everything else.
     ///
     /// # Errors
     /// [`Kind::AlreadyExists`] when it was begun before; a name that leaves the directory breaks
     /// [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::NoSpace`], [`Kind::Io`].
     pub fn create(&self, relative: &str) -> Result<StagedFile> {
-        let name = if self.is_file { self.destination.file_name() } else { relative };
-        sandbox::check(name)?;
-        let path = if self.is_file { self.aside.clone() } else { self.aside.join(relative) };
-        let at = |error: io::Error| Error::from(error).at(Place::file(name));
-        if let (false, Some(parent)) = (self.is_file, path.parent()) {
-            fs::create_dir_all(parent).map_err(at)?;
+        let own = self.destination.file_name();
+        match self.shape {
+            Shape::File if relative.is_empty() || relative == own => self.backend.create(Part::Main, "", own),
+            Shape::File => Err(Error::usage("a single file has no other files beside it").at(Place::file(relative))),
+            Shape::Directory => {
+                sandbox::check(relative)?;
+                self.backend.create(Part::Main, relative, relative)
+            }
         }
-        let file = File::create_new(&path).map_err(at)?;
-        self.files.lock().unwrap_or_else(|broken| broken.into_inner()).push(name.to_owned());
-        Ok(StagedFile { name: name.to_owned(), file, hasher: FileHasher::new() })
     }
 
-    /// Publishes everything in one step; `last` names the manifests, in the order in which they are written.
+    /// The directory `<name>.isomorph` beside the destination, which is published in the same step and before it.
+    ///
+    /// A destination that is replaced loses its old companion in that step, whether there is a new one or not.
+    pub fn companion(&self) -> Companion {
+        let name = format!("{}{COMPANION_SUFFIX}", self.destination.file_name());
+        Companion { name, backend: Arc::clone(&self.backend) }
+    }
+
+    /// Publishes everything in one step; `last` names the manifests, in the order in which they become visible where
+    /// one step is not possible (object stores).
     ///
     /// # Errors
-    /// [`Kind::AlreadyExists`] when somebody else was first, [`Kind::NotFound`] when a manifest was not written,
-    /// [`Kind::Poisoned`] when the system could not make the data durable, [`Kind::Io`].
-    pub fn commit(mut self, last: &[&str]) -> Result<Published> {
-        let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(|broken| broken.into_inner()));
-        if let Some(missing) = last.iter().find(|name| !files.iter().any(|file| file == *name)) {
-            return Err(Error::new(Kind::NotFound, "the manifest was never written").at(*missing));
-        }
-        if let Some(companion) = self.companion.take() {
-            companion.commit(&[])?;
-        }
-        let at = |error: io::Error| Error::from(error).at(self.destination.to_string());
-        if self.mode == Mode::Replace && !self.is_file && self.target.exists() {
-            fs::remove_dir_all(&self.target).map_err(at)?;
-        }
-        fs::rename(&self.aside, &self.target).map_err(at)?;
-        if let Some(parent) = self.target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            File::open(parent).and_then(|parent| parent.sync_all()).map_err(at)?;
-        }
-        self.done = true;
-        Ok(Published { location: self.destination.clone(), files: files.len() })
+    /// [`Kind::AlreadyExists`] when somebody else was first; [`Kind::Usage`] when a file was begun and not finished, or
+    /// a manifest not written; [`Kind::Poisoned`] when the system could not make the data durable; [`Kind::NoSpace`],
+    /// [`Kind::Io`]. What was there before is kept.
+    pub fn commit(self, last: &[&str]) -> Result<Published> {
+        let committed = match &*self.backend {
+            Backend::Local(local) => local.commit(last),
+            Backend::Remote(remote) => remote.commit(last),
+        };
+        let (files, bytes) = committed.map_err(|error| error.at(Place::file(self.destination.to_string())))?;
+        Ok(Published { location: self.destination.clone(), files, bytes })
     }
 }
 
-impl Drop for Staging {
-    fn drop(&mut self) {
-        if !self.done {
-            remove(&self.aside, self.is_file);
+/// Which of the two things that are published together a file belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    Main,
+    Companion,
+}
+
+impl Backend {
+    /// Begins the file `relative` of a part (empty: the part itself is a file), called `name` in errors.
+    fn create(&self, part: Part, relative: &str, name: &str) -> Result<StagedFile> {
+        match self {
+            Backend::Local(local) => local.create(part, relative, name),
+            Backend::Remote(remote) => remote.create(part, relative, name),
         }
     }
 }
 
-fn remove(path: &Path, is_file: bool) {
-    // Nothing more can be done here: the next writer to the same place removes what is left.
-    let _ = if is_file { fs::remove_file(path) } else { fs::remove_dir_all(path) };
-}
-
-/// One file in the making.
-#[derive(Debug)]
-pub struct StagedFile {
+/// What travels beside a file or directory and is published together with it.
+#[derive(Debug, Clone)]
+pub struct Companion {
     name: String,
-    file: File,
-    hasher: FileHasher,
+    backend: Arc<Backend>,
 }
 
-impl StagedFile {
-    /// Ends the file and returns its size and hashes.
+impl Companion {
+    /// The name of the directory.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Begins a file `relative` to the companion's directory.
     ///
     /// # Errors
-    /// [`Kind::Poisoned`] when the system could not make it durable.
-    pub fn finish(self) -> Result<FileDigest> {
-        self.file.sync_all().map_err(|error| Error::from(error).of_kind(Kind::Poisoned).at(Place::file(&self.name)))?;
-        Ok(self.hasher.finish())
-    }
-
-    /// Bytes written so far.
-    pub fn size(&self) -> u64 {
-        self.hasher.size()
+    /// As [`Staging::create`].
+    pub fn create(&self, relative: &str) -> Result<StagedFile> {
+        sandbox::check(relative)?;
+        self.backend.create(Part::Companion, relative, &format!("{}/{relative}", self.name))
     }
 }
 
-impl Write for StagedFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hasher.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
+/// The error when a manifest is named that was never written.
+pub(crate) fn unwritten(manifest: &str) -> Error {
+    Error::new(Kind::Usage, "the manifest was never written").at(Place::file(manifest))
 }

@@ -1,0 +1,220 @@
+//! What a writer asks of a file system: the seam at which tests inject faults.
+
+use std::fmt;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use crate::platform;
+
+/// A file system, as the publish protocol uses it. Every call is one step that can fail, and after which the machine
+/// can stop.
+pub trait Disk: Send + Sync + fmt::Debug {
+    /// Creates a file that did not exist.
+    fn create_file(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    /// Creates a directory that did not exist, in one that does.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Renames a file, replacing a file; or a directory, replacing an empty one.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Renames a file to a name that does not exist.
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Lets two names change places in one step; [`io::ErrorKind::Unsupported`] where that cannot be done.
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()>;
+    /// Removes a file.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// What is at `path`, without following links; nothing if there is nothing.
+    fn node(&self, path: &Path) -> io::Result<Option<Node>>;
+    /// The path without links.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+    /// The names in a directory.
+    fn names(&self, path: &Path) -> io::Result<Vec<String>>;
+    /// Reads a whole file of at most `limit` bytes.
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>>;
+    /// Takes the lock of a file or directory if nobody has it. It is given back when dropped, and when the process ends
+    /// in whatever way.
+    fn try_lock(&self, path: &Path) -> io::Result<Lock>;
+    /// Waits for the lock of a file.
+    fn lock(&self, path: &Path) -> io::Result<Lock>;
+    /// Whether a record of unfinished work may be acted on, or might have been put there by another user.
+    fn trusted(&self, path: &Path) -> io::Result<bool>;
+}
+
+/// A file being written.
+pub trait DiskFile: Write + Send {
+    /// Makes what was written durable.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// Which sort of thing.
+    pub kind: NodeKind,
+    /// When it was last changed.
+    pub modified: Option<SystemTime>,
+}
+
+/// Which sort of thing is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, a device, a pipe.
+    Other,
+}
+
+/// The outcome of asking for a lock.
+#[derive(Debug)]
+pub enum Lock {
+    /// It is ours until this is dropped.
+    Ours(Box<dyn Guard>),
+    /// Somebody alive has it.
+    Theirs,
+    /// There are no locks here.
+    Unsupported,
+}
+
+/// Holds a lock.
+pub trait Guard: Send + Sync + fmt::Debug {}
+
+impl Guard for File {}
+
+/// The disk that a [`Location`](crate::Location) writes to: the real one unless a test set another.
+#[derive(Clone)]
+pub(crate) struct DiskHandle(Option<Arc<dyn Disk>>);
+
+impl DiskHandle {
+    pub(crate) const REAL: DiskHandle = DiskHandle(None);
+
+    pub(crate) fn of(disk: Arc<dyn Disk>) -> Self {
+        DiskHandle(Some(disk))
+    }
+
+    pub(crate) fn get(&self) -> Arc<dyn Disk> {
+        self.0.clone().unwrap_or_else(|| Arc::new(RealDisk))
+    }
+}
+
+/// The file system of the machine.
+#[derive(Debug, Clone, Copy)]
+pub struct RealDisk;
+
+impl DiskFile for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
+impl Disk for RealDisk {
+    fn create_file(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+        Ok(Box::new(File::create_new(path)?))
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        platform::sync_dir(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        platform::rename_new(from, to)
+    }
+
+    fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
+        platform::exchange(one, other)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn node(&self, path: &Path) -> io::Result<Option<Node>> {
+        let metadata = match fs::symlink_metadata(path) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            metadata => metadata?,
+        };
+        let kind = match metadata.file_type() {
+            kind if kind.is_file() => NodeKind::File,
+            kind if kind.is_dir() => NodeKind::Directory,
+            _ => NodeKind::Other,
+        };
+        Ok(Some(Node { kind, modified: metadata.modified().ok() }))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn names(&self, path: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = platform::open_regular(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        if read as u64 > limit {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes")));
+        }
+        Ok(bytes)
+    }
+
+    fn try_lock(&self, path: &Path) -> io::Result<Lock> {
+        let Ok(file) = File::open(path) else { return Ok(Lock::Unsupported) };
+        Ok(match file.try_lock() {
+            Ok(()) => Lock::Ours(Box::new(file)),
+            Err(TryLockError::WouldBlock) => Lock::Theirs,
+            Err(TryLockError::Error(_)) => Lock::Unsupported,
+        })
+    }
+
+    fn lock(&self, path: &Path) -> io::Result<Lock> {
+        let file = File::open(path)?;
+        Ok(if file.lock().is_ok() { Lock::Ours(Box::new(file)) } else { Lock::Unsupported })
+    }
+
+    fn trusted(&self, path: &Path) -> io::Result<bool> {
+        platform::trusted(path)
+    }
+}
+
+/// Removes a directory and everything below it, never following a link.
+pub(crate) fn remove_tree(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    match disk.node(path)? {
+        None => Ok(()),
+        Some(Node { kind: NodeKind::Directory, .. }) => {
+            for name in disk.names(path)? {
+                remove_tree(disk, &path.join(name))?;
+            }
+            disk.remove_dir(path)
+        }
+        Some(_) => disk.remove_file(path),
+    }
+}
+
+/// Whether `path` is a directory with nothing in it.
+pub(crate) fn is_empty_dir(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
+    match disk.node(path)? {
+        Some(Node { kind: NodeKind::Directory, .. }) => Ok(disk.names(path)?.is_empty()),
+        _ => Ok(false),
+    }
+}

@@ -1,0 +1,118 @@
+//! What killed runs left behind: finding and removing it, and nothing of a writer that lives.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::disk::{Disk, Lock, NodeKind, remove_tree};
+use crate::{limits, unique};
+
+/// After how long the work of a writer on another machine, whose lock cannot be seen, counts as abandoned.
+const ABANDONED: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How the directory for things in the making is called, before and after the part that is unique.
+#[derive(Debug, Clone)]
+pub(crate) struct AsideName {
+    prefix: String,
+    suffix: &'static str,
+}
+
+impl AsideName {
+    /// `.<name>.<unique>.tmp`, beside the destination. A name too long for that is cut and told by its hash.
+    pub(crate) fn beside(name: &str) -> Self {
+        AsideName { prefix: format!(".{}.", shortened(name)), suffix: ".tmp" }
+    }
+
+    /// `redo-<unique>`, in the `_isomorph` directory of a dataset.
+    pub(crate) fn within() -> Self {
+        AsideName { prefix: "redo-".to_owned(), suffix: "" }
+    }
+
+    fn maker(&self, name: &str) -> Option<unique::Maker> {
+        unique::Maker::parse(name.strip_prefix(&self.prefix)?.strip_suffix(self.suffix)?)
+    }
+
+    /// Whether this is a name of ours.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        self.maker(name).is_some()
+    }
+}
+
+/// The part of `name` that fits into a longer file name.
+pub(crate) fn shortened(name: &str) -> String {
+    const ROOM: usize = limits::NAME_BYTES - 64;
+    if name.len() <= ROOM {
+        return name.to_owned();
+    }
+    let cut = name.floor_char_boundary(ROOM - 17);
+    format!("{}~{}", &name[..cut], &blake3::hash(name.as_bytes()).to_hex()[..16])
+}
+
+/// A directory for things in the making, locked for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    keep: AtomicBool,
+    _lock: Lock,
+}
+
+impl Aside {
+    /// Makes one in `parent`, after removing what killed runs left there under such names.
+    pub(crate) fn create(disk: &Arc<dyn Disk>, parent: &Path, name: &AsideName) -> io::Result<Self> {
+        remove_leftovers(&**disk, parent, name)?;
+        loop {
+            let path = parent.join(format!("{}{}{}", name.prefix, unique::fresh(), name.suffix));
+            disk.create_dir(&path)?;
+            let lock = disk.try_lock(&path)?;
+            // Between making and locking, another writer may have taken it for a leftover.
+            if !matches!(lock, Lock::Theirs) && disk.node(&path)?.is_some() {
+                return Ok(Aside { disk: Arc::clone(disk), path, keep: AtomicBool::new(false), _lock: lock });
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it stays when this is dropped.
+    pub(crate) fn keep(&self, keep: bool) {
+        self.keep.store(keep, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if self.keep.load(Ordering::Relaxed) {
+            return;
+        }
+        // What cannot be removed now is a leftover for the next writer.
+        let _ = remove_tree(&*self.disk, &self.path);
+    }
+}
+
+fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName) -> io::Result<()> {
+    for found in disk.names(parent)? {
+        let Some(maker) = name.maker(&found) else { continue };
+        let path = parent.join(&found);
+        let Some(node) = disk.node(&path)?.filter(|node| node.kind == NodeKind::Directory) else { continue };
+        let old = || {
+            let age = node.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+            age.is_some_and(|age| age > ABANDONED)
+        };
+        // A lock that we get is kept until the directory is gone, so that nobody begins to use it meanwhile.
+        let (dead, _lock) = match disk.try_lock(&path)? {
+            Lock::Theirs => (false, Lock::Theirs),
+            Lock::Ours(guard) => (maker.is_ours() || old(), Lock::Ours(guard)),
+            Lock::Unsupported => (maker.is_before_boot() || old(), Lock::Unsupported),
+        };
+        if dead {
+            // Another writer may be removing it at the same time; what stays will be found again.
+            let _ = remove_tree(disk, &path);
+        }
+    }
+    Ok(())
+}

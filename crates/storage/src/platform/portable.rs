@@ -1,0 +1,106 @@
+//! What the standard library can do anywhere, with the races that this leaves.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Found, require_regular};
+
+/// A directory below which names are resolved. Links are followed as long as they end below it; somebody who changes
+/// a link between the check and the opening can escape.
+#[derive(Debug)]
+pub(crate) struct Beneath {
+    path: PathBuf,
+}
+
+impl Beneath {
+    /// Opens a directory.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let path = fs::canonicalize(path)?;
+        fs::read_dir(&path)?;
+        Ok(Beneath { path })
+    }
+
+    /// Opens the regular file `relative`, which was checked to be a plain relative name.
+    pub(crate) fn file(&self, relative: &str) -> io::Result<File> {
+        open_regular(&self.resolve(relative)?)
+    }
+
+    /// What is directly in the directory `relative` (empty for the top), in no order. Links that leave the directory
+    /// are left out.
+    pub(crate) fn list(&self, relative: &str) -> io::Result<Vec<(String, Found)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.resolve(relative)?)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let below = if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
+            let is_link = entry.file_type()?.is_symlink();
+            let metadata = match self.resolve(&below).and_then(fs::metadata) {
+                Ok(metadata) => metadata,
+                Err(_) if is_link => continue,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            if metadata.is_file() || (metadata.is_dir() && !is_link) {
+                let is_dir = metadata.is_dir();
+                found.push((name, Found { is_dir, size: if is_dir { 0 } else { metadata.len() } }));
+            }
+        }
+        Ok(found)
+    }
+
+    fn resolve(&self, relative: &str) -> io::Result<PathBuf> {
+        let path = fs::canonicalize(self.path.join(relative))?;
+        if path.starts_with(&self.path) {
+            Ok(path)
+        } else {
+            Err(io::Error::new(io::ErrorKind::CrossesDevices, "the name leaves its directory through a link"))
+        }
+    }
+}
+
+/// Opens a regular file for reading.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    // Asked before opening: opening a pipe waits for somebody to write to it.
+    if !fs::metadata(path)?.is_file() && !fs::metadata(path)?.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is a device or a pipe, not a file"));
+    }
+    require_regular(OpenOptions::new().read(true).open(path)?)
+}
+
+/// Reads into `buffer` at `offset`. May read less; 0 means the end.
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// Makes the names in a directory durable: here the file system is trusted to keep its own order.
+pub(crate) fn sync_dir(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
+}
+
+/// Whether a record of unfinished work may be acted on.
+pub(crate) fn trusted(_record: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Renames `from` to `to`, which must not exist: by a second name for a file, which is create-only everywhere. Where
+/// there are no second names, another writer that comes between the check and the renaming is overwritten.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => fs::rename(from, to),
+    }
+}
+
+/// Two names cannot change places in one step here.
+pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

@@ -1,0 +1,52 @@
+//! What every Unix system can do.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// Reads into `buffer` at `offset` without moving a shared cursor. May read less; 0 means the end.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buffer, offset)
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// The name of this machine.
+pub(crate) fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Whether a record of unfinished work may be acted on: in a directory that everybody may write to, only our own.
+pub(crate) fn trusted(record: &Path) -> io::Result<bool> {
+    let everybody_writes = fs::metadata(super::parent_of(record))?.mode() & 0o002 != 0;
+    Ok(!everybody_writes || fs::symlink_metadata(record)?.uid() == rustix::process::geteuid().as_raw())
+}
+
+/// Renames `from` to `to`, which must not exist.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => super::portable::rename_new(from, to),
+        done => Ok(done?),
+    }
+}
+
+/// Lets two existing names change places in one step.
+///
+/// # Errors
+/// [`io::ErrorKind::Unsupported`] where the file system cannot.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => Err(io::ErrorKind::Unsupported.into()),
+        done => Ok(done?),
+    }
+}

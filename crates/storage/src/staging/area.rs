@@ -1,0 +1,161 @@
+//! A local directory in which things are made: its files, its directories, and what is not yet durable.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use super::StagedFile;
+use crate::disk::{Disk, DiskFile};
+use crate::leftover::{Aside, AsideName};
+
+/// Finished files that wait for their sync. Waiting lets the system write many at once; each is synced through the
+/// handle that wrote it, because only that one is sure to hear of a failure.
+const WAITING: usize = 64;
+
+pub(crate) struct Area {
+    disk: Arc<dyn Disk>,
+    aside: Aside,
+    poisoned: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    directories: BTreeSet<PathBuf>,
+    waiting: VecDeque<(String, Box<dyn DiskFile>)>,
+    /// Every file that was begun, and whether it was finished.
+    files: BTreeMap<String, bool>,
+    bytes: u64,
+}
+
+impl Area {
+    pub(crate) fn create(disk: &Arc<dyn Disk>, parent: &Path, name: &AsideName) -> io::Result<Arc<Self>> {
+        let aside = Aside::create(disk, parent, name)?;
+        let mut state = State::default();
+        state.directories.insert(aside.path().to_owned());
+        Ok(Arc::new(Area { disk: Arc::clone(disk), aside, poisoned: AtomicBool::new(false), state: Mutex::new(state) }))
+    }
+
+    pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.aside.path()
+    }
+
+    /// Begins the file `relative` (to the area), called `name` in errors.
+    pub(crate) fn file(self: &Arc<Self>, relative: &Path, name: &str) -> Result<StagedFile> {
+        let at = |error: io::Error| Error::from(error).at(Place::file(name));
+        let path = self.path().join(relative);
+        let mut state = self.state();
+        if state.files.contains_key(name) {
+            return Err(Error::new(Kind::AlreadyExists, "the file was begun before").at(Place::file(name)));
+        }
+        if let Some(parent) = path.parent() {
+            self.make_directories(&mut state, parent).map_err(at)?;
+        }
+        let file = self.disk.create_file(&path).map_err(at)?;
+        state.files.insert(name.to_owned(), false);
+        Ok(StagedFile::local(name, Arc::clone(self), file))
+    }
+
+    /// Makes the directory `relative` (to the area) even if no file comes into it.
+    pub(crate) fn directory(&self, relative: &Path) -> io::Result<()> {
+        self.make_directories(&mut self.state(), &self.path().join(relative))
+    }
+
+    fn make_directories(&self, state: &mut State, directory: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            directory.ancestors().take_while(|ancestor| !state.directories.contains(*ancestor)).collect();
+        for directory in missing.into_iter().rev() {
+            self.disk.create_dir(directory)?;
+            state.directories.insert(directory.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Takes over a finished file, whose bytes are written and not yet durable.
+    pub(super) fn finished(&self, name: &str, file: Box<dyn DiskFile>, size: u64) -> Result<()> {
+        let oldest = {
+            let mut state = self.state();
+            state.bytes += size;
+            state.files.insert(name.to_owned(), true);
+            state.waiting.push_back((name.to_owned(), file));
+            if state.waiting.len() > WAITING { state.waiting.pop_front() } else { None }
+        };
+        match oldest {
+            Some((name, mut file)) => self.sync(|| file.sync(), &name),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes every file and every directory durable, and returns how many files there are and how many bytes.
+    pub(crate) fn seal(&self) -> Result<(u64, u64)> {
+        let mut state = self.state();
+        if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
+            return Err(Error::new(Kind::Usage, "the file was begun and never finished").at(Place::file(name.clone())));
+        }
+        while let Some((name, mut file)) = state.waiting.pop_front() {
+            self.sync(|| file.sync(), &name)?;
+        }
+        for directory in state.directories.iter().rev() {
+            self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
+        }
+        self.check()?;
+        Ok((state.files.len() as u64, state.bytes))
+    }
+
+    /// Whether the file called `name` was begun.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.state().files.contains_key(name)
+    }
+
+    /// Every file that was begun, by the name that it has in errors.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.state().files.keys().cloned().collect()
+    }
+
+    /// Whether the area stays when this is dropped, because a record speaks about it.
+    pub(crate) fn keep(&self, keep: bool) {
+        self.aside.keep(keep);
+    }
+
+    /// Runs a sync; once one has failed, nothing that was written here can be trusted to be durable.
+    pub(crate) fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
+        self.check()?;
+        sync().map_err(|error| {
+            self.poisoned.store(true, Ordering::Relaxed);
+            let hint = match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and run again",
+                _ => "check the disk, then run again",
+            };
+            Error::new(Kind::Poisoned, "the system could not make the data durable")
+                .caused_by(error)
+                .at(Place::file(name))
+                .hint(hint)
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.poisoned.load(Ordering::Relaxed) {
+            return Err(Error::new(Kind::Poisoned, "an earlier sync failed"));
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Area({})", self.path().display())
+    }
+}

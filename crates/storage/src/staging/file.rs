@@ -1,0 +1,98 @@
+//! One file in the making.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use super::Area;
+use super::upload::Upload;
+use crate::disk::DiskFile;
+use crate::{FileDigest, FileHasher};
+
+/// Small writes are gathered up to this size, bytes.
+const BUFFER: usize = 128 << 10;
+
+/// One file in the making. Its hashes are computed on the way; [`StagedFile::finish`] ends it. A file that is dropped
+/// before keeps the whole from being published.
+pub struct StagedFile {
+    name: String,
+    sink: Sink,
+    hasher: FileHasher,
+    failed: bool,
+}
+
+pub(super) enum Sink {
+    Local { area: Arc<Area>, file: BufWriter<Box<dyn DiskFile>> },
+    Remote(Upload),
+}
+
+impl StagedFile {
+    pub(crate) fn local(name: &str, area: Arc<Area>, file: Box<dyn DiskFile>) -> Self {
+        StagedFile::new(name, Sink::Local { area, file: BufWriter::with_capacity(BUFFER, file) })
+    }
+
+    pub(super) fn new(name: &str, sink: Sink) -> Self {
+        StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: false }
+    }
+
+    /// Bytes written so far.
+    pub fn size(&self) -> u64 {
+        self.hasher.size()
+    }
+
+    /// Ends the file and returns its size and hashes. It is durable only after the commit of the whole.
+    ///
+    /// # Errors
+    /// [`Kind::NoSpace`], [`Kind::Poisoned`], [`Kind::Io`].
+    pub fn finish(self) -> Result<FileDigest> {
+        let place = Place::file(self.name.clone());
+        if self.failed {
+            return Err(Error::new(Kind::Io, "an earlier write to this file failed").at(place));
+        }
+        let digest = self.hasher.finish();
+        match self.sink {
+            Sink::Local { area, file } => {
+                let file = file.into_inner().map_err(|error| Error::from(error.into_error()).at(place))?;
+                area.finished(&self.name, file, digest.size)?;
+            }
+            Sink::Remote(upload) => upload.finish(digest.size)?,
+        }
+        Ok(digest)
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = match &mut self.sink {
+            Sink::Local { file, .. } => file.write(bytes),
+            Sink::Remote(upload) => upload.write(bytes),
+        };
+        match written {
+            Ok(written) => {
+                self.hasher.update(&bytes[..written]);
+                Ok(written)
+            }
+            Err(error) => {
+                self.failed |= error.kind() != io::ErrorKind::Interrupted;
+                Err(error)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.sink {
+            Sink::Local { file, .. } => file.flush(),
+            // Parts of an upload have a size of their own.
+            Sink::Remote(_) => Ok(()),
+        }
+        .inspect_err(|error| self.failed |= error.kind() != io::ErrorKind::Interrupted)
+    }
+}
+
+impl fmt::Debug for StagedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StagedFile({}, {} bytes)", self.name, self.size())
+    }
+}

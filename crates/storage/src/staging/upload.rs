@@ -1,0 +1,292 @@
+//! Publishing to an object store, which has no directories, no renames and no step for several objects.
+//!
+//! Large files are uploaded in parts, and become visible when the upload is completed, which is left to the commit.
+//! Small ones are held in memory until the commit, as long as there are not too many. The commit makes data visible
+//! first and manifests last; with [`Mode::CreateNew`] each object is put on the condition that there is none.
+
+mod part;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use isomorph_error::{Error, Kind, Place, Result};
+use object_store::path::Path as Key;
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+
+use super::file::Sink;
+use super::{COMPANION_SUFFIX, Mode, Part, Shape, StagedFile, unwritten};
+use crate::remote::{PARALLEL, Store, failed, run};
+use crate::{Location, limits};
+pub(super) use part::Upload;
+
+/// Small files held in memory until the commit, together, bytes. The oldest go first.
+const HELD_BYTES: usize = 64 << 20;
+
+/// Objects in the making.
+#[derive(Debug)]
+pub(crate) struct Uploads(Arc<Shared>);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    main: Store,
+    companion: Store,
+    mode: Mode,
+    /// Objects that were there when the work began.
+    before: BTreeSet<Key>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Every file that was begun, and whether it was finished.
+    files: BTreeMap<String, bool>,
+    bytes: u64,
+    ready: BTreeMap<String, Ready>,
+    /// Names and sizes of what is held in memory, oldest first, and their sum.
+    held: VecDeque<(String, usize)>,
+    held_bytes: usize,
+    visible: BTreeSet<Key>,
+    done: bool,
+}
+
+/// A finished file that is not visible yet.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Held(Key, Bytes),
+    Parts(Key, Box<dyn MultipartUpload>),
+}
+
+impl Uploads {
+    /// A new or replaced file or directory.
+    pub(super) fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Self> {
+        let main = Store::connect(destination)?;
+        if destination.key().is_empty() && shape == Shape::File {
+            return Err(Error::usage("a bucket is not a file"));
+        }
+        let taken = match shape {
+            Shape::File => main.is_object()?,
+            Shape::Directory => !main.list("", 1)?.is_empty(),
+        };
+        if taken && mode == Mode::CreateNew {
+            return Err(Error::new(Kind::AlreadyExists, "there is something at that place already")
+                .hint("choose another destination"));
+        }
+        Uploads::new(destination, main, mode, shape)
+    }
+
+    /// Some objects of an existing prefix.
+    pub(crate) fn amend(destination: &Location) -> Result<Self> {
+        if !destination.scheme().is_writable() {
+            return Err(Error::usage("a web server cannot be written to").at(Place::file(destination.to_string())));
+        }
+        Uploads::new(destination, Store::connect(destination)?, Mode::Replace, Shape::Directory)
+    }
+
+    fn new(destination: &Location, main: Store, mode: Mode, shape: Shape) -> Result<Self> {
+        let companion = Store::connect(&destination.with_suffix(COMPANION_SUFFIX))?;
+        let mut before = BTreeSet::new();
+        if shape == Shape::Directory {
+            before.extend(keys(&main)?);
+        } else if main.is_object()? {
+            before.insert(main.key("")?);
+        }
+        before.extend(keys(&companion)?);
+        Ok(Uploads(Arc::new(Shared { main, companion, mode, before, state: Mutex::default() })))
+    }
+
+    /// Begins the file `relative` of a part, called `name` in errors.
+    pub(super) fn create(&self, part: Part, relative: &str, name: &str) -> Result<StagedFile> {
+        let store = match part {
+            Part::Main => &self.0.main,
+            Part::Companion => &self.0.companion,
+        };
+        let key = store.key(relative)?;
+        if self.0.state().files.insert(name.to_owned(), false).is_some() {
+            return Err(Error::new(Kind::AlreadyExists, "the file was begun before").at(Place::file(name)));
+        }
+        Ok(StagedFile::new(name, Sink::Remote(Upload::new(Arc::clone(&self.0), key, name))))
+    }
+
+    /// Begins the file `relative` of an existing prefix.
+    pub(crate) fn create_main(&self, relative: &str) -> Result<StagedFile> {
+        self.create(Part::Main, relative, relative)
+    }
+
+    /// Makes everything visible, `last` last, and removes what was replaced.
+    pub(super) fn commit(&self, last: &[&str]) -> Result<(u64, u64)> {
+        let written = self.publish(last)?;
+        let stale = {
+            let state = self.0.state();
+            self.0.before.iter().filter(|key| !state.visible.contains(key)).cloned().collect()
+        };
+        delete(&self.0.main.store, stale)?;
+        Ok(written)
+    }
+
+    /// Makes everything visible, `last` last, then removes the files and directories `removed`.
+    pub(crate) fn commit_and_remove(&self, last: &[&str], removed: &BTreeSet<String>) -> Result<()> {
+        self.publish(last)?;
+        let mut keys = Vec::new();
+        for path in removed {
+            let key = self.0.main.key(path)?;
+            keys.extend(self.0.before.iter().filter(|found| **found == key || found.prefix_matches(&key)).cloned());
+        }
+        delete(&self.0.main.store, keys)
+    }
+
+    fn publish(&self, last: &[&str]) -> Result<(u64, u64)> {
+        let (ready, manifests, written) = {
+            let mut state = self.0.state();
+            if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
+                let message = "the file was begun and never finished";
+                return Err(Error::new(Kind::Usage, message).at(Place::file(name.clone())));
+            }
+            let mut manifests = Vec::new();
+            for name in last {
+                if !state.files.contains_key(*name) {
+                    return Err(unwritten(name));
+                }
+                let manifest = state.ready.remove(*name).ok_or_else(|| {
+                    Error::usage("the manifest was written before too much data to be kept back")
+                        .at(Place::file(*name))
+                        .hint("create manifests after everything else")
+                })?;
+                manifests.push(((*name).to_owned(), manifest));
+            }
+            (std::mem::take(&mut state.ready), manifests, (state.files.len() as u64, state.bytes))
+        };
+        // The companion before what it belongs to, in both groups.
+        let companion = self.0.companion.key("")?;
+        let (beside, own): (Vec<_>, Vec<_>) =
+            ready.into_iter().partition(|(_, ready)| ready.key().prefix_matches(&companion));
+        self.0.show_all(beside)?;
+        self.0.show_all(own)?;
+        for manifest in manifests {
+            self.0.show_all(vec![manifest])?;
+        }
+        self.0.state().done = true;
+        Ok(written)
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over a finished file.
+    pub(super) fn finished(&self, name: &str, ready: Ready, size: u64) -> Result<()> {
+        let mut early = Vec::new();
+        {
+            let mut state = self.state();
+            state.bytes += size;
+            state.files.insert(name.to_owned(), true);
+            if let Ready::Held(_, bytes) = &ready {
+                state.held.push_back((name.to_owned(), bytes.len()));
+                state.held_bytes += bytes.len();
+            }
+            state.ready.insert(name.to_owned(), ready);
+            // Down to half, so that there are many to be sent at the same time.
+            let room = if state.held_bytes > HELD_BYTES { HELD_BYTES / 2 } else { HELD_BYTES };
+            while state.held_bytes > room {
+                let Some((name, length)) = state.held.pop_front() else { break };
+                state.held_bytes -= length;
+                early.extend(state.ready.remove(&name).map(|ready| (name, ready)));
+            }
+        }
+        self.show_all(early)
+    }
+
+    /// Makes finished files visible, several at once.
+    fn show_all(&self, files: Vec<(String, Ready)>) -> Result<()> {
+        let (store, mode) = (Arc::clone(&self.main.store), self.mode);
+        let companion = self.companion.key("")?;
+        let requests = files.into_iter().map(move |(name, ready)| {
+            let store = Arc::clone(&store);
+            // A companion without its file is an orphan, which the next one may replace.
+            let create = mode == Mode::CreateNew && !ready.key().prefix_matches(&companion);
+            async move {
+                let key = ready.key().clone();
+                show(&*store, ready, create).await.map(|()| key).map_err(|error| (error, name))
+            }
+        });
+        // Failures travel as values: what did become visible must be known, to be removed again.
+        let shown: Vec<Result<Key, (object_store::Error, String)>> =
+            run(async move { Ok(futures::stream::iter(requests).buffer_unordered(PARALLEL).collect().await) })
+                .map_err(|error| failed(error, ""))?;
+        let mut failure = None;
+        let mut state = self.state();
+        for outcome in shown {
+            match outcome {
+                Ok(key) => {
+                    state.visible.insert(key);
+                }
+                Err((error, name)) => failure = failure.or(Some(failed(error, &name))),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+impl Ready {
+    fn key(&self) -> &Key {
+        match self {
+            Ready::Held(key, _) | Ready::Parts(key, _) => key,
+        }
+    }
+}
+
+async fn show(store: &dyn ObjectStore, ready: Ready, create: bool) -> object_store::Result<()> {
+    match ready {
+        Ready::Held(key, bytes) => {
+            let mode = if create { PutMode::Create } else { PutMode::Overwrite };
+            store.put_opts(&key, PutPayload::from(bytes), PutOptions::from(mode)).await?;
+        }
+        Ready::Parts(key, mut upload) => {
+            // The completion of an upload cannot be made conditional through this library: asking first leaves a gap.
+            if create && store.head(&key).await.is_ok() {
+                let _ = upload.abort().await;
+                let source = "another writer was first".into();
+                return Err(object_store::Error::AlreadyExists { path: key.to_string(), source });
+            }
+            upload.complete().await?;
+        }
+    }
+    Ok(())
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let state = std::mem::take(&mut *self.state());
+        if state.done {
+            return;
+        }
+        for ready in state.ready.into_values() {
+            if let Ready::Parts(_, mut upload) = ready {
+                // What cannot be removed now is removed by the store's own rules for unfinished uploads.
+                let _ = run(async move { upload.abort().await });
+            }
+        }
+        let ours = state.visible.into_iter().filter(|key| !self.before.contains(key)).collect();
+        let _ = delete(&self.main.store, ours);
+    }
+}
+
+fn keys(store: &Store) -> Result<Vec<Key>> {
+    let entries = store.list("", limits::FILES + 1)?;
+    if entries.len() > limits::FILES {
+        return Err(Error::new(Kind::TooLarge, "there are more than 1,000,000 objects at the destination"));
+    }
+    entries.iter().map(|entry| store.key(&entry.name)).collect()
+}
+
+fn delete(store: &Arc<dyn ObjectStore>, keys: Vec<Key>) -> Result<()> {
+    let store = Arc::clone(store);
+    run(async move {
+        let keys = futures::stream::iter(keys.into_iter().map(Ok)).boxed();
+        store.delete_stream(keys).try_for_each(|_| futures::future::ready(Ok(()))).await
+    })
+    .map_err(|error| failed(error, ""))
+}

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
-use crate::{Location, sandbox};
+use crate::{FileDigest, Location, sandbox};
 pub(crate) use area::Area;
+use file::Notes;
 pub use file::StagedFile;
 use local::LocalStaging;
 pub(crate) use upload::Uploads;
@@ -56,6 +57,7 @@ pub struct Staging {
     destination: Location,
     shape: Shape,
     backend: Arc<Backend>,
+    notes: Notes,
 }
 
 #[derive(Debug)]
@@ -108,7 +110,7 @@ impl Staging {
         } else {
             Backend::Remote(Uploads::begin(destination, mode, shape).map_err(|error| error.at(at()))?)
         };
-        Ok(Staging { destination: destination.clone(), shape, backend: Arc::new(backend) })
+        Ok(Staging { destination: destination.clone(), shape, backend: Arc::new(backend), notes: Notes::default() })
     }
 
     /// Where it will appear.
@@ -125,12 +127,31 @@ impl Staging {
     pub fn create(&self, relative: &str) -> Result<StagedFile> {
         let own = self.destination.file_name();
         match self.shape {
-            Shape::File if relative.is_empty() || relative == own => self.backend.create(Part::Main, "", own),
+            Shape::File if relative.is_empty() || relative == own => {
+                Ok(self.backend.create(Part::Main, "", own)?.noting(&self.notes))
+            }
             Shape::File => Err(Error::usage("a single file has no other files beside it").at(Place::file(relative))),
             Shape::Directory => {
                 sandbox::check(relative)?;
-                self.backend.create(Part::Main, relative, relative)
+                Ok(self.backend.create(Part::Main, relative, relative)?.noting(&self.notes))
             }
+        }
+    }
+
+    /// The finished files with their sizes and hashes, in the order of their names; those of the companion excepted.
+    pub fn finished(&self) -> Vec<(String, FileDigest)> {
+        let notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        notes.iter().map(|(name, digest)| (name.clone(), *digest)).collect()
+    }
+
+    /// Where the finished files can be read before they are published: so that what is published has been read back.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] on object stores, where nothing can be read before it is published.
+    pub fn preview(&self) -> Result<Location> {
+        match &*self.backend {
+            Backend::Local(local) => Ok(local.preview()),
+            Backend::Remote(_) => Err(Error::unsupported("an object store shows nothing before it is published")),
         }
     }
 

@@ -1,8 +1,9 @@
 //! One file in the making.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Error, Kind, Place, Result};
 
@@ -21,7 +22,12 @@ pub struct StagedFile {
     sink: Sink,
     hasher: FileHasher,
     failed: bool,
+    /// Where its digest is noted when it is finished.
+    notes: Option<Notes>,
 }
+
+/// The digests of finished files, by name.
+pub(super) type Notes = Arc<Mutex<BTreeMap<String, FileDigest>>>;
 
 pub(super) enum Sink {
     Local { area: Arc<Area>, file: BufWriter<Box<dyn DiskFile>> },
@@ -34,7 +40,13 @@ impl StagedFile {
     }
 
     pub(super) fn new(name: &str, sink: Sink) -> Self {
-        StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: false }
+        StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: false, notes: None }
+    }
+
+    /// The same file, whose digest is noted in `notes`.
+    pub(super) fn noting(mut self, notes: &Notes) -> Self {
+        self.notes = Some(Arc::clone(notes));
+        self
     }
 
     /// Bytes written so far.
@@ -58,6 +70,9 @@ impl StagedFile {
                 area.finished(&self.name, file, digest.size)?;
             }
             Sink::Remote(upload) => upload.finish(digest.size)?,
+        }
+        if let Some(notes) = self.notes {
+            notes.lock().unwrap_or_else(PoisonError::into_inner).insert(self.name, digest);
         }
         Ok(digest)
     }

@@ -52,6 +52,11 @@ impl LocalStaging {
         self.area.file(&if relative.is_empty() { base.to_owned() } else { base.join(relative) }, name)
     }
 
+    /// Where the thing itself is being made.
+    pub(super) fn preview(&self) -> Location {
+        Location::from_path(&self.aside(data(Part::Main)))
+    }
+
     pub(super) fn commit(&self, last: &[&str]) -> Result<(u64, u64)> {
         if let Some(missing) = last.iter().find(|name| !self.area.has(name)) {
             return Err(unwritten(missing));

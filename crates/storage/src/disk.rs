@@ -148,7 +148,13 @@ impl Disk for RealDisk {
 
     fn node(&self, path: &Path) -> io::Result<Option<Node>> {
         let metadata = match fs::symlink_metadata(path) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            // A name that is too long to exist does not.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename
+                ) =>
+            {
                 return Ok(None);
             }
             metadata => metadata?,

@@ -82,6 +82,11 @@ impl ScratchFile {
         self.size
     }
 
+    /// The file itself, to map it. It must not be made shorter while it is mapped.
+    pub fn as_file(&self) -> &File {
+        &self.file
+    }
+
     /// A blob over what is in the file now, for positional reads. The file must stay alive to stay counted.
     ///
     /// # Errors

@@ -119,10 +119,9 @@ impl Tree {
 
     /// Takes a name away, unless it means something else by now: changes of one and the same name keep their order.
     fn unlink(&mut self, directory: Inode, name: &str, inode: Inode, durably: bool) {
-        if let Some(entries) = self.entries_mut(directory, durably) {
-            if entries.get(name) == Some(&inode) {
-                entries.remove(name);
-            }
+        match self.entries_mut(directory, durably) {
+            Some(entries) if entries.get(name) == Some(&inode) => drop(entries.remove(name)),
+            _ => {}
         }
     }
 

@@ -1,0 +1,70 @@
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use isomorph_error::Kind;
+use isomorph_storage::{Budget, Scratch};
+
+#[test]
+fn a_budget_is_never_exceeded() {
+    let budget = Budget::new(100);
+    let mut first = budget.reserve(60).unwrap();
+    assert!(budget.try_reserve(41).is_none());
+    let second = budget.try_reserve(40).unwrap();
+    assert_eq!((budget.used(), budget.available(), second.bytes()), (100, 0, 40));
+    let error = first.grow(1).unwrap_err();
+    assert_eq!(error.kind(), Kind::TooLarge);
+    assert!(error.hints().any(|hint| hint.contains("--memory")));
+    drop(second);
+    assert!(first.try_grow(10) && !first.try_grow(u64::MAX));
+    first.shrink(1000);
+    assert_eq!((first.bytes(), budget.used(), budget.peak()), (0, 0, 100));
+    drop(first);
+    assert_eq!(budget.used(), 0);
+}
+
+#[test]
+fn threads_share_a_budget() {
+    let budget = Budget::new(10);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    let held = budget.try_reserve(3);
+                    assert!(budget.used() <= 10);
+                    drop(held);
+                }
+            });
+        }
+    });
+    assert_eq!(budget.used(), 0);
+    assert!(budget.peak() <= 9);
+}
+
+#[test]
+fn the_default_is_a_part_of_the_memory() {
+    let limit = Budget::default().limit();
+    assert!((16 << 20..1 << 50).contains(&limit), "{limit}");
+}
+
+#[test]
+fn temporary_files_have_no_name_and_are_counted() {
+    let home = tempfile::tempdir().unwrap();
+    let scratch = Scratch::new(Some(home.path())).unwrap();
+    let mut one = scratch.create().unwrap();
+    one.write_all(b"0123456789").unwrap();
+    let mut other = scratch.create().unwrap();
+    other.write_all(b"abc").unwrap();
+    assert_eq!((scratch.used(), one.size()), (13, 10));
+    one.seek(SeekFrom::Start(2)).unwrap();
+    one.write_all(b"__").unwrap();
+    assert_eq!(scratch.used(), 13, "written over");
+    let mut rest = String::new();
+    one.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), &one.read_at(0..5).unwrap()[..]), ("456789", &b"01__4"[..]));
+    let blob = other.blob().unwrap();
+    drop((one, other));
+    assert_eq!((scratch.used(), scratch.peak()), (0, 13));
+    assert_eq!(&blob.read_all(3).unwrap()[..], b"abc");
+    #[cfg(unix)]
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+    assert_eq!(Scratch::new(Some(&home.path().join("none"))).unwrap_err().kind(), Kind::NotFound);
+}

@@ -1,0 +1,24 @@
+//! What other crates see of places, bytes and publishing.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod budgets;
+mod leftovers;
+mod locations;
+mod objects;
+mod reading;
+mod sandbox;
+mod staging;
+
+use isomorph_storage::{FileDigest, Location, StagedFile};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes and ends one staged file.
+fn fill(mut file: StagedFile, bytes: &[u8]) -> FileDigest {
+    file.write_all(bytes).unwrap();
+    file.finish().unwrap()
+}
+
+fn place(path: &Path) -> Location {
+    Location::from_path(path)
+}

@@ -1,0 +1,53 @@
+"""The command line of isomorph, as the tests call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+TIME_LIMIT = 300
+
+
+class Isomorph:
+    """Runs one binary; a call that does not end as expected fails the test with everything that it printed."""
+
+    def __init__(self, binary: Path, environment: dict[str, str] | None = None) -> None:
+        if not binary.is_file():
+            raise FileNotFoundError(f"{binary} is not built: run `cargo build`, or set ISOMORPH_BIN")
+        self.binary = binary
+        self.environment = {**os.environ, **(environment or {})}
+
+    def with_environment(self, environment: dict[str, str]) -> Isomorph:
+        """The same command with further variables."""
+        return Isomorph(self.binary, environment)
+
+    def run(self, *arguments: object, expect: int = 0) -> str:
+        """What it writes to standard output."""
+        words = [str(self.binary), *map(str, arguments)]
+        done = subprocess.run(
+            words, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT
+        )
+        assert done.returncode == expect, (
+            f"{' '.join(words)}\nexit code {done.returncode}, expected {expect}\n{done.stdout}\n{done.stderr}"
+        )
+        return done.stdout
+
+    def json(self, *arguments: object, expect: int = 0) -> Any:
+        """The same with `--json`, parsed."""
+        return json.loads(self.run(*arguments, "--json", expect=expect))
+
+    def convert(self, source: object, target: object, *flags: object) -> Path:
+        """Converts, certificate included, and returns the target."""
+        self.run("convert", source, target, *flags)
+        return Path(str(target))
+
+    def content(self, path: object) -> str:
+        """The content digest."""
+        return self.json("digest", path)["content"]
+
+    def validate(self, path: object) -> None:
+        """Fails on any finding that makes a graph unsound."""
+        self.run("validate", path)

@@ -1,0 +1,128 @@
+//! The nine columns of the format, by name.
+
+use std::fmt;
+
+/// One of the nine columns, in the order in which they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Column {
+    /// Name of the source node; on a node row, of the node itself.
+    SrcName,
+    /// Negative on node rows; a number from 0 on edge rows.
+    EdgeId,
+    /// Relation of an edge row.
+    RelName,
+    /// Name of the destination node of an edge row.
+    DstName,
+    /// Degree of belief in the node or the edge, 0 to 1.
+    Truth,
+    /// -1 for a node of this partition; else the node lives in another one.
+    Shadow,
+    /// Whether the source node came from an RDF stack.
+    IsRdf,
+    /// Labels of the node, joined by commas.
+    Labels,
+    /// Properties of the node or the edge: the text of a JSON object.
+    Props,
+}
+
+impl Column {
+    /// All of them, in the order in which they are written.
+    pub const ALL: [Column; 9] = [
+        Column::SrcName,
+        Column::EdgeId,
+        Column::RelName,
+        Column::DstName,
+        Column::Truth,
+        Column::Shadow,
+        Column::IsRdf,
+        Column::Labels,
+        Column::Props,
+    ];
+
+    /// Its name in a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::SrcName => "src_name",
+            Column::EdgeId => "edge_id",
+            Column::RelName => "rel_name",
+            Column::DstName => "dst_name",
+            Column::Truth => "truth",
+            Column::Shadow => "shadow",
+            Column::IsRdf => "is_rdf",
+            Column::Labels => "labels",
+            Column::Props => "props",
+        }
+    }
+
+    /// The column called `name`.
+    pub fn named(name: &str) -> Option<Column> {
+        Column::ALL.into_iter().find(|column| column.name() == name)
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A set of the nine columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ColumnSet(u16);
+
+impl ColumnSet {
+    /// All nine.
+    pub const ALL: ColumnSet = ColumnSet(0x1ff);
+
+    /// These.
+    pub const fn of(columns: &[Column]) -> Self {
+        let mut bits = 0;
+        let mut at = 0;
+        while at < columns.len() {
+            bits |= 1 << columns[at] as u16;
+            at += 1;
+        }
+        ColumnSet(bits)
+    }
+
+    /// Whether `column` is one of them.
+    pub fn has(self, column: Column) -> bool {
+        self.0 & (1 << column as u16) != 0
+    }
+
+    /// These and `column`.
+    pub fn with(self, column: Column) -> Self {
+        ColumnSet(self.0 | (1 << column as u16))
+    }
+}
+
+/// Whether a column is one that pandas adds to hold its index: written by pynock after sorting, never content.
+pub(crate) fn is_pandas_index(name: &str) -> bool {
+    name.strip_prefix("__index_level_")
+        .and_then(|rest| rest.strip_suffix("__"))
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_found_by_their_names() {
+        for column in Column::ALL {
+            assert_eq!(Column::named(column.name()), Some(column));
+            assert!(ColumnSet::ALL.has(column));
+            assert!(!ColumnSet::of(&[]).has(column));
+            assert!(ColumnSet::of(&[column]).has(column));
+        }
+        assert_eq!(Column::named("source"), None);
+    }
+
+    #[test]
+    fn only_pandas_own_names_are_its_index() {
+        assert!(is_pandas_index("__index_level_0__"));
+        assert!(is_pandas_index("__index_level_12__"));
+        assert!(!is_pandas_index("__index_level___"));
+        assert!(!is_pandas_index("index"));
+    }
+}

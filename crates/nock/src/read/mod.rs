@@ -1,0 +1,9 @@
+//! Reading: a dataset as a [`Source`](isomorph_model::Source).
+
+mod about;
+mod graph;
+mod open;
+mod part;
+mod source;
+
+pub use open::Nock;

@@ -1,0 +1,179 @@
+//! Opening a dataset.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::Graph;
+use isomorph_storage::{Blob, Location};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use super::graph::graph;
+use crate::columns::{Column, ColumnSet};
+use crate::dataset::{self, Partition, Piece, Wanted};
+use crate::rows::Shape;
+use crate::settle::{Collector, Position, Settled, Shards, resolve};
+use crate::{OpenOptions, Tolerance, rules};
+
+/// Rows of a batch while names are compared.
+const SETTLE_ROWS: usize = 1 << 16;
+
+/// An opened NOCK file, or a directory of partitions.
+///
+/// ```no_run
+/// use isomorph_model::Source;
+/// use isomorph_nock::{Nock, OpenOptions};
+/// use isomorph_storage::Location;
+///
+/// let nock = Nock::open(&Location::parse("people.parq")?, &OpenOptions::default())?;
+/// println!("{} nodes", nock.settle()?.nodes);
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct Nock {
+    pub(crate) partitions: Vec<Partition>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) shape: Shape,
+    pub(crate) options: OpenOptions,
+    pub(crate) is_directory: bool,
+    /// Whether nodes have a property for the partition of foreign nodes whose owner is not here.
+    pub(crate) has_shadows: bool,
+    pub(crate) graph: Graph,
+    /// What was noticed while opening.
+    pub(crate) noticed: Findings,
+    settled: OnceLock<Settled>,
+    settling: Mutex<()>,
+}
+
+impl Nock {
+    /// Opens a file, or a directory of partitions.
+    ///
+    /// Reads metadata. Inputs of at most [`OpenOptions::settle_up_to`] rows, and directories whose statistics show
+    /// shadow rows, are settled too.
+    ///
+    /// # Errors
+    /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, or two files claim
+    /// one partition number.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Nock> {
+        let (partitions, is_directory) = dataset::open(location)?;
+        Nock::of(partitions, is_directory, options)
+    }
+
+    /// Opens the only partition of a dataset.
+    ///
+    /// # Errors
+    /// As [`Nock::open`].
+    pub fn open_blob(blob: Blob, options: &OpenOptions) -> Result<Nock> {
+        Nock::of(vec![dataset::open_blob(blob, 0)?], false, options)
+    }
+
+    fn of(partitions: Vec<Partition>, is_directory: bool, options: &OpenOptions) -> Result<Nock> {
+        let mut noticed = Findings::keeping(8);
+        for partition in &partitions {
+            check_columns(partition, options.tolerance, &mut noticed)?;
+        }
+        let mut shape = Shape::of(partitions.iter().map(|partition| &partition.layout))?;
+        if !options.extra_columns {
+            shape.extras.clear();
+        }
+        if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {
+            noticed.push(&rules::PART_SCHEMA, "partitions have different columns or types", Place::default());
+        }
+        let pieces: Vec<Piece> =
+            partitions.iter().enumerate().flat_map(|(index, partition)| partition.pieces(index)).collect();
+        let rows = partitions.iter().map(|partition| partition.rows).sum::<Option<u64>>();
+        Position::check(pieces.len(), rows.unwrap_or_default())?;
+        let mut nock = Nock {
+            graph: Graph::default(),
+            partitions,
+            pieces,
+            shape,
+            options: options.clone(),
+            is_directory,
+            has_shadows: false,
+            noticed,
+            settled: OnceLock::new(),
+            settling: Mutex::new(()),
+        };
+        let mut foreign = false;
+        for partition in &nock.partitions {
+            foreign = foreign || partition.has_foreign_rows()?;
+        }
+        let small = rows.is_some_and(|rows| rows <= options.settle_up_to);
+        if small || (foreign && nock.partitions.len() > 1) {
+            // A broken row does not keep a file from being opened: reading and validating it will name the row.
+            let settled = nock.settle().ok().map(|settled| settled.unresolved_shadows > 0);
+            foreign = settled.unwrap_or(foreign);
+        }
+        nock.has_shadows = foreign;
+        nock.graph = graph(&nock, nock.settled.get());
+        Ok(nock)
+    }
+
+    /// Compares all names, once, and says what was found. Scans of nodes need it and do it by themselves.
+    ///
+    /// # Errors
+    /// When a file cannot be read or a row is broken.
+    pub fn settle(&self) -> Result<&Settled> {
+        if let Some(settled) = self.settled.get() {
+            return Ok(settled);
+        }
+        let _only_one = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(settled) = self.settled.get() {
+            return Ok(settled);
+        }
+        let settled = self.compare_names()?;
+        Ok(self.settled.get_or_init(|| settled))
+    }
+
+    /// What is known already.
+    pub(crate) fn settled(&self) -> Option<&Settled> {
+        self.settled.get()
+    }
+
+    fn compare_names(&self) -> Result<Settled> {
+        let shards = Shards::new(&self.options.budget, self.options.scratch.clone())?;
+        let wanted = Wanted {
+            columns: ColumnSet::of(&[Column::DstName, Column::Shadow]),
+            extras: false,
+            batch_rows: SETTLE_ROWS,
+            shape: &self.shape,
+            tolerance: self.options.tolerance,
+        };
+        let found = self.pieces.par_iter().enumerate().map(|(index, piece)| {
+            let mut collector = Collector::new(&shards, index);
+            self.partition_of(index)?.read(piece, &wanted, &mut |rows| collector.add(&rows))?;
+            collector.finish()
+        });
+        let found = found.collect::<Result<Vec<_>>>()?;
+        let partition = |piece: usize| self.pieces.get(piece).map_or(0, |piece| piece.partition);
+        resolve(&shards, &found, &partition, &|position| self.place_of(position))
+    }
+
+    pub(crate) fn partition_of(&self, piece: usize) -> Result<&Partition> {
+        let partition = self.pieces.get(piece).and_then(|piece| self.partitions.get(piece.partition));
+        partition.ok_or_else(|| Error::usage("there is no such piece"))
+    }
+
+    /// The place of a row. In the nested layout only its file is known.
+    pub(crate) fn place_of(&self, position: Position) -> Place {
+        let Ok(partition) = self.partition_of(position.piece()) else { return Place::default() };
+        let place = Place::file(&partition.name);
+        match self.pieces.get(position.piece()) {
+            _ if partition.layout.nested.is_some() => place,
+            Some(Piece { rows: Some(rows), .. }) => place.row(rows.start + position.row()),
+            _ => place.row(position.row()),
+        }
+    }
+}
+
+/// A column that is missing is noticed; one without which there is no telling what rows mean is an error.
+fn check_columns(partition: &Partition, tolerance: Tolerance, noticed: &mut Findings) -> Result<()> {
+    for column in partition.layout.missing() {
+        let place = Place::file(&partition.name).in_field(column.name());
+        let message = format!("there is no column {column}");
+        if column == Column::Truth && tolerance != Tolerance::Lenient {
+            return Err(Error::broken(&rules::FILE_COLUMNS, message).at(place).hint("--lenient reads truth as 1.0"));
+        }
+        noticed.push(&rules::FILE_COLUMNS, message, place);
+    }
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! The pieces of a scan.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
+use arrow_array::builder::StringBuilder;
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::DataType;
+use isomorph_error::Result;
+use isomorph_model::{Batch, NodeBatch, Part};
+
+use super::Nock;
+use crate::columns::{Column, ColumnSet};
+use crate::dataset::Wanted;
+use crate::rows::{Depth, Split, split};
+use crate::settle::Position;
+
+/// Node and edge rows of one piece.
+pub(super) struct RowPart<'a> {
+    pub nock: &'a Nock,
+    pub piece: usize,
+    pub nodes: Depth,
+    pub edges: Depth,
+    /// Number of the first node.
+    pub start: u64,
+    /// Rows that are left out.
+    pub dropped: &'a [Position],
+    pub batch_rows: usize,
+}
+
+impl RowPart<'_> {
+    fn columns(&self) -> ColumnSet {
+        let mut columns = ColumnSet::default();
+        let mut want = |wanted: &[Column]| wanted.iter().for_each(|&column| columns = columns.with(column));
+        if self.edges != Depth::None {
+            want(&[Column::RelName, Column::DstName]);
+        }
+        if self.edges == Depth::Full || self.nodes == Depth::Full {
+            want(&[Column::Truth, Column::Props]);
+        }
+        if self.nodes == Depth::Full {
+            want(&[Column::IsRdf, Column::Labels]);
+            if self.nock.has_shadows {
+                want(&[Column::Shadow]);
+            }
+        }
+        columns
+    }
+}
+
+impl Part for RowPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let partition = self.nock.partition_of(self.piece)?;
+        let wanted = Wanted {
+            columns: self.columns(),
+            extras: self.edges == Depth::Full || self.nodes == Depth::Full,
+            batch_rows: self.batch_rows,
+            shape: &self.nock.shape,
+            tolerance: self.nock.options.tolerance,
+        };
+        let what = Split {
+            nodes: self.nodes,
+            edges: self.edges,
+            shadow: self.nock.has_shadows,
+            edge_id: self.nock.options.keep_edge_id,
+            shape: &self.nock.shape,
+        };
+        let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(()) };
+        let mut start = self.start;
+        let mut row = 0;
+        let mut dropped = self.dropped;
+        partition.read(piece, &wanted, &mut |rows| {
+            let end = row + rows.len as u64;
+            let here = dropped.partition_point(|position| position.row() < end);
+            let (now, later) = dropped.split_at(here);
+            dropped = later;
+            let now: Vec<usize> = now.iter().map(|position| (position.row() - row) as usize).collect();
+            row = end;
+            let (nodes, edges) = split(&rows, &what, start, &now)?;
+            if let Some(nodes) = nodes {
+                start += nodes.rows as u64;
+                take(Batch::Nodes(nodes))?;
+            }
+            edges.map_or(Ok(()), |edges| take(Batch::Edges(edges)))
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        let rows = self.nock.pieces.get(self.piece)?.rows.as_ref()?;
+        Some(rows.end - rows.start)
+    }
+}
+
+/// Nodes that only the edge rows of one piece mention.
+pub(super) struct ImplicitPart<'a> {
+    pub nock: &'a Nock,
+    pub piece: usize,
+    /// Their first mentions.
+    pub mentions: &'a [Position],
+    /// Number of the first of them.
+    pub start: u64,
+    pub batch_rows: usize,
+}
+
+impl Part for ImplicitPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let wanted = Wanted {
+            columns: ColumnSet::of(&[Column::DstName]),
+            extras: false,
+            batch_rows: self.batch_rows,
+            shape: &self.nock.shape,
+            tolerance: self.nock.options.tolerance,
+        };
+        let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(()) };
+        let mut start = self.start;
+        let mut row = 0;
+        let mut mentions = self.mentions;
+        self.nock.partition_of(self.piece)?.read(piece, &wanted, &mut |rows| {
+            let end = row + rows.len as u64;
+            let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
+            mentions = later;
+            let mut names = StringBuilder::with_capacity(now.len(), now.len() * 16);
+            for mention in now {
+                let at = (mention.row() - row) as usize;
+                names.append_value(match &rows.dsts {
+                    Some(targets) if mention.mark() => targets.value(at),
+                    _ => rows.names.value(at),
+                });
+            }
+            row = end;
+            if now.is_empty() {
+                return Ok(());
+            }
+            let batch = self.batch(names.finish(), start);
+            start += now.len() as u64;
+            take(Batch::Nodes(batch))
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.mentions.len() as u64)
+    }
+}
+
+impl ImplicitPart<'_> {
+    /// Nodes as the published library makes them: true, not from RDF, without labels or properties.
+    fn batch(&self, names: StringArray, start: u64) -> NodeBatch {
+        let rows = names.len();
+        let truth: ArrayRef = match self.nock.shape.truth {
+            DataType::Float32 => Arc::new(Float32Array::from(vec![1.0; rows])),
+            _ => Arc::new(Float64Array::from(vec![1.0; rows])),
+        };
+        let is_rdf: ArrayRef = Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None));
+        let count = self.nock.graph.nodes.first().map_or(0, |ty| ty.properties.len());
+        let mut properties = vec![Some(truth), Some(is_rdf)];
+        properties.resize(count, None);
+        NodeBatch { ty: 0, start, rows, keys: Some(Arc::new(names)), labels: None, properties }
+    }
+}

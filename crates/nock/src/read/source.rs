@@ -1,0 +1,93 @@
+//! The dataset as a source of model batches.
+
+use isomorph_error::{Error, Findings, Result};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+
+use super::about::about;
+use super::part::{ImplicitPart, RowPart};
+use super::Nock;
+use crate::rows::Depth;
+use crate::settle::Settled;
+use crate::{Tolerance, validate};
+
+/// How much of nodes and edges a request wants.
+fn depths(tables: Tables) -> (Depth, Depth) {
+    match tables {
+        Tables::All => (Depth::Full, Depth::Full),
+        Tables::AllNodes | Tables::Nodes(0) => (Depth::Full, Depth::None),
+        Tables::NodeKeys(0) => (Depth::Keys, Depth::None),
+        Tables::AllEdges | Tables::Edges(0) => (Depth::None, Depth::Full),
+        Tables::EdgeEnds(0) => (Depth::None, Depth::Keys),
+        Tables::Nodes(_) | Tables::NodeKeys(_) | Tables::Edges(_) | Tables::EdgeEnds(_) | Tables::Rest => {
+            (Depth::None, Depth::None)
+        }
+    }
+}
+
+impl Source for Nock {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// One part for each piece; behind them the nodes that only edge rows mention. Edges come as they stand in the
+    /// file: behind their source's row, if the file is in sequence.
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order == EdgeOrder::Target || request.order == EdgeOrder::Source && self.edge_orders(0).is_empty() {
+            return Err(Error::unsupported("the edges of this file do not come in that order"));
+        }
+        if self.options.tolerance == Tolerance::Strict {
+            validate::refuse(self)?;
+        }
+        let (nodes, edges) = depths(request.tables);
+        if (nodes, edges) == (Depth::None, Depth::None) {
+            return Ok(Vec::new());
+        }
+        let unsettled = Settled::default();
+        let settled = if nodes == Depth::None { None } else { Some(self.settle()?) };
+        let parts = (0..self.pieces.len()).map(|piece| {
+            Box::new(RowPart {
+                nock: self,
+                piece,
+                nodes,
+                edges,
+                start: settled.and_then(|settled| settled.starts.get(piece).copied()).unwrap_or_default(),
+                dropped: settled.map_or(&[], |settled| settled.dropped_in(piece)),
+                batch_rows: request.batch_rows.max(1),
+            }) as Box<dyn Part>
+        });
+        let mut parts: Vec<Box<dyn Part + '_>> = parts.collect();
+        let settled = settled.unwrap_or(&unsettled);
+        let mut start = settled.nodes - settled.implicit_nodes;
+        for piece in 0..self.pieces.len() {
+            if let Some(settled) = self.settled().filter(|_| nodes != Depth::None) {
+                let mentions = settled.implicit_in(piece);
+                if !mentions.is_empty() {
+                    let batch_rows = request.batch_rows.max(1);
+                    parts.push(Box::new(ImplicitPart { nock: self, piece, mentions, start, batch_rows }));
+                    start += mentions.len() as u64;
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    /// By source, when every edge row is behind the row of its node: found out by comparing names, not believed.
+    fn edge_orders(&self, _ty: usize) -> Vec<EdgeOrder> {
+        match self.settle() {
+            Ok(settled) if settled.in_sequence => vec![EdgeOrder::Source],
+            _ => Vec::new(),
+        }
+    }
+
+    fn about(&self) -> About {
+        about(self)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        crate::lookup::neighbors(self, edge, node, side)
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        validate::validate(self, findings)
+    }
+}

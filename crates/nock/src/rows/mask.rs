@@ -1,0 +1,20 @@
+//! Which rows are node rows, and which texts are empty.
+
+use arrow_array::{Array, BooleanArray, Int64Array, StringArray};
+use arrow_buffer::BooleanBuffer;
+
+/// Marks the node rows.
+pub(crate) fn is_node(edge_ids: &Int64Array) -> BooleanArray {
+    let ids = edge_ids.values();
+    BooleanArray::new(BooleanBuffer::collect_bool(ids.len(), |row| ids[row] < 0), None)
+}
+
+/// Whether no text is null or empty.
+pub(crate) fn none_empty(texts: &StringArray) -> bool {
+    texts.null_count() == 0 && texts.value_offsets().windows(2).all(|ends| ends[0] < ends[1])
+}
+
+/// The first row that is null or empty.
+pub(crate) fn first_empty(texts: &StringArray) -> Option<usize> {
+    (0..texts.len()).find(|&row| texts.is_null(row) || texts.value(row).is_empty())
+}

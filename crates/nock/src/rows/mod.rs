@@ -1,0 +1,61 @@
+//! Rows of a partition in one form, whatever dialect the file uses, and the way from there to model batches.
+
+mod labels;
+mod mask;
+mod nested;
+mod normal;
+mod numbers;
+mod props;
+mod props_map;
+mod relations;
+mod shape;
+mod split;
+mod truth;
+mod words;
+
+pub(crate) use labels::{label_column, split_labels};
+pub(crate) use mask::{is_node, none_empty};
+pub(crate) use nested::{Sequence, explode, nothing, sequence};
+pub(crate) use normal::normalize;
+pub(crate) use numbers::Numbers;
+pub(crate) use props::{check_cell, check_props};
+pub(crate) use props_map::{map_field, to_map};
+pub(crate) use shape::Shape;
+pub(crate) use split::{Depth, Split, no_destination, split};
+
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray};
+
+/// Text with few distinct values: keys into a dictionary of `Utf8`.
+pub(crate) type Words = DictionaryArray<Int32Type>;
+
+/// Consecutive rows of one partition: node rows and edge rows as they stand in the file, columns in one form.
+///
+/// A column is `None` when it was not asked for or the file does not have it.
+#[derive(Debug, Clone)]
+pub(crate) struct Rows {
+    /// Where the rows are in the file.
+    pub numbers: Numbers,
+    /// Number of rows.
+    pub len: usize,
+    /// Names of the source nodes, never null, never empty.
+    pub names: StringArray,
+    /// Edge numbers, never null; negative on node rows.
+    pub edge_ids: Int64Array,
+    /// Relations; null is the empty text.
+    pub rels: Option<Words>,
+    /// Destinations; checked where they count, on edge rows.
+    pub dsts: Option<StringArray>,
+    /// Degrees of belief, never null, never NaN.
+    pub truth: Option<ArrayRef>,
+    /// Partition numbers; null is -1.
+    pub shadow: Option<Int64Array>,
+    /// RDF flags, never null.
+    pub is_rdf: Option<BooleanArray>,
+    /// Labels joined by commas; null is the empty text.
+    pub labels: Option<Words>,
+    /// Properties as JSON objects; null, the empty text and `null` are the empty object.
+    pub props: Option<StringArray>,
+    /// Further columns, in the order of the shape; `None` where this partition does not have one.
+    pub extras: Vec<Option<ArrayRef>>,
+}

@@ -1,0 +1,184 @@
+//! The nested layout: edge rows as a list inside their node row. Also the way back: node rows and edge rows into one
+//! sequence.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, RecordBatchOptions, StructArray, UInt32Array};
+use arrow_array::{new_empty_array, new_null_array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::interleave::interleave;
+use arrow_select::take::take;
+use isomorph_error::{Error, Place, Result};
+
+use super::numbers::Numbers;
+use super::shape::cast_strict;
+use super::split::arrow_error;
+use crate::columns::Column;
+use crate::layout::EDGES;
+use crate::rules;
+
+/// A sequence of rows: each node row followed by its edge rows.
+pub(crate) struct Sequence {
+    /// For each row its node.
+    pub owners: UInt32Array,
+    /// For each row where it comes from: node rows are (0, node), edge rows (1, edge).
+    pub cells: Vec<(usize, usize)>,
+    /// For each row -1, or the number of the edge among those of its node.
+    pub edge_ids: Int32Array,
+}
+
+/// Puts `nodes` node rows and edge rows in sequence. `sources` are the nodes of the edges, ascending. The first edge
+/// of the first node gets the number `next`: earlier ones are in an earlier batch.
+///
+/// # Errors
+/// When the sources are not ascending or not among the nodes.
+pub(crate) fn sequence(nodes: usize, sources: &[u32], with_first_node: bool, next: i32) -> Result<Sequence> {
+    let rows = nodes + sources.len();
+    let mut owners = Vec::with_capacity(rows);
+    let mut cells = Vec::with_capacity(rows);
+    let mut edge_ids = Vec::with_capacity(rows);
+    let mut edge = 0;
+    for node in 0..nodes {
+        let mut id = next;
+        if node > 0 || with_first_node {
+            owners.push(node as u32);
+            cells.push((0, node));
+            edge_ids.push(-1);
+            id = 0;
+        }
+        while sources.get(edge).is_some_and(|&source| source as usize == node) {
+            owners.push(node as u32);
+            cells.push((1, edge));
+            edge_ids.push(id);
+            id = id.checked_add(1).ok_or_else(|| Error::unsupported("a node has more than 2^31 edges"))?;
+            edge += 1;
+        }
+    }
+    if edge < sources.len() {
+        return Err(Error::usage("edges must come sorted by their source row, behind their nodes"));
+    }
+    Ok(Sequence { owners: owners.into(), cells, edge_ids: edge_ids.into() })
+}
+
+impl Sequence {
+    /// A column of the sequence whose node rows come from one array and whose edge rows from another.
+    ///
+    /// # Errors
+    /// When the arrays are of different types.
+    pub fn column(&self, nodes: &dyn Array, edges: &dyn Array) -> Result<ArrayRef> {
+        interleave(&[nodes, edges], &self.cells).map_err(|error| arrow_error(&error))
+    }
+
+    /// A column of the sequence where edge rows repeat what their node says.
+    ///
+    /// # Errors
+    /// When the array is shorter than the nodes.
+    pub fn repeated(&self, nodes: &dyn Array) -> Result<ArrayRef> {
+        take(nodes, &self.owners, None).map_err(|error| arrow_error(&error))
+    }
+}
+
+/// Turns a batch of the nested layout into the flat one.
+///
+/// # Errors
+/// When the list of edges cannot be read.
+pub(crate) fn explode(batch: &RecordBatch, first: u64) -> Result<(RecordBatch, Numbers)> {
+    let refused = || {
+        Error::broken(&rules::FILE_COLUMN_TYPE, "column edges is not a list of edge rows").at(Place::field(EDGES))
+    };
+    let edges = batch.column_by_name(EDGES).ok_or_else(refused)?;
+    let edges = match edges.data_type() {
+        DataType::LargeList(item) => cast_strict(edges, &DataType::List(item.clone()), EDGES)?,
+        _ => edges.clone(),
+    };
+    let list: &ListArray = edges.as_list_opt().ok_or_else(refused)?;
+    let members: &StructArray = list.values().as_struct_opt().ok_or_else(refused)?;
+    let (sources, members) = sources_of(list, members)?;
+    let sequence = sequence(batch.num_rows(), &sources, true, 0)?;
+
+    let mut fields = vec![Field::new(Column::EdgeId.name(), DataType::Int32, false)];
+    let mut columns: Vec<ArrayRef> = vec![Arc::new(sequence.edge_ids.clone())];
+    let mut push = |name: &str, column: ArrayRef| {
+        fields.push(Field::new(name, column.data_type().clone(), true));
+        columns.push(column);
+    };
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        let name = field.name().as_str();
+        match (Column::named(name), members.column_by_name(name)) {
+            _ if name == EDGES => {}
+            // These say something of the node; readers of flat files repeat or ignore them on edge rows.
+            (Some(Column::SrcName | Column::IsRdf | Column::Shadow), _) => push(name, sequence.repeated(column)?),
+            (_, Some(of_edges)) => {
+                let of_edges = cast_strict(of_edges, column.data_type(), name)?;
+                push(name, sequence.column(column, &of_edges)?);
+            }
+            (_, None) => push(name, sequence.column(column, &new_null_array(column.data_type(), sources.len()))?),
+        }
+    }
+    for (field, column) in members.fields().iter().zip(members.columns()) {
+        let name = field.name().as_str();
+        if batch.column_by_name(name).is_none() && name != Column::EdgeId.name() {
+            let of_nodes = new_null_array(column.data_type(), batch.num_rows());
+            push(name, sequence.column(&of_nodes, column)?);
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(sequence.cells.len()));
+    let flat = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(|error| arrow_error(&error))?;
+    let numbers = sequence.owners.values().iter().map(|&owner| first + u64::from(owner)).collect();
+    Ok((flat, Numbers::Listed(numbers)))
+}
+
+/// For each member of the lists, in order, the row of its list; and the members that are in a list at all.
+fn sources_of(list: &ListArray, members: &StructArray) -> Result<(Vec<u32>, StructArray)> {
+    let mut sources = Vec::with_capacity(members.len());
+    let mut ranges: Vec<u32> = Vec::new();
+    let offsets = list.value_offsets();
+    let dense = list.null_count() == 0;
+    for (row, ends) in offsets.windows(2).enumerate() {
+        if dense || list.is_valid(row) {
+            sources.extend(std::iter::repeat_n(row as u32, (ends[1] - ends[0]).max(0) as usize));
+            if !dense {
+                ranges.extend(ends[0] as u32..ends[1] as u32);
+            }
+        }
+    }
+    if dense {
+        let (from, to) = (offsets.first().copied().unwrap_or(0), offsets.last().copied().unwrap_or(0));
+        return Ok((sources, members.slice(from as usize, (to - from).max(0) as usize)));
+    }
+    let members = take(members, &UInt32Array::from(ranges), None).map_err(|error| arrow_error(&error))?;
+    Ok((sources, members.as_struct().clone()))
+}
+
+/// An array of no rows, for sequences without edges.
+pub(crate) fn nothing(data_type: &DataType) -> ArrayRef {
+    new_empty_array(data_type)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn edges_follow_their_nodes() {
+        let sequence = sequence(3, &[0, 0, 2], true, 0).unwrap();
+        assert_eq!(sequence.owners.values(), &[0, 0, 0, 1, 2, 2]);
+        assert_eq!(sequence.cells, [(0, 0), (1, 0), (1, 1), (0, 1), (0, 2), (1, 2)]);
+        assert_eq!(sequence.edge_ids.values(), &[-1, 0, 1, -1, -1, 0]);
+    }
+
+    #[test]
+    fn a_node_goes_on_in_the_next_batch() {
+        let sequence = sequence(2, &[0, 1], false, 7).unwrap();
+        assert_eq!(sequence.edge_ids.values(), &[7, -1, 0]);
+    }
+
+    #[test]
+    fn edges_out_of_order_are_refused() {
+        assert!(super::sequence(2, &[1, 0], true, 0).is_err());
+        assert!(super::sequence(1, &[5], true, 0).is_err());
+    }
+}

@@ -1,0 +1,93 @@
+//! From the columns of a file to [`Rows`].
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
+
+use super::mask::{first_empty, none_empty};
+use super::props::check_props;
+use super::props_map::{from_map, holds_json};
+use super::shape::{Shape, cast_strict};
+use super::truth::truth;
+use super::words::words;
+use super::{Numbers, Rows};
+use crate::columns::Column;
+use crate::{Tolerance, rules};
+
+/// Brings the columns of a batch, found by their names, to one form.
+///
+/// # Errors
+/// When a value cannot be read, with its row.
+pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, shape: &Shape, tolerance: Tolerance) -> Result<Rows> {
+    let column = |column: Column| batch.column_by_name(column.name());
+    let names = column(Column::SrcName)
+        .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column src_name"))
+        .and_then(|array| text(array, Column::SrcName))?;
+    if !none_empty(&names) {
+        return Err(empty_name(&names, Column::SrcName, &numbers));
+    }
+    let edge_ids = column(Column::EdgeId)
+        .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column edge_id"))
+        .and_then(|array| integers(array, Column::EdgeId))?;
+    if let Some(row) = first_null(&edge_ids) {
+        let place = Place::field(Column::EdgeId.name()).row(numbers.at(row));
+        return Err(Error::broken(&rules::EDGE_ID, "edge_id is null").at(place));
+    }
+    let extras = shape.extras.iter().enumerate().map(|(index, extra)| {
+        let array = batch.column_by_name(&extra.name).filter(|array| array.null_count() < array.len());
+        array.map(|array| shape.cast_extra(index, array)).transpose()
+    });
+    Ok(Rows {
+        len: batch.num_rows(),
+        names,
+        edge_ids,
+        rels: column(Column::RelName).map(|array| words(array, Column::RelName)).transpose()?,
+        dsts: column(Column::DstName).map(|array| text(array, Column::DstName)).transpose()?,
+        truth: column(Column::Truth).map(|array| truth(array, &shape.truth, tolerance, &numbers)).transpose()?,
+        shadow: column(Column::Shadow).map(|array| integers(array, Column::Shadow)).transpose()?,
+        is_rdf: column(Column::IsRdf).map(flags).transpose()?,
+        labels: column(Column::Labels).map(|array| words(array, Column::Labels)).transpose()?,
+        props: column(Column::Props)
+            .map(|array| props(array, batch).and_then(|texts| check_props(texts, tolerance, &numbers)))
+            .transpose()?,
+        extras: extras.collect::<Result<_>>()?,
+        numbers,
+    })
+}
+
+/// The error for the first name that is null or empty.
+pub(super) fn empty_name(names: &StringArray, column: Column, numbers: &Numbers) -> Error {
+    let row = first_empty(names).unwrap_or_default();
+    let what = if names.is_null(row) { "null" } else { "empty" };
+    Error::broken(&rules::NAME_EMPTY, format!("{column} is {what}"))
+        .at(Place::field(column.name()).row(numbers.at(row)))
+}
+
+fn first_null(array: &dyn Array) -> Option<usize> {
+    if array.null_count() == 0 { None } else { (0..array.len()).find(|&row| array.is_null(row)) }
+}
+
+fn text(array: &ArrayRef, column: Column) -> Result<StringArray> {
+    cast_strict(array, &DataType::Utf8, column.name()).map(|array| array.as_string().clone())
+}
+
+fn props(array: &ArrayRef, batch: &RecordBatch) -> Result<StringArray> {
+    let DataType::Map(_, _) = array.data_type() else { return text(array, Column::Props) };
+    let json = batch.schema_ref().field_with_name(Column::Props.name()).is_ok_and(holds_json);
+    from_map(array.as_map(), json)
+}
+
+fn integers(array: &ArrayRef, column: Column) -> Result<Int64Array> {
+    cast_strict(array, &DataType::Int64, column.name()).map(|array| array.as_primitive::<Int64Type>().clone())
+}
+
+fn flags(array: &ArrayRef) -> Result<BooleanArray> {
+    let array = cast_strict(array, &DataType::Boolean, Column::IsRdf.name())?;
+    let flags = array.as_boolean();
+    Ok(match flags.nulls() {
+        Some(nulls) if nulls.null_count() > 0 => BooleanArray::new(flags.values() & nulls.inner(), None),
+        _ => flags.clone(),
+    })
+}

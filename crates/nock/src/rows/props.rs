@@ -1,0 +1,172 @@
+//! Properties: what may stand in a cell, and what lenient reading makes of the rest.
+
+use std::borrow::Cow;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, StringArray};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::json::Members;
+
+use super::Numbers;
+use crate::columns::Column;
+use crate::{Tolerance, rules};
+
+/// Checks a column of properties. Each cell must be empty, null, `null`, or look like an object; bare `NaN` and
+/// `Infinity`, which are no JSON, must not occur. With [`Tolerance::Lenient`] both are mended.
+///
+/// A cell that looks like an object is not parsed here: whoever reads its members does that, once.
+///
+/// # Errors
+/// [`rules::PROPS_OBJECT`], [`rules::PROPS_NAN`], [`rules::PROPS_JSON`], with the row.
+pub(crate) fn check_props(props: StringArray, tolerance: Tolerance, numbers: &Numbers) -> Result<StringArray> {
+    if looks_sound(&props) {
+        return Ok(props);
+    }
+    let mut mended = StringBuilder::with_capacity(props.len(), props.values().len());
+    for (row, cell) in props.iter().enumerate() {
+        match cell {
+            None => mended.append_null(),
+            Some(cell) => {
+                let place = || Place::field(Column::Props.name()).row(numbers.at(row));
+                mended.append_value(check_cell(cell, tolerance).map_err(|error| error.at(place()))?);
+            }
+        }
+    }
+    Ok(mended.finish())
+}
+
+/// Whether every cell can pass as it is: true for nearly every file, and cheap to find out.
+fn looks_sound(props: &StringArray) -> bool {
+    let bytes = props.value_data();
+    let (Some(&from), Some(&to)) = (props.value_offsets().first(), props.value_offsets().last()) else { return true };
+    let bytes = bytes.get(from as usize..to as usize).unwrap_or_default();
+    let bare = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
+    if bare(b"NaN") || bare(b"Infinity") {
+        return false;
+    }
+    props.iter().flatten().all(|cell| {
+        let cell = cell.as_bytes();
+        matches!((cell.first(), cell.last()), (None, None) | (Some(b'{'), Some(b'}'))) || cell == b"null"
+    })
+}
+
+/// Checks one cell, as [`check_props`] does.
+///
+/// # Errors
+/// As [`check_props`], without a place.
+pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str>> {
+    if cell.is_empty() {
+        return Ok(Cow::Borrowed(cell));
+    }
+    let text = cell.trim_matches([' ', '\t', '\n', '\r']);
+    if text.is_empty() {
+        return Err(Error::broken(&rules::PROPS_JSON, "props is blank"));
+    }
+    let text = match without_nan(text) {
+        None => Cow::Borrowed(text),
+        Some(mended) if tolerance == Tolerance::Lenient => Cow::Owned(mended),
+        Some(_) => return Err(Error::broken(&rules::PROPS_NAN, "props holds NaN or Infinity")),
+    };
+    if text.starts_with('{') || text == "null" {
+        return Ok(text);
+    }
+    if tolerance == Tolerance::Lenient {
+        let wrapped = format!("{{\"\":{text}}}");
+        if Members::default().read(&wrapped, |_, _| Ok(())).is_ok() {
+            return Ok(Cow::Owned(wrapped));
+        }
+    }
+    let shown: String = text.chars().take(40).collect();
+    Err(Error::broken(&rules::PROPS_OBJECT, format!("props is not a JSON object: {shown:?}")))
+}
+
+/// The text with bare `NaN`, `Infinity` and `-Infinity` replaced by `null`; nothing if there is none outside strings.
+pub(crate) fn without_nan(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut mended: Option<String> = None;
+    let (mut at, mut copied) = (0, 0);
+    while let Some(&byte) = bytes.get(at) {
+        let word = match byte {
+            b'"' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            b'N' => "NaN",
+            b'I' => "Infinity",
+            b'-' => "-Infinity",
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        if !text.get(at..).is_some_and(|rest| rest.starts_with(word)) {
+            at += 1;
+            continue;
+        }
+        let out = mended.get_or_insert_default();
+        out.push_str(text.get(copied..at).unwrap_or_default());
+        out.push_str("null");
+        at += word.len();
+        copied = at;
+    }
+    if let Some(out) = &mut mended {
+        out.push_str(text.get(copied..).unwrap_or_default());
+    }
+    mended
+}
+
+/// The position behind the string that begins at `start`.
+pub(crate) fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(&byte) = bytes.get(at) {
+        at += match byte {
+            b'\\' => 2,
+            b'"' => return at + 1,
+            _ => 1,
+        };
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn column(cells: &[Option<&str>]) -> StringArray {
+        StringArray::from(cells.to_vec())
+    }
+
+    #[test]
+    fn objects_and_nothing_pass_untouched() {
+        let cells = column(&[None, Some(""), Some("null"), Some("{}"), Some(r#"{"a":"NaN"}"#)]);
+        assert_eq!(check_props(cells.clone(), Tolerance::Strict, &Numbers::From(0)).unwrap(), cells);
+    }
+
+    #[test]
+    fn what_is_no_object_names_its_row() {
+        for (cell, rule) in [
+            ("[1,2]", &rules::PROPS_OBJECT),
+            ("5", &rules::PROPS_OBJECT),
+            (" ", &rules::PROPS_JSON),
+            (r#"{"a":NaN}"#, &rules::PROPS_NAN),
+        ] {
+            let error = check_props(column(&[Some("{}"), Some(cell)]), Tolerance::Normal, &Numbers::From(10)).unwrap_err();
+            assert_eq!(error.broken_rule(), Some(rule), "{cell}");
+            assert_eq!(error.place().row, Some(11));
+        }
+    }
+
+    #[test]
+    fn lenient_reading_mends() {
+        let mend = |cell: &str| check_cell(cell, Tolerance::Lenient).map(Cow::into_owned);
+        assert_eq!(
+            mend(r#"{"a":NaN,"b":[-Infinity,"NaN \" NaN"],"c":Infinity}"#).unwrap(),
+            r#"{"a":null,"b":[null,"NaN \" NaN"],"c":null}"#
+        );
+        assert_eq!(mend("[1,2]").unwrap(), r#"{"":[1,2]}"#);
+        assert_eq!(mend("\"x\"").unwrap(), r#"{"":"x"}"#);
+        assert!(mend("[1,2").is_err());
+        assert!(mend("nonsense").is_err());
+    }
+}

@@ -1,0 +1,162 @@
+//! Properties as a Parquet map: one of the two optimisations that the specification allows.
+//!
+//! The values are JSON texts (field metadata `isomorph.props` = `json`), so that numbers, booleans and nested values
+//! keep their kind. Maps of other writers have values of one type; text there is plain text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::builder::{MapBuilder, MapFieldNames, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, MapArray, StringArray};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Result};
+use isomorph_model::json::{Members, push_string};
+
+use super::shape::cast_strict;
+use crate::columns::Column;
+use crate::rules;
+
+/// Key of the field metadata that says what the values of a map are.
+const KEY: &str = "isomorph.props";
+
+/// The names of a map's members that Parquet demands.
+fn names() -> MapFieldNames {
+    MapFieldNames { entry: "key_value".into(), key: "key".into(), value: "value".into() }
+}
+
+/// The field of a column of properties as a map.
+pub(crate) fn map_field(nullable: bool) -> Field {
+    let empty = MapBuilder::new(Some(names()), StringBuilder::new(), StringBuilder::new()).finish();
+    Field::new(Column::Props.name(), empty.data_type().clone(), nullable)
+        .with_metadata(HashMap::from([(KEY.to_owned(), "json".to_owned())]))
+}
+
+/// Whether the values of a map column are JSON texts.
+pub(crate) fn holds_json(field: &Field) -> bool {
+    field.metadata().get(KEY).is_some_and(|word| word == "json")
+}
+
+/// Objects as a map.
+///
+/// # Errors
+/// When a cell is not a JSON object.
+pub(crate) fn to_map(props: &StringArray) -> Result<MapArray> {
+    let mut builder = MapBuilder::new(Some(names()), StringBuilder::new(), StringBuilder::new());
+    let mut members = Members::default();
+    for cell in props {
+        members.read(cell.unwrap_or_default(), |name, value| {
+            builder.keys().append_value(name);
+            builder.values().append_value(value);
+            Ok(())
+        })?;
+        builder.append(true).map_err(|error| Error::malformed(error.to_string()))?;
+    }
+    Ok(builder.finish())
+}
+
+/// A map as objects.
+///
+/// # Errors
+/// When keys are null, or values of a type that JSON does not have.
+pub(super) fn from_map(map: &MapArray, json: bool) -> Result<StringArray> {
+    let keys = cast_strict(map.keys(), &DataType::Utf8, Column::Props.name())?;
+    let keys: &StringArray = keys.as_string();
+    let values = Values::new(map.values(), json)?;
+    let mut out = StringBuilder::with_capacity(map.len(), keys.value_data().len());
+    let mut cell = String::new();
+    for (row, ends) in map.value_offsets().windows(2).enumerate() {
+        cell.clear();
+        if map.is_valid(row) && ends[0] < ends[1] {
+            for entry in ends[0] as usize..ends[1] as usize {
+                if keys.is_null(entry) {
+                    return Err(Error::broken(&rules::PROPS_JSON, "a key of props is null"));
+                }
+                cell.push(if cell.is_empty() { '{' } else { ',' });
+                push_string(&mut cell, keys.value(entry));
+                cell.push(':');
+                values.push(entry, &mut cell)?;
+            }
+            cell.push('}');
+        }
+        out.append_value(&cell);
+    }
+    Ok(out.finish())
+}
+
+/// The values of a map, ready to be written as JSON.
+enum Values {
+    Json(ArrayRef),
+    Text(ArrayRef),
+    Scalars(ArrayRef),
+}
+
+impl Values {
+    fn new(values: &ArrayRef, json: bool) -> Result<Self> {
+        let text = || cast_strict(values, &DataType::Utf8, Column::Props.name());
+        Ok(match values.data_type() {
+            DataType::Boolean => Values::Scalars(Arc::clone(values)),
+            number if number.is_numeric() => Values::Scalars(Arc::clone(values)),
+            _ if json => Values::Json(text()?),
+            _ => Values::Text(text()?),
+        })
+    }
+
+    fn push(&self, entry: usize, out: &mut String) -> Result<()> {
+        let array = match self {
+            Values::Json(array) | Values::Text(array) | Values::Scalars(array) => array,
+        };
+        if array.is_null(entry) {
+            out.push_str("null");
+            return Ok(());
+        }
+        match self {
+            Values::Json(array) => out.push_str(array.as_string::<i32>().value(entry)),
+            Values::Text(array) => push_string(out, array.as_string::<i32>().value(entry)),
+            Values::Scalars(array) => {
+                let formatter = ArrayFormatter::try_new(array.as_ref(), &FormatOptions::new())
+                    .map_err(|error| Error::malformed(error.to_string()))?;
+                let text = formatter.value(entry).to_string();
+                let finite = !matches!(text.as_str(), "NaN" | "inf" | "-inf");
+                out.push_str(if finite { &text } else { "null" });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn objects_come_back() {
+        let props = StringArray::from(vec![
+            Some(r#"{"a":1,"b":"x","c":[1,{"d":null}],"e\"":12345678901234567890123}"#),
+            Some(""),
+            None,
+            Some("{}"),
+            Some("null"),
+        ]);
+        let map = to_map(&props).unwrap();
+        let back = from_map(&map, true).unwrap();
+        assert_eq!(back.value(0), props.value(0));
+        assert!((1..5).all(|row| back.value(row).is_empty()));
+    }
+
+    #[test]
+    fn values_of_other_writers_are_what_their_type_says() {
+        let mut builder =
+            MapBuilder::new(None, StringBuilder::new(), arrow_array::builder::Int32Builder::new());
+        builder.keys().append_value("n");
+        builder.values().append_value(5);
+        builder.keys().append_value("m");
+        builder.values().append_null();
+        builder.append(true).unwrap();
+        assert_eq!(from_map(&builder.finish(), false).unwrap().value(0), r#"{"n":5,"m":null}"#);
+        let map = to_map(&StringArray::from(vec![r#"{"n":5}"#])).unwrap();
+        assert_eq!(from_map(&map, false).unwrap().value(0), r#"{"n":"5"}"#);
+    }
+}

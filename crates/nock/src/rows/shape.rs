@@ -1,0 +1,103 @@
+//! What the rows of a whole dataset have in common: the types that its partitions agree on.
+
+use arrow_array::{ArrayRef, new_null_array};
+use arrow_cast::{CastOptions, can_cast_types, cast_with_options};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
+
+use crate::layout::{Extra, Layout};
+use crate::rules;
+
+/// Types that all partitions are brought to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shape {
+    /// Type of truth on node rows: Float64 as soon as one partition has it.
+    pub truth: DataType,
+    /// Further columns of all partitions, sorted by name: those of edge rows in the nested layout too.
+    pub extras: Vec<Extra>,
+}
+
+impl Shape {
+    /// The shape of partitions with these layouts.
+    ///
+    /// # Errors
+    /// [`rules::FILE_COLUMN_TYPE`] when two partitions hold values under one name that have no type in common.
+    pub fn of<'a>(layouts: impl Iterator<Item = &'a Layout> + Clone) -> Result<Shape> {
+        let parts = layouts.flat_map(|layout| std::iter::once(layout).chain(layout.nested.as_deref()));
+        let wide = parts.clone().any(|layout| layout.truth_type() == DataType::Float64 && !layout.empty);
+        let mut extras: Vec<Extra> = Vec::new();
+        for extra in parts.flat_map(|layout| &layout.extras) {
+            match extras.iter_mut().find(|known| known.name == extra.name) {
+                None => extras.push(extra.clone()),
+                Some(known) => {
+                    known.data_type = common(&known.data_type, &extra.data_type).ok_or_else(|| {
+                        let (one, two) = (&known.data_type, &extra.data_type);
+                        let message = format!("column {} is {one} in one partition and {two} in another", extra.name);
+                        Error::broken(&rules::FILE_COLUMN_TYPE, message).at(Place::field(&extra.name))
+                    })?;
+                }
+            }
+        }
+        extras.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(Shape { truth: if wide { DataType::Float64 } else { DataType::Float32 }, extras })
+    }
+
+    /// A further column, brought to its type here.
+    ///
+    /// # Errors
+    /// [`rules::FILE_COLUMN_TYPE`] when a value does not fit.
+    pub fn cast_extra(&self, index: usize, column: &ArrayRef) -> Result<ArrayRef> {
+        match self.extras.get(index) {
+            Some(extra) => cast_strict(column, &extra.data_type, &extra.name),
+            None => Ok(new_null_array(&DataType::Null, column.len())),
+        }
+    }
+}
+
+/// The narrowest type that holds both.
+fn common(left: &DataType, right: &DataType) -> Option<DataType> {
+    match (left, right) {
+        (left, right) if left == right => Some(left.clone()),
+        (DataType::Null, other) | (other, DataType::Null) => Some(other.clone()),
+        (left, right) if left.is_signed_integer() && right.is_signed_integer() => Some(DataType::Int64),
+        (left, right) if left.is_integer() && right.is_integer() => {
+            let wide = [left, right].contains(&&DataType::UInt64);
+            (!wide).then_some(DataType::Int64)
+        }
+        (left, right) if left.is_floating() && right.is_floating() => Some(DataType::Float64),
+        _ => None,
+    }
+}
+
+/// Casts without losing anything: a value that does not fit is an error, never null.
+pub(super) fn cast_strict(column: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(column.clone());
+    }
+    let refused = || {
+        let message = format!("column {name} cannot be read as {to}");
+        Error::broken(&rules::FILE_COLUMN_TYPE, message).at(Place::field(name))
+    };
+    if !can_cast_types(column.data_type(), to) {
+        return Err(refused());
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &options).map_err(|error| refused().caused_by(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_meet_only_where_nothing_is_lost() {
+        use DataType as T;
+        assert_eq!(common(&T::Int16, &T::Int32), Some(T::Int64));
+        assert_eq!(common(&T::Int64, &T::UInt32), Some(T::Int64));
+        assert_eq!(common(&T::Int64, &T::UInt64), None);
+        assert_eq!(common(&T::Float32, &T::Float64), Some(T::Float64));
+        assert_eq!(common(&T::Null, &T::Utf8), Some(T::Utf8));
+        assert_eq!(common(&T::Int64, &T::Float64), None);
+        assert_eq!(common(&T::Utf8, &T::Boolean), None);
+    }
+}

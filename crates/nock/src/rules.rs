@@ -1,0 +1,151 @@
+//! The rules of the format, each with a stable id.
+//!
+//! An *error* is what the published library fails on, or what has no clear meaning; a *warning* is a breach of the
+//! specification that can be read; a *note* is worth knowing. Whether reading stops is decided by
+//! [`crate::Tolerance`], not by the severity.
+
+use isomorph_error::{Rule, Severity};
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
+
+        /// All rules of this format, sorted by id.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    /// A text file begins with a byte-order mark.
+    CSV_BOM "NOCK-CSV-BOM" Error
+        "a text file begins with its header, not with a byte-order mark", "save it as UTF-8 without a mark";
+    /// A field that Python's reader refuses.
+    CSV_FIELD "NOCK-CSV-FIELD" Warning
+        "a field of a text file has at most 131,072 characters, the limit of Python's csv module",
+        "write Parquet instead";
+    /// A text file has no header, or one that is not NOCK's.
+    CSV_HEADER "NOCK-CSV-HEADER" Error
+        "the first line of a text file names its columns", "add the header line";
+    /// A spelling that only lenient readers take.
+    CSV_SPELLING "NOCK-CSV-SPELLING" Warning
+        "text is quoted, booleans are True or False, and no line is blank", "";
+    /// A record is broken.
+    CSV_RECORD "NOCK-CSV-RECORD" Error
+        "every record has as many fields as the header, and every quote is closed", "";
+    /// A field that is not what its column holds.
+    CSV_VALUE "NOCK-CSV-VALUE" Error
+        "edge_id and shadow are integers, truth is a float, is_rdf is True or False", "";
+    /// An edge row has no number.
+    EDGE_ID "NOCK-EDGE-ID" Error
+        "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "";
+    /// Two edge rows of one node have the same number.
+    EDGE_ID_REPEATED "NOCK-EDGE-ID-REPEATED" Warning
+        "edge_id is unique among the edge rows of a node", "";
+    /// An edge row stands behind the node row of another node, or before the first one.
+    EDGE_SEQUENCE "NOCK-EDGE-SEQUENCE" Error
+        "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq puts the rows in sequence";
+    /// A column is missing.
+    FILE_COLUMNS "NOCK-FILE-COLUMNS" Error
+        "a partition has the nine columns src_name, edge_id, rel_name, dst_name, truth, shadow, is_rdf, labels, props",
+        "";
+    /// The physical types are not those of the specification.
+    FILE_TYPES "NOCK-FILE-TYPES" Note
+        "src_name is REQUIRED, edge_id and shadow are INT32, truth is FLOAT",
+        "isomorph convert PATH NEW.parq writes the specification's types";
+    /// A column cannot hold what it should.
+    FILE_COLUMN_TYPE "NOCK-FILE-COLUMN-TYPE" Error
+        "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean", "";
+    /// A cell that no reader looks at holds something.
+    IGNORED "NOCK-IGNORED" Warning
+        "rel_name and dst_name are empty on node rows; shadow is -1 and labels are empty on edge rows",
+        "nothing reads these cells: move what they say to another row";
+    /// A label that will not come back as it was meant.
+    LABELS "NOCK-LABELS" Note
+        "labels have neither empty parts nor blanks around them", "";
+    /// Labels are missing on a node row.
+    LABELS_NULL "NOCK-LABELS-NULL" Error
+        "a node row without labels has an empty text, not a null", "";
+    /// A string is null.
+    MISSING_NULL "NOCK-MISSING-NULL" Note
+        "a missing text is the empty text, a missing integer is -1", "";
+    /// A name is empty.
+    NAME_EMPTY "NOCK-NAME-EMPTY" Error
+        "every row names its source node, every edge row its destination", "";
+    /// An end of an edge has no node row.
+    NODE_IMPLICIT "NOCK-NODE-IMPLICIT" Warning
+        "each node has a node row", "isomorph convert PATH NEW.parq writes the missing rows";
+    /// Two partitions hold one node as their own.
+    NODE_OWNERS "NOCK-NODE-OWNERS" Warning
+        "a node is local (shadow -1) in one partition only", "";
+    /// A node has several node rows.
+    NODE_REPEATED "NOCK-NODE-REPEATED" Warning
+        "each node has one node row in a partition", "";
+    /// Two files claim one partition number.
+    PART_ID "NOCK-PART-ID" Error
+        "partitions have different numbers", "move one of the files away";
+    /// Partitions have different columns or types.
+    PART_SCHEMA "NOCK-PART-SCHEMA" Warning
+        "all partitions have one schema, or tools that read a directory as one table will fail",
+        "isomorph convert DIR NEW_DIR writes one schema";
+    /// Properties are not JSON.
+    PROPS_JSON "NOCK-PROPS-JSON" Error
+        "props is empty or the text of a JSON object", "";
+    /// Properties hold NaN or Infinity.
+    PROPS_NAN "NOCK-PROPS-NAN" Error
+        "props holds no NaN and no Infinity, which JSON does not have", "--lenient reads them as null";
+    /// Properties are missing.
+    PROPS_NULL "NOCK-PROPS-NULL" Error
+        "a row without properties has an empty text, not a null", "";
+    /// Properties are JSON, but no object.
+    PROPS_OBJECT "NOCK-PROPS-OBJECT" Error
+        "props is a JSON object, not an array or a scalar",
+        "--lenient reads the value as one property with an empty name";
+    /// A property is stated twice.
+    PROPS_REPEATED "NOCK-PROPS-REPEATED" Warning
+        "the keys of props are different from each other", "of repeated keys the last one counts";
+    /// The RDF flag of an edge is not its source's.
+    RDF_EDGE "NOCK-RDF-EDGE" Warning
+        "is_rdf of an edge row is that of its source node", "";
+    /// A node from an RDF stack has a name that is no IRI.
+    RDF_NAME "NOCK-RDF-NAME" Note
+        "the names of nodes and relations from an RDF stack are absolute IRIs", "";
+    /// The RDF flag is missing.
+    RDF_NULL "NOCK-RDF-NULL" Warning
+        "is_rdf is true or false, never null", "";
+    /// An edge has no relation name.
+    REL_NULL "NOCK-REL-NULL" Warning
+        "an edge without a relation has an empty rel_name, not a null", "";
+    /// A row of a foreign node has edges.
+    SHADOW_EDGES "NOCK-SHADOW-EDGES" Warning
+        "the edges of a node are in the partition that owns it", "";
+    /// A foreign node is found nowhere.
+    SHADOW_OWNER "NOCK-SHADOW-OWNER" Warning
+        "a shadow node is local in another partition", "open the directory that holds all partitions";
+    /// The partition number is no number.
+    SHADOW_RANGE "NOCK-SHADOW-RANGE" Warning
+        "shadow is -1, or the number of a partition", "";
+    /// A degree of belief is missing.
+    TRUTH_MISSING "NOCK-TRUTH-MISSING" Error
+        "truth is never null and never NaN", "--lenient reads a missing truth as 1.0";
+    /// A degree of belief is out of range.
+    TRUTH_RANGE "NOCK-TRUTH-RANGE" Warning
+        "truth is between 0 and 1", "";
+    /// A value that the format cannot hold.
+    WRITE_VALUE "NOCK-WRITE-VALUE" Error
+        "names are not empty, labels have no comma, truth is a number, edge ids fit their column", "";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_sorted_by_subject_and_different() {
+        let mut ids: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), RULES.len());
+        assert!(ids.iter().all(|id| id.starts_with("NOCK-")));
+    }
+}

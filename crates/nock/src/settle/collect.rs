@@ -1,0 +1,137 @@
+//! Collecting names, piece by piece.
+
+use isomorph_error::Result;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::shards::{Mark, SHARDS, Says, Shards};
+use super::{Position, resolve::Piece};
+use crate::rows::{Rows, no_destination};
+
+/// Marks of one shard that are handed over together.
+const TOGETHER: usize = 256;
+
+/// Slots for names mentioned not long ago.
+const RECENT: usize = 4096;
+
+/// Collects the names of one piece.
+pub(crate) struct Collector<'a> {
+    shards: &'a Shards,
+    piece: usize,
+    row: u64,
+    nodes: Vec<Vec<Mark>>,
+    mentions: Vec<Vec<Mark>>,
+    /// Hashes of names mentioned not long ago: most edges of a hub name it again and again.
+    recent: Vec<u128>,
+    /// Name of the node whose edge rows are being read.
+    current: Vec<u8>,
+    found: Piece,
+}
+
+impl<'a> Collector<'a> {
+    /// A collector for piece number `piece`.
+    pub fn new(shards: &'a Shards, piece: usize) -> Self {
+        Collector {
+            shards,
+            piece,
+            row: 0,
+            nodes: vec![Vec::new(); SHARDS],
+            mentions: vec![Vec::new(); SHARDS],
+            recent: vec![0; RECENT],
+            current: Vec::new(),
+            found: Piece::default(),
+        }
+    }
+
+    /// Takes the next rows of the piece.
+    ///
+    /// # Errors
+    /// When the budget is used up and a temporary file cannot be written.
+    pub fn add(&mut self, rows: &Rows) -> Result<()> {
+        let ids = rows.edge_ids.values();
+        // The row of this batch that names the current node, if one does.
+        let mut current: Option<usize> = None;
+        for (row, &id) in ids.iter().enumerate() {
+            let name = rows.names.value(row);
+            if id < 0 {
+                let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
+                let hash = xxh3_128(name.as_bytes());
+                self.push(hash, Says::Node, Position::new(self.piece, self.row, foreign))?;
+                self.found.nodes += 1;
+                self.found.last = Some((hash, foreign));
+                current = Some(row);
+            } else {
+                let now = current.map_or(self.current.as_slice(), |row| rows.names.value(row).as_bytes());
+                if self.found.nodes == 0 || name.as_bytes() != now {
+                    self.stray(name)?;
+                }
+                self.found.foreign_edges += u64::from(self.found.last.is_some_and(|(_, foreign)| foreign));
+                match rows.dsts.as_ref().map(|names| names.value(row)) {
+                    None | Some("") => return Err(no_destination(rows)),
+                    Some(target) => self.mention(xxh3_128(target.as_bytes()), true)?,
+                }
+                self.found.edges += 1;
+            }
+            self.row += 1;
+        }
+        if let Some(row) = current {
+            self.current.clear();
+            self.current.extend_from_slice(rows.names.value(row).as_bytes());
+        }
+        Ok(())
+    }
+
+    /// An edge row that is not behind its node row in this piece.
+    fn stray(&mut self, name: &str) -> Result<()> {
+        let hash = xxh3_128(name.as_bytes());
+        if self.found.nodes == 0 && self.found.head.is_none_or(|(head, _)| head == hash) {
+            // It may belong to the last node of the piece before.
+            let count = self.found.head.map_or(0, |(_, count)| count);
+            self.found.head = Some((hash, count + 1));
+        } else {
+            self.found.strays += 1;
+            self.found.first_stray.get_or_insert(self.row);
+        }
+        self.mention(hash, false)
+    }
+
+    fn mention(&mut self, hash: u128, target: bool) -> Result<()> {
+        let slot = &mut self.recent[hash as usize % RECENT];
+        if *slot == hash {
+            return Ok(());
+        }
+        *slot = hash;
+        self.push(hash, Says::Mention, Position::new(self.piece, self.row, target))
+    }
+
+    fn push(&mut self, hash: u128, says: Says, position: Position) -> Result<()> {
+        let shard = Mark::shard(hash);
+        let marks = match says {
+            Says::Node => &mut self.nodes[shard],
+            Says::Mention => &mut self.mentions[shard],
+        };
+        marks.push(Mark::new(hash, position));
+        if marks.len() >= TOGETHER { self.shards.add(shard, says, marks) } else { Ok(()) }
+    }
+
+    /// Hands over what is left, and says what was found.
+    ///
+    /// # Errors
+    /// As [`Collector::add`].
+    pub fn finish(mut self) -> Result<Piece> {
+        for (shard, marks) in self.nodes.iter_mut().enumerate() {
+            self.shards.add(shard, Says::Node, marks)?;
+        }
+        for (shard, marks) in self.mentions.iter_mut().enumerate() {
+            self.shards.add(shard, Says::Mention, marks)?;
+        }
+        Position::check(self.piece, self.row)?;
+        self.found.rows = self.row;
+        Ok(self.found)
+    }
+}
+
+/// Whether a node row is that of a node of another partition.
+pub(crate) fn is_foreign(shadow: &arrow_array::Int64Array, row: usize) -> bool {
+    use arrow_array::Array;
+    shadow.is_valid(row) && shadow.value(row) >= 0
+}

@@ -1,0 +1,74 @@
+//! What settling says of the rules.
+
+use isomorph_error::{Findings, Place};
+
+use super::Position;
+use super::resolve::Piece;
+use crate::rules;
+
+/// Places of one rule that are kept.
+const KEEP: usize = 8;
+
+/// A node row that does not speak for its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Breach {
+    /// There is another row of the node in the same partition.
+    Repeated(Position),
+    /// Another partition owns the node too.
+    Owners(Position),
+}
+
+/// The findings, places in the order of the rows.
+pub(super) fn findings(
+    implicit: &[Position],
+    unresolved: &[Position],
+    mut breaches: Vec<Breach>,
+    pieces: &[Piece],
+    partition_of: &dyn Fn(usize) -> usize,
+    place_of: &dyn Fn(Position) -> Place,
+) -> Findings {
+    let mut findings = Findings::keeping(KEEP);
+    breaches.sort_unstable();
+    let repeated = breaches.iter().filter_map(|breach| match breach {
+        Breach::Repeated(row) => Some(*row),
+        Breach::Owners(_) => None,
+    });
+    let owners = breaches.iter().filter_map(|breach| match breach {
+        Breach::Owners(row) => Some(*row),
+        Breach::Repeated(_) => None,
+    });
+    let mut push = |rule, message: &str, rows: &mut dyn Iterator<Item = Position>| {
+        // Places cost more than counts, and only the first few are kept.
+        for (index, row) in rows.enumerate() {
+            findings.push(rule, message, if index < KEEP { place_of(row) } else { Place::default() });
+        }
+    };
+    push(&rules::NODE_IMPLICIT, "this end of an edge has no node row", &mut implicit.iter().copied());
+    push(&rules::SHADOW_OWNER, "this node lives in a partition that is not here", &mut unresolved.iter().copied());
+    push(&rules::NODE_REPEATED, "another row of the same node counts instead", &mut repeated.into_iter());
+    push(&rules::NODE_OWNERS, "another partition owns this node too", &mut owners.into_iter());
+    let mut last: Option<(usize, u128)> = None;
+    for (index, piece) in pieces.iter().enumerate() {
+        let partition = partition_of(index);
+        let mut strays = piece.strays;
+        let mut first = piece.first_stray;
+        if let Some((head, count)) = piece.head {
+            if last != Some((partition, head)) {
+                strays += count;
+                first = Some(0);
+            }
+        }
+        for stray in 0..strays {
+            // Only the first place is known; the others are counted.
+            let place = if stray == 0 { first } else { None };
+            let place = place.map(|row| place_of(Position::new(index, row, false))).unwrap_or_default();
+            findings.push(&rules::EDGE_SEQUENCE, "this edge row does not follow the row of its node", place);
+        }
+        if let Some((hash, _)) = piece.last {
+            last = Some((partition, hash));
+        } else if last.is_some_and(|(before, _)| before != partition) {
+            last = None;
+        }
+    }
+    findings
+}

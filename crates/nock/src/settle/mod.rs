@@ -1,0 +1,53 @@
+//! Settling: which row speaks for a node when several do, and which nodes have no row at all.
+//!
+//! A pass over names alone. Names are compared by 128-bit hashes (XXH3), as everywhere in the model; what is kept of a
+//! row are 24 bytes, in shards that spill to temporary files when the budget is used up. The result is small: rows to
+//! leave out, and the first mention of each node without a row.
+
+mod collect;
+mod findings;
+mod position;
+mod resolve;
+mod shards;
+
+pub(crate) use collect::Collector;
+pub(crate) use position::Position;
+pub(crate) use resolve::resolve;
+pub(crate) use shards::Shards;
+
+use isomorph_error::Findings;
+
+/// What a pass over the names found out.
+#[derive(Debug, Clone, Default)]
+pub struct Settled {
+    /// Number of nodes, those without a row of their own included.
+    pub nodes: u64,
+    /// Number of edges.
+    pub edges: u64,
+    /// Nodes without a row of their own, which only edge rows mention.
+    pub implicit_nodes: u64,
+    /// Foreign nodes of which no partition says that it owns them.
+    pub unresolved_shadows: u64,
+    /// Whether edges come in the order of their sources' rows.
+    pub in_sequence: bool,
+    /// What was noticed: repeated rows, several owners, missing rows and owners, rows out of sequence.
+    pub findings: Findings,
+    /// Rows that are left out, ascending.
+    pub(crate) dropped: Vec<Position>,
+    /// First mentions of nodes without a row, ascending.
+    pub(crate) implicit: Vec<Position>,
+    /// For each piece, the number of its first node.
+    pub(crate) starts: Vec<u64>,
+}
+
+impl Settled {
+    /// Rows of `piece` that are left out: their numbers in the piece, ascending.
+    pub(crate) fn dropped_in(&self, piece: usize) -> &[Position] {
+        Position::within(&self.dropped, piece)
+    }
+
+    /// First mentions in `piece` of nodes without a row, ascending.
+    pub(crate) fn implicit_in(&self, piece: usize) -> &[Position] {
+        Position::within(&self.implicit, piece)
+    }
+}

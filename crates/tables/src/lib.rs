@@ -18,6 +18,7 @@ pub use csv::{CsvDialect, Quoting};
 pub use encoding::Encoding;
 pub use fence::quiet_fenced_panics;
 pub use options::{Limits, ReadOptions, TextType};
+pub use parquet::PageCache;
 pub use predicate::{Comparison, Literal, Predicate};
 pub use reader::{Batches, TableReader};
 pub use selection::{BATCH_ROWS, Selection};

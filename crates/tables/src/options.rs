@@ -3,7 +3,7 @@
 use arrow_schema::SchemaRef;
 use isomorph_storage::limits;
 
-use crate::CsvDialect;
+use crate::{CsvDialect, PageCache};
 
 /// How a table is read. The default reads Parquet and ORC as they are.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +19,8 @@ pub struct ReadOptions {
     pub text: TextType,
     /// Bounds for hostile input.
     pub limits: Limits,
+    /// Unpacked Parquet pages that look-ups come back to. Options that are cloned share them.
+    pub pages: PageCache,
 }
 
 impl ReadOptions {

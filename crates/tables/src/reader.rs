@@ -1,5 +1,6 @@
 //! Reading a table, whatever its encoding.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -7,7 +8,7 @@ use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
 use isomorph_storage::Blob;
 
-use crate::parquet::{ParquetFile, Scan};
+use crate::parquet::{self, ParquetFile, Scan};
 use crate::{Encoding, ReadOptions, Selection};
 
 /// An opened table. Its metadata was read and checked once; clones share it and may be used side by side.
@@ -77,7 +78,7 @@ impl TableReader {
     }
 
     /// The rows of one row group or stripe, counted in the file; nothing for text.
-    pub fn rows_of_group(&self, group: usize) -> Option<std::ops::Range<u64>> {
+    pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
         }
@@ -94,6 +95,17 @@ impl TableReader {
                 let scan = Scan::new(file, selection)?;
                 Ok(Batches { schema: Arc::clone(scan.schema()), batches: Box::new(scan) })
             }
+        }
+    }
+
+    /// The `rows` of `columns`, in the order given, for look-ups: ranges may overlap and lie in any order. In a Parquet
+    /// file with a page index only the pages that hold the rows are read; other encodings are read up to the last row.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] and `NotFound` for rows and columns that the table has not, and those of the data.
+    pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
+        match &self.0 {
+            Source::Parquet(file) => parquet::read_rows(file, columns, rows),
         }
     }
 }

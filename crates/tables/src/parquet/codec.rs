@@ -1,6 +1,7 @@
 //! Page decompression into a buffer of exactly the size the page claims: a page that unpacks to more is refused, not
 //! followed.
 
+use std::cell::RefCell;
 use std::io::{Cursor, Read};
 
 use parquet::basic::Compression;
@@ -13,7 +14,7 @@ pub(super) enum Codec {
     Brotli,
     Lz4Hadoop,
     Lz4,
-    Zstd(Box<zstd::bulk::Decompressor<'static>>),
+    Zstd,
 }
 
 /// Why a page could not be unpacked.
@@ -29,9 +30,7 @@ impl Codec {
             Compression::BROTLI(_) => Codec::Brotli,
             Compression::LZ4 => Codec::Lz4Hadoop,
             Compression::LZ4_RAW => Codec::Lz4,
-            Compression::ZSTD(_) => {
-                Codec::Zstd(Box::new(zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?))
-            }
+            Compression::ZSTD(_) => Codec::Zstd,
             other => return Err(format!("pages are compressed with {other}")),
         })
     }
@@ -65,12 +64,7 @@ impl Codec {
                     lz4_flex::block::decompress_into(packed, &mut out[start..]).map_err(|error| error.to_string())?;
                 out.truncate(start + unpacked);
             }
-            Codec::Zstd(decoder) => {
-                out.reserve_exact(size);
-                let mut behind = Cursor::new(&mut *out);
-                behind.set_position(start as u64);
-                decoder.decompress_to_buffer(packed, &mut behind).map_err(|error| error.to_string())?;
-            }
+            Codec::Zstd => unpack_zstd(packed, size, out)?,
         }
         let unpacked = out.len() - start;
         if unpacked == size { Ok(()) } else { Err(format!("it unpacks to {unpacked} bytes instead of {size}")) }
@@ -81,6 +75,25 @@ impl Codec {
 fn read_bounded(reader: impl Read, size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
     out.reserve_exact(size);
     reader.take(size as u64 + 1).read_to_end(out).map(drop).map_err(|error| error.to_string())
+}
+
+thread_local! {
+    /// The tables of a Zstandard decoder are large: one for each thread is enough.
+    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn unpack_zstd(packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
+    ZSTD.with_borrow_mut(|decoder| {
+        let decoder = match decoder {
+            Some(decoder) => decoder,
+            none => none.insert(zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?),
+        };
+        let start = out.len() as u64;
+        out.reserve_exact(size);
+        let mut behind = Cursor::new(out);
+        behind.set_position(start);
+        decoder.decompress_to_buffer(packed, &mut behind).map(drop).map_err(|error| error.to_string())
+    })
 }
 
 /// LZ4 as Hadoop frames it: blocks headed by their unpacked and packed sizes, big-endian. Older writers used the name
@@ -144,7 +157,7 @@ mod tests {
             (Codec::Gzip, gzip(b"abc")),
             (Codec::Snappy(Box::default()), snap::raw::Encoder::new().compress_vec(b"abc").unwrap()),
             (Codec::Lz4, lz4_flex::block::compress(b"abc")),
-            (Codec::Zstd(Box::new(zstd::bulk::Decompressor::new().unwrap())), zstd::bulk::compress(b"abc", 1).unwrap()),
+            (Codec::Zstd, zstd::bulk::compress(b"abc", 1).unwrap()),
         ] {
             let mut out = Vec::new();
             codec.unpack(&packed, 3, &mut out).unwrap();

@@ -10,6 +10,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 
 use super::columns::Columns;
 use super::footer::{self, chunk_range};
+use super::page_cache::{self, PageCache};
 use super::page_index::{OffsetIndex, PageBounds, parse_column_index};
 use super::thrift::ThriftError;
 use crate::rules::{PARQUET_CHUNK, PARQUET_INDEX};
@@ -21,6 +22,10 @@ pub(crate) struct ParquetFile {
     pub(super) limits: Limits,
     pub(super) metadata: Arc<ParquetMetaData>,
     pub(super) columns: Columns,
+    /// Tells this file's pages from those of others in the cache.
+    pub(super) number: u64,
+    /// Pages that look-ups come back to.
+    pub(super) cache: PageCache,
     /// The first row of each row group, and the number of rows at the end.
     group_starts: Vec<u64>,
     /// The end of the file in front of the footer, where short files have their page indexes.
@@ -58,6 +63,8 @@ impl ParquetFile {
             limits: options.limits.clone(),
             metadata,
             columns,
+            number: page_cache::new_file(),
+            cache: options.pages.clone(),
             group_starts,
             tail: footer.tail,
             indexes,
@@ -83,6 +90,11 @@ impl ParquetFile {
     pub(crate) fn rows_of(&self, group: usize) -> Range<u64> {
         let start = self.group_starts.get(group).copied().unwrap_or_else(|| self.row_count());
         start..self.group_starts.get(group + 1).copied().unwrap_or(start)
+    }
+
+    /// The row group that holds `row`, which is one of the file's.
+    pub(super) fn group_of(&self, row: u64) -> usize {
+        self.group_starts.partition_point(|start| *start <= row).saturating_sub(1)
     }
 
     pub(super) fn group(&self, group: usize) -> Result<&RowGroupMetaData> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use parquet::arrow::arrow_reader::RowSelection;
 
 use super::columns::{Decoder, Levels};
@@ -81,7 +81,7 @@ impl GroupReader {
             let decoded = fenced(&PARQUET_VALUES, || match decoder.next() {
                 None => Err(Error::broken(&PARQUET_VALUES, "a row group holds fewer rows than it claims")),
                 Some(Ok(batch)) => Ok(batch),
-                Some(Err(error)) => Err(Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error)),
+                Some(Err(error)) => Err(Error::broken(&PARQUET_VALUES, plain(&error)).caused_by(error)),
             });
             match decoded {
                 Ok(batch) => return self.number(&batch).map(Some).map_err(|error| self.placed(error)),
@@ -91,8 +91,9 @@ impl GroupReader {
                 }
                 Err(error) => {
                     let error = watch.take_failure().unwrap_or(error);
+                    let error = self.blame(self.placed(error));
                     self.left.clear();
-                    return Err(self.placed(error));
+                    return Err(error);
                 }
             }
         }
@@ -118,6 +119,27 @@ impl GroupReader {
         let options = RecordBatchOptions::new().with_row_count(usize::try_from(count(&rows)).ok());
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.projection.schema), vec![], &options);
         Ok((batch.map_err(|error| Error::new(Kind::TooLarge, error.to_string()))?, rows))
+    }
+
+    /// Names the column that `error` is about, if nobody has: decodes the columns one by one until one fails.
+    fn blame(&self, error: Error) -> Error {
+        if error.place().field.is_some() {
+            return error;
+        }
+        let fails = |column: usize| {
+            let projection = Arc::new(Projection::new(&self.file, vec![column])?);
+            let rows = self.left.clone();
+            GroupReader::new(Arc::clone(&self.file), self.group, projection, rows, self.batch_rows).next()
+        };
+        let columns = &self.projection.columns;
+        let guilty = match columns.as_slice() {
+            [only] => Some(*only),
+            many => many.iter().copied().find(|column| fails(*column).is_err()),
+        };
+        match guilty.and_then(|column| self.file.schema().fields().get(column)) {
+            Some(field) => error.at(Place::field(field.name())),
+            None => error,
+        }
     }
 
     fn placed(&self, error: Error) -> Error {
@@ -146,9 +168,14 @@ fn open(
     });
     let decoder = fenced(&PARQUET_VALUES, || {
         Decoder::try_new_with_row_groups(&projection.levels, &source, batch_rows, selection)
-            .map_err(|error| Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error))
+            .map_err(|error| Error::broken(&PARQUET_VALUES, plain(&error)).caused_by(error))
     });
     decoder
         .map(|decoder| (decoder, Arc::clone(&watch)))
         .map_err(|error| watch.take_failure().unwrap_or(error).at(file.blob.place()))
+}
+
+/// What a decoder says, without the names of the layers it passed through.
+pub(super) fn plain(error: &impl ToString) -> String {
+    error.to_string().replace("Parquet argument error: ", "").replace("Parquet error: ", "").replace("External: ", "")
 }

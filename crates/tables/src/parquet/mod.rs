@@ -7,6 +7,7 @@
 //! thrift ─ page_header ─ page_check ┐
 //! chunk_bytes ─ codec ──────────────┴ pages  one page after the other, checked before anything is reserved for it
 //! pages ─ row_group ─ group_reader ─ scan    the published decoder, fenced and watched
+//! pages ─ page_cache ─ int_page ─ point      single rows, by the page index
 //! ```
 
 mod bounds;
@@ -17,10 +18,14 @@ mod delta;
 mod file;
 mod footer;
 mod group_reader;
+mod hybrid;
+mod int_page;
+mod page_cache;
 mod page_check;
 mod page_header;
 mod page_index;
 mod pages;
+mod point;
 mod prune;
 mod row_group;
 mod scan;
@@ -29,5 +34,7 @@ mod watch;
 mod write;
 
 pub(crate) use file::ParquetFile;
+pub use page_cache::PageCache;
+pub(crate) use point::read_rows;
 pub(crate) use scan::Scan;
 pub(crate) use write::ParquetWriter;

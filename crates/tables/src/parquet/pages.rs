@@ -7,16 +7,15 @@ use isomorph_error::{Error, Kind, Place, Result};
 use parquet::basic::Type;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::chunk_bytes::ChunkBytes;
 use super::codec::Codec;
+use super::file::ParquetFile;
 use super::page_check::{self, Column, Growth};
 use super::page_header::{DataV2, PageHeader, PageKind};
 use super::page_index::OffsetIndex;
 use super::thrift::ThriftError;
 use super::watch::Watch;
-use crate::Limits;
 use crate::rules::PARQUET_PAGE;
 
 /// Looked at first to find a page header; doubled until the header is whole.
@@ -40,9 +39,10 @@ pub(super) struct ChunkPages {
     bytes: ChunkBytes,
     column: Column,
     codec: Codec,
-    limits: Limits,
+    file: Arc<ParquetFile>,
+    group: usize,
+    leaf: usize,
     watch: Arc<Watch>,
-    place: Place,
     position: Position,
     found: Option<Found>,
     values_left: u64,
@@ -52,19 +52,19 @@ pub(super) struct ChunkPages {
 }
 
 impl ChunkPages {
-    /// The pages of `chunk`, whose stored bytes are `bytes`; errors name `place`. With an `index` pages that are passed
-    /// over are not touched.
+    /// The pages of the column chunk `leaf` of row group `group`, whose stored bytes are `bytes`. With an `index` pages
+    /// that are passed over are not touched.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for an unknown compression.
     pub(super) fn new(
-        chunk: &ColumnChunkMetaData,
+        file: &Arc<ParquetFile>,
+        (group, leaf): (usize, usize),
         bytes: ChunkBytes,
         index: Option<Arc<OffsetIndex>>,
-        limits: &Limits,
         watch: Arc<Watch>,
-        place: Place,
     ) -> Result<Self> {
+        let chunk = file.chunk(group, leaf)?;
         let range = bytes.range();
         let position = match index {
             Some(index) => {
@@ -73,19 +73,29 @@ impl ChunkPages {
             }
             None => Position::Walk(range.start),
         };
+        let unknown = |reason| Error::unsupported(reason).at(file.place_of(group, leaf));
         Ok(ChunkPages {
             bytes,
             column: Column::new(chunk.column_descr()),
-            codec: Codec::new(chunk.compression()).map_err(Error::unsupported)?,
-            limits: limits.clone(),
+            codec: Codec::new(chunk.compression()).map_err(unknown)?,
+            file: Arc::clone(file),
+            group,
+            leaf,
             watch,
-            place,
             position,
             found: None,
             values_left: u64::try_from(chunk.num_values()).unwrap_or_default(),
             unpacked_left: u64::try_from(chunk.uncompressed_size()).unwrap_or_default(),
             entry: None,
         })
+    }
+
+    /// Goes to data page number `page` of the index.
+    pub(super) fn go_to(&mut self, page: usize) {
+        if let Position::Listed { next, dictionary, .. } = &mut self.position {
+            (*next, *dictionary) = (page, false);
+            self.found = None;
+        }
     }
 
     /// Finds the next page that holds values or a dictionary.
@@ -177,9 +187,10 @@ impl ChunkPages {
             return Err(self.broken(at, "the pages unpack to more than their column chunk claims"));
         }
         self.unpacked_left -= unpacked;
-        let ratio = (header.compressed as u64).saturating_mul(self.limits.page_ratio);
-        let most = if self.codec.is_none() { u64::MAX } else { ratio.saturating_add(self.limits.page_slack_bytes) };
-        if unpacked > most.min(self.limits.page_bytes) {
+        let ratio = (header.compressed as u64).saturating_mul(self.file.limits.page_ratio);
+        let most =
+            if self.codec.is_none() { u64::MAX } else { ratio.saturating_add(self.file.limits.page_slack_bytes) };
+        if unpacked > most.min(self.file.limits.page_bytes) {
             let message = format!("a page of {} bytes claims to unpack to {unpacked}", header.compressed);
             return Err(self.broken(at, &message).of_kind(Kind::TooLarge));
         }
@@ -196,7 +207,8 @@ impl ChunkPages {
         }
     }
 
-    fn load(&mut self) -> Result<Option<Page>> {
+    /// The next page, unpacked and checked.
+    pub(super) fn load(&mut self) -> Result<Option<Page>> {
         let Some((at, header)) = self.find()? else { return Ok(None) };
         let stored = self.bytes.read(at, header.compressed)?;
         if header.crc.is_some_and(|crc| crc != crc32fast::hash(&stored)) {
@@ -301,7 +313,7 @@ impl ChunkPages {
         } else {
             0
         };
-        self.watch.grow(bytes, self.limits.page_bytes)
+        self.watch.grow(bytes, self.file.limits.page_bytes)
     }
 
     fn broken(&self, at: u64, reason: &str) -> Error {
@@ -343,7 +355,7 @@ impl ChunkPages {
     }
 
     fn stop(&self, error: Error) -> ParquetError {
-        self.watch.fail(error.at(self.place.clone()))
+        self.watch.fail(error.at(self.file.place_of(self.group, self.leaf)))
     }
 }
 

@@ -58,7 +58,6 @@ impl OneRowGroup {
     }
 
     fn pages(&self, leaf: usize) -> Result<ChunkPages> {
-        let chunk = self.file.chunk(self.group, leaf)?;
         let (bytes, index) = match self.plans.get(&leaf) {
             Some(plan) => {
                 let bytes =
@@ -70,9 +69,7 @@ impl OneRowGroup {
                 (ChunkBytes::new(self.file.blob.clone(), range.clone(), Arc::from([range]), THROUGH), None)
             }
         };
-        let place = self.file.place_of(self.group, leaf);
-        ChunkPages::new(chunk, bytes, index, &self.file.limits, Arc::clone(&self.watch), place.clone())
-            .map_err(|error| error.at(place))
+        ChunkPages::new(&self.file, (self.group, leaf), bytes, index, Arc::clone(&self.watch))
     }
 }
 

@@ -3,5 +3,6 @@
 
 mod damage;
 mod parquet;
+mod point;
 mod samples;
 mod selection;

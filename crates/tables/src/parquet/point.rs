@@ -1,0 +1,228 @@
+//! Look-ups of single rows: only the pages that hold them are touched, and integers are taken out of them directly.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, UInt64Array};
+use arrow_schema::DataType;
+use arrow_select::take::take;
+use isomorph_error::{Error, Place, Result};
+use parquet::column::page::Page;
+
+use super::chunk_bytes::{ChunkBytes, THROUGH};
+use super::columns::positions;
+use super::file::ParquetFile;
+use super::int_page::{self, Ints};
+use super::page_cache::Key;
+use super::page_check::Column;
+use super::page_header::{PageHeader, PageKind};
+use super::page_index::OffsetIndex;
+use super::pages::ChunkPages;
+use super::scan::Scan;
+use super::watch::Watch;
+use crate::fence::fenced;
+use crate::rules::{PARQUET_PAGE, PARQUET_VALUES};
+use crate::{Selection, convert};
+
+/// Pages of more stored bytes are not read whole for a few plain values of them.
+const LARGE: u64 = 64 << 10;
+/// Read of a large page to see its header and levels, bytes.
+const START: u64 = 1 << 10;
+
+/// The `rows` of `columns`, in the order given; ranges may overlap and lie in any order.
+pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
+    if let Some(outside) = rows.iter().find(|range| range.end > file.row_count() || range.start > range.end) {
+        let message = format!("there are no rows {} to {} in {}", outside.start, outside.end, file.row_count());
+        return Err(Error::usage(message).at(file.blob.place()));
+    }
+    let names: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+    let columns = positions(file.schema(), Some(&names)).map_err(|error| error.at(file.blob.place()))?;
+    let schema = file.schema().project(&columns).map_err(|error| Error::usage(error.to_string()))?;
+    let mut others = Vec::new();
+    let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(columns.len());
+    for (column, name) in columns.iter().zip(&names) {
+        let ints = int_column(file, *column, rows)?;
+        if ints.is_none() {
+            others.push(name.clone());
+        }
+        arrays.push(ints);
+    }
+    if !others.is_empty() {
+        let mut scanned = scan(file, others, rows)?.into_iter();
+        for missing in arrays.iter_mut().filter(|array| array.is_none()) {
+            *missing = scanned.next();
+        }
+    }
+    let count = rows.iter().map(|range| range.end - range.start).sum::<u64>() as usize;
+    convert::batch(arrays.into_iter().flatten().collect(), &Arc::new(schema), count)
+        .map_err(|error| error.at(file.blob.place()))
+}
+
+/// Any columns, by the ordinary way.
+fn scan(file: &Arc<ParquetFile>, columns: Vec<String>, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
+    let mut sorted: Vec<Range<u64>> = rows.iter().filter(|range| !range.is_empty()).cloned().collect();
+    sorted.sort_unstable_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    let is_in_order = merged == rows;
+    // Position of the first row of each merged range in the result of the scan.
+    let mut starts = Vec::with_capacity(merged.len());
+    let mut total = 0;
+    for range in &merged {
+        starts.push(total);
+        total += range.end - range.start;
+    }
+    let scan = Scan::new(file, &Selection::all().columns(columns).rows(merged.clone()))?;
+    let schema = Arc::clone(scan.schema());
+    let batches = scan.collect::<Result<Vec<_>>>()?;
+    let failed = |error: arrow_schema::ArrowError| Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error);
+    let batch = arrow_select::concat::concat_batches(&schema, &batches).map_err(failed)?;
+    if is_in_order {
+        return Ok(batch.columns().to_vec());
+    }
+    let indices = rows.iter().filter(|range| !range.is_empty()).flat_map(|range| {
+        let holder = merged.partition_point(|merged| merged.start <= range.start).saturating_sub(1);
+        let first = starts[holder] + (range.start - merged[holder].start);
+        first..first + (range.end - range.start)
+    });
+    let indices = UInt64Array::from_iter_values(indices);
+    batch.columns().iter().map(|column| take(column, &indices, None).map_err(failed)).collect()
+}
+
+/// A column of integers by the fast way; nothing when it is none, or has no page index.
+fn int_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> Result<Option<ArrayRef>> {
+    let data_type = file.columns.decoded_type(column);
+    let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(None) };
+    if !matches!(data_type, DataType::Int64 | DataType::Int32) {
+        return Ok(None);
+    }
+    let count = rows.iter().map(|range| range.end - range.start).sum::<u64>();
+    let mut out = Ints::with_capacity(usize::try_from(count).unwrap_or_default());
+    for range in rows {
+        let mut at = range.start;
+        while at < range.end {
+            let group = file.group_of(at);
+            let group_rows = file.rows_of(group);
+            let chunk = IntChunk { file, group, leaf, column: Column::new(file.chunk(group, leaf)?.column_descr()) };
+            if !int_page::decodes(chunk.column) {
+                return Ok(None);
+            }
+            let Some(index) = file.page_places(group, leaf)? else { return Ok(None) };
+            let end = range.end.min(group_rows.end);
+            chunk.append(&index, at - group_rows.start..end - group_rows.start, &mut out)?;
+            at = end;
+        }
+    }
+    let nulls = out.nulls.finish();
+    let array: ArrayRef = match data_type {
+        DataType::Int64 => Arc::new(Int64Array::new(out.values.into(), nulls)),
+        _ => Arc::new(Int32Array::new(out.values.into_iter().map(|value| value as i32).collect(), nulls)),
+    };
+    debug_assert_eq!(array.len() as u64, count);
+    Ok(Some(array))
+}
+
+/// One column chunk of integers.
+struct IntChunk<'a> {
+    file: &'a Arc<ParquetFile>,
+    group: usize,
+    leaf: usize,
+    column: Column,
+}
+
+impl IntChunk<'_> {
+    /// Appends `rows`, counted in the row group.
+    fn append(&self, index: &Arc<OffsetIndex>, rows: Range<u64>, out: &mut Ints) -> Result<()> {
+        for number in index.page_of(rows.start)..=index.page_of(rows.end - 1) {
+            let page_rows = index.rows_of(number);
+            let wanted =
+                rows.start.max(page_rows.start) - page_rows.start..rows.end.min(page_rows.end) - page_rows.start;
+            let wanted = wanted.start as usize..wanted.end as usize;
+            let key = Key { file: self.file.number, group: self.group, leaf: self.leaf, page: number };
+            let cached = self.file.cache.get(&key);
+            if cached.is_none() && self.append_plain(index, number, wanted.clone(), out)? {
+                continue;
+            }
+            let page = match cached {
+                Some(page) => page,
+                None => self.load(index, key)?,
+            };
+            let dictionary = if uses_dictionary(&page) {
+                let key = Key { page: Key::DICTIONARY, ..key };
+                Some(self.file.cache.get(&key).map_or_else(|| self.load(index, key), Ok)?)
+            } else {
+                None
+            };
+            let dictionary = dictionary.as_ref().map(|page| page.buffer().as_ref());
+            fenced(&PARQUET_VALUES, || {
+                int_page::append(self.column, &page, dictionary, wanted, out)
+                    .map_err(|reason| Error::broken(&PARQUET_VALUES, reason))
+            })
+            .map_err(|error| error.at(self.place()))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a page, or the dictionary, and keeps it.
+    fn load(&self, index: &Arc<OffsetIndex>, key: Key) -> Result<Arc<Page>> {
+        let chunk = self.file.chunk_range(self.group, self.leaf)?;
+        let wanted = match index.pages().get(key.page) {
+            Some(page) => page.offset..page.offset + page.length,
+            None => chunk.start..index.pages().first().map_or(chunk.end, |first| first.offset),
+        };
+        let bytes = ChunkBytes::new(self.file.blob.clone(), chunk, Arc::from([wanted]), THROUGH);
+        let watch = Arc::new(Watch::new(1, self.file.limits.page_bytes));
+        let mut pages = ChunkPages::new(self.file, (self.group, self.leaf), bytes, Some(Arc::clone(index)), watch)?;
+        if key.page != Key::DICTIONARY {
+            pages.go_to(key.page);
+        }
+        let page = pages.load().map_err(|error| error.at(self.place()))?;
+        let missing = || Error::broken(&PARQUET_PAGE, "a page is missing").at(self.place());
+        let page = Arc::new(page.ok_or_else(missing)?);
+        self.file.cache.keep(key, &page);
+        Ok(page)
+    }
+
+    /// Takes values out of a large, uncompressed page without reading the rest of it. Whether that was possible.
+    fn append_plain(&self, index: &OffsetIndex, number: usize, rows: Range<usize>, out: &mut Ints) -> Result<bool> {
+        let Some(page) = index.pages().get(number).filter(|page| page.length > LARGE) else { return Ok(false) };
+        let chunk = self.file.chunk(self.group, self.leaf)?;
+        if chunk.compression() != parquet::basic::Compression::UNCOMPRESSED {
+            return Ok(false);
+        }
+        let start = self.file.blob.read(page.offset..page.offset + START)?;
+        let Ok(header) = PageHeader::parse(&start) else { return Ok(false) };
+        let PageKind::Data { values, encoding, .. } = header.kind else { return Ok(false) };
+        let page_rows = index.rows_of(number);
+        if u64::from(values) != page_rows.end - page_rows.start || header.crc.is_some() {
+            return Ok(false);
+        }
+        let Some(at) = int_page::plain_values_at(self.column, encoding, &start[header.length..], rows.end) else {
+            return Ok(false);
+        };
+        let first = page.offset + (header.length + at + rows.start * self.column.width) as u64;
+        let end = first + (rows.len() * self.column.width) as u64;
+        if end > page.offset + page.length {
+            return Ok(false);
+        }
+        let bytes = self.file.blob.read(first..end)?;
+        out.nulls.append_n_non_nulls(rows.len());
+        int_page::append_plain(self.column, &bytes, 0..rows.len(), &mut out.values)
+            .map_err(|reason| Error::broken(&PARQUET_VALUES, reason).at(self.place()))?;
+        Ok(true)
+    }
+
+    fn place(&self) -> Place {
+        self.file.place_of(self.group, self.leaf)
+    }
+}
+
+fn uses_dictionary(page: &Page) -> bool {
+    use parquet::basic::Encoding;
+    matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+}

@@ -1,12 +1,12 @@
 //! The three digests of a source, computed on all threads.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Result};
 use isomorph_model::digest::{ContentDigest, Digest, OrderDigest, RowHashes, Table, key_hashes, schema_digest};
 use isomorph_model::{Batch, EndForm, Graph, KeyKind, Request, Source, Tables};
 use isomorph_storage::{Budget, Scratch};
-use isomorph_tables::lookup::Hashes;
+use isomorph_tables::lookup::{Hashes, HashesBuilder};
 use serde::{Deserialize, Serialize};
 
 use crate::parallel;
@@ -58,8 +58,30 @@ pub struct Digested {
 pub struct Running {
     graph: Graph,
     /// Key hashes of nodes by row, for each node type that edges refer to by row.
-    hashes: Vec<Option<Hashes>>,
+    hashes: Vec<Option<NodeHashes>>,
     total: Mutex<State>,
+}
+
+/// Key hashes of the nodes of one type: collected while nodes pass, then only read.
+struct NodeHashes {
+    builder: Mutex<Option<HashesBuilder>>,
+    frozen: OnceLock<Hashes>,
+}
+
+impl NodeHashes {
+    fn write(&self, start: u64, hashes: &[u128]) -> Result<()> {
+        // Nodes that pass a second time are known already.
+        let builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
+        builder.as_ref().map_or(Ok(()), |builder| builder.write(start, hashes))
+    }
+
+    fn freeze(&self) -> Result<()> {
+        let builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(builder) = builder {
+            let _ = self.frozen.set(builder.finish()?);
+        }
+        Ok(())
+    }
 }
 
 /// The sums of one thread.
@@ -73,7 +95,7 @@ impl Running {
     /// Nothing seen yet.
     ///
     /// # Errors
-    /// When a node type that edges refer to by row does not know its number of rows, or memory is short.
+    /// When memory is short and temporary files cannot be made.
     pub fn new(source: &dyn Source, resources: &Resources) -> Result<Self> {
         let graph = source.graph();
         let by_row = (0..graph.edges.len()).filter(|&ty| source.end_form(ty) == EndForm::Rows);
@@ -86,8 +108,9 @@ impl Running {
             if !needed.contains(&at) || ty.key.kind == KeyKind::Row {
                 return Ok(None);
             }
-            let rows = ty.rows.ok_or_else(|| Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)))?;
-            Hashes::new(rows, &resources.budget, &resources.scratch).map(Some)
+            let memory = resources.budget.limit() / 8;
+            let builder = HashesBuilder::new(&resources.budget, &resources.scratch, memory)?;
+            Ok(Some(NodeHashes { builder: Mutex::new(Some(builder)), frozen: OnceLock::new() }))
         });
         let hashes = hashes.collect::<Result<_>>()?;
         Ok(Running { graph: graph.clone(), hashes, total: Mutex::default() })
@@ -103,7 +126,7 @@ impl Running {
                 let keys = state.content.nodes(&self.graph, nodes)?;
                 state.order.nodes(&self.graph, nodes, keys)?;
                 if let Some(Some(hashes)) = self.hashes.get(nodes.ty) {
-                    hashes.put(nodes.start, keys)?;
+                    hashes.write(nodes.start, keys)?;
                 }
                 Ok(())
             }
@@ -125,12 +148,20 @@ impl Running {
         };
         let mut of_keys = Vec::with_capacity(nodes.rows);
         key_hashes(&ty.name, &ty.key, keys, &mut of_keys)?;
-        hashes.put(nodes.start, &of_keys)
+        hashes.write(nodes.start, &of_keys)
+    }
+
+    /// All nodes have passed: edges may come.
+    ///
+    /// # Errors
+    /// When keys that were spilled cannot be read.
+    pub fn nodes_done(&self) -> Result<()> {
+        self.hashes.iter().flatten().try_for_each(NodeHashes::freeze)
     }
 
     /// Merges what a thread has summed.
     pub fn merge(&self, state: State) {
-        let mut total = self.total.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut total = self.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.content.merge(state.content);
         total.order.merge(state.order);
     }
@@ -140,7 +171,7 @@ impl Running {
     /// # Errors
     /// When a document is not sound.
     pub fn finish(self) -> Result<Digested> {
-        let mut total = self.total.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut total = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         total.content.documents(&self.graph)?;
         let digests = Digests {
             content: total.content.digest(),
@@ -154,7 +185,10 @@ impl Running {
 impl RowHashes for Running {
     fn gather(&self, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()> {
         match self.hashes.get(ty) {
-            Some(Some(hashes)) => hashes.gather(rows, out),
+            Some(Some(NodeHashes { frozen, .. })) => match frozen.get() {
+                Some(hashes) => hashes.gather(rows, out),
+                None => Err(Error::usage("edges came before their nodes")),
+            },
             _ => Err(Error::usage("ends are rows where keys were announced")),
         }
     }
@@ -178,6 +212,7 @@ pub fn digest(source: &dyn Source, resources: &Resources, progress: &dyn Progres
         });
         progress.end();
         states?.into_iter().for_each(|state| running.merge(state));
+        running.nodes_done()?;
     }
     running.finish()
 }

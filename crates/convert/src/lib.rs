@@ -1,5 +1,49 @@
-//! conv
-pub mod mapping;
+//! Converting graphs: which formats there are, what a conversion will do, the pipeline that does it, and the proof.
+//!
+//! ```text
+//! Opened ── Plan ── pipeline ── read back ── Certificate ── published
+//!   │                  ▲
+//!   └ carry ─ mapping ─┘
+//! ```
+//!
+//! [`Opened`] is a graph with what travels beside it; [`Plan`] says what will happen; [`convert`] does it. [`digest`],
+//! [`diff`] and [`dump`] look at graphs of any format.
+
+pub mod carry;
+mod conversion;
+mod diff;
+mod digests;
+mod dump;
+mod mapping;
+mod open;
+mod options;
 pub mod parallel;
-pub mod progress;
-pub mod survey;
+mod pipeline;
+mod plan;
+mod progress;
+mod registry;
+mod render;
+mod survey;
+mod tapped;
+
+pub use conversion::{Certificate, convert, counts};
+pub use diff::{Diff, DiffElement, DiffLine, diff};
+pub use digests::{Digested, Digests, Resources, digest};
+pub use dump::dump;
+pub use open::{Opened, carry_of, home_of};
+pub use options::{CarryUse, ConvertOptions, OpenOptions, WriteOptions};
+pub use plan::{Plan, PlanLine, target_format};
+pub use progress::{Counter, Progress, Silent};
+pub use registry::{Format, Shape};
+pub use render::{Element, LineOf, Renderer};
+
+use isomorph_error::Rule;
+
+/// Rules of conversions themselves, for `explain`.
+pub static RULES: &[&Rule] = &[
+    &carry::CARRY_STALE,
+    &mapping::CARRY_FITS,
+    &pipeline::DANGLING_END,
+    &pipeline::EDGE_ORDER,
+    &pipeline::REPEATED_KEY,
+];

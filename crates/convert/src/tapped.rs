@@ -83,6 +83,9 @@ impl Source for Tapped {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if matches!(request.tables, Tables::AllEdges | Tables::Edges(_)) {
+            self.running.nodes_done()?;
+        }
         Ok(self.tap(request.tables, self.inner.scan(request)?))
     }
 
@@ -91,6 +94,7 @@ impl Source for Tapped {
     }
 
     fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        self.running.nodes_done()?;
         let runs = self.inner.runs(ty, order)?;
         Ok(runs.map(|runs| runs.into_iter().map(|run| self.tap(Tables::Edges(ty), run)).collect()))
     }

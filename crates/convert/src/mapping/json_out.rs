@@ -20,7 +20,7 @@ use isomorph_model::{Property, ValueKind};
 type Push<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 
 /// A column whose cells can be written as JSON.
-pub(super) struct JsonCells<'a> {
+pub(crate) struct JsonCells<'a> {
     array: &'a dyn Array,
     push: Push<'a>,
 }
@@ -186,24 +186,24 @@ fn timestamps(column: &dyn Array, unit: TimeUnit, zoned: bool) -> Push<'_> {
             of!(
                 TimestampMillisecondType,
                 temporal::timestamp_ms_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.3f",
-                "%Y-%m-%dT%H:%M:%S%.3fZ"
+                "%Y-%m-%dT%H:%M:%S%.f",
+                "%Y-%m-%dT%H:%M:%S%.fZ"
             )
         }
         TimeUnit::Microsecond => {
             of!(
                 TimestampMicrosecondType,
                 temporal::timestamp_us_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.6f",
-                "%Y-%m-%dT%H:%M:%S%.6fZ"
+                "%Y-%m-%dT%H:%M:%S%.f",
+                "%Y-%m-%dT%H:%M:%S%.fZ"
             )
         }
         TimeUnit::Nanosecond => {
             of!(
                 TimestampNanosecondType,
                 temporal::timestamp_ns_to_datetime,
-                "%Y-%m-%dT%H:%M:%S%.9f",
-                "%Y-%m-%dT%H:%M:%S%.9fZ"
+                "%Y-%m-%dT%H:%M:%S%.f",
+                "%Y-%m-%dT%H:%M:%S%.fZ"
             )
         }
     }

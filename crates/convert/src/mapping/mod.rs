@@ -7,7 +7,7 @@
 
 mod bundle;
 mod json_in;
-mod json_out;
+pub(crate) mod json_out;
 mod names;
 mod shred;
 mod surveyed;

@@ -1,11 +1,9 @@
 //! Keys of nodes, kept as far as edges need them.
 
-use std::borrow::Cow;
-
 use arrow_array::{Array, ArrayRef, UInt64Array};
-use isomorph_error::{Error, Result, Rule, Severity};
-use isomorph_model::{EndForm, Ends, Graph, NodeBatch, Source};
-use isomorph_tables::lookup::{KeyRows, RowKeys};
+use isomorph_error::{Error, Kind, Result, Rule, Severity};
+use isomorph_model::{EndForm, Ends, Graph, KeyKind, NodeBatch, Source};
+use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 
 use crate::digests::Resources;
 
@@ -24,3 +22,165 @@ pub static REPEATED_KEY: Rule = Rule {
     says: "the keys of a node type are unique",
     remedy: "--key row    identify the nodes by their position",
 };
+
+/// Key → row, for the node types that edges refer to by key.
+pub(super) struct RowsByKey {
+    names: Vec<String>,
+    /// Whether a type has no key: then its keys are its rows.
+    keyless: Vec<bool>,
+    builders: Vec<Option<KeyRowsBuilder>>,
+    lookups: Vec<Option<Lookup>>,
+    rows: Vec<u64>,
+}
+
+impl RowsByKey {
+    /// Nothing known yet.
+    pub fn new(source: &dyn Source, resources: &Resources) -> Result<Self> {
+        let graph = source.graph();
+        let mut needed = vec![false; graph.nodes.len()];
+        for (at, ty) in graph.edges.iter().enumerate().filter(|(at, _)| source.end_form(*at) == EndForm::Keys) {
+            for end in [ty.source, ty.target] {
+                *needed.get_mut(end).ok_or_else(|| Error::usage(format!("edge type {at} ends in no node type")))? = true;
+            }
+        }
+        let keyless: Vec<bool> = graph.nodes.iter().map(|ty| ty.key.kind == KeyKind::Row).collect();
+        let several = needed.iter().filter(|needed| **needed).count().max(1) as u64;
+        let options = LookupOptions::new(&resources.budget, &resources.scratch)
+            .memory(resources.budget.limit() / 2 / several)
+            .threads(resources.threads);
+        let builder = |(needed, keyless): (bool, &bool)| (needed && !keyless).then(|| KeyRowsBuilder::new(options.clone()));
+        Ok(RowsByKey {
+            names: graph.nodes.iter().map(|ty| ty.name.clone()).collect(),
+            builders: needed.into_iter().zip(&keyless).map(builder).collect(),
+            lookups: Vec::new(),
+            rows: vec![0; keyless.len()],
+            keyless,
+        })
+    }
+
+    /// Adds the keys of nodes, which follow those before.
+    pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
+        if let Some(rows) = self.rows.get_mut(nodes.ty) {
+            *rows += nodes.rows as u64;
+        }
+        match (self.builders.get_mut(nodes.ty), &nodes.keys) {
+            (Some(Some(builder)), Some(keys)) => builder.push(keys.as_ref()),
+            _ => Ok(()),
+        }
+    }
+
+    /// All nodes have passed.
+    ///
+    /// # Errors
+    /// When a key is there twice, or there is too little memory for the keys.
+    pub fn finish(&mut self) -> Result<()> {
+        for (ty, builder) in self.builders.drain(..).enumerate() {
+            let lookup = builder.map(KeyRowsBuilder::finish).transpose()?;
+            if let Some(Lookup::Memory(keys)) = &lookup
+                && let Some(repeat) = keys.repeats().shown().first()
+            {
+                let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+                let name = self.names.get(ty).cloned().unwrap_or_default();
+                return Err(Error::broken(&REPEATED_KEY, message).at(isomorph_error::Place::file(name).row(repeat.row)));
+            }
+            self.lookups.push(lookup);
+        }
+        Ok(())
+    }
+
+    /// The rows of ends.
+    ///
+    /// # Errors
+    /// When an end is no node.
+    pub fn rows(&self, ty: usize, ends: &Ends) -> Result<UInt64Array> {
+        let keys = match ends {
+            Ends::Rows(rows) => {
+                let count = self.rows.get(ty).copied().unwrap_or_default();
+                if rows.values().iter().any(|row| *row >= count) {
+                    return Err(self.dangling(ty, "an edge ends in a row that does not exist"));
+                }
+                return Ok(rows.clone());
+            }
+            Ends::Keys(keys) => keys,
+        };
+        if self.keyless.get(ty).copied().unwrap_or_default() {
+            return Err(Error::usage("keys of a type that has none"));
+        }
+        let mut rows = Vec::with_capacity(keys.len());
+        match self.lookups.get(ty) {
+            Some(Some(Lookup::Memory(lookup))) => {
+                let misses = lookup.translate(keys.as_ref(), &mut rows)?;
+                if misses.any() {
+                    return Err(self.dangling(ty, "an edge ends in a key that no node has"));
+                }
+            }
+            Some(Some(Lookup::Spilled(_))) => {
+                return Err(Error::new(Kind::TooLarge, "the keys of the nodes do not fit into memory")
+                    .hint("--memory 2GiB    or as much as there is"));
+            }
+            _ => return Err(Error::usage("ends are keys where rows were announced")),
+        }
+        Ok(rows.into())
+    }
+
+    fn dangling(&self, ty: usize, message: &str) -> Error {
+        Error::broken(&DANGLING_END, message).at(self.names.get(ty).cloned().unwrap_or_default())
+    }
+}
+
+/// Row → key, for the node types whose rows edges name and whose keys are wanted.
+pub struct KeysByRow {
+    keys: Vec<Option<RowKeys>>,
+}
+
+/// Collects the keys of nodes.
+pub struct KeysByRowBuilder {
+    builders: Vec<RowKeysBuilder>,
+    keyless: Vec<bool>,
+}
+
+impl KeysByRow {
+    /// Nothing known yet.
+    pub fn builder(graph: &Graph, resources: &Resources) -> KeysByRowBuilder {
+        let memory = resources.budget.limit() / 4 / graph.nodes.len().max(1) as u64;
+        let builder = |_| RowKeysBuilder::new(&resources.budget, &resources.scratch, memory);
+        KeysByRowBuilder {
+            builders: graph.nodes.iter().map(builder).collect(),
+            keyless: graph.nodes.iter().map(|ty| ty.key.kind == KeyKind::Row).collect(),
+        }
+    }
+
+    /// The keys of rows; of a type without a key, the rows themselves.
+    ///
+    /// # Errors
+    /// When a row does not exist.
+    pub fn gather(&self, ty: usize, rows: &[u64]) -> Result<ArrayRef> {
+        match self.keys.get(ty) {
+            Some(Some(keys)) => keys.gather(rows),
+            _ => Ok(std::sync::Arc::new(UInt64Array::from(rows.to_vec()))),
+        }
+    }
+}
+
+impl KeysByRowBuilder {
+    /// Adds the keys of nodes, which follow those before.
+    ///
+    /// # Errors
+    /// When a key is null, or there is no room for temporary files.
+    pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
+        match (self.builders.get_mut(nodes.ty), &nodes.keys) {
+            (Some(builder), Some(keys)) => builder.push(keys.as_ref()),
+            _ => Ok(()),
+        }
+    }
+
+    /// All nodes have passed.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn finish(self) -> Result<KeysByRow> {
+        let keys = self.builders.into_iter().zip(self.keyless);
+        let keys = keys.map(|(builder, keyless)| if keyless { Ok(None) } else { builder.finish().map(Some) });
+        Ok(KeysByRow { keys: keys.collect::<Result<_>>()? })
+    }
+}

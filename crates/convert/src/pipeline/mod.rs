@@ -15,7 +15,9 @@ use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeB
 use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
-use ends::{KeysByRow, RowsByKey};
+pub use ends::{DANGLING_END, KeysByRow, REPEATED_KEY};
+use ends::RowsByKey;
+pub use run::EDGE_ORDER;
 use run::Cursor;
 use sorted::{Sorted, Wanted, sort};
 
@@ -93,9 +95,8 @@ fn nodes_with_out_edges(
     progress: &dyn Progress,
 ) -> Result<()> {
     let graph = source.graph();
-    let by_key = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Keys);
     let mut rows = RowsByKey::new(source, resources)?;
-    let mut keys = KeysByRow::new(graph, resources);
+    let mut keys = KeysByRow::builder(graph, resources);
     for ty in 0..graph.nodes.len() {
         let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
         progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
@@ -104,12 +105,13 @@ fn nodes_with_out_edges(
             let nodes = nodes_of(batch, ty, &mut next)?;
             progress.advance(nodes.rows as u64);
             rows.add(&nodes)?;
-            if by_key { Ok(()) } else { keys.add(&nodes) }
+            keys.add(&nodes)
         });
         progress.end();
         read?;
     }
     rows.finish()?;
+    let keys = keys.finish()?;
     // Edges that the source does not have in order are sorted first.
     let mut unordered = Vec::new();
     let mut runs = Vec::new();

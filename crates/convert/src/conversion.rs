@@ -1,0 +1,177 @@
+//! Converting: pipeline, read-back, certificate, publishing.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Instant;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::Source;
+use isomorph_model::digest::{LineKind, Table};
+use isomorph_storage::{Location, Mode, Staging};
+use serde::Serialize;
+
+use crate::carry::{self, Bound, Carry};
+use crate::digests::{Digested, Digests, Resources, digest};
+use crate::open::Opened;
+use crate::options::{CarryUse, ConvertOptions, OpenOptions};
+use crate::pipeline;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::tapped::Tapped;
+
+/// What a conversion did, and the proof that it lost nothing.
+#[derive(Debug, Clone, Serialize)]
+pub struct Certificate {
+    /// Id of the format of the source.
+    pub from: String,
+    /// Id of the format of the result.
+    pub to: String,
+    /// Version of the digest.
+    pub digest: &'static str,
+    /// Digests of what went in.
+    pub source: Digests,
+    /// Digests of what came out, read back; `None` when that was not asked for.
+    pub result: Option<Digests>,
+    /// Number of nodes.
+    pub nodes: u64,
+    /// Number of edges.
+    pub edges: u64,
+    /// What travels beside the data.
+    pub carried: Vec<String>,
+    /// What was lost: with `--lossy`, what would have been carried.
+    pub lost: Vec<String>,
+    /// Number of files.
+    pub files: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Wall time in seconds.
+    pub seconds: f64,
+}
+
+/// Converts `opened` as planned and publishes the result at `destination`.
+///
+/// # Errors
+/// When the source cannot be read, the result cannot be written, or what is read back is another graph: then nothing is
+/// published.
+pub fn convert(
+    opened: &Opened,
+    plan: &Plan,
+    destination: &Location,
+    options: &ConvertOptions,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Certificate> {
+    let started = Instant::now();
+    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
+    let directory = options.write.is_directory(plan.to);
+    let staging = match directory {
+        true => Staging::directory(destination, mode)?,
+        false => Staging::file(destination, mode)?,
+    };
+    let staging = Arc::new(staging);
+    let mut sink = plan.to.create(&staging, &plan.target, &options.write)?;
+    let source = match &plan.digested {
+        Some(digested) => {
+            let target = plan.mapping.apply(Arc::clone(&opened.graph))?;
+            pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
+            digested.clone()
+        }
+        None => {
+            let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
+            let target = plan.mapping.apply(Arc::clone(&tapped) as Arc<dyn Source>)?;
+            pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
+            drop(target);
+            Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?.finish()?
+        }
+    };
+    let written = sink.finish()?;
+    let result = match options.no_verify || options.lossy {
+        true => None,
+        false => Some(read_back(&staging, plan, resources, progress)?),
+    };
+    if let Some(result) = &result {
+        compare(&source, result)?;
+    }
+    let carries = !options.lossy && !plan.mapping.steps.is_empty();
+    if carries {
+        write_carry(&staging, directory, plan, &source.digests)?;
+    }
+    let manifests: Vec<&str> = plan.to.manifests(&written);
+    let staging = Arc::into_inner(staging).ok_or_else(|| Error::usage("a staging is still in use"))?;
+    let published = staging.commit(&manifests)?;
+    let (nodes, edges) = counts(&source.table);
+    let (carried, lost) = if options.lossy { (Vec::new(), plan.carried.clone()) } else { (plan.carried.clone(), Vec::new()) };
+    Ok(Certificate {
+        from: plan.from.id().to_owned(),
+        to: plan.to.id().to_owned(),
+        digest: isomorph_model::digest::VERSION,
+        source: source.digests,
+        result: result.map(|result| result.digests),
+        nodes,
+        edges,
+        carried,
+        lost,
+        files: published.files,
+        bytes: published.bytes,
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// Numbers of nodes and edges, as the digest counted them.
+pub fn counts(table: &Table) -> (u64, u64) {
+    let of = |kind| table.lines().filter(move |(line, _)| line.kind == kind && line.property.is_empty());
+    let sum = |kind| of(kind).map(|(_, sum)| sum.count).sum();
+    (sum(LineKind::Nodes), sum(LineKind::Edges))
+}
+
+/// Reads what was staged, through the mapping, and digests it.
+fn read_back(staging: &Staging, plan: &Plan, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
+    let location = staging.preview()?;
+    let options = OpenOptions { from: Some(plan.to), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let native = plan.to.open(&location, &options)?;
+    let graph = plan.mapping.inverse().apply(native)?;
+    digest(graph.as_ref(), resources, progress)
+}
+
+/// An error that says where the result differs, if it does.
+fn compare(source: &Digested, result: &Digested) -> Result<()> {
+    if source.digests == result.digests {
+        return Ok(());
+    }
+    let differences = source.table.differences(&result.table);
+    let what = match differences.first() {
+        Some((line, left, right)) => format!(
+            "{} {} {}: {} facts went in, {} came out",
+            line.kind.word(),
+            line.ty.join("─"),
+            line.property,
+            left.count,
+            right.count
+        ),
+        None if source.digests.schema != result.digests.schema => "the schema differs".to_owned(),
+        None => "the order differs".to_owned(),
+    };
+    Err(Error::new(Kind::WouldLose, format!("what was read back is another graph; {what}"))
+        .hint("nothing was written; report this: it is a bug")
+        .hint("--lossy    write it without the proof"))
+}
+
+fn write_carry(staging: &Staging, directory: bool, plan: &Plan, digests: &Digests) -> Result<()> {
+    let files = staging.finished();
+    let carry = Carry {
+        version: carry::VERSION,
+        written_by: concat!("isomorph ", env!("CARGO_PKG_VERSION")).to_owned(),
+        of: plan.from.id().to_owned(),
+        format: plan.to.id().to_owned(),
+        mapping: plan.mapping.clone(),
+        digests: *digests,
+        files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
+    };
+    let mut file = match directory {
+        true => staging.create(&format!("{}/{}", carry::FOLDER, carry::DOCUMENT))?,
+        false => staging.companion().create(carry::DOCUMENT)?,
+    };
+    file.write_all(carry.to_json()?.as_bytes())?;
+    file.finish()?;
+    Ok(())
+}

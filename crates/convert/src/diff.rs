@@ -1,0 +1,252 @@
+//! The same graph? If not: which kind, which type, which elements.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use isomorph_error::Result;
+use isomorph_model::digest::{Line, LineKind, Table};
+use isomorph_model::{Request, Source, Tables};
+use serde::Serialize;
+
+use crate::digests::{Digested, Resources, digest};
+use crate::parallel;
+use crate::progress::Progress;
+use crate::render::{Element, LineOf, Renderer};
+
+/// Elements are sorted into so many buckets; only buckets whose sums differ are looked into.
+const BUCKETS: usize = 1 << 16;
+
+/// One line of the comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiffLine {
+    /// Which facts.
+    #[serde(flatten)]
+    pub line: Line,
+    /// Number of facts on the left.
+    pub left: u64,
+    /// Number of facts on the right.
+    pub right: u64,
+    /// Whether they are the same.
+    pub equal: bool,
+}
+
+/// An element that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiffElement {
+    /// `node` or `edge`.
+    pub kind: &'static str,
+    /// Its type or relation.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Its key, or its ends, as JSON.
+    pub identity: String,
+    /// Its canonical line on the left; `None` when it is missing there.
+    pub left: Option<String>,
+    /// Its canonical line on the right.
+    pub right: Option<String>,
+}
+
+/// What differs between two graphs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Diff {
+    /// Whether the contents are equal.
+    pub equal: bool,
+    /// Whether the orders are.
+    pub order_equal: bool,
+    /// Whether the schemas are.
+    pub schema_equal: bool,
+    /// All lines of both.
+    pub lines: Vec<DiffLine>,
+    /// The first elements that differ.
+    pub elements: Vec<DiffElement>,
+    /// How many elements differ, if they were counted.
+    pub differing: u64,
+}
+
+/// Compares two graphs; names the first `limit` elements that differ.
+///
+/// # Errors
+/// When one of them cannot be read or is not sound.
+pub fn diff(
+    left: &dyn Source,
+    right: &dyn Source,
+    limit: usize,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Diff> {
+    let (of_left, of_right) = (digest(left, resources, progress)?, digest(right, resources, progress)?);
+    let lines = lines(&of_left.table, &of_right.table);
+    let equal = of_left.digests.content == of_right.digests.content;
+    let mut diff = Diff {
+        equal,
+        order_equal: of_left.digests.order == of_right.digests.order,
+        schema_equal: of_left.digests.schema == of_right.digests.schema,
+        lines,
+        elements: Vec::new(),
+        differing: 0,
+    };
+    if !equal && limit > 0 {
+        let differing = Differing::of(&of_left, &of_right);
+        let (left, right) = (Side::new(left, resources, progress)?, Side::new(right, resources, progress)?);
+        let mut sums = left.sums(&differing, resources, progress)?;
+        for (sum, other) in sums.iter_mut().zip(right.sums(&differing, resources, progress)?) {
+            *sum = sum.wrapping_sub(other);
+        }
+        let kept_left = left.keep(&differing, &sums, resources, progress)?;
+        let kept_right = right.keep(&differing, &sums, resources, progress)?;
+        pair(kept_left, kept_right, limit, &mut diff);
+    }
+    Ok(diff)
+}
+
+fn lines(left: &Table, right: &Table) -> Vec<DiffLine> {
+    let all: std::collections::BTreeSet<&Line> = left.lines().chain(right.lines()).map(|(line, _)| line).collect();
+    all.into_iter()
+        .map(|line| {
+            let (of_left, of_right) = (left.get(line), right.get(line));
+            DiffLine { line: line.clone(), left: of_left.count, right: of_right.count, equal: of_left == of_right }
+        })
+        .collect()
+}
+
+/// Which types have differing lines.
+struct Differing(HashSet<(LineOf, String)>);
+
+impl Differing {
+    fn of(left: &Digested, right: &Digested) -> Self {
+        let lines = left.table.differences(&right.table).into_iter();
+        let types = lines.filter_map(|(line, _, _)| match line.kind {
+            LineKind::Nodes => Some((LineOf::Node, line.ty.first()?.clone())),
+            LineKind::Edges => Some((LineOf::Edge, line.ty.get(1)?.clone())),
+            _ => None,
+        });
+        Differing(types.collect())
+    }
+
+    fn has(&self, element: &Element<'_>) -> bool {
+        self.0.contains(&(element.of, element.ty.to_owned()))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = Tables> + '_ {
+        let kinds = [(LineOf::Node, Tables::AllNodes), (LineOf::Edge, Tables::AllEdges)];
+        kinds.into_iter().filter(|(kind, _)| self.0.iter().any(|(of, _)| of == kind)).map(|(_, tables)| tables)
+    }
+}
+
+/// An element that lies in a bucket that differs: what it is, its type, its identity; then its lines.
+type Kept = BTreeMap<(LineOf, String, String), Vec<String>>;
+
+struct Side<'a> {
+    source: &'a dyn Source,
+    renderer: Renderer,
+}
+
+impl<'a> Side<'a> {
+    fn new(source: &'a dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Self> {
+        Ok(Side { source, renderer: Renderer::new(source, resources, progress)? })
+    }
+
+    /// Which bucket an element is in: by its identity, so that two versions of it meet.
+    fn bucket(element: &Element<'_>) -> usize {
+        let hash = xxhash_rust::xxh3::xxh3_64(element.identity.as_bytes());
+        hash as usize % BUCKETS
+    }
+
+    fn sums(&self, differing: &Differing, resources: &Resources, progress: &dyn Progress) -> Result<Vec<u128>> {
+        let states = self.each(differing, resources, progress, || vec![0u128; BUCKETS], |sums, element| {
+            if let Some(sum) = sums.get_mut(Side::bucket(&element)) {
+                *sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_128(element.line.as_bytes()));
+            }
+        })?;
+        let mut total = vec![0u128; BUCKETS];
+        for state in states {
+            total.iter_mut().zip(state).for_each(|(total, sum)| *total = total.wrapping_add(sum));
+        }
+        Ok(total)
+    }
+
+    fn keep(
+        &self,
+        differing: &Differing,
+        sums: &[u128],
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Kept> {
+        let states = self.each(differing, resources, progress, Kept::new, |kept, element| {
+            if sums.get(Side::bucket(&element)).is_some_and(|sum| *sum != 0) {
+                let key = (element.of, element.ty.to_owned(), element.identity.to_owned());
+                kept.entry(key).or_default().push(element.line.to_owned());
+            }
+        })?;
+        let mut all = Kept::new();
+        for (key, lines) in states.into_iter().flatten() {
+            all.entry(key).or_default().extend(lines);
+        }
+        Ok(all)
+    }
+
+    fn each<S: Send>(
+        &self,
+        differing: &Differing,
+        resources: &Resources,
+        progress: &dyn Progress,
+        new: impl Fn() -> S + Sync,
+        step: impl Fn(&mut S, Element<'_>) + Sync,
+    ) -> Result<Vec<S>> {
+        let mut states = Vec::new();
+        for tables in differing.tables() {
+            let parts = self.source.scan(&Request::of(tables))?;
+            progress.begin("compare", parts.iter().map(|part| part.rows()).sum());
+            let read = parallel::fold(&parts, resources.threads, &new, |state, _, batch| {
+                progress.advance(batch.rows() as u64);
+                self.renderer.batch(&batch, |element| {
+                    if differing.has(&element) {
+                        step(state, element);
+                    }
+                    Ok(())
+                })
+            });
+            progress.end();
+            states.extend(read?);
+        }
+        Ok(states)
+    }
+}
+
+/// Pairs the elements of both sides: equal lines cancel, the rest differs.
+fn pair(left: Kept, mut right: Kept, limit: usize, diff: &mut Diff) {
+    let mut note = |key: &(LineOf, String, String), left: Option<String>, right: Option<String>| {
+        diff.differing += 1;
+        if diff.elements.len() < limit {
+            let kind = if key.0 == LineOf::Node { "node" } else { "edge" };
+            diff.elements.push(DiffElement { kind, ty: key.1.clone(), identity: key.2.clone(), left, right });
+        }
+    };
+    for (key, lines) in left {
+        let mut others = right.remove(&key).unwrap_or_default();
+        let mut open = cancel(lines, &mut others);
+        while !open.is_empty() || !others.is_empty() {
+            note(&key, open.pop(), others.pop());
+        }
+    }
+    for (key, lines) in right {
+        lines.into_iter().for_each(|line| note(&key, None, Some(line)));
+    }
+}
+
+/// Removes from both what is in both, as often as it is; returns what is left of the first.
+fn cancel(lines: Vec<String>, others: &mut Vec<String>) -> Vec<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    others.drain(..).for_each(|line| *counts.entry(line).or_default() += 1);
+    let open = lines.into_iter().filter(|line| match counts.get_mut(line) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    });
+    let open = open.collect();
+    for (line, count) in counts {
+        others.extend(std::iter::repeat_n(line, count));
+    }
+    open
+}

@@ -1,0 +1,84 @@
+//! Opening a graph, together with what travels beside it.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::Source;
+use isomorph_storage::{Location, Root};
+
+use crate::carry::Carry;
+use crate::options::{CarryUse, OpenOptions};
+use crate::registry::Format;
+
+/// An opened graph.
+pub struct Opened {
+    /// Where it is.
+    pub location: Location,
+    /// The format of the data.
+    pub format: Format,
+    /// The data as what it is.
+    pub native: Arc<dyn Source>,
+    /// What travels beside it, if that is used.
+    pub carry: Option<Carry>,
+    /// The graph: the data, seen through its carry.
+    pub graph: Arc<dyn Source>,
+}
+
+impl Opened {
+    /// Opens the graph at `location`. Nothing is read but metadata and, for the carry, the ends of files.
+    ///
+    /// # Errors
+    /// When there is nothing, it is none of the formats, its metadata is not sound, or its carry is stale.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Opened> {
+        let format = match options.from {
+            Some(format) => format,
+            None => Format::at(location)?,
+        };
+        let (home, directory) = home_of(location, format);
+        let carry = match options.carry {
+            CarryUse::Ignore => None,
+            _ => Carry::read(&home, directory)?,
+        };
+        let carry = carry.filter(|carry| carry.format == format.id());
+        if let Some(carry) = carry.as_ref().filter(|_| options.carry == CarryUse::Auto) {
+            let differences = carry.differences(&home, directory)?;
+            if !differences.is_empty() {
+                return Err(Carry::stale(&home, &differences));
+            }
+        }
+        let native = format.open(location, options)?;
+        let graph = match &carry {
+            Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native))?,
+            None => Arc::clone(&native),
+        };
+        Ok(Opened { location: location.clone(), format, native, carry, graph })
+    }
+
+    /// The format of the graph: of the carried one, if there is one.
+    pub fn format_of_graph(&self) -> Format {
+        self.carry.as_ref().and_then(|carry| carry.of.parse().ok()).unwrap_or(self.format)
+    }
+}
+
+/// The file or directory that a carry lies beside or inside, and whether it is a directory. A GraphAr graph is often
+/// named by its information file; its home is the directory.
+pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
+    let is_directory = Root::open(location).is_ok();
+    match format {
+        Format::GraphAr if !is_directory => (location.parent().unwrap_or_else(|| location.clone()), true),
+        _ => (location.clone(), is_directory),
+    }
+}
+
+/// What the carry of the data at `location` says, whether it is stale or not.
+///
+/// # Errors
+/// [`Kind::NotFound`] when there is none.
+pub fn carry_of(location: &Location) -> Result<(Carry, Vec<String>)> {
+    let format = Format::at(location)?;
+    let (home, directory) = home_of(location, format);
+    let carry = Carry::read(&home, directory)?
+        .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
+    let differences = carry.differences(&home, directory)?;
+    Ok((carry, differences))
+}

@@ -1,0 +1,263 @@
+//! What a conversion will do, said before a byte is written.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Result};
+use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
+use isomorph_model::type_name::type_name;
+use isomorph_storage::Location;
+use serde::Serialize;
+
+use crate::digests::{Digested, Resources, Running, State};
+use crate::mapping::{Bundling, Mapping, Slot, Step};
+use crate::open::Opened;
+use crate::options::ConvertOptions;
+use crate::parallel;
+use crate::progress::Progress;
+use crate::registry::{Format, Shape};
+use crate::survey::Survey;
+
+/// One line of a plan: a part of the graph and what becomes of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanLine {
+    /// What it is about: a type, a property.
+    pub subject: String,
+    /// What becomes of it.
+    pub becomes: String,
+}
+
+/// What a conversion will do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Format of the graph.
+    pub from: Format,
+    /// Format of the result.
+    pub to: Format,
+    /// Passes over the source, in order: `survey`, `keys`, `nodes`, `edges`.
+    pub passes: Vec<&'static str>,
+    /// Orders in which edges are sorted, by edge type's name.
+    pub sorts: Vec<String>,
+    /// What becomes of each part.
+    pub lines: Vec<PlanLine>,
+    /// What the target cannot say.
+    pub carried: Vec<String>,
+    /// The way from the graph to the result.
+    pub mapping: Mapping,
+    /// The graph as the target will hold it.
+    pub target: Graph,
+    /// Digests of the source, where a survey has read it already.
+    pub digested: Option<Digested>,
+}
+
+/// The target format: as asked for, as the destination's name says, or as what the carry came from.
+///
+/// # Errors
+/// When nothing says it.
+pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertOptions) -> Result<Format> {
+    let carried = Some(opened.format_of_graph()).filter(|format| *format != opened.format);
+    options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
+        Error::usage("the destination's name does not say which format is wanted")
+            .at(destination.to_string())
+            .hint("--to graphar|nock")
+    })
+}
+
+impl Plan {
+    /// Plans the conversion of `opened` into `destination`. A source that must be surveyed is read once.
+    ///
+    /// # Errors
+    /// When the target is not known, cannot hold the graph, or the survey finds the source unsound.
+    pub fn new(
+        opened: &Opened,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Plan> {
+        let to = target_format(opened, destination, options)?;
+        let graph = opened.graph.graph();
+        let from = opened.format_of_graph();
+        let mut plan = Plan {
+            from,
+            to,
+            passes: Vec::new(),
+            sorts: Vec::new(),
+            lines: Vec::new(),
+            carried: Vec::new(),
+            mapping: Mapping::default(),
+            target: graph.clone(),
+            digested: None,
+        };
+        match (from.shape(), to.shape()) {
+            (Shape::Typed, Shape::Bundled) => {
+                let bundling = Bundling::of_typed(graph)?;
+                plan.describe_bundling(&bundling);
+                plan.target = bundling.bundled.clone();
+                plan.mapping.steps.push(Step::Bundle(Box::new(bundling)));
+            }
+            (Shape::Bundled, Shape::Typed) => {
+                let (survey, digested) = survey(opened, resources, progress)?;
+                plan.passes.push("survey");
+                plan.digested = Some(digested);
+                let bundling = Bundling::surveyed(graph, &survey, &to.name_rules())?;
+                plan.describe_shredding(&bundling, &survey);
+                plan.target = bundling.typed.clone();
+                plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
+            }
+            _ => plan.describe_identity(graph),
+        }
+        plan.passes.extend(match to.shape() {
+            Shape::Typed => ["nodes", "edges"],
+            Shape::Bundled => ["keys", "nodes and edges"],
+        });
+        Ok(plan)
+    }
+
+    fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
+        self.lines.push(PlanLine { subject: subject.into(), becomes: becomes.into() });
+    }
+
+    fn describe_identity(&mut self, graph: &Graph) {
+        for ty in &graph.nodes {
+            self.line(&ty.name, "the same");
+        }
+        for ty in &graph.edges {
+            self.line(edge_text(graph, ty), "the same");
+        }
+    }
+
+    fn describe_bundling(&mut self, bundling: &Bundling) {
+        let typed = &bundling.typed;
+        let mut types = 0;
+        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
+            let label = slots.label.as_deref().unwrap_or_default();
+            let key = match (ty.key.kind, &ty.key.name) {
+                (KeyKind::Row, _) => "row".to_owned(),
+                (_, Some(name)) => name.clone(),
+                (_, None) => "key".to_owned(),
+            };
+            let mut text = format!("label {label}, name = {}{key}", slots.prefix);
+            push_members(&mut text, &ty.properties, &slots.properties);
+            self.line(&ty.name, text);
+            types += usize::from(ty.key.kind != KeyKind::Utf8);
+            types += ty.properties.iter().filter(|property| !json_says(property)).count();
+            for (real, bundled) in &slots.labels {
+                self.line(format!("label {real}"), format!("label {bundled}"));
+            }
+        }
+        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
+            let mut text = format!("rel_name {}", slots.relation);
+            if let Some(directed) = slots.directed.as_deref().filter(|_| ty.direction == Direction::Undirected) {
+                text.push_str(&format!(", \"{directed}\": false in props"));
+            }
+            push_members(&mut text, &ty.properties, &slots.properties);
+            self.line(edge_text(typed, ty), text);
+            types += ty.properties.iter().filter(|property| !json_says(property)).count();
+        }
+        self.carried.push(format!("schema of {} node and {} edge types", typed.nodes.len(), typed.edges.len()));
+        if types > 0 {
+            self.carried.push(format!("{types} types that JSON does not tell apart"));
+        }
+        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
+        if let Some(name) = &typed.name {
+            self.carried.push(format!("the graph's name, {name}"));
+        }
+    }
+
+    fn describe_shredding(&mut self, bundling: &Bundling, survey: &Survey) {
+        let typed = &bundling.typed;
+        for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
+            let key = ty.key.name.as_deref().unwrap_or("id");
+            let mut text = format!("vertex type {}, {key} = src_name", ty.name);
+            if let LabelVocabulary::Declared(labels) = &ty.labels {
+                text.push_str(&format!(", {} labels", labels.len()));
+            }
+            push_columns(&mut text, &ty.properties, &slots.properties);
+            self.line("nodes", text);
+        }
+        for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
+            let mut text = format!("edge type {}", ty.relation.fixed().unwrap_or_default());
+            if ty.direction == Direction::Undirected {
+                text.push_str(", undirected");
+            }
+            push_columns(&mut text, &ty.properties, &slots.properties);
+            self.line(format!("rel_name {:?}", slots.relation), text);
+            self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
+        }
+        let mixed = survey.nodes.members.values().chain(survey.relations.values().flat_map(|found| found.members.values()));
+        let mixed = mixed.filter(|kinds| kinds.is_mixed()).count();
+        if mixed > 0 {
+            self.carried.push(format!("{mixed} columns of JSON text, whose values do not agree on a type"));
+        }
+        self.carried.push("names, and that all of this was one table".to_owned());
+    }
+}
+
+fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {
+    let (source, relation, target) = graph.edge_name(ty);
+    let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
+    match ty.direction {
+        Direction::Undirected => format!("{source} ─{relation}─ {target}"),
+        _ => format!("{source} ─{relation}→ {target}"),
+    }
+}
+
+fn push_members(text: &mut String, properties: &[Property], slots: &[Slot]) {
+    let members: Vec<&str> = properties
+        .iter()
+        .zip(slots)
+        .filter(|(_, slot)| matches!(slot, Slot::Member(_)))
+        .map(|(property, _)| property.name.as_str())
+        .collect();
+    if !members.is_empty() {
+        text.push_str(&format!(", props {}", members.join(" ")));
+    }
+}
+
+fn push_columns(text: &mut String, properties: &[Property], slots: &[Slot]) {
+    let columns: Vec<String> = properties
+        .iter()
+        .zip(slots)
+        .map(|(property, _)| match property.kind {
+            ValueKind::Json | ValueKind::Bag => format!("{} json", property.name),
+            _ => format!("{} {}", property.name, type_name(&property.data_type)),
+        })
+        .collect();
+    if !columns.is_empty() {
+        text.push_str(&format!(", {}", columns.join(", ")));
+    }
+}
+
+/// Whether a JSON value of this property tells its type by itself.
+fn json_says(property: &Property) -> bool {
+    use arrow_schema::DataType;
+    property.nullable
+        && property.kind == ValueKind::Plain
+        && matches!(property.data_type, DataType::Int64 | DataType::Float64 | DataType::Utf8 | DataType::Boolean)
+}
+
+/// One pass over a source without a schema: what is in it, and its digests.
+fn survey(opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<(Survey, Digested)> {
+    let source = Arc::clone(&opened.graph);
+    let running = Running::new(source.as_ref(), resources)?;
+    let graph = source.graph();
+    let parts = source.scan(&Request::of(Tables::All))?;
+    progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
+    let states = parallel::fold(
+        &parts,
+        resources.threads,
+        || (Survey::default(), State::default()),
+        |(survey, state), _, batch| {
+            progress.advance(batch.rows() as u64);
+            survey.see(graph, &batch)?;
+            running.add(state, &batch)
+        },
+    );
+    progress.end();
+    let mut survey = Survey::default();
+    for (found, state) in states? {
+        survey.merge(found);
+        running.merge(state);
+    }
+    Ok((survey, running.finish()?))
+}

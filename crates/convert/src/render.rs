@@ -1,0 +1,338 @@
+//! Elements as canonical JSON lines: the same element gives the same line in every encoding.
+//!
+//! Properties stand in the order of their names, labels in theirs, sets in the order of their members' texts.
+
+use std::fmt::Write;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use isomorph_error::{Error, Result};
+use isomorph_model::json::{self, Members};
+use isomorph_model::schema::DocumentBody;
+use isomorph_model::{
+    Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property, Request,
+    Source, Tables, ValueKind,
+};
+
+use crate::digests::Resources;
+use crate::mapping::json_out::JsonCells;
+use crate::parallel;
+use crate::pipeline::KeysByRow;
+use crate::progress::Progress;
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LineOf {
+    /// A node.
+    Node,
+    /// An edge.
+    Edge,
+    /// A document.
+    Document,
+}
+
+/// One element as text.
+#[derive(Debug, Clone, Copy)]
+pub struct Element<'a> {
+    /// What it is.
+    pub of: LineOf,
+    /// Name of its type: of an edge its relation.
+    pub ty: &'a str,
+    /// What tells it from others of its type, as JSON: a key, or the ends.
+    pub identity: &'a str,
+    /// The whole line, without an end of line.
+    pub line: &'a str,
+}
+
+/// Renders the elements of one source.
+pub struct Renderer {
+    graph: Graph,
+    keys: KeysByRow,
+}
+
+impl Renderer {
+    /// A renderer for the rows of `source`. Reads the keys of nodes where edges refer to them by row.
+    ///
+    /// # Errors
+    /// When keys cannot be read.
+    pub fn new(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Self> {
+        let graph = source.graph().clone();
+        let mut keys = KeysByRow::builder(&graph, resources);
+        let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+        for ty in (0..graph.nodes.len()).filter(|_| by_row) {
+            let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
+            progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
+            let read = parallel::in_order(&parts, resources.threads, Ok, |batch| match batch {
+                Batch::Nodes(nodes) => keys.add(&nodes),
+                _ => Ok(()),
+            });
+            progress.end();
+            read?;
+        }
+        Ok(Renderer { graph, keys: keys.finish()? })
+    }
+
+    /// Calls `each` for the documents of the graph.
+    ///
+    /// # Errors
+    /// When `each` returns an error.
+    pub fn documents(&self, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+        let mut line = String::new();
+        for document in &self.graph.documents {
+            line.clear();
+            line.push_str("{\"document\":");
+            json::push_string(&mut line, &document.name);
+            match &document.body {
+                DocumentBody::Json(text) => {
+                    line.push_str(",\"json\":");
+                    line.push_str(text);
+                }
+                DocumentBody::Text(text) => {
+                    line.push_str(",\"text\":");
+                    json::push_string(&mut line, text);
+                }
+                DocumentBody::Bytes(bytes) => {
+                    let _ = write!(line, ",\"bytes\":{}", bytes.len());
+                }
+                DocumentBody::Table(table) => {
+                    let _ = write!(line, ",\"rows\":{}", table.num_rows());
+                }
+            }
+            line.push('}');
+            each(Element { of: LineOf::Document, ty: &document.name, identity: "", line: &line })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `each` for every row of a batch.
+    ///
+    /// # Errors
+    /// When a value has no JSON form, or `each` returns an error.
+    pub fn batch(&self, batch: &Batch, each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+        match batch {
+            Batch::Nodes(nodes) => self.nodes(nodes, each),
+            Batch::Edges(edges) => self.edges(edges, each),
+            _ => Err(Error::unsupported("hyperedges, values and groups as text")),
+        }
+    }
+
+    fn nodes(&self, batch: &NodeBatch, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+        let ty = self.graph.nodes.get(batch.ty).ok_or_else(|| Error::usage("no such node type"))?;
+        let mut properties = PropertyTexts::new(&ty.properties, &batch.properties)?;
+        let keys = batch.keys.as_ref().map(|keys| KeyTexts::new(&ty.key, keys)).transpose()?;
+        let (mut line, mut identity) = (String::new(), String::new());
+        for row in 0..batch.rows {
+            identity.clear();
+            match &keys {
+                Some(keys) => keys.push(row, &mut identity),
+                None => {
+                    let _ = write!(identity, "{}", batch.start + row as u64);
+                }
+            }
+            line.clear();
+            line.push_str("{\"node\":");
+            json::push_string(&mut line, &ty.name);
+            line.push_str(if keys.is_some() { ",\"key\":" } else { ",\"row\":" });
+            line.push_str(&identity);
+            if let Some(labels) = &batch.labels {
+                let mut names: Vec<&str> = labels.row(row).collect();
+                names.sort_unstable();
+                if !names.is_empty() {
+                    line.push_str(",\"labels\":");
+                    for (at, name) in names.into_iter().enumerate() {
+                        line.push(if at == 0 { '[' } else { ',' });
+                        json::push_string(&mut line, name);
+                    }
+                    line.push(']');
+                }
+            }
+            properties.push(row, &mut line)?;
+            line.push('}');
+            each(Element { of: LineOf::Node, ty: &ty.name, identity: &identity, line: &line })?;
+        }
+        Ok(())
+    }
+
+    fn edges(&self, batch: &EdgeBatch, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+        let ty = self.graph.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+        let (source_type, fixed, target_type) = self.graph.edge_name(ty);
+        let mut properties = PropertyTexts::new(&ty.properties, &batch.properties)?;
+        let ends = |node: usize, ends: &Ends| -> Result<ArrayRef> {
+            match ends {
+                Ends::Keys(keys) => Ok(keys.clone()),
+                Ends::Rows(rows) => self.keys.gather(node, rows.values()),
+            }
+        };
+        let (sources, targets) = (ends(ty.source, &batch.source)?, ends(ty.target, &batch.target)?);
+        let key = |node: usize| self.graph.nodes.get(node).map_or_else(Key::row, |ty| ty.key.clone());
+        let sources = KeyTexts::new(&key(ty.source), &sources)?;
+        let targets = KeyTexts::new(&key(ty.target), &targets)?;
+        let (mut line, mut identity, mut swap) = (String::new(), String::new(), String::new());
+        for row in 0..batch.rows {
+            let relation = batch.relations.as_ref().map_or(fixed.as_str(), |relations| {
+                relations.names.value(relations.index.value(row) as usize)
+            });
+            let directed = match ty.direction {
+                Direction::Directed => true,
+                Direction::Undirected => false,
+                Direction::PerRow => batch.directed.as_ref().is_none_or(|all| all.is_null(row) || all.value(row)),
+            };
+            identity.clear();
+            sources.push(row, &mut identity);
+            let middle = identity.len();
+            targets.push(row, &mut identity);
+            // An undirected edge between nodes of one type has no first end.
+            if !directed && ty.source == ty.target && identity.get(middle..) < identity.get(..middle) {
+                swap.clear();
+                swap.push_str(identity.get(middle..).unwrap_or_default());
+                swap.push(',');
+                swap.push_str(identity.get(..middle).unwrap_or_default());
+                std::mem::swap(&mut identity, &mut swap);
+            } else {
+                identity.insert(middle, ',');
+            }
+            line.clear();
+            line.push_str("{\"edge\":");
+            json::push_string(&mut line, relation);
+            line.push_str(",\"types\":[");
+            json::push_string(&mut line, &source_type);
+            line.push(',');
+            json::push_string(&mut line, &target_type);
+            line.push_str("],\"ends\":[");
+            line.push_str(&identity);
+            line.push(']');
+            if !directed {
+                line.push_str(",\"directed\":false");
+            }
+            properties.push(row, &mut line)?;
+            line.push('}');
+            each(Element { of: LineOf::Edge, ty: relation, identity: &identity, line: &line })?;
+        }
+        Ok(())
+    }
+}
+
+/// Keys as JSON.
+struct KeyTexts<'a>(JsonCells<'a>);
+
+impl<'a> KeyTexts<'a> {
+    fn new(key: &Key, keys: &'a ArrayRef) -> Result<Self> {
+        let kind = if key.kind == KeyKind::Term { ValueKind::Term } else { ValueKind::Plain };
+        Ok(KeyTexts(JsonCells::new(&Property::new("", keys.data_type().clone()).of_kind(kind), keys.as_ref())?))
+    }
+
+    fn push(&self, row: usize, out: &mut String) {
+        if !self.0.push(row, out) {
+            out.push_str("null");
+        }
+    }
+}
+
+/// Properties as the members of a JSON object, in the order of their names.
+struct PropertyTexts<'a> {
+    columns: Vec<(&'a Property, JsonCells<'a>)>,
+    bag: Option<&'a arrow_array::StringArray>,
+    members: Members,
+    texts: Vec<(String, String)>,
+}
+
+impl<'a> PropertyTexts<'a> {
+    fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
+        let mut texts = PropertyTexts { columns: Vec::new(), bag: None, members: Members::default(), texts: Vec::new() };
+        for (property, column) in properties.iter().zip(columns) {
+            match column {
+                Some(column) if property.kind == ValueKind::Bag => texts.bag = column.as_string_opt::<i32>(),
+                Some(column) => texts.columns.push((property, JsonCells::new(property, column.as_ref())?)),
+                None => {}
+            }
+        }
+        Ok(texts)
+    }
+
+    fn push(&mut self, row: usize, line: &mut String) -> Result<()> {
+        let PropertyTexts { columns, bag, members, texts } = self;
+        texts.clear();
+        for (property, cells) in columns {
+            let mut text = String::new();
+            if cells.push(row, &mut text) {
+                if property.cardinality == Cardinality::Set {
+                    text = sorted_items(&text)?;
+                }
+                texts.push((property.name.clone(), text));
+            }
+        }
+        if let Some(bag) = bag.filter(|bag| !bag.is_null(row)) {
+            members.read(bag.value(row), |name, value| {
+                texts.push((name.to_owned(), compact(value)?));
+                Ok(())
+            })?;
+        }
+        texts.sort();
+        for (at, (name, text)) in texts.iter().enumerate() {
+            line.push_str(if at == 0 { ",\"properties\":{" } else { "," });
+            json::push_string(line, name);
+            line.push(':');
+            line.push_str(text);
+        }
+        if !texts.is_empty() {
+            line.push('}');
+        }
+        Ok(())
+    }
+}
+
+fn sorted_items(array: &str) -> Result<String> {
+    let mut items = Vec::new();
+    json::items(array, |item| {
+        items.push(item);
+        Ok(())
+    })?;
+    items.sort_unstable();
+    items.dedup();
+    Ok(format!("[{}]", items.join(",")))
+}
+
+/// JSON in one spelling: no spaces, escapes only where needed, floats as the model compares them.
+fn compact(text: &str) -> Result<String> {
+    let mut out = String::new();
+    push_compact(text, &mut out)?;
+    Ok(out)
+}
+
+fn push_compact(text: &str, out: &mut String) -> Result<()> {
+    match json::value(text)? {
+        json::Value::Text(text) => json::push_string(out, &text),
+        json::Value::Float(value) => {
+            let _ = write!(out, "{value:?}");
+        }
+        json::Value::Integer(value) => {
+            let _ = write!(out, "{value}");
+        }
+        json::Value::Array(array) => {
+            out.push('[');
+            let mut first = true;
+            json::items(array, |item| {
+                if !std::mem::take(&mut first) {
+                    out.push(',');
+                }
+                push_compact(item, out)
+            })?;
+            out.push(']');
+        }
+        json::Value::Object(object) => {
+            out.push('{');
+            let mut first = true;
+            Members::default().read(object, |name, value| {
+                if !std::mem::take(&mut first) {
+                    out.push(',');
+                }
+                json::push_string(out, name);
+                out.push(':');
+                push_compact(value, out)
+            })?;
+            out.push('}');
+        }
+        json::Value::Bool(_) | json::Value::Null | json::Value::Number(_) => out.push_str(text.trim()),
+    }
+    Ok(())
+}

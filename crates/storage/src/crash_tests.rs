@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Kind, Result};
 
-use crate::fault::{Disk, Fault, FaultDisk, MemoryDisk};
+use crate::fault::{Disk, Fault, FaultDisk, MemoryDisk, RealDisk};
 use crate::{Location, Mode, Redo, Staging, redo};
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -334,4 +334,74 @@ fn a_short_write_is_continued() {
             assert!(work.is_new(&disk, "short write"));
         }
     });
+}
+
+fn changed_dataset() -> &'static Work {
+    WORKS.iter().find(|work| work.name == "a changed dataset").unwrap()
+}
+
+/// Puts a durable file where there was none.
+fn put(disk: &MemoryDisk, directory: &str, name: &str) {
+    let mut file = disk.create_file(&Path::new(directory).join(name)).unwrap();
+    file.write_all(b"later").unwrap();
+    file.sync().unwrap();
+    disk.sync_dir(Path::new(directory)).unwrap();
+}
+
+#[test]
+fn a_finished_change_is_not_repeated_over_later_work() {
+    let (disk, outcome, _) = attempt(changed_dataset(), true, Fault::None);
+    outcome.unwrap();
+    put(&disk, "/d/x", "gone");
+    for stopped in disk.after_stop() {
+        recover(Arc::new(stopped.clone())).unwrap();
+        assert_eq!(stopped.files()["/d/x/gone"], b"later");
+    }
+}
+
+#[test]
+fn a_directory_that_somebody_else_made_meanwhile_is_filled() {
+    let work = changed_dataset();
+    let steps = FaultDisk::new(Arc::new(work.disk(true)), Fault::None);
+    work.run(Arc::new(steps.clone())).unwrap();
+    let replacing = steps.log().iter().position(|step| step.ends_with("rename to /d/x/v/age")).unwrap();
+    let (disk, ..) = attempt(work, true, Fault::Kill(replacing as u64));
+    let disk = disk.after_kill();
+    disk.create_dir(Path::new("/d/x/v/age")).unwrap();
+    disk.sync_dir(Path::new("/d/x/v")).unwrap();
+    put(&disk, "/d/x/v/age", "theirs");
+    recover(Arc::new(disk.clone())).unwrap();
+    for stopped in disk.after_stop() {
+        let files = stopped.files();
+        assert_eq!(["0", "1", "theirs"].map(|name| files[&format!("/d/x/v/age/{name}")].len()), [1, 1, 5]);
+    }
+}
+
+#[test]
+fn the_real_file_system_keeps_the_protocol_under_faults_too() {
+    let home = tempfile::tempdir().unwrap();
+    let place = |disk: &FaultDisk| Location::from_path(&home.path().join("x")).on_disk(Arc::new(disk.clone()));
+    let files = [("a/0", "rows"), ("graph.yml", "name: g")];
+    let run = |fault| {
+        let disk = FaultDisk::new(Arc::new(RealDisk), fault);
+        let done = Staging::directory(&place(&disk), Mode::CreateNew).and_then(|staging| write(staging, &files, &[]));
+        (disk.steps(), done)
+    };
+    let (mut step, mut refused) = (0, 0);
+    while let (steps, Err(_)) = run(Fault::Kill(step)) {
+        assert!(steps > step);
+        // Some kills come after the rename: then it is there, and whole.
+        let published = home.path().join("x");
+        if published.exists() {
+            assert_eq!(std::fs::read(published.join("a/0")).unwrap(), b"rows");
+            assert_eq!(std::fs::read(published.join("graph.yml")).unwrap(), b"name: g");
+            std::fs::remove_dir_all(published).unwrap();
+        } else {
+            refused += 1;
+        }
+        step += 1;
+    }
+    assert!(refused > 20, "{refused}");
+    let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["x"], "the last writer removed what the killed ones left");
 }

@@ -11,22 +11,28 @@ pub(crate) fn failed(error: StoreError, name: &str) -> Error {
 
 /// The error for a request whose place a caller names.
 pub(crate) fn explained(error: StoreError) -> Error {
-    let plain = |kind, message: &str| Error::new(kind, message);
-    let told = match &error {
-        StoreError::NotFound { .. } => plain(Kind::NotFound, "there is no such object"),
-        StoreError::AlreadyExists { .. } => plain(Kind::AlreadyExists, "there is something at that place already"),
-        StoreError::Precondition { .. } => plain(Kind::Conflict, "the object changed while it was read or written")
-            .hint("run again when nobody writes it"),
-        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
-            plain(Kind::Unsupported, "the store cannot do this")
+    let told = |kind, message: &str| Error::new(kind, message);
+    match &error {
+        StoreError::NotFound { .. } => return told(Kind::NotFound, "there is no such object"),
+        StoreError::AlreadyExists { .. } => {
+            return told(Kind::AlreadyExists, "there is something at that place already");
         }
-        StoreError::PermissionDenied { .. } => plain(Kind::Io, "the store refused access")
+        StoreError::Precondition { .. } => {
+            return told(Kind::Conflict, "the object changed while it was read or written")
+                .hint("run again when nobody writes it");
+        }
+        StoreError::NotSupported { .. } | StoreError::NotImplemented { .. } => {
+            told(Kind::Unsupported, "the store cannot do this")
+                .hint("if it is a web server that does not answer range requests: download the file and open the copy")
+        }
+        StoreError::PermissionDenied { .. } => told(Kind::Io, "the store refused access")
             .hint("check that the credentials may read, write and list this place"),
-        StoreError::Unauthenticated { .. } => plain(Kind::Io, "the store does not know these credentials").hint(
+        StoreError::Unauthenticated { .. } => told(Kind::Io, "the store does not know these credentials").hint(
             "set the environment variables of the store, for example AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         ),
-        StoreError::InvalidPath { .. } => plain(Kind::Usage, "the store cannot have an object of this name"),
-        _ => plain(Kind::Io, "the request to the store failed"),
-    };
-    told.caused_by(error)
+        StoreError::InvalidPath { .. } => told(Kind::Usage, "the store cannot have an object of this name"),
+        _ => told(Kind::Io, "the request to the store failed"),
+    }
+    // The text holds the texts of its own causes already.
+    .caused_by(error.to_string())
 }

@@ -1,6 +1,14 @@
 //! Apache GraphAr.
 
+mod counts;
+pub mod hints;
 pub mod info;
 pub mod layout;
+mod open;
+mod read;
 pub mod rules;
+mod source;
+mod table;
 mod yml;
+
+pub use open::{GraphAr, OpenOptions, detect};

@@ -2,8 +2,8 @@
 
 use arrow_schema::DataType;
 use isomorph_model::Cardinality;
+use isomorph_model::type_name::list_of;
 
-use super::kinds::list_of;
 use super::{FileType, ValueType};
 
 /// Properties whose columns share their files.

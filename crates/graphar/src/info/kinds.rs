@@ -1,10 +1,10 @@
 //! The closed vocabularies of the information files.
 
-use std::fmt;
-use std::sync::Arc;
-
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_schema::{DataType, TimeUnit};
 use isomorph_model::EdgeOrder;
+use isomorph_model::type_name::list_of;
+use isomorph_tables::Encoding;
+use std::fmt;
 
 /// How chunks are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +30,16 @@ impl FileType {
             FileType::Orc => "orc",
             FileType::Csv => "csv",
             FileType::Json => "json",
+        }
+    }
+
+    /// The encoding of its tables.
+    pub fn encoding(self) -> Encoding {
+        match self {
+            FileType::Parquet => Encoding::Parquet,
+            FileType::Orc => Encoding::Orc,
+            FileType::Csv => Encoding::Csv,
+            FileType::Json => Encoding::JsonLines,
         }
     }
 
@@ -249,11 +259,6 @@ impl ListItem {
             ListItem::String => DataType::Utf8,
         }
     }
-}
-
-/// The Arrow type of lists of `item`, with the name for the items that Parquet and the tables crate use.
-pub(crate) fn list_of(item: DataType) -> DataType {
-    DataType::List(Arc::new(Field::new("element", item, true)))
 }
 
 #[cfg(test)]

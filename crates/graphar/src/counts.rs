@@ -1,0 +1,58 @@
+//! Count files: 8 bytes, a little-endian signed integer.
+
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::Root;
+
+use crate::rules;
+
+/// Bytes of a count file.
+pub(crate) const COUNT_BYTES: u64 = 8;
+
+/// The count in file `path`; nothing when there is no such file.
+///
+/// # Errors
+/// [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], and those of reading.
+pub(crate) fn read_count(root: &Root, path: &str) -> Result<Option<u64>> {
+    let Some(blob) = root.try_file(path)? else { return Ok(None) };
+    if blob.size() != COUNT_BYTES {
+        let message = format!("a count file of {} bytes", blob.size());
+        return Err(Error::broken(&rules::COUNT_SIZE, message).at(Place::file(path)));
+    }
+    decode(&blob.read(0..COUNT_BYTES)?).map(Some).map_err(|error| error.at(Place::file(path)))
+}
+
+/// The count that `bytes` hold.
+///
+/// # Errors
+/// As [`read_count`].
+pub(crate) fn decode(bytes: &[u8]) -> Result<u64> {
+    let bytes: [u8; 8] =
+        bytes.try_into().map_err(|_| Error::broken(&rules::COUNT_SIZE, format!("{} bytes", bytes.len())))?;
+    let count = i64::from_le_bytes(bytes);
+    u64::try_from(count).map_err(|_| Error::broken(&rules::COUNT_RANGE, format!("the count is {count}")))
+}
+
+/// The bytes of a count file.
+///
+/// # Errors
+/// [`rules::COUNT_RANGE`] beyond 2^63.
+pub(crate) fn encode(count: u64) -> Result<[u8; 8]> {
+    let count =
+        i64::try_from(count).map_err(|_| Error::broken(&rules::COUNT_RANGE, format!("the count is {count}")))?;
+    Ok(count.to_le_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn counts_are_eight_bytes_little_endian() {
+        assert_eq!(encode(903).unwrap(), [0x87, 3, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(decode(&[0x87, 3, 0, 0, 0, 0, 0, 0]).unwrap(), 903);
+        assert_eq!(decode(b"903").unwrap_err().broken_rule().unwrap().id, "GAR-COUNT-SIZE");
+        assert_eq!(decode(&(-1i64).to_le_bytes()).unwrap_err().broken_rule().unwrap().id, "GAR-COUNT-RANGE");
+        assert!(encode(u64::MAX).is_err());
+    }
+}

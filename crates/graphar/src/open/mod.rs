@@ -1,0 +1,132 @@
+//! Opening a graph: information files, counts, and what the options leave of them. No rows are read.
+
+mod options;
+mod place;
+mod select;
+
+pub use options::OpenOptions;
+pub use place::detect;
+
+use isomorph_error::{Error, Findings, Result, Severity};
+use isomorph_model::schema::DocumentBody;
+use isomorph_model::{Document, Graph};
+use isomorph_storage::{Location, Root};
+
+use crate::hints::{EXTRA_INFO, Hints, VERSION};
+use crate::info::GraphInfo;
+use crate::read::RowSets;
+use crate::table::{EdgeTable, Refine, VertexTable};
+
+/// How many places of each rule are kept.
+const KEPT_FINDINGS: usize = 20;
+
+/// An opened GraphAr graph.
+///
+/// Implements [`isomorph_model::Source`]: see there for scans, look-ups and validation.
+pub struct GraphAr {
+    pub(crate) root: Root,
+    pub(crate) beside: Root,
+    pub(crate) graph_file: String,
+    pub(crate) info: GraphInfo,
+    pub(crate) graph: Graph,
+    pub(crate) vertices: Vec<VertexTable>,
+    pub(crate) edges: Vec<EdgeTable>,
+    pub(crate) findings: Findings,
+    pub(crate) row_sets: RowSets,
+}
+
+impl GraphAr {
+    /// Opens the graph whose graph file is at `location`, or lies alone in the directory there.
+    ///
+    /// Reads the information files, the count files, and the footer of one chunk for each property group that holds
+    /// timestamps. Missing data files are findings, not errors: a graph without data can be described.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::NotFound`], [`isomorph_error::Kind::Usage`] for options that do not fit the graph,
+    /// [`isomorph_error::Kind::Incomplete`] when an information file is missing, and the first broken rule of severity
+    /// [`Severity::Error`] in the information and count files.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
+        let mut findings = Findings::keeping(KEPT_FINDINGS);
+        let (beside, graph_file) = place::manifest(location)?;
+        let mut info = place::load(&beside, &graph_file, &mut findings)?;
+        select::select_types(&mut info, options.types.as_deref())?;
+        info.check(&graph_file, &mut findings);
+        refuse(&findings)?;
+        let columns = select::Columns::new(&info, options)?;
+        select::check_filters(&info, options)?;
+        let root =
+            place::data_root(&beside, &graph_file, info.prefix.as_deref(), options.root.as_ref(), &mut findings)?;
+        let refine = Refine { root: &root, timestamps: options.timestamps };
+        let mut vertices = Vec::with_capacity(info.vertices.len());
+        for vertex in &info.vertices {
+            vertices.push(VertexTable::new(
+                &refine,
+                vertex.clone(),
+                options.key_row,
+                |property| columns.shows_vertex(&vertex.ty, property),
+                options.filters.get(&vertex.ty).cloned(),
+                &mut findings,
+            )?);
+        }
+        let mut edges = Vec::with_capacity(info.edges.len());
+        for edge in &info.edges {
+            let node = |ty: &str| info.vertices.iter().position(|vertex| vertex.ty == ty).unwrap_or_default();
+            let ends = (node(&edge.source), node(&edge.target));
+            let shows = |property: &str| columns.shows_edge(edge, property);
+            let mut table = EdgeTable::new(&refine, edge.clone(), ends, options.adjacency, shows, &mut findings)?;
+            table.filters = select::edge_filters(&info, options, edge).cloned().collect();
+            let filtered = |ty: usize| vertices.get(ty).is_some_and(|vertex| vertex.filter.is_some());
+            if !table.filters.is_empty() || filtered(ends.0) || filtered(ends.1) {
+                table.shown.rows = None;
+            }
+            edges.push(table);
+        }
+        let graph = describe(&info, &vertices, &edges);
+        let row_sets = RowSets::new(vertices.len());
+        Ok(GraphAr { root, beside, graph_file, info, graph, vertices, edges, findings, row_sets })
+    }
+
+    /// What the information files say, restricted to the selected types.
+    pub fn info(&self) -> &GraphInfo {
+        &self.info
+    }
+
+    /// What was noticed while opening.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// The directory of the data.
+    pub fn root(&self) -> &Root {
+        &self.root
+    }
+}
+
+/// The first finding that is an error.
+fn refuse(findings: &Findings) -> Result<()> {
+    let worst = findings.by_rule().filter_map(|(_, kept)| kept.first());
+    match worst.into_iter().find(|finding| finding.rule.severity == Severity::Error) {
+        Some(finding) => Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone())),
+        None => Ok(()),
+    }
+}
+
+/// The graph as the model has it.
+fn describe(info: &GraphInfo, vertices: &[VertexTable], edges: &[EdgeTable]) -> Graph {
+    let mut graph = Graph {
+        name: info.name.clone(),
+        nodes: vertices.iter().map(|vertex| vertex.shown.clone()).collect(),
+        edges: edges.iter().map(|edge| edge.shown.clone()).collect(),
+        ..Graph::default()
+    };
+    if let Some(version) = &info.version {
+        graph.metadata.insert(VERSION.to_owned(), version.text.clone());
+    }
+    Hints::of(info).write(&mut graph);
+    if !info.extra_info.is_empty() {
+        let pairs = info.extra_info.iter().map(|(key, value)| (key.clone(), value.clone().into()));
+        let body = serde_json::Value::Object(pairs.collect()).to_string();
+        graph.documents.push(Document { name: EXTRA_INFO.to_owned(), body: DocumentBody::Json(body) });
+    }
+    graph
+}

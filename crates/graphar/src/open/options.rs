@@ -1,0 +1,32 @@
+//! How a graph is opened.
+
+use std::collections::BTreeMap;
+
+use arrow_schema::TimeUnit;
+use isomorph_storage::Location;
+use isomorph_tables::Predicate;
+
+use crate::info::AdjListType;
+
+/// How a graph is opened. The default shows all of it.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// Where the data is, instead of what the graph's prefix says.
+    pub root: Option<Location>,
+    /// Only these types: vertex types, edge types (`knows`) or edge triples (`person_knows_person`). Edge types bring
+    /// their vertex types with them; vertex types alone bring every edge type between them.
+    pub types: Option<Vec<String>>,
+    /// Only these properties, by name or as `type.name`. Keys are always read.
+    pub columns: Option<Vec<String>>,
+    /// Only elements that pass, by type as in `types`. Edges of vertices that are left out are left out as well, and
+    /// the rows of those that stay are numbered anew.
+    pub filters: BTreeMap<String, Predicate>,
+    /// The adjacency list that edges are read from when the order does not matter; otherwise ordered lists come first,
+    /// and those by source before those by destination.
+    pub adjacency: Option<AdjListType>,
+    /// Vertices are identified by their rows; a primary property is a property like others.
+    pub key_row: bool,
+    /// The unit of timestamps that no Parquet file tells; milliseconds otherwise, as the specification says. A cell that
+    /// is finer is an error.
+    pub timestamps: Option<TimeUnit>,
+}

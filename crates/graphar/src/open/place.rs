@@ -1,0 +1,164 @@
+//! Where a graph is: its graph file, and the directory of its data.
+
+use std::path::Path;
+
+use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_storage::{Location, PATH_ESCAPE, Root, limits};
+
+use crate::info::GraphInfo;
+use crate::layout::directory;
+use crate::rules;
+use crate::yml;
+
+/// Endings of graph files.
+const ENDINGS: [&str; 2] = [".graph.yml", ".graph.yaml"];
+
+fn is_graph_file(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether there is a GraphAr graph at `location`: a graph file, or a directory that holds one.
+///
+/// # Errors
+/// When the place cannot be read.
+pub fn detect(location: &Location) -> Result<bool> {
+    let name = location.file_name();
+    if name.ends_with(".yml") || name.ends_with(".yaml") {
+        let Some(directory) = location.parent() else { return Ok(false) };
+        let bytes = Root::open(&directory)?.read(name, limits::MANIFEST_BYTES)?;
+        return Ok(is_graph_file(name) || says_so(name, &bytes));
+    }
+    match Root::open(location) {
+        Ok(root) => Ok(root.list_dir("")?.iter().any(|entry| !entry.is_dir && is_graph_file(&entry.name))),
+        Err(error) if error.kind() == Kind::Usage => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a YAML file of another name says that it is a graph file.
+fn says_so(name: &str, bytes: &[u8]) -> bool {
+    let Ok(map) = yml::parse(name, bytes, &mut Findings::default()) else { return false };
+    let has = |wanted: &str| map.entries.iter().any(|(key, _)| key == wanted);
+    let version = map.entries.iter().any(|(key, node)| {
+        key == "version" && matches!(node, yml::Node::Scalar { text, .. } if text.starts_with("gar/"))
+    });
+    version && (has("vertices") || has("edges"))
+}
+
+/// The directory of the graph file, and its name there.
+///
+/// # Errors
+/// [`Kind::NotFound`] when there is none, [`Kind::Usage`] when a directory holds several.
+pub(crate) fn manifest(location: &Location) -> Result<(Root, String)> {
+    let name = location.file_name();
+    if name.ends_with(".yml") || name.ends_with(".yaml") {
+        let directory =
+            location.parent().ok_or_else(|| Error::usage("a file has a directory").at(location.to_string()))?;
+        return Ok((Root::open(&directory)?, name.to_owned()));
+    }
+    let root = Root::open(location)?;
+    let mut found: Vec<String> = root
+        .list_dir("")?
+        .into_iter()
+        .filter(|entry| !entry.is_dir && is_graph_file(&entry.name))
+        .map(|e| e.name)
+        .collect();
+    match found.len() {
+        0 => Err(Error::new(Kind::NotFound, "there is no graph file (*.graph.yml) in this directory")
+            .at(location.to_string())),
+        1 => Ok((root, found.remove(0))),
+        several => {
+            let error = Error::usage(format!("there are {several} graph files in this directory"));
+            Err(found.iter().take(5).fold(error.at(location.to_string()), |error, name| error.hint(name.as_str())))
+        }
+    }
+}
+
+/// Reads the graph file `name` in `root`, and the files that it names.
+///
+/// # Errors
+/// As [`GraphInfo::read`].
+pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<GraphInfo> {
+    let bytes = root.read(name, limits::MANIFEST_BYTES)?;
+    let files = |name: &str| match root.try_file(name)? {
+        Some(blob) => blob.read_all(limits::MANIFEST_BYTES).map(Some),
+        None => Ok(None),
+    };
+    GraphInfo::read(name, &bytes, &files, findings)
+}
+
+/// The directory of the data: `chosen`, or what the graph's prefix says as far as that is the graph file's directory or
+/// below it, or the graph file's directory.
+///
+/// # Errors
+/// [`PATH_ESCAPE`] for a relative prefix that leads out of it, and those of opening.
+pub(crate) fn data_root(
+    beside: &Root,
+    graph_file: &str,
+    prefix: Option<&str>,
+    chosen: Option<&Location>,
+    findings: &mut Findings,
+) -> Result<Root> {
+    if let Some(chosen) = chosen {
+        return Root::open(chosen);
+    }
+    let Some(prefix) = prefix else { return Ok(beside.clone()) };
+    let place = || Place::file(graph_file).in_field("prefix");
+    if !prefix.ends_with('/') && !prefix.contains('?') {
+        findings.push(&rules::META_PREFIX_SLASH, format!("{prefix} is read as {prefix}/"), place());
+    }
+    let Some(relative) = relative_to(beside.location(), prefix) else {
+        findings.push(&rules::META_PREFIX_ELSEWHERE, format!("{prefix} is not followed"), place());
+        return Ok(beside.clone());
+    };
+    if relative.split('/').any(|part| part == "..") {
+        let message = format!("the prefix {prefix} leads out of the directory of the graph file");
+        return Err(Error::broken(&PATH_ESCAPE, message).at(place()).hint("--root DIRECTORY"));
+    }
+    match directory(&relative).map_err(|error| error.at(place()))? {
+        here if here.is_empty() => Ok(beside.clone()),
+        below => Root::open(&beside.location().join(&below)?),
+    }
+}
+
+/// A prefix relative to `base`: as it is when it is relative, cut when it is absolute and lies in `base`.
+fn relative_to(base: &Location, prefix: &str) -> Option<String> {
+    let prefix = prefix.split('?').next().unwrap_or_default();
+    let absolute = match prefix.split_once("://") {
+        Some(("file", path)) => path,
+        Some(_) => return strip(prefix, &base.to_string()),
+        None if prefix.starts_with('/') => prefix,
+        None => return Some(prefix.to_owned()),
+    };
+    let here = base.as_path()?;
+    let spelled = std::path::absolute(here).ok()?;
+    let real = here.canonicalize().ok();
+    [Some(spelled), real].into_iter().flatten().find_map(|here| {
+        let rest = Path::new(absolute).strip_prefix(&here).ok()?;
+        rest.to_str().map(str::to_owned)
+    })
+}
+
+/// What is left of `prefix` behind the directory `base`.
+fn strip(prefix: &str, base: &str) -> Option<String> {
+    let rest = prefix.strip_prefix(base.trim_end_matches('/'))?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_followed_into_the_directory_only() {
+        let base = Location::from_path(Path::new("/data/graph"));
+        assert_eq!(relative_to(&base, "./").as_deref(), Some("./"));
+        assert_eq!(relative_to(&base, "/data/graph/").as_deref(), Some(""));
+        assert_eq!(relative_to(&base, "file:///data/graph/sub/").as_deref(), Some("sub"));
+        assert_eq!(relative_to(&base, "/data/graphs/"), None);
+        assert_eq!(relative_to(&base, "/tmp/graphar/nebula2graphar/"), None);
+        assert_eq!(relative_to(&base, "s3://bucket/graph/"), None);
+        assert_eq!(strip("s3://bucket/graph/sub/", "s3://bucket/graph").as_deref(), Some("/sub/"));
+        assert_eq!(strip("s3://bucket/graph2/", "s3://bucket/graph"), None);
+    }
+}

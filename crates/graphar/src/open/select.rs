@@ -1,0 +1,108 @@
+//! Which types and properties of a graph are shown.
+
+use isomorph_error::{Error, Result};
+
+use crate::OpenOptions;
+use crate::info::{EdgeInfo, GraphInfo};
+
+/// Whether `name` means this edge type: its relation, or its triple.
+fn means(name: &str, edge: &EdgeInfo) -> bool {
+    let joined = |by: &str| [edge.source.as_str(), edge.relation.as_str(), edge.target.as_str()].join(by);
+    name == edge.relation || name == joined("_") || name == joined("-") || name == joined(" ")
+}
+
+/// Whether `name` means this edge type, or the vertex type `ty`.
+fn unknown(what: &str, name: &str, info: &GraphInfo) -> Error {
+    let types = info.vertices.iter().map(|vertex| vertex.ty.clone());
+    let types: Vec<String> = types.chain(info.edges.iter().map(|edge| edge.relation.clone())).take(20).collect();
+    Error::usage(format!("there is no {what} {name}")).hint(format!("one of {}", types.join(", ")))
+}
+
+/// Leaves out the types that were not asked for.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] for a type that does not exist.
+pub(super) fn select_types(info: &mut GraphInfo, types: Option<&[String]>) -> Result<()> {
+    let Some(types) = types else { return Ok(()) };
+    let mut vertices = Vec::new();
+    let mut relations = false;
+    for name in types {
+        let before = vertices.len();
+        vertices.extend(info.vertices.iter().filter(|vertex| vertex.ty == *name).map(|vertex| vertex.ty.clone()));
+        for edge in info.edges.iter().filter(|edge| means(name, edge)) {
+            vertices.extend([edge.source.clone(), edge.target.clone()]);
+            relations = true;
+        }
+        if vertices.len() == before {
+            return Err(unknown("type", name, info));
+        }
+    }
+    info.vertices.retain(|vertex| vertices.contains(&vertex.ty));
+    info.edges.retain(|edge| {
+        vertices.contains(&edge.source)
+            && vertices.contains(&edge.target)
+            && (!relations || types.iter().any(|name| means(name, edge)))
+    });
+    Ok(())
+}
+
+/// Which properties are read.
+#[derive(Debug, Clone)]
+pub(super) struct Columns<'a>(Option<&'a [String]>);
+
+impl<'a> Columns<'a> {
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for a property that no type has.
+    pub fn new(info: &GraphInfo, options: &'a OpenOptions) -> Result<Self> {
+        let columns = Columns(options.columns.as_deref());
+        for name in columns.0.into_iter().flatten() {
+            let one = Columns(Some(std::slice::from_ref(name)));
+            let vertex = |ty: &str, property: &str| one.shows(|name| name == ty, property);
+            let known = info.vertices.iter().any(|v| v.properties().any(|property| vertex(&v.ty, &property.name)))
+                || info.edges.iter().any(|e| e.properties().any(|property| one.shows_edge(e, &property.name)));
+            if !known {
+                return Err(Error::usage(format!("there is no property {name}")));
+            }
+        }
+        Ok(columns)
+    }
+
+    fn shows(&self, is_type: impl Fn(&str) -> bool, property: &str) -> bool {
+        let Some(columns) = self.0 else { return true };
+        let typed =
+            |name: &str| name.strip_suffix(property).and_then(|rest| rest.strip_suffix('.')).is_some_and(&is_type);
+        columns.iter().any(|name| name == property || typed(name))
+    }
+
+    /// Whether a property of a vertex type is read.
+    pub fn shows_vertex(&self, ty: &str, property: &str) -> bool {
+        self.shows(|name| name == ty, property)
+    }
+
+    /// Whether a property of an edge type is read.
+    pub fn shows_edge(&self, edge: &EdgeInfo, property: &str) -> bool {
+        self.shows(|name| means(name, edge), property)
+    }
+}
+
+/// Checks that every filter belongs to a type.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] for one that does not.
+pub(super) fn check_filters(info: &GraphInfo, options: &OpenOptions) -> Result<()> {
+    let exists = |name: &String| info.vertex(name).is_some() || info.edges.iter().any(|edge| means(name, edge));
+    match options.filters.keys().find(|name| !exists(name)) {
+        Some(name) => Err(unknown("type", name, info)),
+        None => Ok(()),
+    }
+}
+
+/// The filters of an edge type; a name that is also a vertex type means that one.
+pub(super) fn edge_filters<'a>(
+    info: &'a GraphInfo,
+    options: &'a OpenOptions,
+    edge: &'a EdgeInfo,
+) -> impl Iterator<Item = &'a isomorph_tables::Predicate> {
+    let matches = |(name, _): &(&String, &isomorph_tables::Predicate)| info.vertex(name).is_none() && means(name, edge);
+    options.filters.iter().filter(matches).map(|(_, filter)| filter)
+}

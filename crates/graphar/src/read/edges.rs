@@ -1,0 +1,244 @@
+//! One edge chunk: its adjacency list and its property groups, read in step, row for row.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{BooleanArray, Int64Array, RecordBatch, UInt64Array};
+use arrow_schema::{DataType, Field};
+use arrow_select::filter::filter;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Part};
+use isomorph_tables::{Predicate, Selection};
+
+use super::ends::{as_rows, first_descent, first_outside, indexes};
+use super::filter::{FilteredChunk, count};
+use super::{Bounds, RowSet, Steps};
+use crate::rules;
+use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
+
+/// What the parts of one scan of an adjacency list have in common.
+pub(crate) struct EdgeScan<'a> {
+    pub table: &'a EdgeTable,
+    /// Index of the edge type.
+    pub ty: usize,
+    pub list: &'a List,
+    /// Vertices of the source and of the destination type.
+    pub vertices: (u64, u64),
+    /// Ends alone, without properties.
+    pub ends_only: bool,
+    pub batch_rows: usize,
+    /// The source and destination vertices that are read, if not all.
+    pub sets: (Option<Arc<RowSet>>, Option<Arc<RowSet>>),
+}
+
+/// One edge chunk.
+pub(crate) struct EdgePart<'a> {
+    pub scan: Arc<EdgeScan<'a>>,
+    pub part: u64,
+    pub chunk: u64,
+    /// Rows of the chunk.
+    pub rows: u64,
+    /// Shared by the chunks of one part of an ordered list.
+    pub bounds: Arc<Bounds>,
+}
+
+impl EdgeScan<'_> {
+    /// Opens the file of a chunk of source and destination indexes.
+    ///
+    /// # Errors
+    /// As [`open_chunk`].
+    pub fn open_adj(&self, part: u64, chunk: u64) -> Result<(String, isomorph_tables::TableReader)> {
+        let path = self.list.layout.adj(part, chunk);
+        let field = |name: &str| Field::new(name, DataType::Int64, true);
+        let fields = vec![field(SOURCE_INDEX), field(TARGET_INDEX)];
+        let reader = open_chunk(&self.table.root, &path, self.list.encoding, fields)?;
+        Ok((path, reader))
+    }
+
+    /// Checks that ends exist, that the aligned end belongs to the part, and the order of an ordered list. `start` is
+    /// the row of the first edge in its file.
+    fn check(&self, part: u64, start: u64, source: &Int64Array, target: &Int64Array) -> Result<()> {
+        let by_source = self.list.kind.by_source();
+        let (aligned, name) = if by_source { (source, SOURCE_INDEX) } else { (target, TARGET_INDEX) };
+        let failed = |rule, message: String, name: &str, row: usize| {
+            Err(Error::broken(rule, message).at(Place::field(name).row(start + row as u64)))
+        };
+        for (array, name, count) in [(source, SOURCE_INDEX, self.vertices.0), (target, TARGET_INDEX, self.vertices.1)] {
+            if let Some(row) = first_outside(array.values(), 0, count) {
+                let message = format!("vertex {} of {count}", array.value(row));
+                return failed(&rules::EDGE_DANGLING, message, name, row);
+            }
+        }
+        let low = part.saturating_mul(self.list.part_size);
+        let high = low.saturating_add(self.list.part_size);
+        if let Some(row) = first_outside(aligned.values(), low, high) {
+            let message = format!("vertex {} in the part of vertices {low} to {}", aligned.value(row), high - 1);
+            return failed(&rules::EDGE_PART, message, name, row);
+        }
+        if let Some(row) = first_descent(aligned.values()).filter(|_| self.list.kind.ordered()) {
+            let message = format!("{} behind {}", aligned.value(row), aligned.value(row - 1));
+            return failed(&rules::EDGE_ORDER, message, name, row);
+        }
+        Ok(())
+    }
+}
+
+impl EdgePart<'_> {
+    /// The rows that pass the filters of the edge type; nothing when there is no filter.
+    fn passing(&self) -> Result<Option<Vec<Range<u64>>>> {
+        let scan = &*self.scan;
+        if scan.table.filters.is_empty() {
+            return Ok(None);
+        }
+        let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
+        let groups = &scan.table.info.groups;
+        let chunk = FilteredChunk { root: &scan.table.root, groups, path: &path, rows: self.rows };
+        chunk.passing(&Predicate::And(scan.table.filters.clone())).map(Some)
+    }
+
+    fn read_chunk(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let scan = &*self.scan;
+        let table = scan.table;
+        let ranges = self.passing()?;
+        let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));
+        if rows == 0 {
+            return Ok(());
+        }
+        let selection = || {
+            let selection = Selection::all().batch_rows(scan.batch_rows);
+            ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
+        };
+        let (adj, reader) = scan.open_adj(self.part, self.chunk)?;
+        let mut steps = Steps::new(rows, scan.batch_rows);
+        let batches = reader.batches(&selection().columns([SOURCE_INDEX, TARGET_INDEX]));
+        steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);
+        let groups = if scan.ends_only { Default::default() } else { table.groups.as_slice() };
+        let mut opened = Vec::with_capacity(groups.len());
+        for group in groups {
+            let path = scan.list.layout.chunk(group.number, self.part, self.chunk);
+            let chunk = Chunk::open(&table.root, path, group.encoding, &group.columns, false)?;
+            steps.push(&chunk.path, chunk.batches(selection())?);
+            opened.push((chunk, &group.columns));
+        }
+        let (mut first, mut last) = (None, None);
+        while let Some((start, rows, batches)) = steps.next()? {
+            let Some(ends) = batches.first() else { continue };
+            let at = |error: Error| error.at(Place::file(&adj));
+            let source = indexes(ends.column(0), SOURCE_INDEX, start).map_err(at)?;
+            let target = indexes(ends.column(1), TARGET_INDEX, start).map_err(at)?;
+            scan.check(self.part, start, source, target).map_err(at)?;
+            let aligned = if scan.list.kind.by_source() { source } else { target }.values();
+            if let (Some(before), Some(next)) = (last, aligned.first())
+                && scan.list.kind.ordered()
+                && before > *next
+            {
+                let error = Error::broken(&rules::EDGE_ORDER, format!("{next} behind {before}"));
+                return Err(error.at(Place::file(&adj).row(start)));
+            }
+            first = first.or_else(|| aligned.first().copied());
+            last = aligned.last().copied().or(last);
+            let mut properties: Columns = vec![None; table.shown.properties.len()];
+            for ((chunk, columns), batch) in opened.iter().zip(batches.iter().skip(1)) {
+                self.place(columns, chunk, batch, &mut properties)?;
+            }
+            if let Some(batch) = self.renumbered(rows, source, target, properties)? {
+                take(Batch::Edges(batch))?;
+            }
+        }
+        match (first, last) {
+            (Some(first), Some(last)) if scan.list.kind.ordered() => self.check_neighbours(first, last),
+            _ => Ok(()),
+        }
+    }
+
+    fn place(
+        &self,
+        columns: &[crate::table::Column],
+        chunk: &Chunk<'_>,
+        batch: &RecordBatch,
+        properties: &mut Columns,
+    ) -> Result<()> {
+        for (column, array) in columns.iter().zip(chunk.columns(batch)?) {
+            if let Target::Property(position) = column.target
+                && let Some(slot) = properties.get_mut(position)
+            {
+                *slot = Some(array);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_neighbours(&self, first: i64, last: i64) -> Result<()> {
+        match self.bounds.note(self.chunk, first, last) {
+            None => Ok(()),
+            Some(chunk) => {
+                let path = self.scan.list.layout.adj(self.part, chunk);
+                let message = "the chunk begins below the end of the one before it";
+                Err(Error::broken(&rules::EDGE_ORDER, message).at(Place::file(path).row(0)))
+            }
+        }
+    }
+
+    /// The batch for the model: without edges of vertices that are left out, with the rows that the others have then.
+    fn renumbered(
+        &self,
+        rows: usize,
+        source: &Int64Array,
+        target: &Int64Array,
+        properties: Columns,
+    ) -> Result<Option<EdgeBatch>> {
+        let batch = |rows, source, target, properties| EdgeBatch {
+            ty: self.scan.ty,
+            rows,
+            relations: None,
+            source: Ends::Rows(source),
+            target: Ends::Rows(target),
+            layers: None,
+            directed: None,
+            keys: None,
+            properties,
+        };
+        let (sources, targets) = &self.scan.sets;
+        if sources.is_none() && targets.is_none() {
+            return Ok(Some(batch(rows, as_rows(source), as_rows(target), properties)));
+        }
+        let rank = |set: &Option<Arc<RowSet>>, row: i64| match set {
+            Some(set) => set.rank(row as u64),
+            None => Some(row as u64),
+        };
+        let ends = source.values().iter().zip(target.values());
+        let mut kept = Vec::with_capacity(rows);
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for (source, target) in ends {
+            let both = rank(sources, *source).zip(rank(targets, *target));
+            kept.push(both.is_some());
+            if let Some((source, target)) = both {
+                from.push(source);
+                to.push(target);
+            }
+        }
+        if from.is_empty() {
+            return Ok(None);
+        }
+        let kept = BooleanArray::from(kept);
+        let mut filtered = Vec::with_capacity(properties.len());
+        for column in properties {
+            let column = column.map(|column| filter(&column, &kept)).transpose();
+            filtered.push(column.map_err(|error| Error::malformed(error.to_string()).caused_by(error))?);
+        }
+        Ok(Some(batch(from.len(), UInt64Array::from(from), UInt64Array::from(to), filtered)))
+    }
+}
+
+impl Part for EdgePart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.read_chunk(take).map_err(|error| match error.broken_rule() {
+            Some(rule) if rule.id.starts_with("GAR-") => self.scan.table.with_other_lists(error, self.scan.list),
+            _ => error,
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
+    }
+}

@@ -1,0 +1,163 @@
+//! Which rows of a chunk pass a filter: each condition is handed to the file of the group that holds its properties,
+//! where statistics prune row groups and pages, and the sets of rows are combined.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_schema::Field;
+use isomorph_error::{Error, Result};
+use isomorph_storage::Root;
+use isomorph_tables::{Predicate, Selection};
+
+use crate::info::PropertyGroup;
+use crate::table::open_chunk;
+
+/// Rows of a file, ascending and apart.
+pub(crate) type Ranges = Vec<Range<u64>>;
+
+const ROW: &str = "_isomorphRow";
+
+/// A chunk of all property groups of a type.
+pub(crate) struct FilteredChunk<'a> {
+    pub root: &'a Root,
+    pub groups: &'a [PropertyGroup],
+    /// The file of a group, by its number.
+    pub path: &'a dyn Fn(usize) -> String,
+    /// Rows of the chunk.
+    pub rows: u64,
+}
+
+impl FilteredChunk<'_> {
+    /// The rows for which `predicate` is true.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for a property that there is not, and those of reading.
+    pub fn passing(&self, predicate: &Predicate) -> Result<Ranges> {
+        let mut groups = Vec::new();
+        for column in predicate.columns() {
+            groups.push(self.group_of(column)?);
+        }
+        groups.dedup();
+        match (groups.as_slice(), predicate) {
+            ([group], _) => self.read(*group, predicate),
+            (_, Predicate::And(all)) => self.all(all),
+            (_, Predicate::Or(any)) => {
+                any.iter().try_fold(Ranges::new(), |found, one| Ok(union(found, self.passing(one)?)))
+            }
+            (_, Predicate::Not(inner)) => self.passing(&negated(inner)),
+            // A single comparison has one column, so one group.
+            _ => Err(Error::usage("a condition without properties")),
+        }
+    }
+
+    /// The rows for which all are true. Conditions on one group are read together.
+    fn all(&self, all: &[Predicate]) -> Result<Ranges> {
+        let whole = || std::iter::once(0..self.rows).filter(|rows| !rows.is_empty()).collect::<Ranges>();
+        let mut by_group: BTreeMap<usize, Vec<Predicate>> = BTreeMap::new();
+        let mut found = whole();
+        for one in all {
+            let mut groups =
+                one.columns().into_iter().map(|column| self.group_of(column)).collect::<Result<Vec<_>>>()?;
+            groups.dedup();
+            match groups.as_slice() {
+                [group] => by_group.entry(*group).or_default().push(one.clone()),
+                _ => found = intersection(&found, &self.passing(one)?),
+            }
+        }
+        for (group, conditions) in by_group {
+            found = intersection(&found, &self.read(group, &Predicate::And(conditions))?);
+        }
+        Ok(found)
+    }
+
+    fn group_of(&self, column: &str) -> Result<usize> {
+        let holds = |group: &PropertyGroup| group.properties.iter().any(|property| property.name == column);
+        let found = self.groups.iter().position(holds);
+        found.ok_or_else(|| Error::usage(format!("there is no property {column} to filter by")))
+    }
+
+    fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {
+        let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
+        let encoding = group.file_type.encoding();
+        let columns = predicate.columns();
+        // Text must be told its types; other files know their own, and a comparison works in each.
+        let declared = group.properties.iter().filter(|property| columns.contains(&property.name.as_str()));
+        let fields = declared.map(|property| Field::new(&property.name, property.data_type(), true));
+        let fields = if encoding.is_text() { fields.collect() } else { Vec::new() };
+        let path = (self.path)(number);
+        let reader = open_chunk(self.root, &path, encoding, fields)?;
+        let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(predicate.clone());
+        let mut found = Ranges::new();
+        for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {
+            let batch = batch.map_err(|error| error.at(path.as_str()))?;
+            let rows = batch.column_by_name(ROW).and_then(|column| column.as_primitive_opt::<Int64Type>());
+            for row in rows.map(|rows| rows.values().as_ref()).unwrap_or_default() {
+                let row = row.unsigned_abs();
+                match found.last_mut() {
+                    Some(last) if last.end == row => last.end += 1,
+                    _ => found.push(row..row + 1),
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The negation, one level further in.
+fn negated(predicate: &Predicate) -> Predicate {
+    let not = |one: &Predicate| Predicate::Not(Box::new(one.clone()));
+    match predicate {
+        Predicate::And(all) => Predicate::Or(all.iter().map(not).collect()),
+        Predicate::Or(any) => Predicate::And(any.iter().map(not).collect()),
+        Predicate::Not(inner) => (**inner).clone(),
+        one => not(one),
+    }
+}
+
+/// The rows that are in both.
+pub(crate) fn intersection(left: &[Range<u64>], right: &[Range<u64>]) -> Ranges {
+    let (mut i, mut j) = (0, 0);
+    let mut both = Ranges::new();
+    while let (Some(a), Some(b)) = (left.get(i), right.get(j)) {
+        let common = a.start.max(b.start)..a.end.min(b.end);
+        if !common.is_empty() {
+            both.push(common);
+        }
+        if a.end <= b.end { i += 1 } else { j += 1 }
+    }
+    both
+}
+
+/// The rows that are in either.
+fn union(left: Ranges, right: Ranges) -> Ranges {
+    let mut all = left;
+    all.extend(right);
+    all.sort_unstable_by_key(|range| range.start);
+    let mut either = Ranges::new();
+    for range in all {
+        match either.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => either.push(range),
+        }
+    }
+    either
+}
+
+/// Number of rows.
+pub(crate) fn count(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_rows_are_combined() {
+        assert_eq!(intersection(&[0..10, 20..30], &[5..25, 29..40]), [5..10, 20..25, 29..30]);
+        assert_eq!(union(vec![0..3, 10..12], vec![3..5, 11..20]), [0..5, 10..20]);
+        assert_eq!(count(&[0..5, 10..20]), 15);
+    }
+}

@@ -1,0 +1,16 @@
+//! Reading rows: one part for each vertex chunk and each edge chunk.
+
+mod edges;
+mod ends;
+mod filter;
+mod labels;
+mod row_set;
+mod steps;
+mod vertices;
+
+pub(crate) use edges::{EdgePart, EdgeScan};
+pub(crate) use ends::{Bounds, first_descent, first_outside};
+pub(crate) use labels::{LabelFile, label_column};
+pub(crate) use row_set::{RowSet, RowSets};
+pub(crate) use steps::Steps;
+pub(crate) use vertices::{VertexPart, check_index};

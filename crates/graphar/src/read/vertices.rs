@@ -1,0 +1,161 @@
+//! One vertex chunk: its property groups and its label file, read in step.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{Batch, Columns, NodeBatch, Part};
+use isomorph_tables::Selection;
+
+use super::filter::{FilteredChunk, count};
+use super::{LabelFile, RowSet, Steps, label_column};
+use crate::rules;
+use crate::table::{Chunk, Target, VertexTable};
+
+/// One vertex chunk.
+pub(crate) struct VertexPart<'a> {
+    pub table: &'a VertexTable,
+    /// Index of the node type.
+    pub ty: usize,
+    pub chunk: u64,
+    /// Keys alone, without properties and labels.
+    pub keys_only: bool,
+    pub batch_rows: usize,
+    /// The vertices that are read, if not all.
+    pub set: Option<Arc<RowSet>>,
+}
+
+impl VertexTable {
+    /// The vertices that pass the filter.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn row_set(&self) -> Result<RowSet> {
+        let rows = self.rows()?;
+        let Some(filter) = &self.filter else { return Ok(RowSet::new(rows, std::iter::once(0..rows))) };
+        let mut passing = Vec::new();
+        for chunk in 0..self.chunks()? {
+            let path = |group| self.layout.chunk(group, chunk);
+            let rows = self.chunk_rows(chunk)?;
+            let found =
+                FilteredChunk { root: &self.root, groups: &self.info.groups, path: &path, rows }.passing(filter)?;
+            let first = chunk * self.info.chunk_size;
+            passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
+        }
+        Ok(RowSet::new(rows, passing))
+    }
+}
+
+impl VertexPart<'_> {
+    /// The rows that are read, counted in the chunk, and the row that the first of them has in the model.
+    fn selected(&self) -> Result<(Option<Vec<Range<u64>>>, u64, u64)> {
+        let first = self.chunk * self.table.info.chunk_size;
+        let rows = self.table.chunk_rows(self.chunk)?;
+        let Some(set) = &self.set else { return Ok((None, rows, first)) };
+        let within = set.within(first..first + rows);
+        let start = within.first().and_then(|range| set.rank(range.start)).unwrap_or_default();
+        let local: Vec<_> = within.into_iter().map(|range| range.start - first..range.end - first).collect();
+        let rows = count(&local);
+        Ok((Some(local), rows, start))
+    }
+}
+
+impl Part for VertexPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let table = self.table;
+        let (ranges, rows, start) = self.selected()?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let selection = || {
+            let selection = Selection::all().batch_rows(self.batch_rows);
+            ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
+        };
+        let wanted = |target: Target| !self.keys_only || target == Target::Key;
+        let mut steps = Steps::new(rows, self.batch_rows);
+        let mut chunks = Vec::new();
+        for group in &table.groups {
+            let columns: Vec<_> = group.columns.iter().filter(|column| wanted(column.target)).cloned().collect();
+            if !columns.is_empty() {
+                chunks.push((table.layout.chunk(group.number, self.chunk), group.encoding, columns));
+            }
+        }
+        let mut opened = Vec::with_capacity(chunks.len());
+        for (path, encoding, columns) in &chunks {
+            let chunk = Chunk::open(&table.root, path.clone(), *encoding, columns, true)?;
+            steps.push(path, chunk.batches(selection())?);
+            opened.push((chunk, columns));
+        }
+        let labels = &table.info.labels;
+        let labelled = !self.keys_only && !labels.is_empty();
+        if labelled {
+            let file = LabelFile::open(table, self.chunk)?;
+            steps.push(&file.path, file.batches(labels.iter().map(String::as_str), selection())?);
+        }
+        while let Some((at, rows, batches)) = steps.next()? {
+            let mut keys: Option<ArrayRef> = None;
+            let mut properties: Columns = vec![None; table.shown.properties.len()];
+            for ((chunk, columns), batch) in opened.iter().zip(&batches) {
+                if chunk.indexed && ranges.is_none() {
+                    check_index(&chunk.path, batch.column(0), start + at, at)?;
+                }
+                for (column, array) in columns.iter().zip(chunk.columns(batch)?) {
+                    match column.target {
+                        Target::Key => keys = Some(not_null(array, &chunk.path, &column.name, at)?),
+                        Target::Property(position) => {
+                            if let Some(slot) = properties.get_mut(position) {
+                                *slot = Some(array);
+                            }
+                        }
+                    }
+                }
+            }
+            let labels = batches.last().filter(|_| labelled).and_then(|batch| label_column(labels, batch));
+            take(Batch::Nodes(NodeBatch { ty: self.ty, start: start + at, rows, keys, labels, properties }))?;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.selected().ok().map(|(_, rows, _)| rows)
+    }
+}
+
+/// Checks that the vertex indexes in `column` begin with `first` and have no gap. A column of nulls says nothing.
+///
+/// # Errors
+/// [`rules::INDEX_GAP`].
+pub(crate) fn check_index(path: &str, column: &ArrayRef, first: u64, row: u64) -> Result<()> {
+    let place = |offset: usize| Place::file(path).row(row + offset as u64);
+    let Some(array) = column.as_primitive_opt::<Int64Type>() else {
+        let message = format!("the vertex index is of type {}", column.data_type());
+        return Err(Error::broken(&rules::COLUMN_TYPE, message).at(Place::file(path)));
+    };
+    if array.null_count() == array.len() {
+        return Ok(());
+    }
+    let gap = |(offset, value): (usize, &i64)| *value != (first + offset as u64) as i64;
+    let found =
+        array.values().iter().enumerate().position(gap).or_else(|| array.nulls()?.iter().position(|valid| !valid));
+    match found {
+        None => Ok(()),
+        Some(offset) => {
+            let value = if array.is_null(offset) { "null".to_owned() } else { array.value(offset).to_string() };
+            let message = format!("the index is {value} where {} comes", first + offset as u64);
+            Err(Error::broken(&rules::INDEX_GAP, message).at(place(offset)))
+        }
+    }
+}
+
+fn not_null(keys: ArrayRef, path: &str, name: &str, row: u64) -> Result<ArrayRef> {
+    match keys.nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)) {
+        None => Ok(keys),
+        Some(offset) => {
+            let place = Place::file(path).row(row + offset as u64).in_field(name);
+            Err(Error::broken(&rules::KEY_NULL, "the primary property is null").at(place))
+        }
+    }
+}

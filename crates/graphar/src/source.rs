@@ -1,0 +1,115 @@
+//! GraphAr as a source of the model.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{EdgeOrder, EndForm, Graph, Part, Request, Source, Tables};
+
+use crate::read::{Bounds, EdgePart, EdgeScan, RowSet, VertexPart};
+use crate::table::{EdgeTable, List, VertexTable};
+use crate::{GraphAr, rules};
+
+type Parts<'a> = Vec<Box<dyn Part + 'a>>;
+
+impl Source for GraphAr {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let mut parts: Parts<'_> = Vec::new();
+        let (nodes, edges) = (0..self.vertices.len(), 0..self.edges.len());
+        match request.tables {
+            Tables::All => {
+                nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?;
+                edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?;
+            }
+            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?,
+            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?,
+            Tables::Nodes(ty) => self.nodes(ty, false, request, &mut parts)?,
+            Tables::NodeKeys(ty) => self.nodes(ty, true, request, &mut parts)?,
+            Tables::Edges(ty) => self.edges(ty, false, request, &mut parts)?,
+            Tables::EdgeEnds(ty) => self.edges(ty, true, request, &mut parts)?,
+            Tables::Rest => {}
+        }
+        Ok(parts)
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        let lists = self.edges.get(ty).map(|table| table.lists.as_slice()).unwrap_or_default();
+        lists.iter().filter(|list| list.kind.ordered()).map(|list| list.kind.order()).collect()
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Rows
+    }
+}
+
+impl GraphAr {
+    /// The table of node type `ty`.
+    pub(crate) fn vertex_table(&self, ty: usize) -> Result<&VertexTable> {
+        self.vertices.get(ty).ok_or_else(|| Error::usage(format!("there is no node type {ty}")))
+    }
+
+    /// The table of edge type `ty`.
+    pub(crate) fn edge_table(&self, ty: usize) -> Result<&EdgeTable> {
+        self.edges.get(ty).ok_or_else(|| Error::usage(format!("there is no edge type {ty}")))
+    }
+
+    /// The vertices of a type that are shown, if not all.
+    pub(crate) fn row_set(&self, ty: usize) -> Result<Option<Arc<RowSet>>> {
+        let table = self.vertex_table(ty)?;
+        match table.filter {
+            None => Ok(None),
+            Some(_) => self.row_sets.get(ty, || table.row_set()).map(Some),
+        }
+    }
+
+    fn nodes<'a>(&'a self, ty: usize, keys_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
+        let table = self.vertex_table(ty)?;
+        let set = self.row_set(ty)?;
+        for chunk in 0..table.chunks()? {
+            let batch_rows = request.batch_rows;
+            parts.push(Box::new(VertexPart { table, ty, chunk, keys_only, batch_rows, set: set.clone() }));
+        }
+        Ok(())
+    }
+
+    fn edges<'a>(&'a self, ty: usize, ends_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
+        let table = self.edge_table(ty)?;
+        let list = table.list_in_order(request.order)?;
+        let scan = Arc::new(self.edge_scan(ty, list, ends_only, request.batch_rows)?);
+        let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
+        for (part, edges) in counts.edges.iter().enumerate() {
+            let bounds = Arc::new(Bounds::default());
+            for chunk in 0..crate::layout::chunk_count(*edges, list.chunk_size) {
+                let rows = list.chunk_rows(*edges, chunk);
+                let (scan, bounds) = (Arc::clone(&scan), Arc::clone(&bounds));
+                parts.push(Box::new(EdgePart { scan, part: part as u64, chunk, rows, bounds }));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the parts of a scan of `list` have in common. The counts of the list must fit those of the vertices.
+    pub(crate) fn edge_scan<'a>(
+        &'a self,
+        ty: usize,
+        list: &'a List,
+        ends_only: bool,
+        batch_rows: usize,
+    ) -> Result<EdgeScan<'a>> {
+        let table = self.edge_table(ty)?;
+        let (source, target) = (table.shown.source, table.shown.target);
+        let vertices = (self.vertex_table(source)?.rows()?, self.vertex_table(target)?.rows()?);
+        let aligned = if list.kind.by_source() { vertices.0 } else { vertices.1 };
+        let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
+        if counts.vertices != aligned {
+            let message = format!("{} here, {aligned} for the vertex type", counts.vertices);
+            let error = Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count()));
+            return Err(table.with_other_lists(error, list));
+        }
+        let sets = (self.row_set(source)?, self.row_set(target)?);
+        Ok(EdgeScan { table, ty, list, vertices, ends_only, batch_rows, sets })
+    }
+}

@@ -1,0 +1,114 @@
+//! Opening one chunk file.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::Root;
+use isomorph_tables::rules::CSV_HEADER;
+use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
+
+use super::{Column, VERTEX_INDEX};
+use crate::rules;
+
+/// Opens the table in file `path`, with `fields` declared.
+///
+/// # Errors
+/// [`rules::FILE_MISSING`] of kind [`Kind::Incomplete`], and those of opening a table.
+pub(crate) fn open_chunk(root: &Root, path: &str, encoding: Encoding, fields: Vec<Field>) -> Result<TableReader> {
+    let blob = root.file(path).map_err(|error| match error.kind() {
+        Kind::NotFound => missing(path),
+        _ => error,
+    })?;
+    TableReader::open(blob, encoding, &ReadOptions::declared(Arc::new(Schema::new(fields))))
+        .map_err(|error| error.at(Place::file(path)))
+}
+
+/// The error for a file that is not there.
+pub(crate) fn missing(path: &str) -> Error {
+    Error::broken(&rules::FILE_MISSING, "the file is missing").of_kind(Kind::Incomplete).at(Place::file(path))
+}
+
+/// An opened chunk of a property group: its columns, with the vertex index before them where there is one.
+pub(crate) struct Chunk<'a> {
+    pub path: String,
+    pub reader: TableReader,
+    columns: &'a [Column],
+    /// Whether the vertex index is read as well.
+    pub indexed: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// Opens the chunk `path`; with its vertex index, if `indexed` and there is one.
+    ///
+    /// # Errors
+    /// As [`open_chunk`]; [`rules::COLUMN_MISSING`] for a column that is not there; [`rules::COLUMN_TYPE`] for one of
+    /// another type.
+    pub fn open(root: &Root, path: String, encoding: Encoding, columns: &'a [Column], indexed: bool) -> Result<Self> {
+        let fields = |indexed: bool| {
+            let index = indexed.then(|| Field::new(VERTEX_INDEX, DataType::Int64, true));
+            index.into_iter().chain(columns.iter().filter_map(|column| column.field(encoding))).collect::<Vec<_>>()
+        };
+        let mut opened = open_chunk(root, &path, encoding, fields(indexed));
+        let mut indexed = indexed;
+        // Text has no schema to look at: a header without the index is found by its refusal.
+        if indexed && encoding == Encoding::Csv && is_header_error(&opened) {
+            indexed = false;
+            opened = open_chunk(root, &path, encoding, fields(false));
+        }
+        let reader = opened.map_err(|error| named(error, columns))?;
+        indexed &= reader.schema().column_with_name(VERTEX_INDEX).is_some();
+        let gone = columns.iter().find(|column| reader.schema().column_with_name(&column.name).is_none());
+        if let Some(column) = gone {
+            let place = Place::file(&path).in_field(&column.name);
+            return Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {}", column.name)).at(place));
+        }
+        Ok(Chunk { path, reader, columns, indexed })
+    }
+
+    /// Its batches: the vertex index, if it is read, then the columns.
+    ///
+    /// # Errors
+    /// As [`TableReader::batches`].
+    pub fn batches(&self, selection: Selection) -> Result<Batches> {
+        let index = self.indexed.then_some(VERTEX_INDEX);
+        let names = index.into_iter().chain(self.columns.iter().map(|column| column.name.as_str()));
+        self.reader.batches(&selection.columns(names)).map_err(|error| error.at(Place::file(&self.path)))
+    }
+
+    /// The columns of a batch in the types of the model.
+    ///
+    /// # Errors
+    /// [`rules::COLUMN_TYPE`].
+    pub fn columns(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let first = usize::from(self.indexed);
+        let typed = |(column, array): (&Column, &ArrayRef)| match array.data_type() == &column.data_type {
+            true => Ok(Arc::clone(array)),
+            false if column.as_text => cast(array, &column.data_type).map_err(|error| {
+                let place = Place::file(&self.path).in_field(&column.name);
+                Error::broken(&rules::COLUMN_TYPE, error.to_string()).at(place)
+            }),
+            false => {
+                let message = format!("{} instead of {}", array.data_type(), column.data_type);
+                let place = Place::file(&self.path).in_field(&column.name);
+                Err(Error::broken(&rules::COLUMN_TYPE, message).at(place))
+            }
+        };
+        self.columns.iter().zip(batch.columns().get(first..).unwrap_or_default()).map(typed).collect()
+    }
+}
+
+fn is_header_error(opened: &Result<TableReader>) -> bool {
+    opened.as_ref().err().and_then(Error::broken_rule).is_some_and(|rule| rule.id == CSV_HEADER.id)
+}
+
+/// Errors of declared columns under the rules of this format.
+fn named(error: Error, columns: &[Column]) -> Error {
+    let ours = error.place().field.as_ref().is_some_and(|field| columns.iter().any(|column| column.name == *field));
+    match error.kind() {
+        Kind::Unsupported if ours => error.of_kind(Kind::Malformed).rule(&rules::COLUMN_TYPE),
+        _ => error,
+    }
+}

@@ -1,0 +1,74 @@
+//! Tables as they are read: information files joined with what the options leave of them.
+
+mod chunk;
+mod edge;
+mod refine;
+mod vertex;
+
+pub(crate) use chunk::{Chunk, open_chunk};
+pub(crate) use edge::{EdgeTable, List};
+pub(crate) use refine::Refine;
+pub(crate) use vertex::VertexTable;
+
+use arrow_schema::{DataType, Field};
+use isomorph_model::Property;
+use isomorph_tables::Encoding;
+
+use crate::info::{PropertyInfo, ValueType};
+
+/// Name of the column of vertex indexes.
+pub(crate) const VERTEX_INDEX: &str = "_graphArVertexIndex";
+/// Name of the column of source indexes.
+pub(crate) const SOURCE_INDEX: &str = "_graphArSrcIndex";
+/// Name of the column of destination indexes.
+pub(crate) const TARGET_INDEX: &str = "_graphArDstIndex";
+/// Name of the column of offsets.
+pub(crate) const OFFSET: &str = "_graphArOffset";
+
+/// What a column becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The key.
+    Key,
+    /// A property, by its position in the type.
+    Property(usize),
+}
+
+/// One column that is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub name: String,
+    pub data_type: DataType,
+    pub target: Target,
+    /// Of a user-defined type: whatever the file holds becomes text.
+    pub as_text: bool,
+}
+
+/// The columns that are read of one property group.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// Its position in the information file.
+    pub number: usize,
+    pub encoding: Encoding,
+    pub columns: Vec<Column>,
+}
+
+impl Column {
+    /// Its field in the schema that is declared to the reader; nothing when the file decides.
+    pub fn field(&self, encoding: Encoding) -> Option<Field> {
+        (!self.as_text || encoding.is_text()).then(|| Field::new(&self.name, self.data_type.clone(), true))
+    }
+}
+
+/// The model's property for one of GraphAr.
+pub(crate) fn property(info: &PropertyInfo, data_type: &DataType) -> Property {
+    let mut property = Property::new(&info.name, data_type.clone()).with_cardinality(info.cardinality);
+    property.nullable = info.nullable;
+    if let ValueType::Other(token) = &info.value_type {
+        property.declared.insert("type".to_owned(), token.clone());
+    }
+    if info.primary {
+        property.declared.insert("primary".to_owned(), "true".to_owned());
+    }
+    property
+}

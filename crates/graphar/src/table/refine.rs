@@ -1,0 +1,65 @@
+//! What only the chunk files tell: the unit of timestamps, the item type of plain `list`.
+
+use arrow_schema::{DataType, TimeUnit};
+use isomorph_error::Result;
+use isomorph_model::type_name::list_of;
+use isomorph_storage::Root;
+use isomorph_tables::Encoding;
+
+use super::open_chunk;
+use crate::info::{PropertyGroup, PropertyInfo, ValueType};
+
+/// Finds the Arrow types of the properties of one group.
+pub(crate) struct Refine<'a> {
+    pub root: &'a Root,
+    /// The unit that was asked for.
+    pub timestamps: Option<TimeUnit>,
+}
+
+impl Refine<'_> {
+    /// The type of each property of `group`, whose first chunk is `first`, if there is one.
+    ///
+    /// Timestamps have the unit of the first Parquet file; no other encoding states one, so these have the
+    /// specification's milliseconds unless another unit was asked for.
+    ///
+    /// # Errors
+    /// When the first chunk cannot be opened for another reason than that it is missing.
+    pub fn types(&self, group: &PropertyGroup, first: Option<&str>) -> Result<Vec<DataType>> {
+        let encoding = group.file_type.encoding();
+        let needed = |property: &PropertyInfo| match property.value_type {
+            ValueType::Timestamp => self.timestamps.is_none() && encoding == Encoding::Parquet,
+            ValueType::AnyList => !encoding.is_text(),
+            _ => false,
+        };
+        let mut stored = None;
+        if let Some(first) = first.filter(|_| group.properties.iter().any(needed)) {
+            // Whether the file must be there is for whoever reads it to say.
+            if self.root.try_file(first)?.is_some() {
+                stored = Some(open_chunk(self.root, first, encoding, Vec::new())?);
+            }
+        }
+        let stored = |property: &PropertyInfo| {
+            let field = stored.as_ref()?.schema().field_with_name(&property.name).ok()?;
+            needed(property).then(|| field.data_type().clone())
+        };
+        let refined = |property: &PropertyInfo| match (&property.value_type, stored(property)) {
+            (ValueType::AnyList, Some(DataType::List(item))) => list_of(item.data_type().clone()),
+            (ValueType::Timestamp, found) => {
+                let unit = self.timestamps.or_else(|| unit(found.as_ref()?)).unwrap_or(TimeUnit::Millisecond);
+                let one = DataType::Timestamp(unit, None);
+                if property.is_list() { list_of(one) } else { one }
+            }
+            _ => property.data_type(),
+        };
+        Ok(group.properties.iter().map(refined).collect())
+    }
+}
+
+/// The unit of a timestamp type, or of a list of timestamps.
+fn unit(data_type: &DataType) -> Option<TimeUnit> {
+    match data_type {
+        DataType::Timestamp(unit, _) => Some(*unit),
+        DataType::List(item) => unit(item.data_type()),
+        _ => None,
+    }
+}

@@ -1,0 +1,137 @@
+//! One vertex type as it is read.
+
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType, Property};
+use isomorph_storage::Root;
+use isomorph_tables::Predicate;
+
+use super::{Column, Group, Refine, Target, property};
+use crate::counts::read_count;
+use crate::info::{ValueType, VertexInfo};
+use crate::layout::{VertexLayout, check_chunks, chunk_count, chunk_rows};
+use crate::rules;
+
+/// A vertex type: where its chunks are and what is read of them.
+pub(crate) struct VertexTable {
+    pub root: Root,
+    pub info: VertexInfo,
+    pub layout: VertexLayout,
+    /// Groups of which something is read.
+    pub groups: Vec<Group>,
+    /// Number of vertices; nothing when the count file is missing.
+    pub count: Option<u64>,
+    pub filter: Option<Predicate>,
+    /// The type as the model has it.
+    pub shown: NodeType,
+}
+
+impl VertexTable {
+    /// Resolves a vertex type; `shows` says which properties are read.
+    ///
+    /// # Errors
+    /// When a prefix leaves the root, a count is malformed, or the first chunk of a group with timestamps is.
+    pub fn new(
+        refine: &Refine<'_>,
+        info: VertexInfo,
+        key_row: bool,
+        shows: impl Fn(&str) -> bool,
+        filter: Option<Predicate>,
+        findings: &mut Findings,
+    ) -> Result<Self> {
+        let layout = VertexLayout::new(&info).map_err(|error| error.at(Place::file(&info.file)))?;
+        let count = read_count(refine.root, &layout.count())?;
+        match count {
+            None => findings.push(&rules::FILE_MISSING, "the file is missing", layout.count()),
+            Some(count) => check_chunks(chunk_count(count, info.chunk_size), "the vertex count")
+                .map_err(|error| error.at(Place::file(layout.count())))?,
+        }
+        let key = info.key().filter(|_| !key_row).cloned();
+        let mut shown = NodeType::new(
+            &info.ty,
+            key.as_ref().map_or_else(Key::row, |key| model_key(&key.value_type).named(&key.name)),
+        );
+        shown.ordered = true;
+        shown.rows = count.filter(|_| filter.is_none());
+        if !info.labels.is_empty() {
+            shown.labels = LabelVocabulary::Declared(info.labels.clone());
+        }
+        let mut groups = Vec::new();
+        for (number, group) in info.groups.iter().enumerate() {
+            let first = count.is_some_and(|count| count > 0).then(|| layout.chunk(number, 0));
+            let types = refine.types(group, first.as_deref())?;
+            let mut columns = Vec::new();
+            for (info, data_type) in group.properties.iter().zip(types) {
+                let is_key = key.as_ref().is_some_and(|key| key.name == info.name);
+                if !is_key && !shows(&info.name) {
+                    continue;
+                }
+                let target = if is_key { Target::Key } else { Target::Property(shown.properties.len()) };
+                if !is_key {
+                    shown.properties.push(property(info, &data_type));
+                }
+                let as_text = matches!(info.value_type, ValueType::Other(_));
+                columns.push(Column { name: info.name.clone(), data_type, target, as_text });
+            }
+            if !columns.is_empty() {
+                groups.push(Group { number, encoding: group.file_type.encoding(), columns });
+            }
+        }
+        Ok(VertexTable { root: refine.root.clone(), layout, groups, count, filter, shown, info })
+    }
+
+    /// Number of vertices.
+    ///
+    /// # Errors
+    /// [`rules::FILE_MISSING`] when the count file is missing.
+    pub fn rows(&self) -> Result<u64> {
+        self.count.ok_or_else(|| super::chunk::missing(&self.layout.count()))
+    }
+
+    /// Number of chunks.
+    ///
+    /// # Errors
+    /// As [`VertexTable::rows`].
+    pub fn chunks(&self) -> Result<u64> {
+        Ok(chunk_count(self.rows()?, self.info.chunk_size))
+    }
+
+    /// Rows of chunk `chunk`.
+    ///
+    /// # Errors
+    /// As [`VertexTable::rows`].
+    pub fn chunk_rows(&self, chunk: u64) -> Result<u64> {
+        Ok(chunk_rows(self.rows()?, self.info.chunk_size, chunk))
+    }
+
+    /// The key column: its group among those that are read, and its position there.
+    pub fn key(&self) -> Option<(&Group, usize)> {
+        self.groups.iter().find_map(|group| {
+            let at = group.columns.iter().position(|column| column.target == Target::Key)?;
+            Some((group, at))
+        })
+    }
+
+    /// The property of the model at `position`.
+    pub fn property(&self, position: usize) -> Option<&Property> {
+        self.shown.properties.get(position)
+    }
+
+    /// The number of the group, among all, that holds the property `name`.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when there is no such property.
+    pub fn group_of(&self, name: &str) -> Result<usize> {
+        let holds = |group: &crate::info::PropertyGroup| group.properties.iter().any(|property| property.name == name);
+        self.info
+            .groups
+            .iter()
+            .position(holds)
+            .ok_or_else(|| Error::usage(format!("{} has no property {name}", self.info.ty)))
+    }
+}
+
+/// The key of a primary property.
+fn model_key(value_type: &ValueType) -> Key {
+    let kind = if *value_type == ValueType::String { KeyKind::Utf8 } else { KeyKind::Int };
+    Key { kind, data_type: value_type.data_type(), name: None }
+}

@@ -1,0 +1,24 @@
+//! What the tests of this crate share.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+pub mod checksum;
+
+use std::path::{Path, PathBuf};
+
+use isomorph_graphar::{GraphAr, OpenOptions};
+use isomorph_storage::Location;
+
+/// The directory of the public sample graphs, if it is there.
+pub fn samples() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let samples = root.join("../shared/data/graphar-testing");
+    if !samples.is_dir() {
+        println!("SKIPPED: the public GraphAr samples are not beside the project");
+        return None;
+    }
+    Some(samples)
+}
+
+pub fn open(path: &Path, options: &OpenOptions) -> GraphAr {
+    GraphAr::open(&Location::from_path(path), options).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
+}

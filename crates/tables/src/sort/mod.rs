@@ -44,5 +44,6 @@ mod sorted;
 mod sorter;
 
 pub use options::SortOptions;
+pub(crate) use payload::arrow as arrow_error;
 pub use sorted::{EdgeStream, SortedBatch, SortedEdges};
 pub use sorter::EdgeSorter;

@@ -62,7 +62,7 @@ impl SortedEdges {
     /// # Errors
     /// As [`EdgeStream::next_batch`].
     pub fn stream(&self) -> Result<EdgeStream<'_>> {
-        self.stream_from(0, None)
+        self.stream_part((0, None))
     }
 
     /// The edges whose aligned end is in `from..to`, in order.
@@ -70,10 +70,18 @@ impl SortedEdges {
     /// # Errors
     /// As [`EdgeStream::next_batch`].
     pub fn range(&self, aligned: std::ops::Range<u64>) -> Result<EdgeStream<'_>> {
-        self.stream_from(aligned.start, Some(aligned.end.max(aligned.start)))
+        self.stream_part((aligned.start, Some(aligned.end.max(aligned.start))))
     }
 
-    fn stream_from(&self, from: u64, to: Option<u64>) -> Result<EdgeStream<'_>> {
+    /// Bounds of at most `parts` parts of about the same size that make up the whole; the last one has no end.
+    pub(crate) fn parts(&self, parts: usize) -> Vec<(u64, Option<u64>)> {
+        let splits = self.splits(parts, 1);
+        let starts = std::iter::once(0).chain(splits.iter().copied());
+        starts.enumerate().map(|(at, start)| (start, splits.get(at).copied())).collect()
+    }
+
+    /// The edges whose aligned end is in a part.
+    pub(crate) fn stream_part(&self, (from, to): (u64, Option<u64>)) -> Result<EdgeStream<'_>> {
         let place = match &self.source {
             Source::Memory(sorted) => Place::Memory(sorted, sorted.lower_bound(from)),
             Source::Runs(runs) => Place::Runs(Merge::new(runs, &self.payload, from)?),

@@ -1,0 +1,200 @@
+//! Translates many keys at once, beyond memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use isomorph_error::{Error, Result};
+
+use super::Misses;
+use super::column::{KeyColumn, KeyKind};
+use super::spilled::{Groups, SpilledKeys, text_ordinal};
+use crate::sort::{EdgeSorter, EdgeStream, SortedBatch, SortedEdges, arrow_error};
+
+/// Looks keys up in [`SpilledKeys`]: collects them, sorts them as the keys of the nodes are sorted, and joins the two.
+///
+/// Each probe carries a tag: any columns that belong to it, such as the other end and the properties of its edge. The
+/// answers come in the order of the keys' hashes, not in the order of the probes; each has the sequence number of its
+/// probe. Pushed into an [`EdgeSorter`] with that number, they come out as if they had never left their order.
+pub struct BulkLookup<'k> {
+    keys: &'k SpilledKeys,
+    sorter: EdgeSorter,
+    /// Of what is sorted: the key, or whether there is one, before the tags.
+    schema: SchemaRef,
+}
+
+impl<'k> BulkLookup<'k> {
+    /// No probes yet; their tags will have the columns of `tags`.
+    ///
+    /// # Errors
+    /// As [`EdgeSorter::new`].
+    pub fn new(keys: &'k SpilledKeys, tags: &Schema) -> Result<Self> {
+        let own = match keys.kind() {
+            KeyKind::Text => Field::new("", DataType::Utf8, true),
+            KeyKind::Signed | KeyKind::Unsigned => Field::new("", DataType::Boolean, true),
+        };
+        let fields: Vec<_> = std::iter::once(Arc::new(own)).chain(tags.fields().iter().cloned()).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let sorter = EdgeSorter::new(keys.options.sort(schema.clone()))?;
+        Ok(BulkLookup { keys, sorter, schema })
+    }
+
+    /// Adds probes: keys, the tags that belong to them, and the sequence number of the first; the others follow
+    /// consecutively. Several threads may add at once; no two probes may have the same sequence number.
+    ///
+    /// # Errors
+    /// As [`EdgeSorter::push`]; [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) when the keys are neither
+    /// integers nor texts.
+    pub fn add_probes(&self, keys: &dyn Array, tags: &RecordBatch, sequence: u64) -> Result<()> {
+        let keys = KeyColumn::new(keys)?;
+        if keys.len() != tags.num_rows() {
+            return Err(Error::usage("the probes and their tags differ in number"));
+        }
+        let (ordinals, own) = probe_columns(&keys, self.keys.kind())?;
+        let columns = std::iter::once(own).chain(tags.columns().iter().cloned()).collect();
+        let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(arrow_error)?;
+        let numbers: Vec<u64> = (sequence..sequence.saturating_add(keys.len() as u64)).collect();
+        self.sorter.push(&ordinals, &numbers, Some(&batch), sequence)
+    }
+
+    /// The answers.
+    ///
+    /// # Errors
+    /// As [`EdgeSorter::finish`].
+    pub fn finish(self) -> Result<Answers<'k>> {
+        Ok(Answers { keys: self.keys, probes: self.sorter.finish()? })
+    }
+}
+
+/// Number or hash of each probe, and the column that says the rest: the text; or for integers true, false when it is
+/// outside the range of the keys, null when there is none.
+fn probe_columns(keys: &KeyColumn, kind: KeyKind) -> Result<(Vec<u64>, ArrayRef)> {
+    let array = keys.array();
+    if kind == KeyKind::Text {
+        if keys.kind() == KeyKind::Text {
+            let ordinals = keys.texts().map(|text| text.map_or(0, text_ordinal)).collect();
+            return Ok((ordinals, keys.utf8()?));
+        }
+        // An integer is no text, and no text has this number.
+        let texts = StringArray::from_iter((0..array.len()).map(|at| array.is_valid(at).then_some("")));
+        return Ok((vec![u64::MAX; array.len()], Arc::new(texts)));
+    }
+    let Some(ordinals) = keys.ordinals(kind) else {
+        let there = BooleanArray::from_iter((0..array.len()).map(|at| array.is_valid(at).then_some(false)));
+        return Ok((vec![0; array.len()], Arc::new(there)));
+    };
+    let mut there: Vec<Option<bool>> = (0..array.len()).map(|at| array.is_valid(at).then_some(true)).collect();
+    for at in ordinals.outside {
+        there[at] = there[at].map(|_| false);
+    }
+    Ok((ordinals.numbers.into_owned(), Arc::new(BooleanArray::from(there))))
+}
+
+/// All probes with their rows. May be read more than once, whole or in parts on several threads.
+pub struct Answers<'k> {
+    keys: &'k SpilledKeys,
+    probes: SortedEdges,
+}
+
+impl Answers<'_> {
+    /// Number of probes.
+    pub fn len(&self) -> u64 {
+        self.probes.rows()
+    }
+
+    /// Whether there were no probes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All answers, in a fixed order.
+    ///
+    /// # Errors
+    /// As [`SortedEdges::stream`].
+    pub fn stream(&self) -> Result<AnswerStream<'_>> {
+        self.stream_part((0, None))
+    }
+
+    /// The answers in at most `parts` streams, which several threads may read at once.
+    ///
+    /// # Errors
+    /// As [`SortedEdges::stream`].
+    pub fn streams(&self, parts: usize) -> Result<Vec<AnswerStream<'_>>> {
+        self.probes.parts(parts).into_iter().map(|part| self.stream_part(part)).collect()
+    }
+
+    fn stream_part(&self, part: (u64, Option<u64>)) -> Result<AnswerStream<'_>> {
+        let text = self.keys.kind() == KeyKind::Text;
+        let mut keys = Groups::new(self.keys.sorted.stream_part(part)?, text);
+        let more = keys.advance()?;
+        Ok(AnswerStream { probes: self.probes.stream_part(part)?, keys, more, text })
+    }
+}
+
+/// Some probes with their rows.
+#[derive(Debug, Clone)]
+pub struct AnswerBatch {
+    /// Row of each probe's key, or [`ABSENT`](super::ABSENT).
+    pub rows: Vec<u64>,
+    /// Sequence number of each probe.
+    pub sequence: UInt64Array,
+    /// Tag of each probe.
+    pub tags: RecordBatch,
+    /// Probes without a row; places are those in this batch.
+    pub misses: Misses,
+}
+
+/// Answers in the order of the keys' numbers or hashes, batch by batch.
+pub struct AnswerStream<'a> {
+    probes: EdgeStream<'a>,
+    keys: Groups<'a>,
+    more: bool,
+    text: bool,
+}
+
+impl AnswerStream<'_> {
+    /// The next answers.
+    ///
+    /// # Errors
+    /// As [`EdgeStream::next_batch`].
+    pub fn next_batch(&mut self) -> Result<Option<AnswerBatch>> {
+        match self.probes.next_batch()? {
+            Some(probes) => self.answer(probes).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn answer(&mut self, probes: SortedBatch) -> Result<AnswerBatch> {
+        let own = probes.payload.column(0);
+        let texts: Option<&StringArray> = if self.text { own.as_string_opt() } else { None };
+        let there: Option<&BooleanArray> = if self.text { None } else { own.as_boolean_opt() };
+        let mut misses = Misses::default();
+        let mut rows = Vec::with_capacity(probes.aligned.len());
+        for (at, ordinal) in probes.aligned.values().iter().enumerate() {
+            while self.more && self.keys.ordinal < Some(*ordinal) {
+                self.more = self.keys.advance()?;
+            }
+            let null = own.is_null(at);
+            let comparable = !null && there.is_none_or(|there| there.value(at));
+            let row = if comparable && self.keys.ordinal == Some(*ordinal) {
+                self.keys.find(texts.map_or(b"", |texts| texts.value(at).as_bytes()))
+            } else {
+                None
+            };
+            rows.push(misses.note(null, row));
+        }
+        let tags: Range<usize> = 1..probes.payload.num_columns();
+        let tags = probes.payload.project(&tags.collect::<Vec<_>>()).map_err(arrow_error)?;
+        Ok(AnswerBatch { rows, sequence: probes.other, tags, misses })
+    }
+}
+
+impl Iterator for AnswerStream<'_> {
+    type Item = Result<AnswerBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}

@@ -1,0 +1,108 @@
+//! Text key → row: a hash table of row numbers, with the texts elsewhere.
+
+use std::hash::{BuildHasher, RandomState};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::repeats::{Repeat, Repeats};
+use super::row_keys::RowKeys;
+
+/// An empty slot. No row has the number `u32::MAX`.
+const EMPTY: u64 = u64::MAX;
+
+/// Seven slots of ten are in use.
+const SLOTS: (u64, u64) = (10, 7);
+
+/// Probes that are under way at once, so that their cache misses overlap.
+const AT_ONCE: usize = 32;
+
+/// Open addressing with linear probing. A slot holds half of the hash and the row; whether a text is equal is decided by
+/// its bytes alone.
+pub(super) struct Table {
+    /// Secret, so that nobody can choose keys that collide.
+    seed: u64,
+    slots: Vec<u64>,
+}
+
+impl Table {
+    /// Bytes for so many keys.
+    pub fn bytes(keys: u64) -> u64 {
+        Table::slots(keys) * size_of::<u64>() as u64
+    }
+
+    fn slots(keys: u64) -> u64 {
+        keys / SLOTS.1 * SLOTS.0 + 2 * SLOTS.0
+    }
+
+    /// From the texts of all rows, which must be fewer than `u32::MAX`.
+    pub fn new(keys: &RowKeys, repeats: &mut Repeats) -> Self {
+        let seed = RandomState::new().hash_one(keys.rows());
+        let mut table = Table { seed, slots: vec![EMPTY; Table::slots(keys.rows()) as usize] };
+        for row in 0..keys.rows() {
+            let Some(text) = keys.text(row) else { break };
+            let hash = table.hash(text);
+            match table.probe(hash, text, keys) {
+                Ok(first) => repeats.add(Repeat { row, first }),
+                Err(slot) => table.slots[slot] = tag(hash) | row,
+            }
+        }
+        table
+    }
+
+    #[inline]
+    fn hash(&self, text: &[u8]) -> u64 {
+        xxh3_64_with_seed(text, self.seed)
+    }
+
+    /// The slot where the search for a hash begins.
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    /// The row of a text, or the empty slot where its search ended.
+    #[inline]
+    fn probe(&self, hash: u64, text: &[u8], keys: &RowKeys) -> Result<u64, usize> {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == EMPTY {
+                return Err(at);
+            }
+            let row = slot & u64::from(u32::MAX);
+            if slot ^ row == tag(hash) && keys.text(row) == Some(text) {
+                return Ok(row);
+            }
+            at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
+        }
+    }
+
+    /// Calls `found` with the row of each text, in order.
+    pub fn find<'a>(
+        &self,
+        keys: &RowKeys,
+        mut texts: impl Iterator<Item = Option<&'a [u8]>>,
+        mut found: impl FnMut(Option<&'a [u8]>, Option<u64>),
+    ) {
+        let mut group: Vec<(Option<&[u8]>, u64)> = Vec::with_capacity(AT_ONCE);
+        loop {
+            group.clear();
+            group.extend(texts.by_ref().take(AT_ONCE).map(|text| (text, text.map_or(0, |text| self.hash(text)))));
+            if group.is_empty() {
+                return;
+            }
+            // Touches all the slots first; the processor fetches them side by side.
+            let touched = group.iter().fold(0, |sum, (_, hash)| sum ^ self.slots[self.home(*hash)]);
+            std::hint::black_box(touched);
+            for (text, hash) in &group {
+                found(*text, text.and_then(|text| self.probe(*hash, text, keys).ok()));
+            }
+        }
+    }
+}
+
+/// The half of a hash that a slot holds, in its place. The other half, more or less, is in the position.
+#[inline]
+fn tag(hash: u64) -> u64 {
+    hash << 32
+}

@@ -1,0 +1,99 @@
+//! Texts by row, without an allocation each.
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::{Budget, Scratch};
+
+use super::bytes::{BytesBuilder, Frozen};
+
+/// Texts in a block, as a power of two. Ends are 32-bit numbers within a block.
+const BLOCK: u32 = 16;
+
+/// Texts that are still being appended.
+pub(super) struct TextBuilder {
+    /// Where each block begins in `bytes`.
+    blocks: Vec<u64>,
+    /// End of each text within its block.
+    ends: BytesBuilder,
+    bytes: BytesBuilder,
+    rows: u64,
+}
+
+impl TextBuilder {
+    /// No texts yet, and at most `memory` bytes of the budget later.
+    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Result<Self> {
+        let ends = BytesBuilder::new(budget, scratch, memory / 2)?;
+        let bytes = BytesBuilder::new(budget, scratch, memory - memory / 2)?;
+        Ok(TextBuilder { blocks: Vec::new(), ends, bytes, rows: 0 })
+    }
+
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> u64 {
+        self.ends.len() + self.bytes.len()
+    }
+
+    pub fn is_spilled(&self) -> bool {
+        self.ends.is_spilled() || self.bytes.is_spilled()
+    }
+
+    /// Moves everything to temporary files.
+    pub fn spill(&mut self) -> Result<()> {
+        self.ends.spill()?;
+        self.bytes.spill()
+    }
+
+    /// Appends texts.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when 65,536 texts take 4 GiB; as [`BytesBuilder::push`].
+    pub fn push<'a>(&mut self, texts: impl Iterator<Item = &'a [u8]>) -> Result<()> {
+        let (mut ends, mut bytes) = (Vec::new(), Vec::new());
+        let base = self.bytes.len();
+        let mut start = self.blocks.last().copied().unwrap_or(0);
+        for text in texts {
+            if self.rows.is_multiple_of(1 << BLOCK) {
+                start = base + bytes.len() as u64;
+                self.blocks.push(start);
+            }
+            bytes.extend_from_slice(text);
+            let end = u32::try_from(base + bytes.len() as u64 - start)
+                .map_err(|_| Error::new(Kind::TooLarge, "65,536 keys in a row take more than 4 GiB"))?;
+            ends.extend_from_slice(&end.to_le_bytes());
+            self.rows += 1;
+        }
+        self.bytes.push(&bytes)?;
+        self.ends.push(&ends)
+    }
+
+    /// The texts, to be read.
+    pub fn finish(self) -> Result<Texts> {
+        Ok(Texts { blocks: self.blocks, ends: self.ends.finish()?, bytes: self.bytes.finish()?, rows: self.rows })
+    }
+}
+
+/// Texts by row.
+pub(super) struct Texts {
+    blocks: Vec<u64>,
+    ends: Frozen,
+    bytes: Frozen,
+    rows: u64,
+}
+
+impl Texts {
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The text of a row.
+    #[inline]
+    pub fn get(&self, row: u64) -> Option<&[u8]> {
+        let end = u32::from_le_bytes(self.ends.get(row)?);
+        let first = row.is_multiple_of(1 << BLOCK);
+        let start = if first { 0 } else { u32::from_le_bytes(self.ends.get(row - 1)?) };
+        let block = usize::try_from(*self.blocks.get((row >> BLOCK) as usize)?).ok()?;
+        self.bytes.bytes().get(block + start as usize..block + end as usize)
+    }
+}

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Result, Rule};
-use isomorph_model::{Graph, Sink, Source};
+use isomorph_model::{Graph, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
@@ -22,6 +22,17 @@ pub enum Format {
     /// NOCK: one file, or a directory of partitions.
     Nock,
 }
+
+/// Column names that GraphAr's readers and writers keep for themselves.
+const GRAPHAR_COLUMNS: &[&str] = &[
+    "_graphArVertexIndex",
+    "_graphArSrcIndex",
+    "_graphArDstIndex",
+    "_graphArOffset",
+    "_graphArPrimary",
+    "_graphArVertexChunkIndex",
+    "_graphArEdgeIndex",
+];
 
 /// How a format sees properties and types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +76,7 @@ impl Format {
         match self {
             Format::GraphAr => NameRules {
                 legal: |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'),
-                reserved: isomorph_graphar::RESERVED_NAMES,
+                reserved: GRAPHAR_COLUMNS,
                 key: "id",
             },
             Format::Nock => NameRules { legal: |_| true, reserved: &[], key: "src_name" },
@@ -75,8 +86,8 @@ impl Format {
     /// The rules that `validate` checks.
     pub fn rules(self) -> &'static [&'static Rule] {
         match self {
-            Format::GraphAr => isomorph_graphar::RULES,
-            Format::Nock => isomorph_nock::RULES,
+            Format::GraphAr => isomorph_graphar::rules::RULES,
+            Format::Nock => isomorph_nock::rules::RULES,
         }
     }
 
@@ -87,7 +98,7 @@ impl Format {
     pub fn detect(self, location: &Location) -> Result<bool> {
         match self {
             Format::GraphAr => isomorph_graphar::detect(location),
-            Format::Nock => isomorph_nock::detect(location),
+            Format::Nock => Ok(isomorph_nock::detect(location)?.is_some()),
         }
     }
 
@@ -131,6 +142,17 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
+        }
+    }
+
+    /// The files that make the others a graph, in the order in which they become visible: published last.
+    pub(crate) fn manifests(self, written: &Written) -> Vec<&str> {
+        match self {
+            Format::GraphAr => {
+                let names = written.files.iter().map(|(name, _)| name.as_str());
+                names.filter(|name| name.ends_with(".graph.yml")).collect()
+            }
+            Format::Nock => Vec::new(),
         }
     }
 

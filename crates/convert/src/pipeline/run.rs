@@ -66,7 +66,7 @@ impl Cursor {
     /// # Errors
     /// When the run cannot be read or is not ascending.
     pub fn below(&mut self, ty: usize, end: u64, graph: &Graph) -> Result<Option<EdgeBatch>> {
-        let Some(batch) = self.fill()? else { return Ok(None) };
+        let Some(batch) = self.fill()?.cloned() else { return Ok(None) };
         if graph.edges.get(batch.ty).is_none_or(|edge| edge.source != ty) {
             return Ok(None);
         }

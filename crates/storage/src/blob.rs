@@ -196,16 +196,11 @@ impl Blob {
 
     fn read_file(&self, file: &File, start: u64, length: usize) -> Result<Bytes> {
         let mut buffer = vec![0; length];
-        let mut done = 0;
-        while done < length {
-            match platform::read_at(file, &mut buffer[done..], start + done as u64) {
-                Ok(0) => return Err(self.changed()),
-                Ok(read) => done += read,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::from(error).at(self.place())),
-            }
+        match platform::read_full_at(file, &mut buffer, start) {
+            Ok(read) if read == length => Ok(buffer.into()),
+            Ok(_) => Err(self.changed()),
+            Err(error) => Err(Error::from(error).at(self.place())),
         }
-        Ok(buffer.into())
     }
 
     fn outside(&self, range: &Range<u64>) -> Error {

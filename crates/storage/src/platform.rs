@@ -24,9 +24,14 @@ pub(crate) use portable::{exchange, rename_new};
 pub(crate) use unix::{exchange, rename_new};
 
 #[cfg(not(unix))]
-pub(crate) use portable::{host_name, read_at, sync_dir, trusted};
+pub(crate) use portable::{host_name, sync_dir, trusted};
 #[cfg(unix)]
-pub(crate) use unix::{host_name, read_at, sync_dir, trusted};
+pub(crate) use unix::{host_name, sync_dir, trusted};
+
+#[cfg(not(unix))]
+use portable::read_at;
+#[cfg(unix)]
+use unix::read_at;
 
 /// What a directory holds under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +50,20 @@ fn require_regular(file: File) -> io::Result<File> {
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "this is a device or a pipe, not a file"))
     }
+}
+
+/// Reads at `offset` until `buffer` is full or the file ends, and returns how much was read.
+pub(crate) fn read_full_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < buffer.len() {
+        match read_at(file, &mut buffer[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 /// Memory that this process may use, bytes: the machine's, or the control group's if that is less.

@@ -9,7 +9,7 @@ use crate::Blob;
 /// How much of a local file is fetched at a time, bytes.
 const WINDOW: u64 = 256 << 10;
 /// The same for an object, which is fetched in several parts at the same time.
-const REMOTE_WINDOW: u64 = 32 << 20;
+const REMOTE_WINDOW: u64 = 16 << 20;
 
 /// A buffered reader over a [`Blob`], from its first byte to its last.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use std::path::Path;
 use isomorph_error::{Error, Result};
 
 use crate::Location;
+use crate::disk::{Node, NodeKind};
 use crate::platform::parent_of;
 pub use change::Redo;
 pub(crate) use journal::Journal;
@@ -19,12 +20,15 @@ pub(crate) use record::Step;
 
 /// Finishes an interrupted replacement of the local file or directory at `location`, if there is one.
 pub(crate) fn recover_beside(location: &Location) -> Result<bool> {
-    match location.as_path() {
-        Some(path) if !location.file_name().is_empty() => {
-            Journal::beside(&location.disk(), parent_of(path), location.file_name()).recover()
-        }
-        _ => Ok(false),
-    }
+    let Some(path) = location.as_path().filter(|_| !location.file_name().is_empty()) else { return Ok(false) };
+    let disk = location.disk();
+    // A record is beside what a link points to.
+    let target = match disk.node(path) {
+        Ok(Some(Node { kind: NodeKind::Other, .. })) => disk.canonical(path).unwrap_or_else(|_| path.to_owned()),
+        _ => path.to_owned(),
+    };
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    Journal::beside(&disk, parent_of(&target), &name).recover()
 }
 
 /// Finishes an interrupted change inside the local directory at `location`, if there is one.

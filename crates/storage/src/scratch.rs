@@ -2,15 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 
-use crate::Blob;
 use crate::counter::Counter;
+use crate::{Blob, platform};
 
 /// A directory for temporary files, and the count of what they hold. Clones share it.
 ///
@@ -29,7 +30,7 @@ impl Scratch {
     /// Temporary files below `directory` (`--temp-dir`), or below the system's directory for them.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) or [`Kind::Usage`](isomorph_error::Kind::Usage) when it is
+    /// [`Kind::NotFound`] or [`Kind::Usage`] when it is
     /// not a directory.
     pub fn new(directory: Option<&Path>) -> Result<Self> {
         let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
@@ -44,7 +45,7 @@ impl Scratch {
     /// A new empty file that can be written and read.
     ///
     /// # Errors
-    /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Io`](isomorph_error::Kind::Io).
+    /// [`Kind::NoSpace`], [`Kind::Io`].
     pub fn create(&self) -> Result<ScratchFile> {
         let file = tempfile::tempfile_in(&self.0.directory)
             .map_err(|error| Error::from(error).at(Place::file(self.0.directory.display().to_string())))?;
@@ -90,18 +91,35 @@ impl ScratchFile {
     /// A blob over what is in the file now, for positional reads. The file must stay alive to stay counted.
     ///
     /// # Errors
-    /// [`Kind::Io`](isomorph_error::Kind::Io).
+    /// [`Kind::Io`].
     pub fn blob(&self) -> Result<Blob> {
         let file = self.file.try_clone().map_err(Error::from)?;
         Blob::of_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
     }
 
-    /// Reads exactly `range` (byte offsets).
+    /// Reads exactly `range` (byte offsets), without moving the position of [`Read`] and [`Write`].
     ///
     /// # Errors
-    /// As [`Blob::read`].
-    pub fn read_at(&self, range: std::ops::Range<u64>) -> Result<Bytes> {
-        self.blob()?.read(range)
+    /// [`Kind::Usage`] for a range that is not in the file, [`Kind::Io`].
+    pub fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
+        let outside = || Error::usage("the range is not in the temporary file");
+        let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.size).ok_or_else(outside)?;
+        let mut buffer = vec![0; usize::try_from(length).map_err(|_| outside())?];
+        self.read_exact_at(&mut buffer, range.start)?;
+        Ok(buffer.into())
+    }
+
+    /// Reads exactly `buffer.len()` bytes at `offset`, without moving the position of [`Read`] and [`Write`].
+    ///
+    /// # Errors
+    /// [`Kind::Io`], also when the file ends before.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let place = || Place::file(self.scratch.directory().display().to_string());
+        match platform::read_full_at(&self.file, buffer, offset) {
+            Ok(read) if read == buffer.len() => Ok(()),
+            Ok(_) => Err(Error::new(Kind::Io, "a temporary file is shorter than what was written").at(place())),
+            Err(error) => Err(Error::from(error).at(place())),
+        }
     }
 }
 

@@ -104,3 +104,41 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
 pub(crate) fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn names_are_resolved_below_the_directory_only() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("root");
+        fs::create_dir_all(root.join("dir")).unwrap();
+        fs::write(root.join("dir/inside"), "x").unwrap();
+        fs::write(home.path().join("secret"), "secret").unwrap();
+        std::os::unix::fs::symlink("dir/inside", root.join("good")).unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("up")).unwrap();
+        let beneath = Beneath::open(&root).unwrap();
+        assert!(beneath.file("good").is_ok());
+        assert_eq!(beneath.file("up").unwrap_err().kind(), io::ErrorKind::CrossesDevices);
+        let mut found = beneath.list("").unwrap();
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        let expected = [("dir", Found { is_dir: true, size: 0 }), ("good", Found { is_dir: false, size: 1 })];
+        assert_eq!(found, expected.map(|(name, found)| (name.to_owned(), found)));
+        assert!(open_regular(Path::new("/dev/null")).is_err());
+    }
+
+    #[test]
+    fn a_new_name_never_replaces() {
+        let home = tempfile::tempdir().unwrap();
+        let (from, to) = (home.path().join("from"), home.path().join("to"));
+        fs::write(&from, "new").unwrap();
+        fs::write(&to, "old").unwrap();
+        assert_eq!(rename_new(&from, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&to).unwrap(), b"old");
+        fs::remove_file(&to).unwrap();
+        rename_new(&from, &to).unwrap();
+        assert!(!from.exists() && fs::read(&to).unwrap() == b"new");
+    }
+}

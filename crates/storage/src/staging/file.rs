@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Place, Result};
 
 use super::Area;
 use super::upload::Upload;
@@ -21,7 +21,8 @@ pub struct StagedFile {
     name: String,
     sink: Sink,
     hasher: FileHasher,
-    failed: bool,
+    /// The first failure of a write.
+    failed: Option<io::ErrorKind>,
     /// Where its digest is noted when it is finished.
     notes: Option<Notes>,
 }
@@ -40,7 +41,7 @@ impl StagedFile {
     }
 
     pub(super) fn new(name: &str, sink: Sink) -> Self {
-        StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: false, notes: None }
+        StagedFile { name: name.to_owned(), sink, hasher: FileHasher::new(), failed: None, notes: None }
     }
 
     /// The same file, whose digest is noted in `notes`.
@@ -54,14 +55,21 @@ impl StagedFile {
         self.hasher.size()
     }
 
+    fn note(&mut self, error: &io::Error) {
+        if error.kind() != io::ErrorKind::Interrupted {
+            self.failed.get_or_insert(error.kind());
+        }
+    }
+
     /// Ends the file and returns its size and hashes. It is durable only after the commit of the whole.
     ///
     /// # Errors
-    /// [`Kind::NoSpace`], [`Kind::Poisoned`], [`Kind::Io`].
+    /// [`Kind::NoSpace`](isomorph_error::Kind::NoSpace), [`Kind::Poisoned`](isomorph_error::Kind::Poisoned),
+    /// [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn finish(self) -> Result<FileDigest> {
         let place = Place::file(self.name.clone());
-        if self.failed {
-            return Err(Error::new(Kind::Io, "an earlier write to this file failed").at(place));
+        if let Some(kind) = self.failed {
+            return Err(Error::from(io::Error::new(kind, "an earlier write to this file failed")).at(place));
         }
         let digest = self.hasher.finish();
         match self.sink {
@@ -84,25 +92,17 @@ impl Write for StagedFile {
             Sink::Local { file, .. } => file.write(bytes),
             Sink::Remote(upload) => upload.write(bytes),
         };
-        match written {
-            Ok(written) => {
-                self.hasher.update(&bytes[..written]);
-                Ok(written)
-            }
-            Err(error) => {
-                self.failed |= error.kind() != io::ErrorKind::Interrupted;
-                Err(error)
-            }
-        }
+        let written = written.inspect_err(|error| self.note(error))?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Local { file, .. } => file.flush(),
+            Sink::Local { file, .. } => file.flush().inspect_err(|error| self.note(error)),
             // Parts of an upload have a size of their own.
             Sink::Remote(_) => Ok(()),
         }
-        .inspect_err(|error| self.failed |= error.kind() != io::ErrorKind::Interrupted)
     }
 }
 

@@ -59,7 +59,12 @@ fn temporary_files_have_no_name_and_are_counted() {
     assert_eq!(scratch.used(), 13, "written over");
     let mut rest = String::new();
     one.read_to_string(&mut rest).unwrap();
-    assert_eq!((rest.as_str(), &one.read_at(0..5).unwrap()[..]), ("456789", &b"01__4"[..]));
+    let mut start = [0; 5];
+    one.read_exact_at(&mut start, 0).unwrap();
+    assert_eq!((rest.as_str(), &start), ("456789", b"01__4"));
+    assert_eq!(&one.read_at(8..10).unwrap()[..], b"89");
+    assert_eq!(one.read_at(8..11).unwrap_err().kind(), Kind::Usage);
+    assert_eq!(one.read_exact_at(&mut start, 6).unwrap_err().kind(), Kind::Io);
     let blob = other.blob().unwrap();
     drop((one, other));
     assert_eq!((scratch.used(), scratch.peak()), (0, 13));

@@ -26,6 +26,23 @@ fn a_directory_appears_whole_and_in_one_step() {
 }
 
 #[test]
+fn what_is_finished_can_be_read_before_it_is_published() {
+    let home = tempfile::tempdir().unwrap();
+    let staging = Staging::directory(&place(&home.path().join("graph")), Mode::CreateNew).unwrap();
+    let digest = fill(staging.create("v/0").unwrap(), b"rows");
+    let unfinished = staging.create("v/1").unwrap();
+    fill(staging.companion().create("carry.json").unwrap(), b"{}");
+    assert_eq!(staging.finished(), [("v/0".to_owned(), digest)]);
+    let preview = Root::open(&staging.preview().unwrap()).unwrap();
+    assert_eq!(&preview.read("v/0", 4).unwrap()[..], b"rows");
+    drop(unfinished);
+
+    let staging = Staging::file(&place(&home.path().join("g.csv")), Mode::CreateNew).unwrap();
+    fill(staging.create("").unwrap(), b"a,b");
+    assert_eq!(&Blob::open(&staging.preview().unwrap()).unwrap().read_all(3).unwrap()[..], b"a,b");
+}
+
+#[test]
 fn many_threads_write_one_directory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph");

@@ -4,6 +4,7 @@ mod convert;
 mod csv;
 mod encoding;
 mod fence;
+pub mod lookup;
 mod options;
 mod parquet;
 mod predicate;

@@ -2,12 +2,13 @@
 
 use crate::process::{SELECTION, Workspace};
 use crate::report::Report;
-use crate::{advisories, cross, directions, licences};
+use crate::{advisories, cross, directions, features, licences};
 
 /// Runs every check, the quick ones first.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("format", || workspace.cargo(&["fmt", "--all", "--", "--check"]).run().map(Into::into));
     report.step("directions", || directions::run(workspace));
+    report.step("features", || features::run(workspace));
     report.step("licences", || licences::run(workspace));
     report.step("advisories", || advisories::run(workspace));
     report.step("clippy", || {

@@ -7,6 +7,7 @@ mod advisories;
 mod check;
 mod cross;
 mod directions;
+mod features;
 mod interop;
 mod layers;
 mod licences;
@@ -23,11 +24,12 @@ use process::Workspace;
 use report::Report;
 
 const HELP: &str = "\
-cargo xtask check        what must hold before tests are worth running: format, directions, licences, clippy, docs
+cargo xtask check        what must hold before tests are worth running: format, directions, features, licences, clippy, docs
 cargo xtask test         all tests: Rust, documentation examples, and interop with the published libraries
 cargo xtask ci           check, test, readme: all that has to pass before a change lands
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
 cargo xtask directions   dependencies between our crates point down only
+cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
 cargo xtask licences     licences and known advisories of every dependency
 cargo xtask readme       the first command of the README prints what the README shows
 cargo xtask example      write examples/social anew
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         "test" => test::run(&workspace, &mut report),
         "interop" => interop::run(&workspace, rest, &mut report),
         "directions" => report.step("directions", || directions::run(&workspace)),
+        "features" => report.step("features", || features::run(&workspace)),
         "licences" => {
             report.step("licences", || licences::run(&workspace));
             report.step("advisories", || advisories::run(&workspace));

@@ -1,0 +1,101 @@
+//! Every build asks dependencies for the same features, so that none is compiled twice.
+//!
+//! Cargo unites the features that the crates of one build ask for. When the tests, or the `cloud` build, ask a crate
+//! at the bottom for one more, then everything above it is compiled again: minutes, which nobody notices.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::process::{SELECTION, Workspace};
+use crate::report::{Outcome, StepResult};
+
+/// The build that others are compared with.
+const ORDINARY: &[&str] = &["tree", SELECTION, "--edges", "normal,build"];
+
+/// Other builds, with the dependencies that may differ in each.
+const OTHERS: &[(&str, &[&str], &[&str])] = &[
+    ("the tests", &["tree", SELECTION, "--edges", "normal,build,dev"], &[]),
+    ("the command alone", &["tree", "--package", "isomorph-cli", "--edges", "normal,build"], &[]),
+    (
+        "the cloud build",
+        &["tree", SELECTION, "--edges", "normal,build", "--features", "isomorph-storage/cloud"],
+        NETWORK,
+    ),
+];
+
+/// What stands between storage and the network, and below nothing that takes long.
+const NETWORK: &[&str] = &[
+    "form_urlencoded",
+    "futures-channel",
+    "futures-sink",
+    "isomorph",
+    "isomorph-cli",
+    "isomorph-convert",
+    "isomorph-storage",
+    "object_store",
+    "slab",
+    "smallvec",
+    "tokio",
+];
+
+/// Features by package: a package can be built twice, for the machine that builds and for the one that runs.
+type Features = BTreeMap<String, BTreeSet<String>>;
+
+/// Compares the features of every build with those of the ordinary one.
+pub(crate) fn run(workspace: &Workspace) -> StepResult {
+    let ordinary = features(workspace, ORDINARY)?;
+    let mut problems = Vec::new();
+    for (what, arguments, may_differ) in OTHERS {
+        let other = features(workspace, arguments)?;
+        problems.extend(differences(&ordinary, &other, may_differ).into_iter().map(|text| format!("{what}: {text}")));
+    }
+    if problems.is_empty() {
+        println!("   {} packages have the same features in every build", ordinary.len());
+        return Ok(Outcome::Done);
+    }
+    problems.push("name the missing features in crates/storage/Cargo.toml, where the others are".into());
+    Err(problems.join("\n       "))
+}
+
+fn features(workspace: &Workspace, arguments: &[&str]) -> Result<Features, String> {
+    let format = ["--prefix", "none", "--format", "{p}|{f}"];
+    Ok(parse(&workspace.cargo(&[arguments, &format].concat()).output()?))
+}
+
+/// Reads lines like `bytes v1.11.0|default,std (*)`.
+fn parse(tree: &str) -> Features {
+    let mut features = Features::new();
+    for line in tree.lines() {
+        let Some((package, list)) = line.split_once('|') else { continue };
+        let package: Vec<&str> = package.split_whitespace().take(2).collect();
+        let list = list.split_whitespace().next().filter(|list| *list != "(*)").unwrap_or_default();
+        features.entry(package.join(" ")).or_default().insert(list.to_owned());
+    }
+    features
+}
+
+fn differences(ordinary: &Features, other: &Features, may_differ: &[&str]) -> Vec<String> {
+    let counts = |package: &str| !may_differ.contains(&package.split(' ').next().unwrap_or_default());
+    let both = ordinary.iter().filter_map(|(package, here)| Some((package, here, other.get(package)?)));
+    both.filter(|(package, here, there)| here != there && counts(package))
+        .map(|(package, here, there)| format!("{package} has {} and not {}", shown(there), shown(here)))
+        .collect()
+}
+
+fn shown(lists: &BTreeSet<String>) -> String {
+    lists.iter().map(|list| format!("[{list}]")).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_more_is_named() {
+        let here =
+            parse("chrono v0.4.45|std\nbytes v1.11.0|default,std\nbytes v1.11.0|default,std (*)\nempty v1.0.0|\n");
+        let there = parse("chrono v0.4.45|serde,std\nbytes v1.11.0|default,std\nempty v1.0.0| (*)\nnew v1.0.0|x\n");
+        assert_eq!(differences(&here, &there, &[]), ["chrono v0.4.45 has [serde,std] and not [std]"]);
+        assert_eq!(differences(&here, &there, &["chrono"]), Vec::<String>::new());
+        assert_eq!(differences(&here, &here, &[]), Vec::<String>::new());
+    }
+}

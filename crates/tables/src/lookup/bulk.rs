@@ -11,7 +11,7 @@ use isomorph_error::{Error, Result};
 use super::Misses;
 use super::column::{KeyColumn, KeyKind};
 use super::spilled::{Groups, SpilledKeys, text_ordinal};
-use crate::sort::{EdgeSorter, EdgeStream, SortedBatch, SortedEdges, arrow_error};
+use crate::sort::{EdgeSorter, EdgeStream, Sequence, SortedBatch, SortedEdges, arrow_error};
 
 /// Looks keys up in [`SpilledKeys`]: collects them, sorts them as the keys of the nodes are sorted, and joins the two.
 ///
@@ -41,22 +41,36 @@ impl<'k> BulkLookup<'k> {
         Ok(BulkLookup { keys, sorter, schema })
     }
 
-    /// Adds probes: keys, the tags that belong to them, and the sequence number of the first; the others follow
-    /// consecutively. Several threads may add at once; no two probes may have the same sequence number.
+    /// Adds probes: keys, the tags that belong to them, and the sequence number of the first, if they are consecutive,
+    /// or of each. Several threads may add at once. No two probes may have the same sequence number.
     ///
     /// # Errors
     /// As [`EdgeSorter::push`]; [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) when the keys are neither
     /// integers nor texts.
-    pub fn add_probes(&self, keys: &dyn Array, tags: &RecordBatch, sequence: u64) -> Result<()> {
+    pub fn add_probes<'s>(
+        &self,
+        keys: &dyn Array,
+        tags: &RecordBatch,
+        sequence: impl Into<Sequence<'s>>,
+    ) -> Result<()> {
         let keys = KeyColumn::new(keys)?;
+        let sequence = sequence.into();
+        sequence.check(keys.len())?;
         if keys.len() != tags.num_rows() {
             return Err(Error::usage("the probes and their tags differ in number"));
         }
         let (ordinals, own) = probe_columns(&keys, self.keys.kind())?;
         let columns = std::iter::once(own).chain(tags.columns().iter().cloned()).collect();
         let batch = RecordBatch::try_new(self.schema.clone(), columns).map_err(arrow_error)?;
-        let numbers: Vec<u64> = (sequence..sequence.saturating_add(keys.len() as u64)).collect();
-        self.sorter.push(&ordinals, &numbers, Some(&batch), sequence)
+        let consecutive: Vec<u64>;
+        let numbers = match sequence {
+            Sequence::Each(numbers) => numbers,
+            Sequence::From(first) => {
+                consecutive = (first..first + keys.len() as u64).collect();
+                &consecutive
+            }
+        };
+        self.sorter.push(&ordinals, numbers, Some(&batch), sequence)
     }
 
     /// The answers.

@@ -3,6 +3,7 @@
 use arrow_array::ArrayRef;
 
 use super::keys::{Layout, width};
+use super::sequence::Numbers;
 
 /// Both ends of the edges of one push.
 pub(super) enum Keys {
@@ -16,8 +17,7 @@ pub(super) enum Keys {
 pub(super) struct Chunk {
     pub keys: Keys,
     pub payload: Vec<ArrayRef>,
-    /// Sequence number of the first edge.
-    pub sequence: u64,
+    pub numbers: Numbers,
     payload_bytes: usize,
     /// Bits in use by the aligned and by the other ends.
     widths: (u32, u32),
@@ -26,7 +26,7 @@ pub(super) struct Chunk {
 
 impl Chunk {
     /// `payload_bytes` is what the payload takes.
-    pub fn new(aligned: &[u64], other: &[u64], payload: Vec<ArrayRef>, payload_bytes: usize, sequence: u64) -> Self {
+    pub fn new(aligned: &[u64], other: &[u64], payload: Vec<ArrayRef>, payload_bytes: usize, numbers: Numbers) -> Self {
         let widths = (width(union(aligned)), width(union(other)));
         let pairs = || aligned.iter().copied().zip(other.iter().copied());
         let (keys, ascending) = if widths.0.max(widths.1) <= u32::BITS {
@@ -38,7 +38,7 @@ impl Chunk {
             let ascending = keys.is_sorted();
             (Keys::Wide(keys), ascending)
         };
-        Chunk { keys, payload, sequence, payload_bytes, widths, ascending }
+        Chunk { keys, payload, numbers, payload_bytes, widths, ascending }
     }
 
     pub fn rows(&self) -> usize {
@@ -90,6 +90,7 @@ pub(super) struct Buffer {
     pub chunks: Vec<Chunk>,
     rows: usize,
     key_bytes: usize,
+    number_bytes: usize,
     payload_bytes: usize,
     widths: (u32, u32),
 }
@@ -117,13 +118,14 @@ impl Buffer {
         let elements = self.rows * self.layout(indexed).size().bytes();
         // First the keys and the elements made of them, then the elements and, at worst, a copy of one huge bucket.
         // Payload columns are joined before rows are taken out of them.
-        (elements + self.key_bytes.max(elements) + 2 * self.payload_bytes) as u64
+        (elements + self.key_bytes.max(elements) + self.number_bytes + 2 * self.payload_bytes) as u64
     }
 
     /// Adds a chunk.
     pub fn push(&mut self, chunk: Chunk) {
         self.rows += chunk.rows();
         self.key_bytes += chunk.key_bytes();
+        self.number_bytes += chunk.numbers.bytes();
         self.payload_bytes += chunk.payload_bytes;
         self.widths = (self.widths.0.max(chunk.widths.0), self.widths.1.max(chunk.widths.1));
         self.chunks.push(chunk);
@@ -134,13 +136,14 @@ impl Buffer {
         let chunk = self.chunks.pop()?;
         self.rows -= chunk.rows();
         self.key_bytes -= chunk.key_bytes();
+        self.number_bytes -= chunk.numbers.bytes();
         self.payload_bytes -= chunk.payload_bytes;
         Some(chunk)
     }
 
     /// Puts the chunks into the order of their sequence numbers.
     pub fn order(&mut self) {
-        self.chunks.sort_by_key(|chunk| chunk.sequence);
+        self.chunks.sort_by_key(|chunk| chunk.numbers.first());
     }
 
     /// Whether the edges, in the order of the chunks, are sorted already.

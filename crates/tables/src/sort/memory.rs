@@ -9,11 +9,11 @@ use isomorph_error::Result;
 
 use super::buffer::{Buffer, Chunk};
 use super::keys::{Element, Layout, Size, Wide};
-use super::origin::Origins;
 use super::parallel;
 use super::payload::arrow;
 use super::radix;
 use super::rows::Rows;
+use super::sequence::Origins;
 
 /// At most this many threads share the scattering: each of them reads all keys.
 const SCATTERING: usize = 8;
@@ -56,12 +56,13 @@ impl SortedRows {
         let layout = buffer.layout(columns > 0);
         let ascending = buffer.ascending();
         let mut chunks = buffer.chunks;
-        let origins = Origins::new(chunks.iter().map(|chunk| (chunk.rows(), chunk.sequence)));
+        let origins = Origins::of(&mut chunks);
         let starts = bucket_starts(&chunks, &layout, threads);
+        let work = Work { chunks: &chunks, layout: &layout, starts: &starts, ascending, origins: &origins, threads };
         let elements = match layout.size() {
-            Size::Narrow => Elements::Narrow(elements(&chunks, &layout, &starts, ascending, threads)),
-            Size::Medium => Elements::Medium(elements(&chunks, &layout, &starts, ascending, threads)),
-            Size::Wide => Elements::Wide(elements(&chunks, &layout, &starts, ascending, threads)),
+            Size::Narrow => Elements::Narrow(work.sort()),
+            Size::Medium => Elements::Medium(work.sort()),
+            Size::Wide => Elements::Wide(work.sort()),
         };
         let mut parts: Vec<Vec<ArrayRef>> = chunks.drain(..).map(|chunk| chunk.payload).collect();
         let columns = if parts.is_empty() { 0 } else { columns };
@@ -170,67 +171,73 @@ fn bucket_starts(chunks: &[Chunk], layout: &Layout, threads: usize) -> Vec<usize
     starts
 }
 
-/// Packs and sorts the edges of `chunks`.
-fn elements<E: Element>(
-    chunks: &[Chunk],
-    layout: &Layout,
-    starts: &[usize],
+/// What the packing and sorting of edges needs to know.
+struct Work<'a> {
+    chunks: &'a [Chunk],
+    layout: &'a Layout,
+    starts: &'a [usize],
+    /// Whether the edges are in order as they come.
     ascending: bool,
+    origins: &'a Origins,
     threads: usize,
-) -> Vec<E> {
-    let rows = starts.last().copied().unwrap_or(0);
-    let mut elements = vec![E::default(); rows];
-    if ascending {
+}
+
+impl Work<'_> {
+    /// Packs and sorts the edges.
+    fn sort<E: Element>(&self) -> Vec<E> {
+        let rows = self.starts.last().copied().unwrap_or(0);
+        let mut elements = vec![E::default(); rows];
+        let mut shares = Vec::new();
+        let mut rest = elements.as_mut_slice();
+        for buckets in shares_of(self.starts, self.threads.min(SCATTERING)) {
+            let (share, behind) = rest.split_at_mut(self.starts[buckets.end] - self.starts[buckets.start]);
+            shares.push((buckets, share));
+            rest = behind;
+        }
+        parallel::map(self.threads, shares, |(buckets, share)| self.sort_buckets(buckets, share));
+        elements
+    }
+
+    /// Packs and sorts the edges of some buckets.
+    fn sort_buckets<E: Element>(&self, buckets: Range<usize>, mut share: &mut [E]) {
+        let starts = &self.starts[buckets.start..=buckets.end];
+        self.scatter(starts, buckets.start, share);
+        let start = E::key_start(self.layout);
+        let ties = self.layout.indexed() && !self.origins.in_order();
+        let mut scratch = Vec::new();
+        for bounds in starts.windows(2) {
+            let (bucket, behind) = share.split_at_mut(bounds[1] - bounds[0]);
+            if !self.ascending {
+                radix::sort(bucket, &mut scratch, start);
+            }
+            if ties {
+                for tied in bucket.chunk_by_mut(|a, b| E::spread(&[*a, *b]) <= start) {
+                    tied.sort_unstable_by_key(|element| self.origins.sequence(element.index(self.layout)));
+                }
+            }
+            share = behind;
+        }
+    }
+
+    /// Writes the edges of some buckets into `share`, those of one bucket in the order in which they come. `starts` are
+    /// the starts of these buckets, of which `first` is the number of the first.
+    fn scatter<E: Element>(&self, starts: &[usize], first: usize, share: &mut [E]) {
+        let layout = self.layout;
+        let base = starts.first().copied().unwrap_or(0);
+        let mut next: Vec<usize> = starts.iter().map(|start| start - base).collect();
+        next.pop();
         let mut at = 0;
-        for chunk in chunks {
+        for chunk in self.chunks {
             chunk.each(|aligned, other| {
-                elements[at] = E::pack(layout, aligned, other, position(layout, at));
+                if let Some(next) = next.get_mut(layout.bucket(aligned, other).wrapping_sub(first)) {
+                    // Rows in memory are fewer than 2^32.
+                    let index = if layout.indexed() { at as u32 } else { 0 };
+                    share[*next] = E::pack(layout, aligned, other, index);
+                    *next += 1;
+                }
                 at += 1;
             });
         }
-        return elements;
-    }
-    let mut shares = Vec::new();
-    let mut rest = elements.as_mut_slice();
-    for buckets in shares_of(starts, threads.min(SCATTERING)) {
-        let (share, behind) = rest.split_at_mut(starts[buckets.end] - starts[buckets.start]);
-        shares.push((buckets, share));
-        rest = behind;
-    }
-    parallel::map(threads, shares, |(buckets, share)| {
-        scatter(chunks, layout, &starts[buckets.start..=buckets.end], buckets.start, share);
-        let mut scratch = Vec::new();
-        let mut rest = share;
-        for bounds in starts[buckets.start..=buckets.end].windows(2) {
-            let (bucket, behind) = rest.split_at_mut(bounds[1] - bounds[0]);
-            radix::sort(bucket, &mut scratch, E::key_start(layout));
-            rest = behind;
-        }
-    });
-    elements
-}
-
-/// Position of an edge, if the layout keeps it. Rows in memory are fewer than 2^32.
-#[inline]
-fn position(layout: &Layout, at: usize) -> u32 {
-    if layout.indexed() { at as u32 } else { 0 }
-}
-
-/// Writes the edges of some buckets into `share`, those of one bucket in the order in which they come. `starts` are
-/// the starts of these buckets, of which `first` is the number of the first.
-fn scatter<E: Element>(chunks: &[Chunk], layout: &Layout, starts: &[usize], first: usize, share: &mut [E]) {
-    let base = starts.first().copied().unwrap_or(0);
-    let mut next: Vec<usize> = starts.iter().map(|start| start - base).collect();
-    next.pop();
-    let mut at = 0;
-    for chunk in chunks {
-        chunk.each(|aligned, other| {
-            if let Some(next) = next.get_mut(layout.bucket(aligned, other).wrapping_sub(first)) {
-                share[*next] = E::pack(layout, aligned, other, position(layout, at));
-                *next += 1;
-            }
-            at += 1;
-        });
     }
 }
 

@@ -13,6 +13,7 @@ use super::options::SortOptions;
 use super::payload::Payload;
 use super::plan::MemoryPlan;
 use super::run::{Encoded, Run, RunWriter};
+use super::sequence::{Numbers, Sequence};
 use super::shape::used_bytes;
 use super::sorted::SortedEdges;
 
@@ -41,7 +42,7 @@ struct State {
     working: Reservation,
     /// Runs by how often their edges have been merged.
     levels: Vec<Vec<Run>>,
-    /// First and last sequence number of every push, to find overlaps.
+    /// First and last sequence number of every push of consecutive ones, to find overlaps.
     pushes: Vec<(u64, u64)>,
     /// Set while edges are moved: if that fails, some are lost.
     broken: bool,
@@ -69,15 +70,23 @@ impl EdgeSorter {
     }
 
     /// Adds edges: the end to sort by first, the other end, both as dense rows; the columns of the payload, if any; and
-    /// the sequence number of the first edge. The others follow consecutively. Several threads may push at once; the
-    /// sequence numbers of two pushes must not overlap. Without payload, equal edges cannot be told apart and sequence
+    /// the sequence number of the first edge, if they are consecutive, or of each. Several threads may push at once. No
+    /// two edges may have the same sequence number. Without payload, equal edges cannot be told apart and sequence
     /// numbers are ignored.
     ///
     /// # Errors
     /// [`Kind::Usage`] when the columns differ in length or type; [`Kind::NoSpace`] and [`Kind::Io`] when spilling
     /// fails, and [`Kind::Poisoned`] in every call after that.
-    pub fn push(&self, aligned: &[u64], other: &[u64], payload: Option<&RecordBatch>, sequence: u64) -> Result<()> {
+    pub fn push<'s>(
+        &self,
+        aligned: &[u64],
+        other: &[u64],
+        payload: Option<&RecordBatch>,
+        sequence: impl Into<Sequence<'s>>,
+    ) -> Result<()> {
         let rows = aligned.len();
+        let sequence = sequence.into();
+        sequence.check(rows)?;
         if other.len() != rows || payload.is_some_and(|payload| payload.num_rows() != rows) {
             return Err(Error::usage("the columns of the edges differ in length"));
         }
@@ -92,10 +101,11 @@ impl EdgeSorter {
         for column in &columns {
             bytes += used_bytes(&column.to_data())?;
         }
-        let chunk = Chunk::new(aligned, other, columns, bytes, sequence);
+        let numbers = if self.keeps_order() { sequence.keep() } else { Numbers::From(0) };
+        let chunk = Chunk::new(aligned, other, columns, bytes, numbers);
         let mut state = self.lock()?;
-        if self.keeps_order() {
-            state.pushes.push((sequence, sequence.saturating_add(rows as u64 - 1)));
+        if let (Sequence::From(first), true) = (sequence, self.keeps_order()) {
+            state.pushes.push((first, first + (rows as u64 - 1)));
         }
         self.add(&mut state, chunk)
     }

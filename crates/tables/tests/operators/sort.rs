@@ -52,25 +52,40 @@ fn payload(rows: std::ops::Range<u32>) -> RecordBatch {
 
 type Edges = Vec<(u64, u64)>;
 
-/// Pushes `edges` in batches of `batch` rows; with `shuffled`, the odd batches first.
-fn sort(
-    edges: &Edges,
-    columns: Option<&RecordBatch>,
-    batch: usize,
-    shuffled: bool,
-    options: SortOptions,
-) -> SortedEdges {
+/// How edges are pushed.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    /// As they come, with consecutive numbers.
+    Straight,
+    /// The odd batches first.
+    OddFirst,
+    /// With numbers that are all over the place.
+    Numbered,
+}
+
+impl Order {
+    fn number(self, row: u64) -> u64 {
+        if matches!(self, Order::Numbered) { row ^ 0x155 } else { row + 1_000 }
+    }
+}
+
+/// Pushes `edges` in batches of `batch` rows.
+fn sort(edges: &Edges, columns: Option<&RecordBatch>, batch: usize, order: Order, options: SortOptions) -> SortedEdges {
     let options = columns.map_or(options.clone(), |columns| options.payload(columns.schema()));
     let sorter = EdgeSorter::new(options).unwrap();
     let mut starts: Vec<usize> = (0..edges.len()).step_by(batch).collect();
-    if shuffled {
+    if matches!(order, Order::OddFirst) {
         starts.sort_by_key(|start| (start / batch).is_multiple_of(2));
     }
     for start in starts {
         let rows = start..edges.len().min(start + batch);
         let (aligned, other): (Vec<u64>, Vec<u64>) = edges[rows.clone()].iter().copied().unzip();
         let part = columns.map(|columns| columns.slice(rows.start, rows.len()));
-        sorter.push(&aligned, &other, part.as_ref(), start as u64 + 1_000).unwrap();
+        let numbers: Vec<u64> = rows.map(|row| order.number(row as u64)).collect();
+        match order {
+            Order::Numbered => sorter.push(&aligned, &other, part.as_ref(), &numbers[..]).unwrap(),
+            _ => sorter.push(&aligned, &other, part.as_ref(), numbers[0]).unwrap(),
+        }
     }
     sorter.finish().unwrap()
 }
@@ -89,11 +104,11 @@ fn collect(
     (edges, payload, sizes)
 }
 
-fn naive(edges: &Edges, columns: Option<&RecordBatch>) -> (Edges, Option<RecordBatch>) {
-    let mut order: Vec<u32> = (0..edges.len() as u32).collect();
-    order.sort_by_key(|row| (edges[*row as usize], *row));
-    let sorted = order.iter().map(|row| edges[*row as usize]).collect();
-    (sorted, columns.map(|columns| take_record_batch(columns, &UInt32Array::from(order)).unwrap()))
+fn naive(edges: &Edges, columns: Option<&RecordBatch>, order: Order) -> (Edges, Option<RecordBatch>) {
+    let mut rows: Vec<u32> = (0..edges.len() as u32).collect();
+    rows.sort_by_key(|row| (edges[*row as usize], order.number(u64::from(*row))));
+    let sorted = rows.iter().map(|row| edges[*row as usize]).collect();
+    (sorted, columns.map(|columns| take_record_batch(columns, &UInt32Array::from(rows)).unwrap()))
 }
 
 /// Ends as graphs have them: dense, with hubs, with far outliers, of every width.
@@ -108,6 +123,10 @@ fn ends() -> impl Strategy<Value = u64> {
     ]
 }
 
+fn orders() -> impl Strategy<Value = Order> {
+    prop_oneof![Just(Order::Straight), Just(Order::OddFirst), Just(Order::Numbered)]
+}
+
 fn edges() -> impl Strategy<Value = Edges> {
     prop_oneof![
         prop::collection::vec((0u64..200, 0u64..200), 0..3_000),
@@ -120,12 +139,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn equals_a_sort_of_rows(edges in edges(), batch in 1usize..700, shuffled: bool, with_payload: bool) {
+    fn equals_a_sort_of_rows(edges in edges(), batch in 1usize..700, order in orders(), with_payload: bool) {
         let columns = with_payload.then(|| payload(0..edges.len() as u32));
-        let (expected, expected_payload) = naive(&edges, columns.as_ref());
+        let (expected, expected_payload) = naive(&edges, columns.as_ref(), order);
         for memory in [AMPLE, TINY] {
             for threads in [1, 2, 4] {
-                let sorted = sort(&edges, columns.as_ref(), batch, shuffled, options(memory).threads(threads));
+                let sorted = sort(&edges, columns.as_ref(), batch, order, options(memory).threads(threads));
                 prop_assert_eq!(sorted.rows(), edges.len() as u64);
                 let (found, found_payload, sizes) = collect(sorted.stream().unwrap());
                 prop_assert!(found == expected, "{} bytes, {} threads", memory, threads);
@@ -142,7 +161,7 @@ proptest! {
     fn parts_make_up_the_whole(edges in edges(), parts in 1usize..6, step in 1u64..50, spilled: bool) {
         let memory = if spilled { TINY } else { AMPLE };
         let columns = payload(0..edges.len() as u32);
-        let sorted = sort(&edges, Some(&columns), 300, false, options(memory));
+        let sorted = sort(&edges, Some(&columns), 300, Order::Straight, options(memory));
         let (expected, expected_payload, _) = collect(sorted.stream().unwrap());
         let splits = sorted.splits(parts, step);
         prop_assert!(splits.len() < parts && splits.is_sorted() && splits.iter().all(|split| split % step == 0));
@@ -182,7 +201,7 @@ proptest! {
 fn several_threads_may_push() {
     let edges: Edges = (0..20_000u64).map(|n| (n * 7_919 % 100, n * 104_729 % 10)).collect();
     let columns = payload(0..edges.len() as u32);
-    let (expected, expected_payload) = naive(&edges, Some(&columns));
+    let (expected, expected_payload) = naive(&edges, Some(&columns), Order::Straight);
     let sorter = EdgeSorter::new(options(8 * TINY).payload(columns.schema())).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..4 {

@@ -1,1 +1,19 @@
-//! The front door: what a Rust user depends on
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "convert")]
+pub use isomorph_convert as convert;
+pub use isomorph_error as error;
+pub use isomorph_model as model;
+pub use isomorph_storage as storage;
+pub use isomorph_tables as tables;
+
+/// The formats, one module each: opening, writing, rules and layouts of that format alone.
+pub mod formats {
+    #[cfg(feature = "graphar")]
+    pub use isomorph_graphar as graphar;
+    #[cfg(feature = "nock")]
+    pub use isomorph_nock as nock;
+}
+
+pub use isomorph_error::{Error, Kind, Result};
+pub use isomorph_storage::Location;

@@ -4,14 +4,17 @@ mod convert;
 mod csv;
 mod encoding;
 mod fence;
+mod json;
 pub mod lookup;
 mod options;
 mod parquet;
 mod predicate;
 mod reader;
+mod row_order;
 pub mod rules;
 mod selection;
 pub mod sort;
+mod text;
 mod write_options;
 mod writer;
 

@@ -8,7 +8,10 @@ use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
 use isomorph_storage::Blob;
 
+use crate::csv::CsvFile;
+use crate::json::JsonFile;
 use crate::parquet::{self, ParquetFile, Scan};
+use crate::row_order::RowOrder;
 use crate::{Encoding, ReadOptions, Selection};
 
 /// An opened table. Its metadata was read and checked once; clones share it and may be used side by side.
@@ -40,6 +43,8 @@ pub struct TableReader(Source);
 #[derive(Clone)]
 enum Source {
     Parquet(Arc<ParquetFile>),
+    Csv(Arc<CsvFile>),
+    Json(Arc<JsonFile>),
 }
 
 impl TableReader {
@@ -52,7 +57,9 @@ impl TableReader {
     pub fn open(blob: Blob, encoding: Encoding, options: &ReadOptions) -> Result<Self> {
         Ok(TableReader(match encoding {
             Encoding::Parquet => Source::Parquet(Arc::new(ParquetFile::open(blob, options)?)),
-            _ => return Err(Error::unsupported(format!("reading {encoding}"))),
+            Encoding::Csv => Source::Csv(Arc::new(CsvFile::open(blob, options)?)),
+            Encoding::JsonLines => Source::Json(Arc::new(JsonFile::open(blob, options)?)),
+            Encoding::Orc => return Err(Error::unsupported(format!("reading {encoding}"))),
         }))
     }
 
@@ -60,6 +67,8 @@ impl TableReader {
     pub fn schema(&self) -> &SchemaRef {
         match &self.0 {
             Source::Parquet(file) => file.schema(),
+            Source::Csv(file) => file.schema(),
+            Source::Json(file) => file.schema(),
         }
     }
 
@@ -67,6 +76,7 @@ impl TableReader {
     pub fn row_count(&self) -> Option<u64> {
         match &self.0 {
             Source::Parquet(file) => Some(file.row_count()),
+            Source::Csv(_) | Source::Json(_) => None,
         }
     }
 
@@ -74,6 +84,7 @@ impl TableReader {
     pub fn row_groups(&self) -> usize {
         match &self.0 {
             Source::Parquet(file) => file.row_groups(),
+            Source::Csv(_) | Source::Json(_) => 1,
         }
     }
 
@@ -81,6 +92,7 @@ impl TableReader {
     pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
+            Source::Csv(_) | Source::Json(_) => None,
         }
     }
 
@@ -95,6 +107,16 @@ impl TableReader {
                 let scan = Scan::new(file, selection)?;
                 Ok(Batches { schema: Arc::clone(scan.schema()), batches: Box::new(scan) })
             }
+            Source::Csv(file) => {
+                one_part(selection)?;
+                let (schema, batches) = file.scan(selection)?;
+                Ok(Batches { schema, batches: Box::new(batches) })
+            }
+            Source::Json(file) => {
+                one_part(selection)?;
+                let (schema, batches) = file.scan(selection)?;
+                Ok(Batches { schema, batches: Box::new(batches) })
+            }
         }
     }
 
@@ -106,7 +128,25 @@ impl TableReader {
     pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
         match &self.0 {
             Source::Parquet(file) => parquet::read_rows(file, columns, rows),
+            _ => self.scan_rows(columns, rows),
         }
+    }
+
+    /// As [`TableReader::read_rows`], by the ordinary way.
+    fn scan_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<RecordBatch> {
+        let order = RowOrder::new(rows);
+        let selection = Selection::all().columns(columns.iter().copied()).rows(order.sorted().to_vec());
+        let batches = self.batches(&selection)?;
+        let schema = Arc::clone(batches.schema());
+        order.arrange(&schema, &batches.collect::<Result<Vec<_>>>()?)
+    }
+}
+
+/// Text has one part only.
+fn one_part(selection: &Selection) -> Result<()> {
+    match &selection.row_groups {
+        Some(groups) if *groups != (0..1) => Err(Error::usage("text has no row groups but the first")),
+        _ => Ok(()),
     }
 }
 

@@ -7,6 +7,8 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 
+use crate::csv::CsvWriter;
+use crate::json::JsonWriter;
 use crate::parquet::ParquetWriter;
 use crate::{Encoding, WriteOptions};
 
@@ -19,6 +21,8 @@ pub struct TableWriter<W: Write + Send> {
 
 enum Sink<W: Write + Send> {
     Parquet(Box<ParquetWriter<W>>),
+    Csv(CsvWriter<W>),
+    Json(JsonWriter<W>),
 }
 
 /// What was written.
@@ -40,7 +44,9 @@ impl<W: Write + Send> TableWriter<W> {
         let out = Counted { out, bytes: 0 };
         let sink = match encoding {
             Encoding::Parquet => Sink::Parquet(Box::new(ParquetWriter::create(out, schema, options)?)),
-            _ => return Err(Error::unsupported(format!("writing {encoding}"))),
+            Encoding::Csv => Sink::Csv(CsvWriter::create(out, schema, options)?),
+            Encoding::JsonLines => Sink::Json(JsonWriter::create(out, schema)?),
+            Encoding::Orc => return Err(Error::unsupported(format!("writing {encoding}"))),
         };
         Ok(TableWriter { sink, schema: Arc::new(schema.clone()), rows: 0 })
     }
@@ -62,6 +68,8 @@ impl<W: Write + Send> TableWriter<W> {
         }
         match &mut self.sink {
             Sink::Parquet(writer) => writer.write(batch)?,
+            Sink::Csv(writer) => writer.write(batch)?,
+            Sink::Json(writer) => writer.write(batch)?,
         }
         self.rows += batch.num_rows() as u64;
         Ok(())
@@ -74,6 +82,8 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn finish(self) -> Result<(W, WriteStats)> {
         let out = match self.sink {
             Sink::Parquet(writer) => writer.finish()?,
+            Sink::Csv(writer) => writer.finish()?,
+            Sink::Json(writer) => writer.finish()?,
         };
         Ok((out.out, WriteStats { rows: self.rows, bytes: out.bytes }))
     }

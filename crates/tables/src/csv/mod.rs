@@ -1,5 +1,10 @@
-//! CSV, parsed by a declared schema.
+//! CSV, parsed by a declared schema and written in the dialects of GraphAr and NOCK.
 
 mod dialect;
+mod read;
+mod split;
+mod write;
 
 pub use dialect::{CsvDialect, Quoting};
+pub(crate) use read::CsvFile;
+pub(crate) use write::CsvWriter;

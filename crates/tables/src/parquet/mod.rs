@@ -33,8 +33,9 @@ mod thrift;
 mod watch;
 mod write;
 
+pub(crate) use columns::positions;
 pub(crate) use file::ParquetFile;
 pub use page_cache::PageCache;
 pub(crate) use point::read_rows;
-pub(crate) use scan::Scan;
+pub(crate) use scan::{Scan, row_numbers, with_row_numbers};
 pub(crate) use write::ParquetWriter;

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::DataType;
-use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 use parquet::column::page::Page;
 
@@ -21,6 +20,7 @@ use super::pages::ChunkPages;
 use super::scan::Scan;
 use super::watch::Watch;
 use crate::fence::fenced;
+use crate::row_order::RowOrder;
 use crate::rules::{PARQUET_PAGE, PARQUET_VALUES};
 use crate::{Selection, convert};
 
@@ -60,38 +60,11 @@ pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range
 
 /// Any columns, by the ordinary way.
 fn scan(file: &Arc<ParquetFile>, columns: Vec<String>, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
-    let mut sorted: Vec<Range<u64>> = rows.iter().filter(|range| !range.is_empty()).cloned().collect();
-    sorted.sort_unstable_by_key(|range| range.start);
-    let mut merged: Vec<Range<u64>> = Vec::with_capacity(sorted.len());
-    for range in sorted {
-        match merged.last_mut() {
-            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    let is_in_order = merged == rows;
-    // Position of the first row of each merged range in the result of the scan.
-    let mut starts = Vec::with_capacity(merged.len());
-    let mut total = 0;
-    for range in &merged {
-        starts.push(total);
-        total += range.end - range.start;
-    }
-    let scan = Scan::new(file, &Selection::all().columns(columns).rows(merged.clone()))?;
+    let order = RowOrder::new(rows);
+    let scan = Scan::new(file, &Selection::all().columns(columns).rows(order.sorted().to_vec()))?;
     let schema = Arc::clone(scan.schema());
-    let batches = scan.collect::<Result<Vec<_>>>()?;
-    let failed = |error: arrow_schema::ArrowError| Error::broken(&PARQUET_VALUES, error.to_string()).caused_by(error);
-    let batch = arrow_select::concat::concat_batches(&schema, &batches).map_err(failed)?;
-    if is_in_order {
-        return Ok(batch.columns().to_vec());
-    }
-    let indices = rows.iter().filter(|range| !range.is_empty()).flat_map(|range| {
-        let holder = merged.partition_point(|merged| merged.start <= range.start).saturating_sub(1);
-        let first = starts[holder] + (range.start - merged[holder].start);
-        first..first + (range.end - range.start)
-    });
-    let indices = UInt64Array::from_iter_values(indices);
-    batch.columns().iter().map(|column| take(column, &indices, None).map_err(failed)).collect()
+    let batch = order.arrange(&schema, &scan.collect::<Result<Vec<_>>>()?)?;
+    Ok(batch.columns().to_vec())
 }
 
 /// A column of integers by the fast way; nothing when it is none, or has no page index.
@@ -123,7 +96,6 @@ fn int_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> Re
         DataType::Int64 => Arc::new(Int64Array::new(out.values.into(), nulls)),
         _ => Arc::new(Int32Array::new(out.values.into_iter().map(|value| value as i32).collect(), nulls)),
     };
-    debug_assert_eq!(array.len() as u64, count);
     Ok(Some(array))
 }
 

@@ -6,7 +6,7 @@ use isomorph_tables::{
     ColumnEncoding, Compression, Encoding, Limits, ReadOptions, Selection, WriteOptions, quiet_fenced_panics,
 };
 
-use crate::samples::{batch, columns, open, read, rising, write};
+use crate::samples::{batch, columns, open, read, rising, scalars, write};
 
 /// Every file that a sound file becomes when it is cut or one bit of it is flipped.
 fn damaged(bytes: &Bytes) -> impl Iterator<Item = (String, Bytes)> + '_ {
@@ -52,6 +52,16 @@ fn damaged_parquet_files_never_panic() {
         let bytes = write(&batch(columns(true), true, 1), Encoding::Parquet, &options);
         let refused = survive(&bytes, Encoding::Parquet, &ReadOptions::default());
         assert!(refused >= bytes.len(), "{refused} of {}", 2 * bytes.len());
+    }
+}
+
+#[test]
+fn damaged_text_never_panics() {
+    for encoding in [Encoding::Csv, Encoding::JsonLines] {
+        let batch = batch(if encoding == Encoding::Csv { scalars(true) } else { columns(true) }, true, 1);
+        let bytes = write(&batch, encoding, &WriteOptions::default());
+        let refused = survive(&bytes, encoding, &ReadOptions::declared(batch.schema()));
+        assert!(refused > 0);
     }
 }
 

@@ -1,7 +1,9 @@
 //! Tables in every encoding: what is written is read, selected, pruned and refused as promised.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::single_range_in_vec_init)]
 
+mod csv;
 mod damage;
+mod json;
 mod parquet;
 mod point;
 mod samples;

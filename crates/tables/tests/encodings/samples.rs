@@ -55,6 +55,11 @@ pub fn columns(nullable: bool) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
+/// The columns that are no lists.
+pub fn scalars(nullable: bool) -> Vec<(&'static str, ArrayRef)> {
+    columns(nullable).into_iter().filter(|(_, array)| !array.data_type().is_nested()).collect()
+}
+
 fn list<T: ArrowPrimitiveType>(rows: &[&[T::Native]], nullable: bool) -> ArrayRef {
     let rows = (0..9).map(|row| {
         (!(nullable && row % 3 == 1))

@@ -1,0 +1,207 @@
+//! Reading CSV by a declared schema.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::{Blob, BlobReader};
+
+use super::split::{Records, Splitter};
+use super::{CsvDialect, Quoting};
+use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
+use crate::text::column::{self, Cell, Refused};
+use crate::text::select::{Selected, Wanted};
+use crate::{Limits, ReadOptions, Selection, convert};
+
+/// A CSV file: its header was read and matched with the declared columns.
+pub(crate) struct CsvFile {
+    blob: Blob,
+    dialect: CsvDialect,
+    limits: Limits,
+    schema: SchemaRef,
+    /// For each column of the schema the field of a record that holds it.
+    fields: Vec<usize>,
+    /// Fields of a record.
+    width: usize,
+}
+
+impl CsvFile {
+    /// # Errors
+    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that CSV cannot hold, `Malformed` when the
+    /// header lacks a declared column.
+    pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
+        let Some(declared) = &options.schema else {
+            return Err(Error::usage("CSV is read by a declared schema").at(blob.place()));
+        };
+        let header = header(&blob, &options.limits).map_err(|error| error.at(blob.place()))?;
+        let place = blob.place().line(1);
+        let (fields, schema) =
+            columns(&header, declared, options.csv.keep_other_columns).map_err(|error| error.at(place))?;
+        let width = header.len();
+        Ok(CsvFile {
+            blob,
+            dialect: options.csv.clone(),
+            limits: options.limits.clone(),
+            schema: Arc::new(schema),
+            fields,
+            width,
+        })
+    }
+
+    /// The schema of its batches.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The selected rows.
+    pub(crate) fn scan(
+        self: &Arc<Self>,
+        selection: &Selection,
+    ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static)> {
+        let wanted = Wanted::new(&self.schema, selection).map_err(|error| error.at(self.blob.place()))?;
+        let mut splitter = Splitter::new(self.blob.reader(), self.limits.text_bytes);
+        splitter.skip_mark().map_err(|error| error.at(self.blob.place()))?;
+        let schema = self.schema.project(&wanted.read).map_err(|error| Error::usage(error.to_string()))?;
+        let batches = CsvBatches {
+            file: Arc::clone(self),
+            splitter,
+            fields: wanted.read.iter().map(|column| self.fields[*column]).collect(),
+            schema: Arc::new(schema),
+            batch_rows: selection.rows_of_a_batch(),
+            next: 0,
+            header: true,
+        };
+        let schema = Arc::clone(wanted.schema());
+        Ok((schema, Selected::new(batches, wanted, 0, self.blob.place())))
+    }
+}
+
+/// The names in the first line.
+fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
+    let mut splitter = Splitter::new(blob.reader(), limits.text_bytes);
+    splitter.skip_mark()?;
+    let Some(records) = splitter.next(1, usize::MAX)? else {
+        return Err(Error::broken(&CSV_HEADER, "the file is empty"));
+    };
+    let fields = records.fields(0);
+    if fields.len() > limits.columns {
+        let message = format!("{} columns are more than {}", fields.len(), limits.columns);
+        return Err(Error::new(Kind::TooLarge, message));
+    }
+    let name = |text: Cow<'_, [u8]>| {
+        String::from_utf8(text.into_owned()).map_err(|_| Error::broken(&CSV_HEADER, "a column name is not UTF-8"))
+    };
+    fields.iter().map(|field| name(records.text(*field))).collect()
+}
+
+/// Finds the declared columns in the header; returns their fields and their schema, other columns last if they are kept.
+fn columns(header: &[String], declared: &Schema, keep_others: bool) -> Result<(Vec<usize>, Schema)> {
+    let mut fields = Vec::new();
+    let mut schema = Vec::new();
+    for field in declared.fields() {
+        let name = field.name();
+        if !column::is_scalar(field.data_type()) {
+            let message = format!("CSV cannot hold column `{name}` of type {}", field.data_type());
+            return Err(Error::unsupported(message).at(Place::field(name)));
+        }
+        let mut found = header.iter().enumerate().filter(|(_, other)| *other == name);
+        let (Some((position, _)), None) = (found.next(), found.next()) else {
+            let times = header.iter().filter(|other| *other == name).count();
+            let message = format!("column `{name}` stands {times} times in the header {}", header.join(","));
+            return Err(Error::broken(&CSV_HEADER, message).at(Place::field(name)));
+        };
+        fields.push(position);
+        schema.push(Arc::clone(field));
+    }
+    if keep_others {
+        for (position, name) in header.iter().enumerate() {
+            if fields.contains(&position) {
+                continue;
+            }
+            if header.iter().filter(|other| *other == name).count() > 1 {
+                return Err(
+                    Error::broken(&CSV_HEADER, format!("two columns are named `{name}`")).at(Place::field(name))
+                );
+            }
+            fields.push(position);
+            schema.push(Arc::new(Field::new(name, DataType::Utf8, true)));
+        }
+    }
+    Ok((fields, Schema::new(schema)))
+}
+
+/// All rows of a file, batch by batch.
+struct CsvBatches {
+    file: Arc<CsvFile>,
+    splitter: Splitter<BlobReader>,
+    /// The fields that are read, and the schema they make.
+    fields: Vec<usize>,
+    schema: SchemaRef,
+    batch_rows: usize,
+    next: u64,
+    /// Whether the header still comes.
+    header: bool,
+}
+
+impl CsvBatches {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.header {
+            self.splitter.next(1, usize::MAX)?;
+            self.header = false;
+            // Where a record is a single field an empty line is a record too.
+            self.splitter.keep_blank_lines = self.file.width == 1;
+        }
+        let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
+        let Some(records) = self.splitter.next(self.batch_rows, most)? else { return Ok(None) };
+        for record in 0..records.len() {
+            let found = records.fields(record).len();
+            if found != self.file.width {
+                let message = format!("the record has {found} fields, the header {}", self.file.width);
+                return Err(Error::broken(&CSV_RECORD, message).at(self.place(&records, record)));
+            }
+        }
+        let mut columns = Vec::with_capacity(self.fields.len());
+        for (field, declared) in self.fields.iter().zip(self.schema.fields()) {
+            let at = |record: usize| self.place(&records, record).in_field(declared.name());
+            let cells = records.column(*field, self.file.width).map(|(field, bytes)| self.cell(declared, field, bytes));
+            let column = column::parse(declared.data_type(), cells)
+                .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
+            if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
+                let record = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
+                return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(record)));
+            }
+            columns.push(column);
+        }
+        self.next += records.len() as u64;
+        convert::batch(columns, &self.schema, records.len()).map(Some)
+    }
+
+    fn cell<'a>(&self, declared: &Field, field: super::split::Field, bytes: &'a [u8]) -> Cell<'a> {
+        let is_text = matches!(
+            declared.data_type(),
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary
+        );
+        if bytes.is_empty() {
+            let is_value = is_text && (field.quoted || self.file.dialect.quoting == Quoting::NonNumeric);
+            return is_value.then_some(Cow::Borrowed(bytes));
+        }
+        if !field.quoted && self.file.dialect.null_words.iter().any(|word| word.as_bytes() == bytes) {
+            return None;
+        }
+        Some(field.text(bytes))
+    }
+
+    fn place(&self, records: &Records, record: usize) -> Place {
+        Place::default().line(records.line(record)).row(self.next + record as u64)
+    }
+}
+
+impl Iterator for CsvBatches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}

@@ -1,0 +1,360 @@
+//! CSV records out of bytes, keeping what the usual splitters forget: whether a field was quoted.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use crate::rules::CSV_RECORD;
+
+/// Read at a time, bytes.
+const READ: usize = 256 << 10;
+
+/// One field: where its text lies in the buffer, without its quotes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field {
+    start: u32,
+    end: u32,
+    /// Whether it stood in quotes.
+    pub quoted: bool,
+    /// Whether it holds doubled quotes.
+    doubled: bool,
+}
+
+/// Whole records of a CSV file.
+pub(super) struct Records {
+    buffer: Vec<u8>,
+    /// All fields, record by record.
+    fields: Vec<Field>,
+    /// Behind the last field of each record.
+    ends: Vec<usize>,
+    /// The line on which each record starts, from 1.
+    lines: Vec<u64>,
+}
+
+impl Records {
+    /// Number of records.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The fields of a record.
+    pub(super) fn fields(&self, record: usize) -> &[Field] {
+        let start = record.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.fields[start..self.ends[record]]
+    }
+
+    /// Field number `field` of every record; all records have it.
+    pub(super) fn column(&self, field: usize, width: usize) -> impl ExactSizeIterator<Item = (Field, &[u8])> {
+        (0..self.len()).map(move |record| {
+            let field = self.fields[record * width + field];
+            (field, &self.buffer[field.start as usize..field.end as usize])
+        })
+    }
+
+    /// The line on which a record starts, from 1.
+    pub(super) fn line(&self, record: usize) -> u64 {
+        self.lines.get(record).copied().unwrap_or_default()
+    }
+
+    /// The text of a field.
+    pub(super) fn text(&self, field: Field) -> Cow<'_, [u8]> {
+        field.text(&self.buffer[field.start as usize..field.end as usize])
+    }
+}
+
+impl Field {
+    /// The text that `bytes`, those of this field, stand for.
+    pub(super) fn text(self, bytes: &[u8]) -> Cow<'_, [u8]> {
+        if !self.doubled {
+            return Cow::Borrowed(bytes);
+        }
+        let mut text = Vec::with_capacity(bytes.len());
+        let mut rest = bytes;
+        while let Some(at) = memchr::memchr(b'"', rest) {
+            text.extend_from_slice(&rest[..=at]);
+            rest = rest.get(at + 2..).unwrap_or_default();
+        }
+        text.extend_from_slice(rest);
+        Cow::Owned(text)
+    }
+}
+
+/// Splits a reader into records.
+pub(super) struct Splitter<R> {
+    input: R,
+    /// Bytes that were read and not yet given out.
+    pending: Vec<u8>,
+    at_end: bool,
+    /// The line that comes next, from 1.
+    line: u64,
+    /// Bytes of one record, at most.
+    most: usize,
+    /// Whether a line without anything is a record of one empty field.
+    pub keep_blank_lines: bool,
+}
+
+/// What one look at a record found.
+enum Found {
+    /// A record, and where the next one starts.
+    Record(usize),
+    /// An empty line, and where the next one starts.
+    Blank(usize),
+    /// More bytes are needed.
+    Cut,
+}
+
+impl<R: Read> Splitter<R> {
+    /// Splits `input`; a record may have `most` bytes.
+    pub(super) fn new(input: R, most: usize) -> Self {
+        Splitter {
+            input,
+            pending: Vec::new(),
+            at_end: false,
+            line: 1,
+            most: most.min(u32::MAX as usize / 4),
+            keep_blank_lines: false,
+        }
+    }
+
+    /// Passes over a byte order mark.
+    pub(super) fn skip_mark(&mut self) -> Result<()> {
+        while self.pending.len() < 3 && !self.at_end {
+            self.fill()?;
+        }
+        if self.pending.starts_with(b"\xef\xbb\xbf") {
+            self.pending.drain(..3);
+        }
+        Ok(())
+    }
+
+    /// The next records: as many as asked for, as many as lie in `most_bytes`, or all that are left; at least one
+    /// unless none is left.
+    pub(super) fn next(&mut self, most_records: usize, most_bytes: usize) -> Result<Option<Records>> {
+        let mut records = Records { buffer: Vec::new(), fields: Vec::new(), ends: Vec::new(), lines: Vec::new() };
+        let mut at = 0;
+        loop {
+            if records.len() == most_records || !records.ends.is_empty() && at >= most_bytes.min(u32::MAX as usize / 4)
+            {
+                break;
+            }
+            let line = self.line;
+            let kept = records.fields.len();
+            match self.record(at, &mut records.fields)? {
+                Found::Record(next) => {
+                    records.ends.push(records.fields.len());
+                    records.lines.push(line);
+                    at = next;
+                }
+                Found::Blank(next) => {
+                    records.fields.truncate(kept);
+                    at = next;
+                }
+                Found::Cut => {
+                    records.fields.truncate(kept);
+                    self.line = line;
+                    if self.at_end {
+                        break;
+                    }
+                    if self.pending.len() - at > self.most {
+                        let message = format!("a record has more than {} bytes; is a quote missing?", self.most);
+                        return Err(Error::new(Kind::TooLarge, message).at(Place::default().line(line)));
+                    }
+                    self.fill()?;
+                }
+            }
+        }
+        if records.len() == 0 {
+            return Ok(None);
+        }
+        let rest = self.pending.split_off(at);
+        records.buffer = std::mem::replace(&mut self.pending, rest);
+        Ok(Some(records))
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        let before = self.pending.len();
+        // A record that does not fit is looked at again from its start, so the steps grow with it.
+        let step = READ.max(before / 2);
+        let read = (&mut self.input).take(step as u64).read_to_end(&mut self.pending);
+        self.at_end = read.map_err(Error::from)? == 0;
+        Ok(())
+    }
+
+    /// Looks at the record that starts at `at`.
+    fn record(&mut self, start: usize, fields: &mut Vec<Field>) -> Result<Found> {
+        let bytes = &self.pending;
+        if start == bytes.len() {
+            return Ok(Found::Cut);
+        }
+        let broken = |line: u64, reason: &str| Error::broken(&CSV_RECORD, reason).at(Place::default().line(line));
+        let mut line = self.line;
+        let mut at = start;
+        let mut is_first = true;
+        loop {
+            let quoted = bytes.get(at) == Some(&b'"');
+            let (from, to, doubled);
+            if quoted {
+                from = at + 1;
+                let Some(quoted) = quoted_field(bytes, from) else {
+                    if self.at_end {
+                        return Err(broken(self.line, "a quoted field does not end"));
+                    }
+                    return Ok(Found::Cut);
+                };
+                (to, doubled) = quoted;
+                line += memchr::memchr_iter(b'\n', &bytes[from..to]).count() as u64;
+                at = to + 1;
+            } else {
+                from = at;
+                at += bytes[at..]
+                    .iter()
+                    .position(|byte| matches!(byte, b',' | b'\n' | b'\r'))
+                    .unwrap_or(bytes.len() - at);
+                (to, doubled) = (at, false);
+            }
+            let end = bytes.get(at).copied();
+            let (next, is_last) = match end {
+                Some(b',') => (at + 1, false),
+                Some(b'\n') => (at + 1, true),
+                Some(b'\r') => match bytes.get(at + 1) {
+                    Some(b'\n') => (at + 2, true),
+                    None if !self.at_end => return Ok(Found::Cut),
+                    _ => (at + 1, true),
+                },
+                None if self.at_end => (at, true),
+                None => return Ok(Found::Cut),
+                Some(_) => return Err(broken(line, "text follows the closing quote of a field")),
+            };
+            if is_last {
+                self.line = line + u64::from(end.is_some());
+            }
+            if is_last && is_first && !quoted && from == to && !self.keep_blank_lines {
+                return Ok(Found::Blank(next));
+            }
+            fields.push(Field { start: from as u32, end: to as u32, quoted, doubled });
+            if is_last {
+                return Ok(Found::Record(next));
+            }
+            at = next;
+            is_first = false;
+        }
+    }
+}
+
+/// Where the field that starts behind a quote at `from` ends, and whether quotes in it are doubled; nothing when its
+/// end is not there.
+fn quoted_field(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
+    let mut doubled = false;
+    let mut at = from;
+    loop {
+        at += memchr::memchr(b'"', bytes.get(at..)?)?;
+        if bytes.get(at + 1) != Some(&b'"') {
+            return Some((at, doubled));
+        }
+        doubled = true;
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Gives its bytes out in small pieces.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.0.len().min(self.1).min(buffer.len());
+            buffer[..length].copy_from_slice(&self.0[..length]);
+            self.0 = &self.0[length..];
+            Ok(length)
+        }
+    }
+
+    type Split = Result<Vec<(u64, Vec<(String, bool)>)>>;
+
+    fn split_with(text: &[u8], most: usize, input: impl Read, batch: usize, blank: bool) -> Split {
+        let mut splitter = Splitter::new(input, most);
+        splitter.keep_blank_lines = blank;
+        splitter.skip_mark()?;
+        let mut all = Vec::new();
+        while let Some(records) = splitter.next(batch, usize::MAX)? {
+            for record in 0..records.len() {
+                let fields = records.fields(record).iter();
+                let fields =
+                    fields.map(|field| (String::from_utf8_lossy(&records.text(*field)).into_owned(), field.quoted));
+                all.push((records.line(record), fields.collect()));
+            }
+            assert!(all.len() <= text.len() + 1);
+        }
+        Ok(all)
+    }
+
+    fn split(text: &str) -> Split {
+        let whole = split_with(text.as_bytes(), 1 << 20, text.as_bytes(), 1000, false);
+        // However it is cut into reads and batches, the records are the same.
+        for piece in 1..5 {
+            let pieces = split_with(text.as_bytes(), 1 << 20, Trickle(text.as_bytes(), piece), 1 + piece % 2, false);
+            assert_eq!(format!("{whole:?}"), format!("{pieces:?}"));
+        }
+        whole
+    }
+
+    fn plain(fields: &[&str]) -> Vec<(String, bool)> {
+        fields.iter().map(|field| ((*field).to_owned(), false)).collect()
+    }
+
+    #[test]
+    fn records_and_their_lines() {
+        let records = split("a,b\n1,\r\n\n\"x\ny\",\"q\"\"q\"\n,\"\"").unwrap();
+        let quoted = |text: &str| (text.to_owned(), true);
+        assert_eq!(
+            records,
+            [
+                (1, plain(&["a", "b"])),
+                (2, plain(&["1", ""])),
+                (4, vec![quoted("x\ny"), quoted("q\"q")]),
+                (6, vec![(String::new(), false), quoted("")]),
+            ]
+        );
+    }
+
+    #[test]
+    fn line_ends_and_marks() {
+        let expected = [(1, plain(&["a", "b"])), (2, plain(&["c", "d"]))];
+        for text in ["a,b\nc,d", "a,b\r\nc,d\r\n", "a,b\rc,d", "\u{feff}a,b\nc,d\n\n"] {
+            let records = split(text).unwrap();
+            assert_eq!(records.iter().map(|(_, fields)| fields).collect::<Vec<_>>(), [&expected[0].1, &expected[1].1]);
+        }
+        let blank = split_with(b"a\n\nb\n", 100, &b"a\n\nb\n"[..], 9, true).unwrap();
+        assert_eq!(blank, [(1, plain(&["a"])), (2, plain(&[""])), (3, plain(&["b"]))]);
+    }
+
+    #[test]
+    fn broken_quotes() {
+        let error = split("a,b\n1,\"x\n\n").unwrap_err();
+        assert_eq!((error.place().line, error.message()), (Some(2), "a quoted field does not end"));
+        let error = split("a\n\"x\"y\n").unwrap_err();
+        assert_eq!((error.place().line, error.message()), (Some(2), "text follows the closing quote of a field"));
+        let long = format!("a\n\"{}", "x".repeat(1 << 20));
+        let error = split_with(long.as_bytes(), 1000, long.as_bytes(), 9, false).unwrap_err();
+        assert_eq!((error.kind(), error.place().line), (Kind::TooLarge, Some(2)));
+    }
+
+    #[test]
+    fn any_bytes_split_the_same_in_any_pieces() {
+        let mut state = 3u64;
+        for _ in 0..2000 {
+            let text: String = (0..24)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    [',', '"', '\n', '\r', 'a', '"', ',', 'b'][(state >> 60) as usize % 8]
+                })
+                .collect();
+            let _ = split(&text);
+        }
+    }
+}

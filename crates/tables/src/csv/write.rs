@@ -1,0 +1,144 @@
+//! Writing CSV in the dialects of GraphAr and NOCK.
+
+use std::io::Write;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use isomorph_error::{Error, Place, Result};
+
+use super::Quoting;
+use crate::WriteOptions;
+use crate::text::cells::{Cells, Value};
+use crate::text::civil::{write_date, write_timestamp};
+use crate::text::column::is_scalar;
+use crate::text::number::{FloatStyle, write_f32, write_f64, write_int};
+
+/// Written at a time, bytes.
+const CHUNK: usize = 256 << 10;
+
+/// Writes one CSV file.
+pub(crate) struct CsvWriter<W> {
+    out: W,
+    quoting: Quoting,
+    buffer: Vec<u8>,
+}
+
+impl<W: Write> CsvWriter<W> {
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for types that CSV cannot hold.
+    pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
+        let mut writer = CsvWriter { out, quoting: options.csv.quoting, buffer: Vec::new() };
+        for (position, field) in schema.fields().iter().enumerate() {
+            if !is_scalar(field.data_type()) {
+                let message = format!("CSV cannot hold column `{}` of type {}", field.name(), field.data_type());
+                return Err(Error::unsupported(message).at(Place::field(field.name())));
+            }
+            if position > 0 {
+                writer.buffer.push(b',');
+            }
+            writer.quote(field.name().as_bytes());
+        }
+        writer.buffer.push(b'\n');
+        Ok(writer)
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns: Vec<Cells<'_>> = batch.columns().iter().filter_map(Cells::new).collect();
+        for row in 0..batch.num_rows() {
+            for (position, column) in columns.iter().enumerate() {
+                if position > 0 {
+                    self.buffer.push(b',');
+                }
+                if !self.field(column.get(row)) {
+                    let schema = batch.schema();
+                    let error = Error::unsupported("years before 0 and behind 9999 cannot be written as text");
+                    return Err(error.at(Place::field(schema.field(position).name()).row(row as u64)));
+                }
+            }
+            self.buffer.push(b'\n');
+            if self.buffer.len() >= CHUNK {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends one field. Whether it has a spelling.
+    fn field(&mut self, value: Value<'_>) -> bool {
+        let is_nock = self.quoting == Quoting::NonNumeric;
+        let style = if is_nock { FloatStyle::Python } else { FloatStyle::Arrow };
+        let out = &mut self.buffer;
+        match value {
+            Value::Null if is_nock => out.extend_from_slice(b"\"\""),
+            Value::Null => {}
+            Value::Bool(value) => {
+                let word = match (is_nock, value) {
+                    (true, true) => "True",
+                    (true, false) => "False",
+                    (false, true) => "true",
+                    (false, false) => "false",
+                };
+                out.extend_from_slice(word.as_bytes());
+            }
+            Value::Int(value) => write_int(value.is_negative(), value.unsigned_abs(), out),
+            Value::UInt(value) => write_int(false, value, out),
+            Value::Float32(value) => write_f32(value, style, out),
+            Value::Float64(value) => write_f64(value, style, out),
+            Value::Text(text) => self.text(text.as_bytes()),
+            Value::Bytes(bytes) => self.text(bytes),
+            Value::Date(days) => {
+                return self.quoted_if_nock(|out| write_date(days, out));
+            }
+            Value::Timestamp { value, unit, has_zone } => {
+                return self.quoted_if_nock(|out| {
+                    let is_written = write_timestamp(value, &unit, b' ', out);
+                    if has_zone {
+                        out.push(b'Z');
+                    }
+                    is_written
+                });
+            }
+        }
+        true
+    }
+
+    fn quoted_if_nock(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
+        let quote = (self.quoting == Quoting::NonNumeric).then_some(b'"');
+        self.buffer.extend(quote);
+        let is_written = write(&mut self.buffer);
+        self.buffer.extend(quote);
+        is_written
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        let needs_quotes = || text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r'));
+        if self.quoting == Quoting::NonNumeric || text.is_empty() || needs_quotes() {
+            self.quote(text);
+        } else {
+            self.buffer.extend_from_slice(text);
+        }
+    }
+
+    fn quote(&mut self, text: &[u8]) {
+        self.buffer.push(b'"');
+        for (position, part) in text.split(|byte| *byte == b'"').enumerate() {
+            if position > 0 {
+                self.buffer.extend_from_slice(b"\"\"");
+            }
+            self.buffer.extend_from_slice(part);
+        }
+        self.buffer.push(b'"');
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<W> {
+        self.flush()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}

@@ -1,0 +1,9 @@
+//! JSON lines: one object a line, read by a declared schema.
+
+mod read;
+mod record;
+mod value;
+mod write;
+
+pub(crate) use read::JsonFile;
+pub(crate) use write::JsonWriter;

@@ -1,0 +1,177 @@
+//! Reading JSON lines by a declared schema.
+
+use std::io::{BufRead, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::SchemaRef;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::{Blob, BlobReader};
+
+use super::record::Keys;
+use super::value::{is_readable, parse};
+use crate::rules::{JSON_RECORD, TEXT_VALUE};
+use crate::text::column::Refused;
+use crate::text::select::{Selected, Wanted};
+use crate::{Limits, ReadOptions, Selection, convert};
+
+/// A file of JSON lines. It says nothing of itself; everything is declared.
+pub(crate) struct JsonFile {
+    blob: Blob,
+    limits: Limits,
+    refuse_unknown_keys: bool,
+    schema: SchemaRef,
+}
+
+impl JsonFile {
+    /// # Errors
+    /// [`Kind::Usage`] without a declared schema, `Unsupported` for types that are not read from JSON.
+    pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
+        let Some(declared) = &options.schema else {
+            return Err(Error::usage("JSON lines are read by a declared schema").at(blob.place()));
+        };
+        if let Some(field) = declared.fields().iter().find(|field| !is_readable(field.data_type())) {
+            let message = format!("column `{}` of type {} is not read from JSON", field.name(), field.data_type());
+            return Err(Error::unsupported(message).at(blob.place().in_field(field.name())));
+        }
+        let schema = convert::schema(declared.fields(), None).map_err(|error| error.at(blob.place()))?;
+        Ok(JsonFile {
+            blob,
+            limits: options.limits.clone(),
+            refuse_unknown_keys: options.refuse_unknown_keys,
+            schema: Arc::new(schema),
+        })
+    }
+
+    /// The schema of its batches.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The selected rows.
+    pub(crate) fn scan(
+        self: &Arc<Self>,
+        selection: &Selection,
+    ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + Send + 'static)> {
+        let wanted = Wanted::new(&self.schema, selection).map_err(|error| error.at(self.blob.place()))?;
+        let schema = self.schema.project(&wanted.read).map_err(|error| Error::usage(error.to_string()))?;
+        // All declared keys are known, also those that are not read.
+        let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let read = names.len();
+        let others = self.schema.fields().iter().map(|field| field.name().as_str());
+        names.extend(others.filter(|name| schema.column_with_name(name).is_none()));
+        let batches = JsonBatches {
+            keys: Keys::new(names.iter().copied(), self.refuse_unknown_keys),
+            known: names.len(),
+            read,
+            file: Arc::clone(self),
+            input: self.blob.reader(),
+            schema: Arc::new(schema),
+            batch_rows: selection.rows_of_a_batch(),
+            row: 0,
+            line: 0,
+        };
+        let schema = Arc::clone(wanted.schema());
+        Ok((schema, Selected::new(batches, wanted, 0, self.blob.place())))
+    }
+}
+
+/// All rows of a file, batch by batch.
+struct JsonBatches {
+    file: Arc<JsonFile>,
+    input: BlobReader,
+    keys: Keys,
+    /// Keys that are known, of which the first `read` are columns of `schema`.
+    known: usize,
+    read: usize,
+    schema: SchemaRef,
+    batch_rows: usize,
+    row: u64,
+    /// Lines read so far.
+    line: u64,
+}
+
+impl JsonBatches {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let mut text = String::new();
+        // For each row its line, and where the values of its columns lie in `text`.
+        let mut lines: Vec<u64> = Vec::new();
+        let mut places: Vec<Vec<Option<Range<usize>>>> = vec![Vec::new(); self.read];
+        let mut found = vec![None; self.known];
+        while lines.len() < self.batch_rows && (text.len() as u64) < self.file.limits.batch_bytes {
+            let start = text.len();
+            if !self.read_line(&mut text)? {
+                break;
+            }
+            let line = text[start..].trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            let offset = start + (line.as_ptr() as usize - text[start..].as_ptr() as usize);
+            self.keys.find(line, &mut found).map_err(|error| {
+                Error::broken(&JSON_RECORD, reason(&error)).at(Place::default().line(self.line)).caused_by(error)
+            })?;
+            for (places, found) in places.iter_mut().zip(&found) {
+                places.push(found.as_ref().map(|place| place.start + offset..place.end + offset));
+            }
+            lines.push(self.line);
+        }
+        if lines.is_empty() {
+            return Ok(None);
+        }
+        let mut columns = Vec::with_capacity(self.read);
+        for (declared, places) in self.schema.fields().iter().zip(&places) {
+            let at = |row: usize| {
+                let line = lines.get(row).copied().unwrap_or(self.line);
+                Place::default().line(line).row(self.row + row as u64).in_field(declared.name())
+            };
+            let values: Vec<Option<&str>> =
+                places.iter().map(|place| place.clone().map(|place| &text[place])).collect();
+            let column = parse(declared.data_type(), &values)
+                .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
+            if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
+                let row = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
+                return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(row)));
+            }
+            columns.push(column);
+        }
+        self.row += lines.len() as u64;
+        convert::batch(columns, &self.schema, lines.len()).map(Some)
+    }
+
+    /// Appends the next line to `text`; false at the end.
+    fn read_line(&mut self, text: &mut String) -> Result<bool> {
+        let most = self.file.limits.text_bytes;
+        let place = Place::default().line(self.line + 1);
+        let mut line = Vec::new();
+        let read = (&mut self.input).take(most as u64 + 1).read_until(b'\n', &mut line).map_err(Error::from)?;
+        if read > most {
+            let message = format!("the line has more than {most} bytes");
+            return Err(Error::new(Kind::TooLarge, message).at(place));
+        }
+        let is_first = self.line == 0;
+        self.line += u64::from(read > 0);
+        let line = std::str::from_utf8(&line)
+            .map_err(|error| Error::broken(&JSON_RECORD, "the line is not UTF-8").at(place).caused_by(error))?;
+        text.push_str(if is_first { line.trim_start_matches('\u{feff}') } else { line });
+        Ok(read > 0)
+    }
+}
+
+/// What serde_json says, without its line, which is always the first.
+fn reason(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rsplit_once(" at line ") {
+        Some((message, _)) => format!("{message} (column {})", error.column()),
+        None => message,
+    }
+}
+
+impl Iterator for JsonBatches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}

@@ -1,0 +1,162 @@
+//! Columns of a declared type out of text.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, GenericByteBuilder, PrimitiveBuilder};
+use arrow_array::types::{
+    ArrowPrimitiveType, BinaryType, ByteArrayType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
+};
+use arrow_schema::{DataType, TimeUnit};
+
+use super::civil::{parse_date, parse_timestamp};
+use super::number::{parse_bool, parse_int};
+
+/// A value that cannot be read as its declared type: its position among the cells, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub row: usize,
+    pub reason: String,
+}
+
+/// The text of a value, or nothing for null.
+pub(crate) type Cell<'a> = Option<Cow<'a, [u8]>>;
+
+/// Whether columns of this type can be read from single texts.
+pub(crate) fn is_scalar(data_type: &DataType) -> bool {
+    use DataType as T;
+    data_type.is_integer()
+        || matches!(data_type, T::Boolean | T::Float32 | T::Float64 | T::Date32 | T::Timestamp(_, _))
+        || matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary)
+}
+
+/// A column of `data_type`, one value a cell; `data_type` is one for which [`is_scalar`] holds.
+pub(crate) fn parse<'a>(
+    data_type: &DataType,
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused> {
+    use DataType as T;
+    match data_type {
+        T::Boolean => booleans(cells),
+        T::Int8 => whole::<Int8Type>(data_type, cells),
+        T::Int16 => whole::<Int16Type>(data_type, cells),
+        T::Int32 => whole::<Int32Type>(data_type, cells),
+        T::Int64 => whole::<Int64Type>(data_type, cells),
+        T::UInt8 => whole::<UInt8Type>(data_type, cells),
+        T::UInt16 => whole::<UInt16Type>(data_type, cells),
+        T::UInt32 => whole::<UInt32Type>(data_type, cells),
+        T::UInt64 => whole::<UInt64Type>(data_type, cells),
+        T::Float32 => primitives::<Float32Type>(data_type, cells, |text| std::str::from_utf8(text).ok()?.parse().ok()),
+        T::Float64 => primitives::<Float64Type>(data_type, cells, |text| std::str::from_utf8(text).ok()?.parse().ok()),
+        T::Date32 => primitives::<Date32Type>(data_type, cells, parse_date),
+        T::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => times::<TimestampSecondType>(data_type, unit, cells),
+            TimeUnit::Millisecond => times::<TimestampMillisecondType>(data_type, unit, cells),
+            TimeUnit::Microsecond => times::<TimestampMicrosecondType>(data_type, unit, cells),
+            TimeUnit::Nanosecond => times::<TimestampNanosecondType>(data_type, unit, cells),
+        },
+        T::Utf8 => text::<Utf8Type>(cells),
+        T::LargeUtf8 => text::<LargeUtf8Type>(cells),
+        T::Binary => bytes::<BinaryType>(cells),
+        T::LargeBinary => bytes::<LargeBinaryType>(cells),
+        other => Err(Refused { row: 0, reason: format!("values of type {other} cannot be read from text") }),
+    }
+}
+
+fn primitives<'a, T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+    read: impl Fn(&[u8]) -> Option<T::Native>,
+) -> Result<ArrayRef, Refused> {
+    let mut builder = PrimitiveBuilder::<T>::with_capacity(cells.len()).with_data_type(data_type.clone());
+    for (row, cell) in cells.enumerate() {
+        match cell {
+            None => builder.append_null(),
+            Some(text) => match read(&text) {
+                Some(value) => builder.append_value(value),
+                None => return Err(refused(row, &text, data_type)),
+            },
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn whole<'a, T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused>
+where
+    T::Native: TryFrom<i128>,
+{
+    primitives::<T>(data_type, cells, |text| parse_int(text).and_then(|value| value.try_into().ok()))
+}
+
+fn times<'a, T: ArrowPrimitiveType<Native = i64>>(
+    data_type: &DataType,
+    unit: &TimeUnit,
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused> {
+    primitives::<T>(data_type, cells, |text| parse_timestamp(text, unit))
+}
+
+fn booleans<'a>(cells: impl ExactSizeIterator<Item = Cell<'a>>) -> Result<ArrayRef, Refused> {
+    let mut builder = BooleanBuilder::with_capacity(cells.len());
+    for (row, cell) in cells.enumerate() {
+        match cell {
+            None => builder.append_null(),
+            Some(text) => {
+                builder.append_value(parse_bool(&text).ok_or_else(|| refused(row, &text, &DataType::Boolean))?)
+            }
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn text<'a, T: ByteArrayType<Native = str>>(
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused> {
+    let mut builder = GenericByteBuilder::<T>::with_capacity(cells.len(), cells.len() * 8);
+    for (row, cell) in cells.enumerate() {
+        match cell {
+            None => builder.append_null(),
+            Some(bytes) => {
+                let text = std::str::from_utf8(&bytes).map_err(|error| {
+                    let reason = format!("the text is not UTF-8 behind its byte {}", error.valid_up_to());
+                    Refused { row, reason }
+                })?;
+                builder.append_value(text);
+            }
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn bytes<'a, T: ByteArrayType<Native = [u8]>>(
+    cells: impl ExactSizeIterator<Item = Cell<'a>>,
+) -> Result<ArrayRef, Refused> {
+    let mut builder = GenericByteBuilder::<T>::with_capacity(cells.len(), cells.len() * 8);
+    for cell in cells {
+        match cell {
+            None => builder.append_null(),
+            Some(bytes) => builder.append_value(&*bytes),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+fn refused(row: usize, text: &[u8], data_type: &DataType) -> Refused {
+    Refused { row, reason: format!("{} is no value of type {data_type}", excerpt(text)) }
+}
+
+/// The beginning of a text in quotes, for messages.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let mut short: String = text.chars().take(40).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("{short:?}")
+}

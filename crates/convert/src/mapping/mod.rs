@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use bundle::Bundled;
 pub use names::Names;
 pub use shred::{CARRY_FITS, Shredded};
-pub use surveyed::{MOST_COLUMNS, MOST_RELATIONS, NameRules};
+pub use surveyed::NameRules;
 
 /// Where a property of the typed graph lies in the bundled one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -110,7 +110,7 @@ impl RowsByKey {
         match self.lookups.get(ty) {
             Some(Some(Lookup::Memory(lookup))) => {
                 let misses = lookup.translate(keys.as_ref(), &mut rows)?;
-                if misses.any() {
+                if misses.nulls + misses.not_found > 0 {
                     return Err(self.dangling(ty, "an edge ends in a key that no node has"));
                 }
             }

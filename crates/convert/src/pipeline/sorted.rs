@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, EdgeBatch, EdgeOrder, EdgeType, Ends, Relations, Request, Source, Tables};

@@ -405,3 +405,18 @@ fn the_real_file_system_keeps_the_protocol_under_faults_too() {
     let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["x"], "the last writer removed what the killed ones left");
 }
+
+#[test]
+fn of_two_changes_at_once_the_second_fails() {
+    let work = changed_dataset();
+    let memory = work.disk(true);
+    let second = Redo::begin_at(&Location::parse("/d/x").unwrap().on_disk(Arc::new(memory.clone()))).unwrap();
+    second.create("graph.yml").unwrap().finish().unwrap();
+    // The first is killed when its record is durable and nothing is done yet.
+    let counting = FaultDisk::new(Arc::new(work.disk(true)), Fault::None);
+    work.run(Arc::new(counting.clone())).unwrap();
+    let replacing = counting.log().iter().position(|step| step.ends_with("rename to /d/x/v/age")).unwrap() as u64;
+    assert!(work.run(Arc::new(FaultDisk::new(Arc::new(memory.clone()), Fault::Kill(replacing)))).is_err());
+    assert_eq!(second.commit(&[]).unwrap_err().kind(), Kind::Conflict);
+    assert!(work.is_new(&memory.after_kill(), "the first change, finished by the next opening"));
+}

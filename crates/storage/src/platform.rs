@@ -8,7 +8,7 @@ use std::path::Path;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
-#[cfg_attr(any(target_os = "linux", target_os = "android"), allow(dead_code))]
+#[cfg_attr(unix, allow(dead_code))]
 mod portable;
 #[cfg(unix)]
 mod unix;

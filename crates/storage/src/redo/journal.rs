@@ -62,7 +62,7 @@ impl Journal {
             return Err(Error::new(Kind::TooLarge, "the change touches too many files to be made in one step"));
         }
         // A record must not be found without what it speaks about.
-        area.sync(|| self.sync_names(), "redo record")?;
+        area.sync(|| self.disk.sync_dir(area.path()).and_then(|()| self.sync_names()), "redo record")?;
         let made = area.path().join("record");
         let mut file = self.disk.create_file(&made)?;
         file.write_all(&bytes)?;

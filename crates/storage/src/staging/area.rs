@@ -95,7 +95,8 @@ impl Area {
         }
     }
 
-    /// Makes every file and every directory durable, and returns how many files there are and how many bytes.
+    /// Makes every file and every directory in the area durable, but not their names in the area itself: those are about
+    /// to change. Returns how many files there are and how many bytes.
     pub(crate) fn seal(&self) -> Result<(u64, u64)> {
         let mut state = self.state();
         if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
@@ -104,7 +105,7 @@ impl Area {
         while let Some((name, mut file)) = state.waiting.pop_front() {
             self.sync(|| file.sync(), &name)?;
         }
-        for directory in state.directories.iter().rev() {
+        for directory in state.directories.iter().rev().filter(|directory| **directory != self.path()) {
             self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
         }
         self.check()?;

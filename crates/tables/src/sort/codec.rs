@@ -5,10 +5,13 @@
 
 use arrow_buffer::MutableBuffer;
 use isomorph_error::{Error, Result};
-use lz4_flex::block;
+use zstd::bulk;
 
 /// Buffers shorter than this are not worth compressing, bytes.
 const COMPRESSED_FROM: usize = 1 << 10;
+
+/// Compression level: fast, but with entropy coding, which halves identifiers in hexadecimal.
+const LEVEL: i32 = 1;
 
 /// Bytes of a buffer that are compressed on trial.
 const TRIAL: usize = 4 << 10;
@@ -140,25 +143,31 @@ fn fixed<const WIDTH: usize>(start: u64, bytes: &[u8], mut next: impl FnMut(u64,
 }
 
 /// Appends a buffer of values of `width` bytes each, compressed if that saves an eighth.
-pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) {
+///
+/// # Errors
+/// [`Kind::Io`](isomorph_error::Kind::Io) when the compressor fails.
+pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) -> Result<()> {
     put_length(out, buffer.len());
     if buffer.len() >= COMPRESSED_FROM {
         let transposed = matches!(width, 2 | 4 | 8 | 16);
-        let arranged = |part: &[u8]| if transposed { transpose(part, width) } else { part.to_vec() };
+        let compress = |part: &[u8]| {
+            if transposed { bulk::compress(&transpose(part, width), LEVEL) } else { bulk::compress(part, LEVEL) }
+        };
         let trial = &buffer[..buffer.len().min(TRIAL)];
-        if pays(block::compress(&arranged(trial)).len(), trial.len()) {
-            let compressed = block::compress(&arranged(buffer));
+        if pays(compress(trial)?.len(), trial.len()) {
+            let compressed = compress(buffer)?;
             if pays(compressed.len(), buffer.len()) {
                 out.push(if transposed { TRANSPOSED } else { COMPRESSED });
                 out.push(width as u8);
                 put_length(out, compressed.len());
                 out.extend_from_slice(&compressed);
-                return;
+                return Ok(());
             }
         }
     }
     out.push(PLAIN);
     out.extend_from_slice(buffer);
+    Ok(())
 }
 
 fn pays(compressed: usize, plain: usize) -> bool {
@@ -180,7 +189,7 @@ pub(crate) fn buffer(input: &mut Input, length: usize) -> Result<MutableBuffer> 
     let compressed_length = input.length()?;
     let compressed = input.take(compressed_length)?;
     bytes.resize(length, 0);
-    let decoded = block::decompress_into(compressed, bytes.as_slice_mut()).map_err(|_| damaged())?;
+    let decoded = bulk::decompress_to_buffer(compressed, bytes.as_slice_mut()).map_err(|_| damaged())?;
     if decoded != length {
         return Err(damaged());
     }
@@ -246,7 +255,7 @@ mod tests {
             let values: Vec<u8> =
                 (0..3_000u32).flat_map(|n| (n % 100).to_le_bytes().into_iter().chain([0; 12]).take(width)).collect();
             let mut out = Vec::new();
-            put_buffer(&mut out, &values, width);
+            put_buffer(&mut out, &values, width).unwrap();
             assert!(out.len() < values.len() * 7 / 8 + 32, "width {width}: {} of {}", out.len(), values.len());
             let mut input = Input::new(&out);
             assert_eq!(buffer(&mut input, values.len()).unwrap().as_slice(), values);
@@ -256,7 +265,7 @@ mod tests {
     #[test]
     fn a_cut_block_is_an_error() {
         let mut out = Vec::new();
-        put_buffer(&mut out, &[7; 5_000], 8);
+        put_buffer(&mut out, &[7; 5_000], 8).unwrap();
         for cut in [0, 5, 9, 12, out.len() - 1] {
             assert!(buffer(&mut Input::new(&out[..cut]), 5_000).is_err());
         }

@@ -20,22 +20,22 @@ pub(crate) fn put_column(out: &mut Vec<u8>, data: &ArrayData) -> Result<()> {
     match data.nulls().filter(|nulls| nulls.null_count() > 0) {
         Some(nulls) => {
             out.push(1);
-            put_bits(out, nulls.inner());
+            put_bits(out, nulls.inner())?;
         }
         None => out.push(0),
     }
     let range = offset_range(shape, data);
     match shape {
         Shape::Null | Shape::Struct | Shape::FixedList(_) => {}
-        Shape::Bits => put_bits(out, &BooleanBuffer::new(data.buffers()[0].clone(), data.offset(), data.len())),
+        Shape::Bits => put_bits(out, &BooleanBuffer::new(data.buffers()[0].clone(), data.offset(), data.len()))?,
         Shape::Fixed(width) => {
             let start = data.offset() * width;
-            put_buffer(out, &data.buffers()[0][start..start + data.len() * width], width);
+            put_buffer(out, &data.buffers()[0][start..start + data.len() * width], width)?;
         }
         Shape::Bytes | Shape::LargeBytes => {
             put_numbers(out, &lengths(shape, data));
             put_length(out, range.len());
-            put_buffer(out, &data.buffers()[1][range.clone()], 1);
+            put_buffer(out, &data.buffers()[1][range.clone()], 1)?;
         }
         Shape::List | Shape::LargeList => put_numbers(out, &lengths(shape, data)),
     }
@@ -45,8 +45,8 @@ pub(crate) fn put_column(out: &mut Vec<u8>, data: &ArrayData) -> Result<()> {
     Ok(())
 }
 
-fn put_bits(out: &mut Vec<u8>, bits: &BooleanBuffer) {
-    put_buffer(out, bits.sliced().as_slice(), 1);
+fn put_bits(out: &mut Vec<u8>, bits: &BooleanBuffer) -> Result<()> {
+    put_buffer(out, bits.sliced().as_slice(), 1)
 }
 
 /// Length of each value of a column with offsets.

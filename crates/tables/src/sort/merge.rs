@@ -10,13 +10,18 @@ use super::payload::{Payload, arrow};
 use super::rows::Rows;
 use super::run::Run;
 
-/// First edge of what is left of a run. Ordered: an exhausted run comes behind all others.
+/// First edge of what is left of a run, in the order of the edges. An exhausted run comes behind all others: it has the
+/// greatest key, too, because keys are almost always enough to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Head {
-    exhausted: bool,
     /// Both ends, the aligned one in the high half.
     key: u128,
+    exhausted: bool,
     sequence: u64,
+}
+
+impl Head {
+    const EXHAUSTED: Head = Head { key: u128::MAX, exhausted: true, sequence: u64::MAX };
 }
 
 /// Position in one run.
@@ -33,11 +38,11 @@ struct Cursor<'a> {
 impl Cursor<'_> {
     fn head(&self) -> Head {
         let Some(&aligned) = self.rows.aligned.get(self.at) else {
-            return Head { exhausted: true, key: u128::MAX, sequence: u64::MAX };
+            return Head::EXHAUSTED;
         };
         Head {
-            exhausted: false,
             key: u128::from(aligned) << 64 | u128::from(self.rows.other[self.at]),
+            exhausted: false,
             sequence: self.rows.sequence.get(self.at).copied().unwrap_or(0),
         }
     }

@@ -1,10 +1,5 @@
-//! Rates, memory and temporary space of the spilling sort and the look-ups.
-//!
-//! `cargo bench -p isomorph-tables --bench operators -- WORK [COUNT [MEMORY_MIB]]`, where WORK is `sort` (edges without
-//! columns), `sort-column` (with one f64) or `both-ways` (sorted by source and by target side by side). COUNT is in
-//! thousands. Every answer is checked.
+//! The edge sort.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,52 +10,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
-
-const BATCH: u64 = 1 << 16;
-
-fn main() -> Outcome {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |at: usize, default| arguments.get(at).map_or(Ok(default), |text| text.parse::<u64>());
-    let count = number(1, 1_000)? * 1_000;
-    let budget = Budget::new(number(2, 4_096)? << 20);
-    let scratch = Scratch::new(None)?;
-    let started = Instant::now();
-    match arguments.first().map_or("both-ways", String::as_str) {
-        "sort" => sort(count, false, 1, &budget, &scratch)?,
-        "sort-column" => sort(count, true, 1, &budget, &scratch)?,
-        "both-ways" => sort(count, true, 2, &budget, &scratch)?,
-        other => return Err(format!("no such work: {other}").into()),
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    println!("all in all        {seconds:8.3} s");
-    println!("budget, peak      {:8.1} MiB", mib(budget.peak()));
-    println!(
-        "temporary, peak   {:8.1} MiB, {:.1} bytes a row",
-        mib(scratch.peak()),
-        scratch.peak() as f64 / count as f64
-    );
-    if let Ok(status) = std::fs::read_to_string("/proc/self/status") {
-        status
-            .lines()
-            .filter(|line| line.starts_with("VmHWM") || line.starts_with("RssAnon"))
-            .for_each(|line| println!("{line}"));
-    }
-    Ok(())
-}
-
-fn mib(bytes: u64) -> f64 {
-    bytes as f64 / (1 << 20) as f64
-}
-
-/// A number below `limit` that depends on `n` in no simple way.
-fn scrambled(n: u64, limit: u64) -> u64 {
-    let mut x = n.wrapping_add(0x9E37_79B9_7F4A_7C15).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x ^= x >> 31;
-    x = x.wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^= x >> 29;
-    ((u128::from(x) * u128::from(limit)) >> 64) as u64
-}
+use super::{BATCH, Outcome, scrambled};
 
 /// What a row's column holds.
 fn value(source: u64, target: u64) -> f64 {
@@ -68,7 +18,7 @@ fn value(source: u64, target: u64) -> f64 {
 }
 
 /// Sorts `count` edges between `count / 10` vertices, in one direction or in both.
-fn sort(count: u64, with_column: bool, directions: u64, budget: &Budget, scratch: &Scratch) -> Outcome {
+pub fn sort(count: u64, with_column: bool, directions: u64, budget: &Budget, scratch: &Scratch) -> Outcome {
     let schema = Arc::new(Schema::new(vec![Field::new("value", DataType::Float64, false)]));
     let mut options = SortOptions::new(budget, scratch).memory(budget.limit() * 7 / 8 / directions);
     if with_column {

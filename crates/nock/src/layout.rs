@@ -147,13 +147,23 @@ impl Layout {
         }
     }
 
-    /// The columns that the format demands and that are not there.
-    pub fn missing(&self) -> impl Iterator<Item = Column> {
-        Column::ALL.into_iter().filter(|&column| {
-            let in_edges = self.nested.as_ref().is_some_and(|edges| edges.has(column));
-            let nested = self.nested.is_some() && column == Column::EdgeId;
-            !self.empty && !self.has(column) && !in_edges && !nested
-        })
+    /// The columns that the format demands and that are not there. In the nested layout node rows and edge rows each
+    /// have their own.
+    pub fn missing(&self) -> Vec<Column> {
+        let absent = |layout: &Layout, columns: &[Column]| {
+            columns.iter().copied().filter(|&column| !layout.has(column)).collect::<Vec<_>>()
+        };
+        match &self.nested {
+            _ if self.empty => Vec::new(),
+            None => absent(self, &Column::ALL),
+            Some(edges) => {
+                let of_nodes =
+                    [Column::SrcName, Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels, Column::Props];
+                let mut missing = absent(self, &of_nodes);
+                missing.extend(absent(edges, &[Column::RelName, Column::DstName, Column::Truth, Column::Props]));
+                missing
+            }
+        }
     }
 
     /// Whether tools that read a directory as one table can read both as parts of it.

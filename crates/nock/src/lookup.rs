@@ -1,4 +1,6 @@
+use crate::Nock;
 use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, NodeId, Side};
-use crate::Nock;
-pub(crate) fn neighbors(_: &Nock, _: usize, _: NodeId<'_>, _: Side) -> Result<Vec<EdgeBatch>> { Err(Error::unsupported("")) }
+pub(crate) fn neighbors(_: &Nock, _: usize, _: NodeId<'_>, _: Side) -> Result<Vec<EdgeBatch>> {
+    Err(Error::unsupported(""))
+}

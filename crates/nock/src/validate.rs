@@ -1,4 +1,8 @@
-use isomorph_error::{Findings, Result};
 use crate::Nock;
-pub(crate) fn validate(_nock: &Nock, _findings: &mut Findings) -> Result<()> { Ok(()) }
-pub(crate) fn refuse(_nock: &Nock) -> Result<()> { Ok(()) }
+use isomorph_error::{Findings, Result};
+pub(crate) fn validate(_nock: &Nock, _findings: &mut Findings) -> Result<()> {
+    Ok(())
+}
+pub(crate) fn refuse(_nock: &Nock) -> Result<()> {
+    Ok(())
+}

@@ -4,7 +4,7 @@ mod names;
 mod partition;
 
 pub use names::Format;
-pub(crate) use partition::{Piece, Partition, Wanted};
+pub(crate) use partition::{Partition, Piece, Wanted};
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Location, Root};
@@ -48,7 +48,8 @@ fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     };
     let header = layout.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let header = String::from_utf8_lossy(header);
-    let names = |column: Column| header.split(',').any(|field| field.trim_matches(['"', '\r', '\u{feff}']) == column.name());
+    let names =
+        |column: Column| header.split(',').any(|field| field.trim_matches(['"', '\r', '\u{feff}']) == column.name());
     let all = [Column::SrcName, Column::EdgeId, Column::DstName].into_iter().all(names);
     Ok(all.then_some(format))
 }

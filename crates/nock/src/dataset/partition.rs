@@ -10,10 +10,10 @@ use isomorph_storage::Blob;
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 
 use super::Format;
+use crate::Tolerance;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, Layout};
-use crate::rows::{Numbers, Rows, Shape, explode, normalize};
-use crate::Tolerance;
+use crate::rows::{Numbers, Reading, Rows, Shape, explode, normalize};
 
 /// Rows of a piece, about: larger row groups are read as several pieces, so that all cores have work.
 const PIECE_ROWS: u64 = 1 << 19;
@@ -33,6 +33,8 @@ pub(crate) struct Partition {
     /// Number of rows, if the file says so. In the nested layout: of node rows.
     pub rows: Option<u64>,
     table: TableReader,
+    /// Whether the values of a map of props are JSON texts.
+    map_of_json: bool,
 }
 
 /// A part of a partition that is read on its own.
@@ -73,7 +75,8 @@ impl Partition {
         let table = TableReader::open(blob, encoding, &ReadOptions::default())?;
         let rows = table.row_count();
         let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
-        Ok(Partition { id, name, size, format, layout, rows, table })
+        let map_of_json = true;
+        Ok(Partition { id, name, size, format, layout, rows, table, map_of_json })
     }
 
     /// The pieces of this partition, which is number `partition`.
@@ -85,7 +88,10 @@ impl Partition {
             return vec![Piece { partition, rows: None }];
         }
         let groups = (0..self.table.row_groups()).filter_map(|group| self.table.rows_of_group(group));
-        groups.flat_map(|rows| split_evenly(rows, PIECE_ROWS)).map(|rows| Piece { partition, rows: Some(rows) }).collect()
+        groups
+            .flat_map(|rows| split_evenly(rows, PIECE_ROWS))
+            .map(|rows| Piece { partition, rows: Some(rows) })
+            .collect()
     }
 
     /// Number of row groups.
@@ -119,12 +125,7 @@ impl Partition {
     ///
     /// # Errors
     /// When the file cannot be read or a row is broken, with file and row; or when `take` returns an error.
-    pub fn read(
-        &self,
-        piece: &Piece,
-        wanted: &Wanted<'_>,
-        take: &mut dyn FnMut(Rows) -> Result<()>,
-    ) -> Result<()> {
+    pub fn read(&self, piece: &Piece, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
         let mut selection = Selection::all().columns(self.column_names(wanted)).batch_rows(wanted.batch_rows);
         let mut first = 0;
         if let Some(rows) = &piece.rows {
@@ -143,18 +144,22 @@ impl Partition {
 
     fn normalized(&self, batch: &RecordBatch, first: u64, wanted: &Wanted<'_>) -> Result<Rows> {
         if self.layout.nested.is_none() {
-            return normalize(batch, Numbers::From(first), wanted.shape, wanted.tolerance);
+            return normalize(batch, Numbers::From(first), &self.reading(wanted));
         }
-        let (flat, numbers) = explode(batch, first)?;
-        normalize(&flat, numbers, wanted.shape, wanted.tolerance)
+        let (flat, numbers) = explode(batch, first, wanted.columns, self.map_of_json)?;
+        normalize(&flat, numbers, &self.reading(wanted))
+    }
+
+    fn reading<'a>(&self, wanted: &Wanted<'a>) -> Reading<'a> {
+        Reading { shape: wanted.shape, tolerance: wanted.tolerance, map_of_json: self.map_of_json }
     }
 
     /// Names of the columns to read. Name and number are always among them.
     fn column_names(&self, wanted: &Wanted<'_>) -> Vec<&str> {
         let always = [Column::SrcName, Column::EdgeId];
-        let columns = Column::ALL.into_iter().filter(|&column| {
-            self.layout.has(column) && (wanted.columns.has(column) || always.contains(&column))
-        });
+        let columns = Column::ALL
+            .into_iter()
+            .filter(|&column| self.layout.has(column) && (wanted.columns.has(column) || always.contains(&column)));
         let mut names: Vec<&str> = columns.map(Column::name).collect();
         if self.layout.nested.is_some() {
             names.push(EDGES);
@@ -190,7 +195,7 @@ impl Partition {
             let numbers = batch.column_by_name(ROW_NUMBER).and_then(|column| column.as_primitive_opt::<Int64Type>());
             let numbers = numbers.ok_or_else(|| Error::malformed("rows came without their numbers"))?;
             let numbers = numbers.values().iter().map(|number| number.unsigned_abs()).collect();
-            let rows = normalize(&batch, Numbers::Listed(numbers), wanted.shape, wanted.tolerance);
+            let rows = normalize(&batch, Numbers::Listed(numbers), &self.reading(wanted));
             take(rows.map_err(|error| error.at(Place::file(&self.name)))?)?;
         }
         Ok(())

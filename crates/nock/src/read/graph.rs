@@ -1,9 +1,7 @@
 //! The description of a dataset as the model sees it: one node type, one edge type.
 
 use arrow_schema::DataType;
-use isomorph_model::{
-    Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Relation, well_known,
-};
+use isomorph_model::{Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Relation, well_known};
 
 use super::Nock;
 use crate::columns::Column;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::Result;

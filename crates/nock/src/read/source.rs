@@ -3,9 +3,9 @@
 use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
+use super::Nock;
 use super::about::about;
 use super::part::{ImplicitPart, RowPart};
-use super::Nock;
 use crate::rows::Depth;
 use crate::settle::Settled;
 use crate::{Tolerance, validate};

@@ -15,11 +15,11 @@ mod words;
 
 pub(crate) use labels::{label_column, split_labels};
 pub(crate) use mask::{is_node, none_empty};
-pub(crate) use nested::{Sequence, explode, nothing, sequence};
-pub(crate) use normal::normalize;
+pub(crate) use nested::{Sequence, explode, sequence};
+pub(crate) use normal::{Reading, normalize};
 pub(crate) use numbers::Numbers;
 pub(crate) use props::{check_cell, check_props};
-pub(crate) use props_map::{map_field, to_map};
+pub(crate) use props_map::{PROPS_FOOTER, map_field, to_map};
 pub(crate) use shape::Shape;
 pub(crate) use split::{Depth, Split, no_destination, split};
 

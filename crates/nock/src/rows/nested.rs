@@ -4,17 +4,18 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::new_null_array;
 use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, RecordBatchOptions, StructArray, UInt32Array};
-use arrow_array::{new_empty_array, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 
 use super::numbers::Numbers;
+use super::props_map::from_map;
 use super::shape::cast_strict;
 use super::split::arrow_error;
-use crate::columns::Column;
+use crate::columns::{Column, ColumnSet};
 use crate::layout::EDGES;
 use crate::rules;
 
@@ -79,14 +80,19 @@ impl Sequence {
     }
 }
 
-/// Turns a batch of the nested layout into the flat one.
+/// Turns a batch of the nested layout into the flat one. The members of edge rows come whole; `wanted` are the columns
+/// among them that matter.
 ///
 /// # Errors
 /// When the list of edges cannot be read.
-pub(crate) fn explode(batch: &RecordBatch, first: u64) -> Result<(RecordBatch, Numbers)> {
-    let refused = || {
-        Error::broken(&rules::FILE_COLUMN_TYPE, "column edges is not a list of edge rows").at(Place::field(EDGES))
-    };
+pub(crate) fn explode(
+    batch: &RecordBatch,
+    first: u64,
+    wanted: ColumnSet,
+    map_of_json: bool,
+) -> Result<(RecordBatch, Numbers)> {
+    let refused =
+        || Error::broken(&rules::FILE_COLUMN_TYPE, "column edges is not a list of edge rows").at(Place::field(EDGES));
     let edges = batch.column_by_name(EDGES).ok_or_else(refused)?;
     let edges = match edges.data_type() {
         DataType::LargeList(item) => cast_strict(edges, &DataType::List(item.clone()), EDGES)?,
@@ -103,14 +109,19 @@ pub(crate) fn explode(batch: &RecordBatch, first: u64) -> Result<(RecordBatch, N
         fields.push(Field::new(name, column.data_type().clone(), true));
         columns.push(column);
     };
+    let as_text = |column: &ArrayRef| match column.data_type() {
+        DataType::Map(_, _) => from_map(column.as_map(), map_of_json).map(|texts| Arc::new(texts) as ArrayRef),
+        _ => Ok(Arc::clone(column)),
+    };
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let name = field.name().as_str();
+        let column = &as_text(column)?;
         match (Column::named(name), members.column_by_name(name)) {
             _ if name == EDGES => {}
             // These say something of the node; readers of flat files repeat or ignore them on edge rows.
             (Some(Column::SrcName | Column::IsRdf | Column::Shadow), _) => push(name, sequence.repeated(column)?),
             (_, Some(of_edges)) => {
-                let of_edges = cast_strict(of_edges, column.data_type(), name)?;
+                let of_edges = cast_strict(&as_text(of_edges)?, column.data_type(), name)?;
                 push(name, sequence.column(column, &of_edges)?);
             }
             (_, None) => push(name, sequence.column(column, &new_null_array(column.data_type(), sources.len()))?),
@@ -118,9 +129,11 @@ pub(crate) fn explode(batch: &RecordBatch, first: u64) -> Result<(RecordBatch, N
     }
     for (field, column) in members.fields().iter().zip(members.columns()) {
         let name = field.name().as_str();
-        if batch.column_by_name(name).is_none() && name != Column::EdgeId.name() {
+        let asked = Column::named(name).is_none_or(|column| wanted.has(column) && column != Column::EdgeId);
+        if asked && batch.column_by_name(name).is_none() {
+            let column = as_text(column)?;
             let of_nodes = new_null_array(column.data_type(), batch.num_rows());
-            push(name, sequence.column(&of_nodes, column)?);
+            push(name, sequence.column(&of_nodes, &column)?);
         }
     }
     let options = RecordBatchOptions::new().with_row_count(Some(sequence.cells.len()));
@@ -150,11 +163,6 @@ fn sources_of(list: &ListArray, members: &StructArray) -> Result<(Vec<u32>, Stru
     }
     let members = take(members, &UInt32Array::from(ranges), None).map_err(|error| arrow_error(&error))?;
     Ok((sources, members.as_struct().clone()))
-}
-
-/// An array of no rows, for sequences without edges.
-pub(crate) fn nothing(data_type: &DataType) -> ArrayRef {
-    new_empty_array(data_type)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use isomorph_error::{Error, Place, Result};
 
 use super::mask::{first_empty, none_empty};
 use super::props::check_props;
-use super::props_map::{from_map, holds_json};
+use super::props_map::from_map;
 use super::shape::{Shape, cast_strict};
 use super::truth::truth;
 use super::words::words;
@@ -16,11 +16,23 @@ use super::{Numbers, Rows};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
+/// How columns are brought to one form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    /// Types.
+    pub shape: &'a Shape,
+    /// What happens to broken rows.
+    pub tolerance: Tolerance,
+    /// Whether the values of a map of props are JSON texts.
+    pub map_of_json: bool,
+}
+
 /// Brings the columns of a batch, found by their names, to one form.
 ///
 /// # Errors
 /// When a value cannot be read, with its row.
-pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, shape: &Shape, tolerance: Tolerance) -> Result<Rows> {
+pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>) -> Result<Rows> {
+    let Reading { shape, tolerance, map_of_json } = *how;
     let column = |column: Column| batch.column_by_name(column.name());
     let names = column(Column::SrcName)
         .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column src_name"))
@@ -50,7 +62,7 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, shape: &Shape, to
         is_rdf: column(Column::IsRdf).map(flags).transpose()?,
         labels: column(Column::Labels).map(|array| words(array, Column::Labels)).transpose()?,
         props: column(Column::Props)
-            .map(|array| props(array, batch).and_then(|texts| check_props(texts, tolerance, &numbers)))
+            .map(|array| props(array, map_of_json).and_then(|texts| check_props(texts, tolerance, &numbers)))
             .transpose()?,
         extras: extras.collect::<Result<_>>()?,
         numbers,
@@ -73,10 +85,11 @@ fn text(array: &ArrayRef, column: Column) -> Result<StringArray> {
     cast_strict(array, &DataType::Utf8, column.name()).map(|array| array.as_string().clone())
 }
 
-fn props(array: &ArrayRef, batch: &RecordBatch) -> Result<StringArray> {
-    let DataType::Map(_, _) = array.data_type() else { return text(array, Column::Props) };
-    let json = batch.schema_ref().field_with_name(Column::Props.name()).is_ok_and(holds_json);
-    from_map(array.as_map(), json)
+fn props(array: &ArrayRef, map_of_json: bool) -> Result<StringArray> {
+    match array.data_type() {
+        DataType::Map(_, _) => from_map(array.as_map(), map_of_json),
+        _ => text(array, Column::Props),
+    }
 }
 
 fn integers(array: &ArrayRef, column: Column) -> Result<Int64Array> {

@@ -151,7 +151,8 @@ mod tests {
             (" ", &rules::PROPS_JSON),
             (r#"{"a":NaN}"#, &rules::PROPS_NAN),
         ] {
-            let error = check_props(column(&[Some("{}"), Some(cell)]), Tolerance::Normal, &Numbers::From(10)).unwrap_err();
+            let error =
+                check_props(column(&[Some("{}"), Some(cell)]), Tolerance::Normal, &Numbers::From(10)).unwrap_err();
             assert_eq!(error.broken_rule(), Some(rule), "{cell}");
             assert_eq!(error.place().row, Some(11));
         }

@@ -1,9 +1,8 @@
 //! Properties as a Parquet map: one of the two optimisations that the specification allows.
 //!
-//! The values are JSON texts (field metadata `isomorph.props` = `json`), so that numbers, booleans and nested values
+//! The values are JSON texts (the footer of the file says `isomorph.props` = `json`), so that numbers, booleans and nested values
 //! keep their kind. Maps of other writers have values of one type; text there is plain text.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{MapBuilder, MapFieldNames, StringBuilder};
@@ -18,8 +17,8 @@ use super::shape::cast_strict;
 use crate::columns::Column;
 use crate::rules;
 
-/// Key of the field metadata that says what the values of a map are.
-const KEY: &str = "isomorph.props";
+/// Key and value in the footer of a file that say that the values of the map are JSON texts.
+pub(crate) const PROPS_FOOTER: (&str, &str) = ("isomorph.props", "json");
 
 /// The names of a map's members that Parquet demands.
 fn names() -> MapFieldNames {
@@ -30,12 +29,6 @@ fn names() -> MapFieldNames {
 pub(crate) fn map_field(nullable: bool) -> Field {
     let empty = MapBuilder::new(Some(names()), StringBuilder::new(), StringBuilder::new()).finish();
     Field::new(Column::Props.name(), empty.data_type().clone(), nullable)
-        .with_metadata(HashMap::from([(KEY.to_owned(), "json".to_owned())]))
-}
-
-/// Whether the values of a map column are JSON texts.
-pub(crate) fn holds_json(field: &Field) -> bool {
-    field.metadata().get(KEY).is_some_and(|word| word == "json")
 }
 
 /// Objects as a map.
@@ -148,8 +141,7 @@ mod tests {
 
     #[test]
     fn values_of_other_writers_are_what_their_type_says() {
-        let mut builder =
-            MapBuilder::new(None, StringBuilder::new(), arrow_array::builder::Int32Builder::new());
+        let mut builder = MapBuilder::new(None, StringBuilder::new(), arrow_array::builder::Int32Builder::new());
         builder.keys().append_value("n");
         builder.values().append_value(5);
         builder.keys().append_value("m");

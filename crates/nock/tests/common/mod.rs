@@ -1,6 +1,8 @@
 //! What the tests of this crate share: a source as a plain list of nodes and edges, and where the fixtures are.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod graphs;
+
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
@@ -107,5 +109,16 @@ fn props(column: Option<&ArrayRef>, row: usize) -> Value {
     match text {
         None | Some("" | "null") => json!({}),
         Some(text) => serde_json::from_str(text).unwrap(),
+    }
+}
+
+/// Fails with the first element that differs.
+pub fn assert_same(found: &Value, wanted: &Value, what: &str) {
+    for kind in ["nodes", "edges"] {
+        let (found, wanted) = (found[kind].as_array().unwrap(), wanted[kind].as_array().unwrap());
+        for (found, wanted) in found.iter().zip(wanted) {
+            assert_eq!(found, wanted, "{what}");
+        }
+        assert_eq!(found.len(), wanted.len(), "{what}: number of {kind}");
     }
 }

@@ -1,0 +1,15 @@
+//! Writing: a [`Sink`](isomorph_model::Sink) for graphs in the shape of the format.
+
+mod cells;
+mod file;
+mod nested;
+mod options;
+mod partitioned;
+mod sides;
+mod sink;
+mod target;
+mod text;
+
+pub use options::{By, CreateOptions, Partitioning, Types};
+pub use partitioned::partition_of_name;
+pub use sink::NockWriter;

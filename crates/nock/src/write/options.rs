@@ -1,0 +1,129 @@
+//! How a dataset is written.
+
+use isomorph_error::{Error, Result};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::Compression;
+
+use crate::Format;
+use crate::rows::PROPS_FOOTER;
+
+/// Which physical types a Parquet file gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Types {
+    /// The specification's: `src_name` REQUIRED, INT32, FLOAT.
+    #[default]
+    Specification,
+    /// Those that pynock writes: all OPTIONAL, INT64, DOUBLE.
+    Pynock,
+}
+
+/// How nodes are given to partitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum By {
+    /// By name: XXH3-64 of its UTF-8 bytes (seed 0), modulo the number of partitions.
+    Name,
+    /// By a further column of nodes that holds the number of the partition.
+    Column(String),
+}
+
+/// Partitioned writing: `part_<id>.parq` (or `.csv`) for each partition, shadow rows included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Partitioning {
+    /// Number of partitions, at least 1.
+    pub count: u32,
+    /// How nodes are given to them.
+    pub by: By,
+}
+
+/// Options of [`crate::NockWriter::create`].
+#[derive(Debug, Clone)]
+pub struct CreateOptions {
+    /// Parquet or text.
+    pub format: Format,
+    /// Physical types of Parquet files.
+    pub types: Types,
+    /// Write truth as DOUBLE although the other types are the specification's: for values that FLOAT cannot hold. A
+    /// truth that does not fit its column is an error.
+    pub truth_double: bool,
+    /// Compression of Parquet pages.
+    pub compression: Compression,
+    /// Rows of a Parquet row group at most; never more than 1,048,576.
+    pub row_group_rows: usize,
+    /// Nest edge rows in their node rows. Parquet only; pynock cannot read it.
+    pub nested_edges: bool,
+    /// Write props as a Parquet map. Parquet only; pynock cannot read it.
+    pub props_map: bool,
+    /// Sort rows by (`src_name`, `edge_id`): for text that is to be compared. Text files only.
+    pub sort: bool,
+    /// Write a directory of partitions instead of one file.
+    pub partitions: Option<Partitioning>,
+    /// Memory for sorting, and for what is known of foreign nodes.
+    pub budget: Budget,
+    /// Where sorting spills; the system's directory for temporary files if nothing is given.
+    pub scratch: Option<Scratch>,
+}
+
+impl Default for CreateOptions {
+    fn default() -> Self {
+        CreateOptions {
+            format: Format::Parquet,
+            types: Types::Specification,
+            truth_double: false,
+            compression: Compression::Snappy,
+            row_group_rows: ROW_GROUP_ROWS,
+            nested_edges: false,
+            props_map: false,
+            sort: false,
+            partitions: None,
+            budget: Budget::default(),
+            scratch: None,
+        }
+    }
+}
+
+/// Most rows of a row group.
+const ROW_GROUP_ROWS: usize = 1 << 20;
+
+/// Most partitions: each is an open file.
+const PARTITIONS: u32 = 512;
+
+impl CreateOptions {
+    /// Fails for options that contradict each other.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`].
+    pub(super) fn check(&self) -> Result<()> {
+        let text = self.format == Format::Csv;
+        if text && (self.nested_edges || self.props_map) {
+            return Err(Error::usage("a text file has neither nested edges nor maps"));
+        }
+        if self.sort && !text {
+            return Err(Error::usage("only text files are sorted").hint("--format csv"));
+        }
+        match &self.partitions {
+            Some(partitions) if partitions.count == 0 || partitions.count > PARTITIONS => {
+                Err(Error::usage(format!("{} partitions; 1 to {PARTITIONS} are possible", partitions.count)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the tables are written.
+    pub(super) fn table(&self) -> isomorph_tables::WriteOptions {
+        let mut options = isomorph_tables::WriteOptions {
+            compression: self.compression,
+            row_group_rows: self.row_group_rows.clamp(1, ROW_GROUP_ROWS),
+            ..isomorph_tables::WriteOptions::default()
+        };
+        if let Some(partitions) = &self.partitions {
+            // Each open file holds a row group in memory.
+            let share = ROW_GROUP_ROWS / (partitions.count as usize).clamp(1, 64);
+            options.row_group_rows = options.row_group_rows.min(share);
+        }
+        if self.props_map {
+            let (key, value) = PROPS_FOOTER;
+            options.footer_metadata.push((key.to_owned(), value.to_owned()));
+        }
+        options
+    }
+}

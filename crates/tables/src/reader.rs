@@ -80,6 +80,15 @@ impl TableReader {
         }
     }
 
+    /// Keys and values that the footer of a Parquet file holds, see [`crate::WriteOptions::footer_metadata`]; none in
+    /// other encodings.
+    pub fn footer_metadata(&self) -> Vec<(&str, &str)> {
+        match &self.0 {
+            Source::Parquet(file) => file.footer_metadata(),
+            Source::Csv(_) | Source::Json(_) => Vec::new(),
+        }
+    }
+
     /// Parts that can be decoded side by side: row groups, stripes; one for text.
     pub fn row_groups(&self) -> usize {
         match &self.0 {

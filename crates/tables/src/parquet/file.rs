@@ -81,6 +81,12 @@ impl ParquetFile {
         self.metadata.num_row_groups()
     }
 
+    /// Keys and values of the footer; a key without a value has an empty one.
+    pub(crate) fn footer_metadata(&self) -> Vec<(&str, &str)> {
+        let entries = self.metadata.file_metadata().key_value_metadata().into_iter().flatten();
+        entries.map(|entry| (entry.key.as_str(), entry.value.as_deref().unwrap_or_default())).collect()
+    }
+
     /// The schema of its batches.
     pub(crate) fn schema(&self) -> &arrow_schema::SchemaRef {
         &self.columns.schema

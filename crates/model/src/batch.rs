@@ -81,7 +81,8 @@ pub struct EdgeBatch {
     pub source: Ends,
     /// Target ends.
     pub target: Ends,
-    /// Layers of the ends, lists of labels, when the type is layered.
+    /// What is said of the ends, when the type is layered: their layers as lists of labels; or, where ends have signed
+    /// coefficients, structs of `layer` (such a list) and `coefficient` (`Float64`), both nullable.
     pub layers: Option<(ArrayRef, ArrayRef)>,
     /// Direction of each row, when the type leaves it to the rows; null = directed.
     pub directed: Option<BooleanArray>,

@@ -2,22 +2,26 @@
 //!
 //! The rules are those of `docs/model.md`, Values: strings, booleans, 64-bit integers and floats of at most 17 digits
 //! compare as such; null, arrays, objects and other numbers are JSON. Within JSON the order of members counts,
-//! spacing and escapes do not.
+//! spacing and escapes do not. `NaN`, `Infinity` and `-Infinity` are read as floats, as Python writes them.
+
+mod members;
+mod scan;
 
 use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
 
-use isomorph_error::{Error, Result};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use isomorph_error::Result;
+
+pub(crate) use members::has_repeats;
+pub use members::{Members, items};
+pub use scan::MAX_DEPTH;
+pub(crate) use scan::{Quoted, Scanner, too_deep};
 
 /// A JSON value, sorted into the families of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {
     /// An integer that fits 64 bits, signed or not.
     Integer(i128),
-    /// A float of at most 17 significant digits.
+    /// A float of at most 17 significant digits, or one that JSON has no number for.
     Float(f64),
     /// A boolean.
     Bool(bool),
@@ -33,168 +37,55 @@ pub enum Value<'a> {
     Number(&'a str),
 }
 
-/// Sorts the text of one valid JSON value into its family.
+/// Sorts the text of one JSON value into its family. Arrays and objects are told by their first character; whoever
+/// reads what is in them checks it.
 ///
 /// # Errors
 /// When the text is not JSON.
 pub fn value(raw: &str) -> Result<Value<'_>> {
-    let raw = raw.trim();
-    Ok(match raw.as_bytes().first() {
-        Some(b'"') => Value::Text(text(raw)?),
-        Some(b't') => Value::Bool(true),
-        Some(b'f') => Value::Bool(false),
-        Some(b'n') => Value::Null,
-        Some(b'[') => Value::Array(raw),
-        Some(b'{') => Value::Object(raw),
-        Some(b'-' | b'0'..=b'9') => number(raw),
-        _ => return Err(not_json(raw)),
-    })
+    let raw = raw.trim_matches([' ', '\t', '\n', '\r']);
+    let mut scanner = Scanner::new(raw);
+    let value = match scanner.peek() {
+        Some(b'[') => return Ok(Value::Array(raw)),
+        Some(b'{') => return Ok(Value::Object(raw)),
+        Some(b'"') => Value::Text(scanner.string()?.text()?),
+        _ => scalar(scanner.scalar()?),
+    };
+    scanner.end()?;
+    Ok(value)
 }
 
-fn not_json(text: &str) -> Error {
-    let shown: String = text.chars().take(40).collect();
-    Error::malformed(format!("not JSON: {shown:?}"))
-}
-
-fn text(raw: &str) -> Result<Cow<'_, str>> {
-    let inner = raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    match inner {
-        Some(inner) if !inner.contains('\\') => Ok(Cow::Borrowed(inner)),
-        _ => serde_json::from_str::<String>(raw)
-            .map(Cow::Owned)
-            .map_err(|error| Error::malformed(format!("not a JSON string: {error}"))),
+/// Sorts a scalar that the scanner gave.
+pub(crate) fn scalar(raw: &str) -> Value<'_> {
+    match raw {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        "null" => Value::Null,
+        "NaN" => Value::Float(f64::NAN),
+        "Infinity" => Value::Float(f64::INFINITY),
+        "-Infinity" => Value::Float(f64::NEG_INFINITY),
+        number => self::number(number),
     }
 }
 
-/// Sorts the text of a valid JSON number.
 fn number(raw: &str) -> Value<'_> {
     if !raw.contains(['.', 'e', 'E']) {
-        return match raw.parse::<i128>() {
-            Ok(number) if (i64::MIN as i128..=u64::MAX as i128).contains(&number) => Value::Integer(number),
-            _ => Value::Number(raw),
-        };
+        let number = raw.parse::<i64>().map(i128::from).or_else(|_| raw.parse::<u64>().map(i128::from));
+        return number.map_or(Value::Number(raw), Value::Integer);
     }
     let mantissa = raw.split(['e', 'E']).next().unwrap_or_default();
-    let digits = mantissa.bytes().filter(u8::is_ascii_digit).skip_while(|&digit| digit == b'0').count();
+    // Zeros before the first digit and behind the last say nothing: 1.0000000000000000000 is 1.0.
+    let (mut digits, mut zeros) = (0, 0);
+    for digit in mantissa.bytes().filter(u8::is_ascii_digit) {
+        zeros = if digit == b'0' { zeros + usize::from(digits > 0) } else { 0 };
+        digits += usize::from(digits > 0 || digit != b'0');
+    }
     match raw.parse::<f64>() {
-        Ok(number) if number.is_finite() && digits <= 17 => Value::Float(number),
+        Ok(number) if number.is_finite() && digits - zeros <= 17 && (number != 0.0 || digits == 0) => {
+            Value::Float(number)
+        }
         _ => Value::Number(raw),
     }
-}
-
-/// Reads the top-level members of JSON objects, one after another, without building them.
-///
-/// Keep one per column: it holds the scratch space, so that reading a row allocates nothing.
-#[derive(Debug, Default)]
-pub struct Members {
-    members: Vec<Member>,
-}
-
-#[derive(Debug)]
-struct Member {
-    hash: u64,
-    name: Result<Range<usize>, String>,
-    value: Range<usize>,
-}
-
-impl Members {
-    /// Calls `each` with the name and the value's text of every member of `object`, in order. Of repeated names only
-    /// the last counts, as in the published readers. The empty text and `null` are the empty object.
-    ///
-    /// # Errors
-    /// When `object` is not a JSON object, or `each` returns an error.
-    pub fn read<'a>(&mut self, object: &'a str, mut each: impl FnMut(&str, &'a str) -> Result<()>) -> Result<()> {
-        if object.is_empty() || object == "null" {
-            return Ok(());
-        }
-        self.members.clear();
-        let mut deserializer = serde_json::Deserializer::from_str(object);
-        let repeated = (&mut deserializer)
-            .deserialize_map(Collect { object, members: &mut self.members })
-            .and_then(|repeated| deserializer.end().map(|()| repeated))
-            .map_err(|error| Error::malformed(format!("not a JSON object: {error}")))?;
-        for (at, member) in self.members.iter().enumerate() {
-            if repeated && self.members.iter().skip(at + 1).any(|later| later.hash == member.hash) {
-                continue;
-            }
-            let name = match &member.name {
-                Ok(range) => object.get(range.clone()).unwrap_or_default(),
-                Err(unescaped) => unescaped,
-            };
-            each(name, object.get(member.value.clone()).unwrap_or_default())?;
-        }
-        Ok(())
-    }
-}
-
-/// Collects the members of `object` as ranges of its text; its value says whether a name came twice.
-struct Collect<'a, 'm> {
-    object: &'a str,
-    members: &'m mut Vec<Member>,
-}
-
-impl<'de> Visitor<'de> for Collect<'de, '_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let range = |part: &str| {
-            let start = part.as_ptr() as usize - self.object.as_ptr() as usize;
-            start..start + part.len()
-        };
-        let mut repeated = false;
-        while let Some(name) = map.next_key_seed(Name)? {
-            let value: &'de RawValue = map.next_value()?;
-            let hash = xxhash_rust::xxh3::xxh3_64(name.as_bytes());
-            repeated |= self.members.iter().any(|member| member.hash == hash);
-            let name = match name {
-                Cow::Borrowed(name) => Ok(range(name)),
-                Cow::Owned(name) => Err(name),
-            };
-            self.members.push(Member { hash, name, value: range(value.get()) });
-        }
-        Ok(repeated)
-    }
-}
-
-/// A member's name, borrowed where it has no escapes.
-struct Name;
-
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Name {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(name))
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(name.to_owned()))
-    }
-}
-
-/// Calls `each` with the text of every item of a JSON array.
-///
-/// # Errors
-/// When `array` is not a JSON array, or `each` returns an error.
-pub fn items<'a>(array: &'a str, mut each: impl FnMut(&'a str) -> Result<()>) -> Result<()> {
-    let items: Vec<&'a RawValue> =
-        serde_json::from_str(array).map_err(|error| Error::malformed(format!("not a JSON array: {error}")))?;
-    items.into_iter().try_for_each(|item| each(item.get()))
 }
 
 /// Appends `text` as a JSON string, escaping only what must be.
@@ -229,7 +120,6 @@ pub fn push_string(out: &mut String, text: &str) {
 /// A decimal number in one spelling: sign, digits without outer zeros, exponent of the last digit.
 pub fn canonical_decimal(text: &str) -> String {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let exponent: i64 = exponent.trim_start_matches('+').parse().unwrap_or(0);
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", mantissa.trim_start_matches('+')),
@@ -241,7 +131,9 @@ pub fn canonical_decimal(text: &str) -> String {
     if kept.is_empty() {
         return "0".to_owned();
     }
-    let exponent = exponent - fraction.len() as i64 + (trimmed.len() - kept.len()) as i64;
+    // An exponent of more than 38 digits keeps its spelling: no two numbers become one.
+    let Ok(exponent) = exponent.trim_start_matches('+').parse::<i128>() else { return text.to_owned() };
+    let exponent = exponent.saturating_sub(fraction.len() as i128).saturating_add((trimmed.len() - kept.len()) as i128);
     format!("{sign}{kept}e{exponent}")
 }
 
@@ -268,17 +160,49 @@ mod tests {
         assert_eq!(value("1e999").unwrap(), Value::Number("1e999"));
         assert_eq!(value("0.123456789012345678").unwrap(), Value::Number("0.123456789012345678"));
         assert_eq!(value("0.10000000149011612").unwrap(), Value::Float(0.10000000149011612));
+        assert_eq!(value("-0").unwrap(), Value::Integer(0));
+        assert_eq!(value(" -9223372036854775808 ").unwrap(), Value::Integer(i64::MIN.into()));
+        assert_eq!(value("-9223372036854775809").unwrap(), Value::Number("-9223372036854775809"));
+    }
+
+    #[test]
+    fn a_float_is_what_survives_as_one() {
+        assert_eq!(value("1.00000000000000000000000").unwrap(), Value::Float(1.0));
+        assert_eq!(value("0.000000000000000000000001").unwrap(), Value::Float(1e-24));
+        assert!(matches!(value("-0.000000000000000000000").unwrap(), Value::Float(zero) if zero.is_sign_negative()));
+        for text in ["1e-400", "-1e-400", "1e400", "0.123456789012345678", "100000000000000001.5"] {
+            assert_eq!(value(text).unwrap(), Value::Number(text), "{text}");
+        }
+        assert_eq!(value("0e-400").unwrap(), Value::Float(0.0));
+        assert!(matches!(value("NaN").unwrap(), Value::Float(nan) if nan.is_nan()));
+    }
+
+    #[test]
+    fn scalars_are_checked_to_the_last_character() {
+        for text in ["nope", "truest", "1x", "01", "\"a\"b\"", "\"", "", "1 2"] {
+            assert!(value(text).is_err(), "{text}");
+        }
     }
 
     #[test]
     fn of_repeated_names_the_last_counts() {
-        assert_eq!(members(r#"{"a":1,"b":2,"a":3}"#).unwrap(), [("b".into(), "2".into()), ("a".into(), "3".into())]);
+        assert_eq!(members(r#"{"a":1,"b":2,"a":3}"#).unwrap(), [("a".into(), "3".into()), ("b".into(), "2".into())]);
         assert_eq!(members(r#"{"\u0061":1,"a":{"x": [1]}}"#).unwrap(), [("a".into(), r#"{"x": [1]}"#.into())]);
     }
 
     #[test]
+    fn repeats_among_many_members_are_found() {
+        let mut object: String = (0..20_000).map(|at| format!("\"m{at}\":{at},")).collect();
+        object.insert(0, '{');
+        object.push_str("\"m0\":\"last\"}");
+        let all = members(&object).unwrap();
+        assert_eq!(all.len(), 20_000);
+        assert_eq!(all[0], ("m0".into(), "\"last\"".into()));
+    }
+
+    #[test]
     fn what_is_no_object_is_an_error() {
-        for text in ["[1]", "5", "{", r#"{"a":}"#, r#"{"a":1} x"#, " ", r#"{"a":NaN}"#] {
+        for text in ["[1]", "5", "{", r#"{"a":}"#, r#"{"a":1} x"#, " ", r#"{"a":nan}"#, r#"{"a":01}"#] {
             assert!(members(text).is_err(), "{text}");
         }
         assert!(members("").unwrap().is_empty());
@@ -302,5 +226,8 @@ mod tests {
         }
         assert_eq!(canonical_decimal("-0.0"), "0");
         assert_eq!(canonical_decimal("-12.50"), "-125e-1");
+        assert_eq!(canonical_decimal("1.5e-9223372036854775808"), "15e-9223372036854775809");
+        let absurd = |exponent: &str| canonical_decimal(&format!("1e{exponent}"));
+        assert_ne!(absurd(&"9".repeat(40)), absurd(&"8".repeat(40)));
     }
 }

@@ -18,6 +18,7 @@ pub mod property;
 pub mod schema;
 pub mod term;
 pub mod type_name;
+pub mod xsd;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{About, Delivery, EdgeOrder, EndForm, NodeId, Part, Request, Run, Side, Sink, Source, Tables, Written};

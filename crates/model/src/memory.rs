@@ -1,7 +1,10 @@
 //! A graph held in memory: for tests, small inputs and users who build one by hand.
 
+use std::collections::BTreeMap;
+
 use isomorph_error::{Error, Result};
 
+use crate::digest::{ContentDigest, Digest, LineKind, OrderDigest, RowHashes, Table, edge_keys};
 use crate::{Batch, EndForm, Ends, Graph, Part, Request, Source, Tables};
 
 /// A [`Graph`] with its batches.
@@ -39,6 +42,106 @@ impl MemoryGraph {
             })?;
         }
         Ok(MemoryGraph { graph: source.graph().clone(), batches })
+    }
+}
+
+/// Key hashes of everything that is referred to by row.
+#[derive(Default)]
+struct Hashes(BTreeMap<(LineKind, usize), Vec<u128>>);
+
+impl RowHashes for Hashes {
+    fn gather(&self, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()> {
+        self.gather_of(LineKind::Nodes, ty, rows, out)
+    }
+
+    fn gather_of(&self, kind: LineKind, ty: usize, rows: &[u64], out: &mut Vec<u128>) -> Result<()> {
+        let hashes = self.0.get(&(kind, ty)).map(Vec::as_slice).unwrap_or_default();
+        for &row in rows {
+            let hash = usize::try_from(row).ok().and_then(|row| hashes.get(row));
+            out.push(*hash.ok_or_else(|| Error::malformed(format!("there is no row {row} of {}", kind.word())))?);
+        }
+        Ok(())
+    }
+}
+
+impl Hashes {
+    /// Keeps the hashes of rows from `start` on; batches may come in any order.
+    fn keep(&mut self, kind: LineKind, ty: usize, start: u64, keys: &[u128]) -> Result<()> {
+        let all = self.0.entry((kind, ty)).or_default();
+        let start = usize::try_from(start).map_err(|_| Error::malformed("a row beyond memory"))?;
+        all.resize(all.len().max(start + keys.len()), 0);
+        all.iter_mut().skip(start).zip(keys).for_each(|(slot, key)| *slot = *key);
+        Ok(())
+    }
+}
+
+impl MemoryGraph {
+    /// The content digest.
+    ///
+    /// # Errors
+    /// When a batch is not sound.
+    pub fn digest(&self) -> Result<Digest> {
+        self.digest_table().map(|table| table.digest())
+    }
+
+    /// The sums behind the content digest.
+    ///
+    /// # Errors
+    /// When a batch is not sound.
+    pub fn digest_table(&self) -> Result<Table> {
+        let mut digest = ContentDigest::default();
+        let mut hashes = Hashes::default();
+        let mut edges = BTreeMap::<usize, u64>::new();
+        for batch in &self.batches {
+            match batch {
+                Batch::Nodes(nodes) => {
+                    let keys = digest.nodes(&self.graph, nodes)?;
+                    hashes.keep(LineKind::Nodes, nodes.ty, nodes.start, keys)?;
+                }
+                Batch::Hyperedges(batch) => {
+                    let keys = digest.hyperedges(&self.graph, batch)?;
+                    hashes.keep(LineKind::Hyperedges, batch.ty, batch.start, &keys)?;
+                }
+                Batch::Groups(batch) => {
+                    let keys = digest.groups(&self.graph, batch)?;
+                    hashes.keep(LineKind::Groups, batch.kind, batch.start, &keys)?;
+                }
+                Batch::Edges(batch) => {
+                    let keys = edge_keys(&self.graph, batch)?;
+                    let start = edges.entry(batch.ty).or_default();
+                    hashes.keep(LineKind::Edges, batch.ty, *start, &keys)?;
+                    *start += keys.len() as u64;
+                }
+                _ => {}
+            }
+        }
+        for batch in &self.batches {
+            match batch {
+                Batch::Edges(edges) => digest.edges(&self.graph, edges, &hashes)?,
+                Batch::Members(_) | Batch::Values(_) | Batch::Memberships(_) => {
+                    digest.rest(&self.graph, batch, &hashes)?;
+                }
+                Batch::Nodes(_) | Batch::Hyperedges(_) | Batch::Groups(_) => {}
+            }
+        }
+        digest.documents(&self.graph)?;
+        Ok(digest.into_table())
+    }
+
+    /// The digest of positions that mean something.
+    ///
+    /// # Errors
+    /// When a batch is not sound.
+    pub fn order_digest(&self) -> Result<Digest> {
+        let (mut order, mut content) = (OrderDigest::default(), ContentDigest::default());
+        for batch in &self.batches {
+            match batch {
+                Batch::Nodes(nodes) => order.nodes(&self.graph, nodes, content.nodes(&self.graph, nodes)?)?,
+                Batch::Groups(groups) => order.groups(&self.graph, groups, &content.groups(&self.graph, groups)?)?,
+                _ => {}
+            }
+        }
+        Ok(order.digest())
     }
 }
 

@@ -1,424 +1,203 @@
 //! Values as bytes: equal values of one family have equal bytes, whatever their width or encoding.
+//!
+//! A value is a tag and what follows it; what has no fixed length and does not come last has its length before it. The
+//! table of tags is part of the definition in `docs/model.md`.
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
-use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::{Error, Result};
+use isomorph_error::Result;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::json::{self, Value};
-use crate::{Cardinality, Property, ValueKind};
+use crate::xsd;
 
 /// One byte before each value, so that no value of one family looks like one of another.
 #[repr(u8)]
-#[derive(Clone, Copy)]
-enum Tag {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tag {
     Bool = 1,
-    Integer,
-    Float,
-    Decimal,
-    Text,
-    Bytes,
-    Date,
-    Time,
-    Instant,
-    Local,
-    Duration,
-    List,
-    Set,
-    Struct,
-    JsonNull,
-    JsonArray,
-    JsonObject,
-    JsonNumber,
-    Literal,
-    Term,
-    Tensor,
-    SparseTensor,
-    Raw,
-    Null,
+    Integer = 2,
+    Float = 3,
+    Decimal = 4,
+    Text = 5,
+    Bytes = 6,
+    Date = 7,
+    Time = 8,
+    Instant = 9,
+    Local = 10,
+    Duration = 11,
+    List = 12,
+    Set = 13,
+    Struct = 14,
+    JsonNull = 15,
+    JsonArray = 16,
+    JsonObject = 17,
+    JsonNumber = 18,
+    Literal = 19,
+    Term = 20,
+    Tensor = 21,
+    SparseTensor = 22,
+    Raw = 23,
+    Null = 24,
 }
 
-/// The cells of a column, ready to be encoded one by one.
-pub(super) enum Cells<'a> {
-    Empty,
-    Bool(&'a arrow_array::BooleanArray),
-    I64(&'a [i64], &'a dyn Array),
-    Signed(Box<dyn Fn(usize) -> i64 + 'a>, &'a dyn Array),
-    Unsigned(Box<dyn Fn(usize) -> u64 + 'a>, &'a dyn Array),
-    Float(Box<dyn Fn(usize) -> f64 + 'a>, &'a dyn Array),
-    /// Scaled to nanoseconds: what it is, value, factor.
-    Ticks(u8, Box<dyn Fn(usize) -> i64 + 'a>, i128, &'a dyn Array),
-    Decimal(Box<dyn Fn(usize) -> String + 'a>, &'a dyn Array),
-    Text(u8, Box<dyn Fn(usize) -> &'a [u8] + 'a>, &'a dyn Array),
-    Json(Box<dyn Fn(usize) -> &'a [u8] + 'a>, &'a dyn Array),
-    Literal(&'a str, Box<dyn Fn(usize) -> &'a [u8] + 'a>, &'a dyn Array),
-    Dictionary(Vec<usize>, Box<Cells<'a>>, &'a dyn Array),
-    List(u8, Box<dyn Fn(usize) -> (usize, usize) + 'a>, Box<Cells<'a>>, &'a dyn Array),
-    Struct(u8, Vec<(String, Cells<'a>)>, &'a dyn Array),
+/// Bytes of a value in the making, and the scratch space for it: nothing is allocated per value.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    pub bytes: Vec<u8>,
+    /// Hashes of the items of the sets that are open, the innermost last.
+    hashes: Vec<u128>,
+    /// Members of the JSON objects that are open, the innermost last.
+    pub members: Vec<Member>,
+    pub repeats: Vec<u64>,
+    pub text: String,
 }
 
-fn unsupported(data_type: &DataType) -> Error {
-    Error::unsupported(format!("values of type {data_type} have no place in the model"))
+/// A member of a JSON object that is being encoded.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub hash: u64,
+    /// Where its name begins in the buffer.
+    pub start: usize,
+    /// Where its name ends and its value begins, length included.
+    pub middle: usize,
+    pub end: usize,
 }
 
-/// A reader of the bytes of text or binary cells.
-fn byte_cells<'a>(array: &'a dyn Array) -> Result<Box<dyn Fn(usize) -> &'a [u8] + 'a>> {
-    Ok(match array.data_type() {
-        DataType::Utf8 => {
-            let array = array.as_string::<i32>();
-            Box::new(move |row| array.value(row).as_bytes())
-        }
-        DataType::LargeUtf8 => {
-            let array = array.as_string::<i64>();
-            Box::new(move |row| array.value(row).as_bytes())
-        }
-        DataType::Utf8View => {
-            let array = array.as_string_view();
-            Box::new(move |row| array.value(row).as_bytes())
-        }
-        DataType::Binary => {
-            let array = array.as_binary::<i32>();
-            Box::new(move |row| array.value(row))
-        }
-        DataType::LargeBinary => {
-            let array = array.as_binary::<i64>();
-            Box::new(move |row| array.value(row))
-        }
-        DataType::FixedSizeBinary(_) => {
-            let array = array.as_fixed_size_binary();
-            Box::new(move |row| array.value(row))
-        }
-        other => return Err(unsupported(other)),
-    })
-}
-
-macro_rules! widen {
-    ($array:expr, $ty:ty, $to:ty) => {{
-        let values = $array.as_primitive::<$ty>().values();
-        Box::new(move |row: usize| values.get(row).map_or(Default::default(), |value| <$to>::from(*value)))
-    }};
-}
-
-impl<'a> Cells<'a> {
-    /// The cells of `column`, read as `property` says.
-    ///
-    /// # Errors
-    /// When the model has no place for the type.
-    pub fn new(property: &'a Property, column: &'a dyn Array) -> Result<Self> {
-        match &property.kind {
-            ValueKind::Plain => {
-                let cells = Cells::plain(column)?;
-                Ok(match cells {
-                    Cells::List(_, range, items, array) if property.cardinality == Cardinality::Set => {
-                        Cells::List(Tag::Set as u8, range, items, array)
-                    }
-                    other => other,
-                })
-            }
-            ValueKind::Json | ValueKind::Bag => Ok(Cells::Json(byte_cells(column)?, column)),
-            ValueKind::Term => Ok(Cells::Text(Tag::Term as u8, byte_cells(column)?, column)),
-            ValueKind::Raw => Ok(Cells::Text(Tag::Raw as u8, byte_cells(column)?, column)),
-            ValueKind::Literal { datatype } => match datatype {
-                Some(datatype) => Ok(Cells::Literal(datatype, byte_cells(column)?, column)),
-                None => Cells::plain(column).map(|cells| cells.tagged(Tag::Literal)),
-            },
-            ValueKind::Tensor { sparse: false, .. } => Cells::plain(column).map(|cells| cells.tagged(Tag::Tensor)),
-            ValueKind::Tensor { sparse: true, .. } => Cells::plain(column).map(|cells| cells.tagged(Tag::SparseTensor)),
-        }
+impl Buffer {
+    /// The hash of everything in the buffer.
+    pub fn hash(&self) -> u128 {
+        xxh3_128(&self.bytes)
     }
 
-    fn tagged(self, tag: Tag) -> Self {
-        match self {
-            Cells::List(_, range, items, array) => Cells::List(tag as u8, range, items, array),
-            Cells::Struct(_, fields, array) => Cells::Struct(tag as u8, fields, array),
-            other => other,
-        }
+    /// Begins a fact: below a stem, of an owner.
+    pub fn begin(&mut self, stem: u128, owner: u128) {
+        self.bytes.clear();
+        self.hashed(stem);
+        self.hashed(owner);
     }
 
-    fn plain(column: &'a dyn Array) -> Result<Self> {
-        use DataType as T;
-        Ok(match column.data_type() {
-            T::Null => Cells::Empty,
-            T::Boolean => Cells::Bool(column.as_boolean()),
-            T::Int64 => Cells::I64(column.as_primitive::<Int64Type>().values(), column),
-            T::Int8 => Cells::Signed(widen!(column, Int8Type, i64), column),
-            T::Int16 => Cells::Signed(widen!(column, Int16Type, i64), column),
-            T::Int32 => Cells::Signed(widen!(column, Int32Type, i64), column),
-            T::UInt8 => Cells::Unsigned(widen!(column, UInt8Type, u64), column),
-            T::UInt16 => Cells::Unsigned(widen!(column, UInt16Type, u64), column),
-            T::UInt32 => Cells::Unsigned(widen!(column, UInt32Type, u64), column),
-            T::UInt64 => Cells::Unsigned(widen!(column, UInt64Type, u64), column),
-            T::Float16 => Cells::Float(widen!(column, Float16Type, f64), column),
-            T::Float32 => Cells::Float(widen!(column, Float32Type, f64), column),
-            T::Float64 => Cells::Float(widen!(column, Float64Type, f64), column),
-            T::Decimal128(_, _) => {
-                let array = column.as_primitive::<Decimal128Type>();
-                Cells::Decimal(Box::new(move |row| array.value_as_string(row)), column)
+    pub fn tag(&mut self, tag: Tag) {
+        self.bytes.push(tag as u8);
+    }
+
+    pub fn number(&mut self, number: u64) {
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub fn hashed(&mut self, hash: u128) {
+        self.bytes.extend_from_slice(&hash.to_le_bytes());
+    }
+
+    /// Appends what `write` appends, with its length before it.
+    pub fn sized(&mut self, write: impl FnOnce(&mut Buffer) -> Result<()>) -> Result<()> {
+        let start = self.bytes.len();
+        self.number(0);
+        write(self)?;
+        let len = (self.bytes.len() - start - 8) as u64;
+        if let Some(slot) = self.bytes.get_mut(start..start + 8) {
+            slot.copy_from_slice(&len.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Bytes, with their length before them.
+    pub fn sized_bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// An item of a list, a struct or a set, with its length; null where `write` says that there is none.
+    pub fn item(&mut self, write: impl FnOnce(&mut Buffer) -> Result<bool>) -> Result<()> {
+        self.sized(|buffer| {
+            if !write(buffer)? {
+                buffer.tag(Tag::Null);
             }
-            T::Decimal256(_, _) => {
-                let array = column.as_primitive::<Decimal256Type>();
-                Cells::Decimal(Box::new(move |row| array.value_as_string(row)), column)
-            }
-            T::Date32 => Cells::Ticks(Tag::Date as u8, widen!(column, Date32Type, i64), 86_400_000_000_000, column),
-            T::Date64 => Cells::Ticks(Tag::Date as u8, widen!(column, Date64Type, i64), 1_000_000, column),
-            T::Time32(TimeUnit::Second) => {
-                Cells::Ticks(Tag::Time as u8, widen!(column, Time32SecondType, i64), 1_000_000_000, column)
-            }
-            T::Time32(_) => {
-                Cells::Ticks(Tag::Time as u8, widen!(column, Time32MillisecondType, i64), 1_000_000, column)
-            }
-            T::Time64(TimeUnit::Microsecond) => {
-                Cells::Ticks(Tag::Time as u8, widen!(column, Time64MicrosecondType, i64), 1_000, column)
-            }
-            T::Time64(_) => Cells::Ticks(Tag::Time as u8, widen!(column, Time64NanosecondType, i64), 1, column),
-            T::Timestamp(unit, zone) => {
-                let tag = if zone.is_some() { Tag::Instant } else { Tag::Local } as u8;
-                let values: Box<dyn Fn(usize) -> i64 + 'a> = match unit {
-                    TimeUnit::Second => widen!(column, TimestampSecondType, i64),
-                    TimeUnit::Millisecond => widen!(column, TimestampMillisecondType, i64),
-                    TimeUnit::Microsecond => widen!(column, TimestampMicrosecondType, i64),
-                    TimeUnit::Nanosecond => widen!(column, TimestampNanosecondType, i64),
-                };
-                Cells::Ticks(tag, values, nanoseconds(*unit), column)
-            }
-            T::Duration(unit) => {
-                let values: Box<dyn Fn(usize) -> i64 + 'a> = match unit {
-                    TimeUnit::Second => widen!(column, DurationSecondType, i64),
-                    TimeUnit::Millisecond => widen!(column, DurationMillisecondType, i64),
-                    TimeUnit::Microsecond => widen!(column, DurationMicrosecondType, i64),
-                    TimeUnit::Nanosecond => widen!(column, DurationNanosecondType, i64),
-                };
-                Cells::Ticks(Tag::Duration as u8, values, nanoseconds(*unit), column)
-            }
-            T::Utf8 | T::LargeUtf8 | T::Utf8View => Cells::Text(Tag::Text as u8, byte_cells(column)?, column),
-            T::Binary | T::LargeBinary | T::FixedSizeBinary(_) => {
-                Cells::Text(Tag::Bytes as u8, byte_cells(column)?, column)
-            }
-            T::Dictionary(_, _) => {
-                let dictionary = column.as_any_dictionary();
-                let keys = dictionary.normalized_keys();
-                Cells::Dictionary(keys, Box::new(Cells::plain(dictionary.values().as_ref())?), column)
-            }
-            T::List(_) => {
-                let list = column.as_list::<i32>();
-                let offsets = list.value_offsets();
-                let range = move |row: usize| match offsets.get(row..row + 2) {
-                    Some(&[from, to]) => (from as usize, to as usize),
-                    _ => (0, 0),
-                };
-                Cells::List(Tag::List as u8, Box::new(range), Box::new(Cells::plain(list.values().as_ref())?), column)
-            }
-            T::LargeList(_) => {
-                let list = column.as_list::<i64>();
-                let offsets = list.value_offsets();
-                let range = move |row: usize| match offsets.get(row..row + 2) {
-                    Some(&[from, to]) => (from as usize, to as usize),
-                    _ => (0, 0),
-                };
-                Cells::List(Tag::List as u8, Box::new(range), Box::new(Cells::plain(list.values().as_ref())?), column)
-            }
-            T::FixedSizeList(_, size) => {
-                let list = column.as_fixed_size_list();
-                let size = usize::try_from(*size).unwrap_or_default();
-                let range = move |row: usize| (row * size, row * size + size);
-                Cells::List(Tag::List as u8, Box::new(range), Box::new(Cells::plain(list.values().as_ref())?), column)
-            }
-            T::Struct(fields) => {
-                let array = column.as_struct();
-                let mut named = Vec::with_capacity(fields.len());
-                for (field, child) in fields.iter().zip(array.columns()) {
-                    named.push((field.name().clone(), Cells::plain(child.as_ref())?));
-                }
-                named.sort_by(|left, right| left.0.cmp(&right.0));
-                Cells::Struct(Tag::Struct as u8, named, column)
-            }
-            other => return Err(unsupported(other)),
+            Ok(())
         })
     }
 
-    /// Appends the bytes of one cell; false, and nothing appended, when it is null.
-    ///
-    /// # Errors
-    /// When a JSON cell is not JSON.
-    pub fn encode(&mut self, row: usize, out: &mut Vec<u8>) -> Result<bool> {
-        match self {
-            Cells::Empty => return Ok(false),
-            Cells::I64(_, array)
-            | Cells::Signed(_, array)
-            | Cells::Unsigned(_, array)
-            | Cells::Float(_, array)
-            | Cells::Ticks(_, _, _, array)
-            | Cells::Decimal(_, array)
-            | Cells::Text(_, _, array)
-            | Cells::Json(_, array)
-            | Cells::Literal(_, _, array)
-            | Cells::Dictionary(_, _, array)
-            | Cells::List(_, _, _, array)
-            | Cells::Struct(_, _, array)
-                if array.is_null(row) =>
-            {
-                return Ok(false);
-            }
-            Cells::Bool(array) if array.is_null(row) => return Ok(false),
-            Cells::Bool(array) => out.extend_from_slice(&[Tag::Bool as u8, array.value(row).into()]),
-            Cells::I64(values, _) => integer(values.get(row).copied().unwrap_or_default().into(), out),
-            Cells::Signed(value, _) => integer(value(row).into(), out),
-            Cells::Unsigned(value, _) => integer(value(row).into(), out),
-            Cells::Float(value, _) => float(value(row), out),
-            Cells::Ticks(tag, value, factor, _) => {
-                out.push(*tag);
-                out.extend_from_slice(&(i128::from(value(row)) * *factor).to_le_bytes());
-            }
-            Cells::Decimal(value, _) => {
-                out.push(Tag::Decimal as u8);
-                out.extend_from_slice(json::canonical_decimal(&value(row)).as_bytes());
-            }
-            Cells::Text(tag, value, _) => {
-                out.push(*tag);
-                out.extend_from_slice(value(row));
-            }
-            Cells::Json(value, _) => {
-                let text = std::str::from_utf8(value(row)).map_err(|_| Error::malformed("not UTF-8"))?;
-                json_value(text, out)?;
-            }
-            Cells::Literal(datatype, value, _) => {
-                out.push(Tag::Literal as u8);
-                sized(out, |out| {
-                    out.extend_from_slice(datatype.as_bytes());
-                    Ok(())
-                })?;
-                out.extend_from_slice(value(row));
-            }
-            Cells::Dictionary(keys, values, _) => {
-                let key = keys.get(row).copied().unwrap_or_default();
-                return values.encode(key, out);
-            }
-            Cells::List(tag, range, items, _) if *tag == Tag::Set as u8 => {
-                let (from, to) = range(row);
-                set(items, from, to, out)?;
-            }
-            Cells::List(tag, range, items, _) => {
-                let (from, to) = range(row);
-                out.push(*tag);
-                out.extend_from_slice(&(to.saturating_sub(from) as u64).to_le_bytes());
-                for item in from..to {
-                    sized(out, |out| null_or(items.encode(item, out)?, out))?;
-                }
-            }
-            Cells::Struct(tag, fields, _) => {
-                out.push(*tag);
-                for (name, cells) in fields {
-                    sized(out, |out| {
-                        out.extend_from_slice(name.as_bytes());
-                        Ok(())
-                    })?;
-                    sized(out, |out| null_or(cells.encode(row, out)?, out))?;
-                }
-            }
-        }
-        Ok(true)
+    pub fn bool(&mut self, value: bool) {
+        self.bytes.extend_from_slice(&[Tag::Bool as u8, value.into()]);
     }
-}
 
-fn nanoseconds(unit: TimeUnit) -> i128 {
-    match unit {
-        TimeUnit::Second => 1_000_000_000,
-        TimeUnit::Millisecond => 1_000_000,
-        TimeUnit::Microsecond => 1_000,
-        TimeUnit::Nanosecond => 1,
-    }
-}
-
-fn null_or(present: bool, out: &mut Vec<u8>) -> Result<()> {
-    if !present {
-        out.push(Tag::Null as u8);
-    }
-    Ok(())
-}
-
-/// Distinct members only, in any order: a sum of their hashes.
-fn set(items: &mut Cells<'_>, from: usize, to: usize, out: &mut Vec<u8>) -> Result<()> {
-    let mut hashes = Vec::with_capacity(to.saturating_sub(from));
-    let mut bytes = Vec::new();
-    for item in from..to {
-        bytes.clear();
-        if !items.encode(item, &mut bytes)? {
-            bytes.push(Tag::Null as u8);
-        }
-        hashes.push(xxh3_128(&bytes));
-    }
-    hashes.sort_unstable();
-    hashes.dedup();
-    let sum = hashes.iter().fold(0u128, |sum, hash| sum.wrapping_add(*hash));
-    out.push(Tag::Set as u8);
-    out.extend_from_slice(&(hashes.len() as u64).to_le_bytes());
-    out.extend_from_slice(&sum.to_le_bytes());
-    Ok(())
-}
-
-/// Writes what `write` appends, with its length before it.
-fn sized(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-    let start = out.len();
-    out.extend_from_slice(&[0; 8]);
-    write(out)?;
-    let len = (out.len() - start - 8) as u64;
-    if let Some(slot) = out.get_mut(start..start + 8) {
-        slot.copy_from_slice(&len.to_le_bytes());
-    }
-    Ok(())
-}
-
-fn integer(value: i128, out: &mut Vec<u8>) {
-    out.push(Tag::Integer as u8);
-    match i64::try_from(value) {
-        Ok(small) => out.extend_from_slice(&small.to_le_bytes()),
-        Err(_) => out.extend_from_slice(&value.to_le_bytes()),
-    }
-}
-
-fn float(value: f64, out: &mut Vec<u8>) {
-    let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
-    out.push(Tag::Float as u8);
-    out.extend_from_slice(&bits.to_le_bytes());
-}
-
-/// A text of bytes compares like a plain text cell.
-pub(super) fn text(value: &str, out: &mut Vec<u8>) {
-    out.push(Tag::Text as u8);
-    out.extend_from_slice(value.as_bytes());
-}
-
-/// The bytes of a JSON value. Scalars compare as their family; the rest is JSON.
-///
-/// # Errors
-/// When the text is not JSON.
-pub(super) fn json_value(raw: &str, out: &mut Vec<u8>) -> Result<()> {
-    match json::value(raw)? {
-        Value::Integer(value) => integer(value, out),
-        Value::Float(value) => float(value, out),
-        Value::Bool(value) => out.extend_from_slice(&[Tag::Bool as u8, value.into()]),
-        Value::Text(value) => text(&value, out),
-        Value::Null => out.push(Tag::JsonNull as u8),
-        Value::Number(value) => {
-            out.push(Tag::JsonNumber as u8);
-            out.extend_from_slice(json::canonical_decimal(value).as_bytes());
-        }
-        Value::Array(array) => {
-            out.push(Tag::JsonArray as u8);
-            json::items(array, |item| sized(out, |out| json_value(item, out)))?;
-        }
-        Value::Object(object) => {
-            out.push(Tag::JsonObject as u8);
-            json::Members::default().read(object, |name, value| {
-                sized(out, |out| {
-                    out.extend_from_slice(name.as_bytes());
-                    Ok(())
-                })?;
-                sized(out, |out| json_value(value, out))
-            })?;
+    /// An integer: 8 bytes where it fits an `i64`, else 16.
+    pub fn integer(&mut self, value: i128) {
+        self.tag(Tag::Integer);
+        match i64::try_from(value) {
+            Ok(small) => self.bytes.extend_from_slice(&small.to_le_bytes()),
+            Err(_) => self.bytes.extend_from_slice(&value.to_le_bytes()),
         }
     }
-    Ok(())
+
+    /// A float: its bits as `f64`, with one NaN.
+    pub fn float(&mut self, value: f64) {
+        let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
+        self.tag(Tag::Float);
+        self.bytes.extend_from_slice(&bits.to_le_bytes());
+    }
+
+    /// A tag and bytes that reach to the end of the value.
+    pub fn tail(&mut self, tag: Tag, bytes: &[u8]) {
+        self.tag(tag);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub fn text(&mut self, text: &str) {
+        self.tail(Tag::Text, text.as_bytes());
+    }
+
+    /// The values of a set, in any order and any number of times each.
+    pub fn set(&mut self, items: usize, mut item: impl FnMut(usize, &mut Buffer) -> Result<bool>) -> Result<()> {
+        let (base, end) = (self.hashes.len(), self.bytes.len());
+        for at in 0..items {
+            if !item(at, self)? {
+                self.tag(Tag::Null);
+            }
+            let hash = xxh3_128(self.bytes.get(end..).unwrap_or_default());
+            self.bytes.truncate(end);
+            self.hashes.push(hash);
+        }
+        let hashes = self.hashes.get_mut(base..).unwrap_or_default();
+        hashes.sort_unstable();
+        let (mut count, mut sum, mut last) = (0u64, 0u128, None);
+        for &mut hash in hashes {
+            if last.replace(hash) != Some(hash) {
+                count += 1;
+                sum = sum.wrapping_add(hash);
+            }
+        }
+        self.hashes.truncate(base);
+        self.tag(Tag::Set);
+        self.number(count);
+        self.hashed(sum);
+        Ok(())
+    }
+
+    /// An RDF literal. Those that say in canonical form what a plain value says are that value.
+    pub fn literal(&mut self, literal: &Literal<'_>) {
+        if literal.language.is_none() && literal.direction.is_none() {
+            match xsd::read(literal.datatype, literal.lexical) {
+                Some(xsd::Scalar::Text) => return self.text(literal.lexical),
+                Some(xsd::Scalar::Bool(value)) => return self.bool(value),
+                Some(xsd::Scalar::Integer(value)) => return self.integer(value),
+                Some(xsd::Scalar::Float(value)) => return self.float(value),
+                None => {}
+            }
+        }
+        self.tag(Tag::Literal);
+        // A literal with a language has no choice of datatype.
+        self.sized_bytes(if literal.language.is_some() { b"" } else { literal.datatype.as_bytes() });
+        let language = literal.language.unwrap_or_default();
+        self.number(language.len() as u64);
+        self.bytes.extend(language.bytes().map(|byte| byte.to_ascii_lowercase()));
+        self.sized_bytes(literal.direction.unwrap_or_default().as_bytes());
+        self.bytes.extend_from_slice(literal.lexical.as_bytes());
+    }
+}
+
+/// An RDF literal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Literal<'a> {
+    pub lexical: &'a str,
+    pub datatype: &'a str,
+    pub language: Option<&'a str>,
+    pub direction: Option<&'a str>,
 }

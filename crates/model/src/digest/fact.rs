@@ -4,12 +4,16 @@
 //! (16 bytes) and the encoded value. All parts but the last have a fixed length, so no two facts share an encoding.
 
 use arrow_array::{Array, ArrayRef};
-use isomorph_error::Result;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::encode::Cells;
+use super::cells::Cells;
+use super::columns::Integers;
+use super::encode::Buffer;
 use super::table::push_text;
-use crate::{Key, KeyKind, Property, ValueKind};
+use crate::type_name::type_name;
+use crate::{EdgeBatch, Graph, Key, KeyKind};
 
 /// The stem of the facts of one line.
 pub(super) fn stem(kind: &str, ty: &[&str], property: &str) -> u128 {
@@ -35,41 +39,88 @@ pub(super) fn row_hash(stem: u128, row: u64) -> u128 {
     of_parts([stem, u128::from(row)])
 }
 
-/// The stem of the keys of a node type, or of any other type that has keys.
-pub(super) fn key_stem(kind: &str, ty: &[&str], key: KeyKind) -> u128 {
-    let word = match key {
-        KeyKind::Int => "int",
-        KeyKind::Utf8 => "utf8",
-        KeyKind::Term => "term",
-        KeyKind::Tuple => "tuple",
-        KeyKind::Row => "row",
-    };
-    stem(kind, ty, word)
+/// How the keys of one type are hashed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyStem {
+    pub stem: u128,
+    pub kind: KeyKind,
+}
+
+impl KeyStem {
+    /// The stem of the keys of a type: its kind of element, its name, and the kind of its keys.
+    pub fn new(kind: &str, ty: &[&str], key: KeyKind) -> Self {
+        let word = match key {
+            KeyKind::Int => "int",
+            KeyKind::Utf8 => "utf8",
+            KeyKind::Term => "term",
+            KeyKind::Tuple => "tuple",
+            KeyKind::Row => "row",
+        };
+        KeyStem { stem: stem(kind, ty, word), kind: key }
+    }
+
+    /// Appends the hashes of keys; a null key is an error.
+    pub fn hash(&self, keys: &dyn Array, buffer: &mut Buffer, out: &mut Vec<u128>) -> Result<()> {
+        if !fits(self.kind, keys.data_type()) {
+            let name = type_name(keys.data_type());
+            return Err(Error::usage(format!("a key of another kind is given as {name}")));
+        }
+        if let Some(row) = keys.logical_nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)) {
+            return Err(Error::malformed("a key is null").at(Place::default().row(row as u64)));
+        }
+        out.reserve(keys.len());
+        if self.kind == KeyKind::Row {
+            let rows = Integers::new(keys)?;
+            for at in 0..keys.len() {
+                let row = u64::try_from(rows.get(at)).map_err(|_| Error::malformed("a negative row"))?;
+                out.push(row_hash(self.stem, row));
+            }
+            return Ok(());
+        }
+        let cells = Cells::plain(keys)?;
+        for row in 0..keys.len() {
+            buffer.bytes.clear();
+            buffer.hashed(self.stem);
+            cells.encode(row, buffer)?;
+            out.push(buffer.hash());
+        }
+        Ok(())
+    }
+}
+
+/// Whether keys of a kind can be of a type.
+fn fits(kind: KeyKind, data_type: &DataType) -> bool {
+    use DataType as T;
+    match (kind, data_type) {
+        (KeyKind::Row, data_type) => data_type.is_integer(),
+        (kind, T::Dictionary(_, values)) => fits(kind, values),
+        (KeyKind::Int, data_type) => data_type.is_integer(),
+        (KeyKind::Utf8 | KeyKind::Term, data_type) => matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Utf8View),
+        (KeyKind::Tuple, T::List(item) | T::LargeList(item)) => fits(KeyKind::Utf8, item.data_type()),
+        (KeyKind::Tuple, _) => false,
+    }
 }
 
 /// Hashes of the keys of nodes of type `ty`, in order: what [`super::RowHashes`] must return for their rows.
 ///
 /// # Errors
-/// When a key is null or of a type that no key has.
+/// When a key is null or not of the key's kind.
 pub fn key_hashes(ty: &str, key: &Key, keys: &ArrayRef, out: &mut Vec<u128>) -> Result<()> {
-    hash_keys(key_stem("nodes", &[ty], key.kind), keys, out)
+    KeyStem::new("nodes", &[ty], key.kind).hash(keys.as_ref(), &mut Buffer::default(), out)
 }
 
-/// Hashes of keys below a stem; a null key is an error.
-pub(super) fn hash_keys(stem: u128, keys: &ArrayRef, out: &mut Vec<u128>) -> Result<()> {
-    let kind = Property::new("", keys.data_type().clone()).of_kind(ValueKind::Plain);
-    let mut cells = Cells::new(&kind, keys)?;
-    let mut bytes = Vec::with_capacity(64);
-    out.reserve(keys.len());
-    for row in 0..keys.len() {
-        bytes.clear();
-        bytes.extend_from_slice(&stem.to_le_bytes());
-        if !cells.encode(row, &mut bytes)? {
-            return Err(
-                isomorph_error::Error::malformed("a key is null").at(isomorph_error::Place::default().row(row as u64))
-            );
-        }
-        out.push(xxh3_128(&bytes));
+/// Hashes of the keys of the edges of a batch, in order; none where the type has no key.
+///
+/// # Errors
+/// When a key is null or not of the key's kind.
+pub(crate) fn edge_keys(graph: &Graph, batch: &EdgeBatch) -> Result<Vec<u128>> {
+    let mut hashes = Vec::new();
+    if let (Some(ty), Some(keys)) = (graph.edges.get(batch.ty), &batch.keys)
+        && let Some(key) = &ty.key
+    {
+        let (source, relation, target) = graph.edge_name(ty);
+        let stem = KeyStem::new("edges", &[&source, &relation, &target], key.kind);
+        stem.hash(keys.as_ref(), &mut Buffer::default(), &mut hashes)?;
     }
-    Ok(())
+    Ok(hashes)
 }

@@ -9,14 +9,23 @@
 //! something, [`schema_digest`] of what is declared. The hash is XXH3-128: it finds every accidental difference; it is
 //! no signature (a sum of hashes never is).
 
+mod cells;
+mod columns;
 mod content;
 mod encode;
 mod fact;
+mod json;
 mod order;
+mod rest;
 mod schema;
 mod table;
+mod tensor;
+#[cfg(test)]
+mod tests;
+mod values;
 
 pub use content::{ContentDigest, RowHashes};
+pub(crate) use fact::edge_keys;
 pub use fact::key_hashes;
 pub use order::OrderDigest;
 pub use schema::{schema_digest, schema_json};

@@ -1,12 +1,13 @@
-//! The digest of positions that mean something: GraphAr vertex ids beside a key.
+//! The digest of positions that mean something: GraphAr vertex ids beside a key, annnet's slices.
 
 use isomorph_error::Result;
 
-use super::fact::{key_stem, of_parts, stem};
+use super::fact::{of_parts, stem};
 use super::table::{Digest, Line, LineKind, Sum, Table};
+use crate::batch::GroupBatch;
 use crate::{Graph, KeyKind, NodeBatch};
 
-/// Sums (type, position, key) over the node types whose order means something.
+/// Sums (type, position, key) over the types whose order means something.
 #[derive(Debug, Clone, Default)]
 pub struct OrderDigest {
     table: Table,
@@ -23,14 +24,28 @@ impl OrderDigest {
         if !ty.ordered || ty.key.kind == KeyKind::Row {
             return Ok(());
         }
-        let stem = stem("order", &[&ty.name], "");
+        self.positions(LineKind::Nodes, &ty.name, batch.start, keys);
+        Ok(())
+    }
+
+    /// Adds groups, given the hashes of their keys (see [`super::ContentDigest::groups`]).
+    ///
+    /// # Errors
+    /// None today; kept for kinds whose order needs more than a key.
+    pub fn groups(&mut self, graph: &Graph, batch: &GroupBatch, keys: &[u128]) -> Result<()> {
+        if let Some(kind) = graph.groups.get(batch.kind).filter(|kind| kind.ordered) {
+            self.positions(LineKind::Groups, &kind.kind, batch.start, keys);
+        }
+        Ok(())
+    }
+
+    fn positions(&mut self, kind: LineKind, ty: &str, start: u64, keys: &[u128]) {
+        let stem = stem("order", &[kind.word(), ty], "");
         let mut sum = Sum::default();
         for (offset, key) in keys.iter().enumerate() {
-            sum.add(of_parts([stem, u128::from(batch.start) + offset as u128, *key]));
+            sum.add(of_parts([stem, u128::from(start) + offset as u128, *key]));
         }
-        let line = Line { kind: LineKind::Nodes, ty: vec![ty.name.clone()], property: String::new() };
-        self.table.merge_line(line, sum);
-        Ok(())
+        self.table.merge_line(Line::new(kind, &[ty], ""), sum);
     }
 
     /// Adds what another thread has summed.
@@ -42,9 +57,4 @@ impl OrderDigest {
     pub fn digest(&self) -> Digest {
         self.table.digest()
     }
-}
-
-/// The stem of the keys of a node type.
-pub(super) fn node_key_stem(graph: &Graph, ty: usize) -> u128 {
-    graph.nodes.get(ty).map_or(0, |ty| key_stem("nodes", &[&ty.name], ty.key.kind))
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::table::Digest;
+use crate::schema::Owner;
 use crate::type_name::type_name;
 use crate::{Cardinality, Direction, Graph, Key, LabelVocabulary, Property, ValueKind};
 
@@ -12,7 +13,8 @@ pub fn schema_digest(graph: &Graph) -> Digest {
     Digest(xxh3_128(schema_json(graph).to_string().as_bytes()))
 }
 
-/// What is declared, as JSON in one order: types sorted by name, so that only the declarations count.
+/// What is declared, as JSON in one order: types and properties sorted by name, so that only the declarations count and
+/// not how they are grouped into files.
 pub fn schema_json(graph: &Graph) -> Value {
     let mut nodes: Vec<Value> = graph
         .nodes
@@ -23,7 +25,10 @@ pub fn schema_json(graph: &Graph) -> Value {
                 LabelVocabulary::Declared(labels) => json!(labels),
                 LabelVocabulary::Open => json!("open"),
             };
-            json!({ "type": ty.name, "key": key(&ty.key), "labels": labels, "properties": properties(&ty.properties) })
+            json!({
+                "type": ty.name, "key": key(&ty.key), "implied": ty.implied, "ordered": ty.ordered, "labels": labels,
+                "properties": properties(&ty.properties),
+            })
         })
         .collect();
     let mut edges: Vec<Value> = graph
@@ -51,10 +56,47 @@ pub fn schema_json(graph: &Graph) -> Value {
             })
         })
         .collect();
-    for list in [&mut nodes, &mut edges, &mut hyperedges] {
-        list.sort_by_key(|ty| ty["type"].to_string());
+    let mut values: Vec<Value> = graph
+        .values
+        .iter()
+        .map(|table| {
+            json!({
+                "type": owner(graph, table.owner), "property": property(&table.property),
+                "qualifiers": properties(&table.qualifiers),
+            })
+        })
+        .collect();
+    let mut groups: Vec<Value> = graph
+        .groups
+        .iter()
+        .map(|kind| {
+            let mut memberships: Vec<Value> = kind
+                .memberships
+                .iter()
+                .map(|table| json!({ "type": owner(graph, table.of), "properties": properties(&table.properties) }))
+                .collect();
+            memberships.sort_by_key(Value::to_string);
+            json!({
+                "type": kind.kind, "key": key(&kind.key), "ordered": kind.ordered,
+                "properties": properties(&kind.properties), "memberships": memberships,
+            })
+        })
+        .collect();
+    for list in [&mut nodes, &mut edges, &mut hyperedges, &mut values, &mut groups] {
+        list.sort_by_cached_key(|ty| (ty["type"].to_string(), ty.to_string()));
     }
-    json!({ "name": graph.name, "nodes": nodes, "edges": edges, "hyperedges": hyperedges })
+    json!({
+        "name": graph.name, "nodes": nodes, "edges": edges, "hyperedges": hyperedges, "values": values,
+        "groups": groups,
+    })
+}
+
+fn owner(graph: &Graph, owner: Owner) -> Value {
+    match owner {
+        Owner::Nodes(ty) => json!(["nodes", graph.nodes.get(ty).map(|ty| &ty.name)]),
+        Owner::Edges(ty) => json!(["edges", graph.edges.get(ty).map(|ty| graph.edge_name(ty))]),
+        Owner::Hyperedges(ty) => json!(["hyperedges", graph.hyperedges.get(ty).map(|ty| &ty.name)]),
+    }
 }
 
 fn direction(direction: Direction) -> &'static str {
@@ -70,7 +112,9 @@ fn key(key: &Key) -> Value {
 }
 
 fn properties(properties: &[Property]) -> Value {
-    properties.iter().map(property).collect()
+    let mut sorted: Vec<&Property> = properties.iter().collect();
+    sorted.sort_by_key(|property| &property.name);
+    sorted.into_iter().map(property).collect()
 }
 
 fn property(property: &Property) -> Value {
@@ -82,7 +126,7 @@ fn property(property: &Property) -> Value {
     let detail = match &property.kind {
         ValueKind::Literal { datatype } => json!(datatype),
         ValueKind::Tensor { shape, .. } => json!(shape),
-        _ => Value::Null,
+        ValueKind::Plain | ValueKind::Json | ValueKind::Bag | ValueKind::Term | ValueKind::Raw => Value::Null,
     };
     json!({
         "name": property.name, "type": type_name(&property.data_type), "kind": property.kind.word(), "detail": detail,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::VERSION;
+use super::fact::stem;
 
 /// What sort of facts a line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -54,6 +55,19 @@ pub struct Line {
     pub ty: Vec<String>,
     /// The property; empty for existence, and for unkeyed edges, whose rows are one fact each.
     pub property: String,
+}
+
+impl Line {
+    /// The name of a line.
+    pub fn new(kind: LineKind, ty: &[&str], property: &str) -> Self {
+        Line { kind, ty: ty.iter().map(|part| (*part).to_owned()).collect(), property: property.to_owned() }
+    }
+
+    /// The stem of its facts.
+    pub(super) fn stem(&self) -> u128 {
+        let ty: Vec<&str> = self.ty.iter().map(String::as_str).collect();
+        stem(self.kind.word(), &ty, &self.property)
+    }
 }
 
 /// A sum of fact hashes modulo 2^128, and how many there are.

@@ -9,6 +9,8 @@ mod read;
 pub mod rules;
 mod source;
 mod table;
+pub mod write;
 mod yml;
 
 pub use open::{GraphAr, OpenOptions, detect};
+pub use write::{GraphArWriter, WriteOptions};

@@ -112,7 +112,7 @@ fn graph() -> impl Strategy<Value = GraphInfo> {
     let extra = prop::collection::vec((text(), text()), 0..3);
     let labels = prop::collection::vec(text(), 0..3);
     let types = (prop::collection::vec(vertex(), 0..3), prop::collection::vec(edge(), 0..3));
-    (prop::option::of(text()), version(), labels, extra, types).prop_map(
+    (text(), version(), labels, extra, types).prop_map(
         |(name, version, labels, extra_info, (mut vertices, mut edges))| {
             for (number, vertex) in vertices.iter_mut().enumerate() {
                 vertex.file = format!("v{number}.vertex.yml");
@@ -120,7 +120,16 @@ fn graph() -> impl Strategy<Value = GraphInfo> {
             for (number, edge) in edges.iter_mut().enumerate() {
                 edge.file = format!("e{number}.edge.yml");
             }
-            GraphInfo { name, prefix: None, version, labels, extra_info, vertices, edges, unknown: Vec::new() }
+            GraphInfo {
+                name: Some(name),
+                prefix: None,
+                version,
+                labels,
+                extra_info,
+                vertices,
+                edges,
+                unknown: Vec::new(),
+            }
         },
     )
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod checksum;
+pub mod pump;
 
 use std::path::{Path, PathBuf};
 
@@ -21,4 +22,11 @@ pub fn samples() -> Option<PathBuf> {
 
 pub fn open(path: &Path, options: &OpenOptions) -> GraphAr {
     GraphAr::open(&Location::from_path(path), options).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
+}
+
+/// Every file below `directory` with its bytes.
+pub fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let root = isomorph_storage::Root::open(&Location::from_path(directory)).unwrap();
+    let names = root.list("").unwrap();
+    names.into_iter().map(|entry| (entry.name.clone(), root.read(&entry.name, 1 << 30).unwrap().to_vec())).collect()
 }

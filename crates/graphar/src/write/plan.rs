@@ -1,0 +1,220 @@
+//! From a graph's description and the options to the information files that will be written.
+
+use std::collections::HashSet;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::schema::DocumentBody;
+use isomorph_model::{Direction, EdgeType, Graph, LabelVocabulary, NodeType};
+
+use super::WriteOptions;
+use super::groups::groups;
+use super::names::{check_name, file_part};
+use super::options::{EDGE_CHUNK, MAX_VERTEX_CHUNK, VERTEX_CHUNK};
+use super::types::{key_property, property};
+use crate::hints::{EXTRA_INFO, Hints, TypeHint, edge_key};
+use crate::info::{AdjList, AdjListType, EdgeInfo, FileType, GraphInfo, Unknown, VertexInfo};
+use crate::rules;
+use crate::yml::check_text;
+
+/// The information files of `graph`, as `options` want them.
+///
+/// # Errors
+/// [`Kind::WouldLose`] for what GraphAr cannot say, [`Kind::Usage`] for options that make no sense, and rules of the
+/// information files that a name would break.
+pub(super) fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
+    refuse(graph)?;
+    let hints = if options.hints { Hints::read(graph) } else { Hints::default() };
+    let mut info = GraphInfo {
+        name: options.name.clone().or_else(|| graph.name.clone()),
+        prefix: None,
+        version: Some(options.version.clone()),
+        labels: hints.labels.clone(),
+        extra_info: extra_info(graph)?,
+        unknown: known_again(&hints.unknown),
+        ..GraphInfo::default()
+    };
+    if let Some(name) = &info.name {
+        file_part("graph", name)?;
+    }
+    for ty in &graph.nodes {
+        let hint = hints.vertices.get(&ty.name).cloned().unwrap_or_default();
+        info.vertices.push(vertex(ty, options, &hint)?);
+    }
+    for ty in &graph.edges {
+        let (source, relation, target) = graph.edge_name(ty);
+        let hint = hints.edges.get(&edge_key(&source, &relation, &target)).cloned().unwrap_or_default();
+        info.edges.push(edge(graph, ty, &info.vertices, options, &hint)?);
+    }
+    distinct(&info)?;
+    Ok(info)
+}
+
+fn would_lose(what: impl Into<String>) -> Error {
+    Error::new(Kind::WouldLose, what)
+}
+
+/// What has no place in GraphAr at all; a conversion maps it to something else beforehand.
+fn refuse(graph: &Graph) -> Result<()> {
+    if let Some(ty) = graph.hyperedges.first() {
+        return Err(would_lose(format!("GraphAr has no hyperedges: {}", ty.name)));
+    }
+    if let Some(table) = graph.values.first() {
+        return Err(would_lose(format!("GraphAr has no qualified values: {}", table.property.name)));
+    }
+    if let Some(groups) = graph.groups.first() {
+        return Err(would_lose(format!("GraphAr has no groups of elements: {}", groups.kind)));
+    }
+    match graph.documents.iter().find(|document| document.name != EXTRA_INFO) {
+        Some(document) => Err(would_lose(format!("GraphAr has no documents: {}", document.name))),
+        None => Ok(()),
+    }
+}
+
+fn extra_info(graph: &Graph) -> Result<Vec<(String, String)>> {
+    let mut pairs = Vec::new();
+    for document in &graph.documents {
+        let refused = || would_lose("extra_info is an object of texts").at(Place::field(EXTRA_INFO));
+        let DocumentBody::Json(text) = &document.body else { return Err(refused()) };
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refused().caused_by(error))?;
+        for (key, value) in value.as_object().ok_or_else(refused)? {
+            pairs.push((key.clone(), value.as_str().ok_or_else(refused)?.to_owned()));
+        }
+    }
+    for text in pairs.iter().flat_map(|(key, value)| [key, value]) {
+        check_text(text).map_err(|error| error.of_kind(Kind::WouldLose).at(Place::field(EXTRA_INFO)))?;
+    }
+    Ok(pairs)
+}
+
+/// Unknown keys of the source that are one line of text.
+fn known_again(unknown: &Unknown) -> Unknown {
+    let scalar = |(key, text): &&(String, String)| {
+        check_text(key).is_ok() && check_text(text).is_ok() && !text.starts_with(['[', '{'])
+    };
+    unknown.iter().filter(scalar).cloned().collect()
+}
+
+fn vertex(ty: &NodeType, options: &WriteOptions, hint: &TypeHint) -> Result<VertexInfo> {
+    let name = file_part("vertex type", &ty.name)?;
+    let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
+    let chunk_size = options.vertex_chunk.or(hinted).unwrap_or(VERTEX_CHUNK);
+    if !(1..=MAX_VERTEX_CHUNK).contains(&chunk_size) {
+        return Err(Error::usage(format!("vertex chunks of {chunk_size}")).hint("from 1 to 67,108,864 vertices"));
+    }
+    let labels = match &ty.labels {
+        _ if !options.label_files => Vec::new(),
+        LabelVocabulary::None => Vec::new(),
+        LabelVocabulary::Declared(labels) => labels.clone(),
+        LabelVocabulary::Open => {
+            return Err(Error::usage(format!(
+                "the labels of {} must be declared before its rows are written",
+                ty.name
+            )));
+        }
+    };
+    for label in &labels {
+        check_name("label", label)?;
+    }
+    let mut properties: Vec<_> = key_property(ty)?.into_iter().collect();
+    for one in &ty.properties {
+        properties
+            .push(property(one, false).map_err(|error| error.at(Place::field(format!("{}.{}", ty.name, one.name))))?);
+    }
+    let taken = if labels.is_empty() { &["vertex_count"][..] } else { &["vertex_count", "labels"] };
+    Ok(VertexInfo {
+        file: format!("{name}.vertex.yml"),
+        ty: ty.name.clone(),
+        chunk_size,
+        prefix: format!("vertex/{name}/"),
+        labels,
+        groups: groups(properties, options, hint, taken)?,
+        version: Some(options.version.clone()),
+        unknown: known_again(&hint.unknown),
+    })
+}
+
+fn edge(
+    graph: &Graph,
+    ty: &EdgeType,
+    vertices: &[VertexInfo],
+    options: &WriteOptions,
+    hint: &TypeHint,
+) -> Result<EdgeInfo> {
+    let (source, relation, target) = graph.edge_name(ty);
+    let shown = format!("{source} -{relation}- {target}");
+    let lost = |what: &str| Err(would_lose(format!("{shown}: {what}")));
+    if ty.relation.fixed().is_none() {
+        return lost("GraphAr has one relation for each edge type");
+    }
+    if ty.key.is_some() {
+        return lost("edges of GraphAr have no keys");
+    }
+    if ty.layered {
+        return lost("GraphAr has no layers");
+    }
+    let directed = match ty.direction {
+        Direction::Directed => true,
+        Direction::Undirected => false,
+        Direction::PerRow => return lost("a GraphAr edge type is directed or not, as a whole"),
+    };
+    let name = edge_key(&source, &relation, &target);
+    file_part("edge type", &name)?;
+    check_name("edge type", &relation)?;
+    let size = |ty: usize| vertices.get(ty).map(|vertex| vertex.chunk_size);
+    let (Some(source_chunk_size), Some(target_chunk_size)) = (size(ty.source), size(ty.target)) else {
+        return Err(Error::broken(&rules::META_ENDS, format!("{shown} is between types that are not there")));
+    };
+    let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
+    let chunk_size = options.edge_chunk.or(hinted).unwrap_or(EDGE_CHUNK);
+    if !(1..=1 << 40).contains(&chunk_size) {
+        return Err(Error::usage(format!("edge chunks of {chunk_size}")).hint("from 1 to 2^40 edges"));
+    }
+    let mut properties = Vec::new();
+    for one in &ty.properties {
+        properties.push(property(one, true).map_err(|error| error.at(Place::field(format!("{name}.{}", one.name))))?);
+    }
+    Ok(EdgeInfo {
+        file: format!("{name}.edge.yml"),
+        source,
+        relation,
+        target,
+        chunk_size,
+        source_chunk_size,
+        target_chunk_size,
+        directed: Some(directed),
+        prefix: format!("edge/{name}/"),
+        lists: lists(options, hint)?,
+        groups: groups(properties, options, hint, &["adj_list", "offset", "vertex_count", "edge_count"])?,
+        version: Some(options.version.clone()),
+        unknown: known_again(&hint.unknown),
+    })
+}
+
+fn lists(options: &WriteOptions, hint: &TypeHint) -> Result<Vec<AdjList>> {
+    let hinted: Vec<AdjListType> = hint.lists.iter().filter_map(|word| AdjListType::from_word(word)).collect();
+    let both = vec![AdjListType::OrderedBySource, AdjListType::OrderedByDest];
+    let hinted = if hinted.is_empty() { both } else { hinted };
+    let mut kinds = options.adjacency.clone().unwrap_or(hinted);
+    let mut seen = HashSet::new();
+    kinds.retain(|kind| seen.insert(*kind));
+    if kinds.is_empty() {
+        return Err(Error::usage("an edge type needs an adjacency list").hint("--adjacency ordered_by_source"));
+    }
+    let hinted = hint.groups.first().and_then(|(word, _)| FileType::from_word(word));
+    let file_type = options.file_type.or(hinted).unwrap_or(FileType::Parquet);
+    let list = |kind: AdjListType| AdjList { kind, prefix: format!("{}/", kind.word()), file_type };
+    Ok(kinds.into_iter().map(list).collect())
+}
+
+/// Types whose files would be the same.
+fn distinct(info: &GraphInfo) -> Result<()> {
+    let mut files = HashSet::new();
+    let names = info.vertices.iter().map(|vertex| &vertex.file).chain(info.edges.iter().map(|edge| &edge.file));
+    for file in names {
+        if !files.insert(file) {
+            let message = "two types would have this information file";
+            return Err(Error::broken(&rules::META_DUPLICATE, message).at(Place::file(file)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! One table file in the making: rows come in any pieces and go out in equal ones, so that its bytes do not depend on
+//! how they came.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use isomorph_error::Result;
+use isomorph_storage::{Redo, StagedFile, Staging};
+use isomorph_tables::{ColumnEncoding, Compression, Encoding, TableWriter, WriteOptions};
+
+use super::columns::arrow;
+use super::encoder::{Encoder, Task};
+use crate::table::{OFFSET, SOURCE_INDEX, TARGET_INDEX, VERTEX_INDEX};
+
+/// Rows of a piece. Pages and row groups are multiples or divisors of it.
+const PIECE_ROWS: usize = 1 << 16;
+
+/// Where new files go.
+pub(crate) trait Directory {
+    /// Begins the file `path`.
+    ///
+    /// # Errors
+    /// As [`Staging::create`].
+    fn create(&self, path: &str) -> Result<StagedFile>;
+}
+
+impl Directory for Staging {
+    fn create(&self, path: &str) -> Result<StagedFile> {
+        Staging::create(self, path)
+    }
+}
+
+impl Directory for Redo {
+    fn create(&self, path: &str) -> Result<StagedFile> {
+        Redo::create(self, path)
+    }
+}
+
+/// The columns of a kind of files, and how they are encoded.
+#[derive(Debug, Clone)]
+pub(super) struct TableSpec {
+    pub schema: SchemaRef,
+    pub encoding: Encoding,
+    options: WriteOptions,
+}
+
+impl TableSpec {
+    /// Files with these columns. Indexes and integer keys are written as differences, labels as run lengths.
+    pub fn new(fields: Vec<Field>, encoding: Encoding, compression: Compression) -> Self {
+        let mut options = WriteOptions::default().compression(compression);
+        for field in &fields {
+            let is_index = [VERTEX_INDEX, SOURCE_INDEX, TARGET_INDEX, OFFSET].contains(&field.name().as_str());
+            let column = match field.data_type() {
+                DataType::Boolean => ColumnEncoding::RunLength,
+                DataType::Int64 if is_index => ColumnEncoding::Delta,
+                DataType::Int32 | DataType::Int64 if !field.is_nullable() => ColumnEncoding::Delta,
+                _ => continue,
+            };
+            options = options.encoding(field.name(), column);
+        }
+        // All columns of the published files are optional but the vertex index.
+        let optional = |field: Field| {
+            let nullable = field.name() != VERTEX_INDEX;
+            field.with_nullable(nullable)
+        };
+        let schema = Arc::new(Schema::new(fields.into_iter().map(optional).collect::<Vec<_>>()));
+        TableSpec { schema, encoding, options }
+    }
+
+    /// A batch of these columns.
+    ///
+    /// # Errors
+    /// When columns and schema do not fit.
+    pub fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options).map_err(arrow)
+    }
+}
+
+/// One file in the making.
+pub(super) struct TableFile {
+    task: Arc<Task>,
+    schema: SchemaRef,
+    pending: Vec<RecordBatch>,
+    rows: usize,
+}
+
+impl TableFile {
+    /// Begins the file `path`.
+    ///
+    /// # Errors
+    /// Those of creating a file; types that its encoding lacks.
+    pub fn create(directory: &dyn Directory, encoder: &Encoder, path: &str, spec: &TableSpec) -> Result<Self> {
+        let file = directory.create(path)?;
+        let writer =
+            TableWriter::create(file, spec.encoding, &spec.schema, &spec.options).map_err(|error| error.at(path))?;
+        let task = encoder.begin(path, writer);
+        Ok(TableFile { task, schema: Arc::clone(&spec.schema), pending: Vec::new(), rows: 0 })
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// The first error of any file that is being encoded.
+    pub fn push(&mut self, encoder: &Encoder, mut batch: RecordBatch) -> Result<()> {
+        while self.rows + batch.num_rows() >= PIECE_ROWS {
+            let missing = PIECE_ROWS - self.rows;
+            let rest = batch.slice(missing, batch.num_rows() - missing);
+            self.pending.push(batch.slice(0, missing));
+            self.flush(encoder)?;
+            batch = rest;
+        }
+        if batch.num_rows() > 0 {
+            self.rows += batch.num_rows();
+            self.pending.push(batch);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, encoder: &Encoder) -> Result<()> {
+        // Always copied: a slice would keep the whole batch that it was cut from in memory.
+        let piece = concat_batches(&self.schema, &self.pending).map_err(arrow)?;
+        self.pending.clear();
+        self.rows = 0;
+        encoder.write(&self.task, piece)
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// As [`TableFile::push`].
+    pub fn close(mut self, encoder: &Encoder) -> Result<()> {
+        if self.rows > 0 {
+            self.flush(encoder)?;
+        }
+        encoder.close(&self.task);
+        Ok(())
+    }
+}

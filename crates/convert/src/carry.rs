@@ -78,7 +78,8 @@ pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
     if directory {
         return location.join(FOLDER)?.join(DOCUMENT);
     }
-    let parent = location.parent().ok_or_else(|| Error::usage("a file without a directory").at(location.to_string()))?;
+    let parent =
+        location.parent().ok_or_else(|| Error::usage("a file without a directory").at(location.to_string()))?;
     parent.join(&format!("{}{COMPANION_SUFFIX}", location.file_name()))?.join(DOCUMENT)
 }
 

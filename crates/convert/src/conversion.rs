@@ -63,13 +63,13 @@ pub fn convert(
 ) -> Result<Certificate> {
     let started = Instant::now();
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-    let directory = options.write.is_directory(plan.to);
+    let write = options.write.fitted(&plan.target, destination.file_name(), resources);
+    let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,
         false => Staging::file(destination, mode)?,
     };
-    let staging = Arc::new(staging);
-    let mut sink = plan.to.create(&staging, &plan.target, &options.write)?;
+    let mut sink = plan.to.create(&staging, &plan.target, &write)?;
     let source = match &plan.digested {
         Some(digested) => {
             let target = plan.mapping.apply(Arc::clone(&opened.graph))?;
@@ -97,10 +97,10 @@ pub fn convert(
         write_carry(&staging, directory, plan, &source.digests)?;
     }
     let manifests: Vec<&str> = plan.to.manifests(&written);
-    let staging = Arc::into_inner(staging).ok_or_else(|| Error::usage("a staging is still in use"))?;
     let published = staging.commit(&manifests)?;
     let (nodes, edges) = counts(&source.table);
-    let (carried, lost) = if options.lossy { (Vec::new(), plan.carried.clone()) } else { (plan.carried.clone(), Vec::new()) };
+    let (carried, lost) =
+        if options.lossy { (Vec::new(), plan.carried.clone()) } else { (plan.carried.clone(), Vec::new()) };
     Ok(Certificate {
         from: plan.from.id().to_owned(),
         to: plan.to.id().to_owned(),

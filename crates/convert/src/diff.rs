@@ -152,11 +152,17 @@ impl<'a> Side<'a> {
     }
 
     fn sums(&self, differing: &Differing, resources: &Resources, progress: &dyn Progress) -> Result<Vec<u128>> {
-        let states = self.each(differing, resources, progress, || vec![0u128; BUCKETS], |sums, element| {
-            if let Some(sum) = sums.get_mut(Side::bucket(&element)) {
-                *sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_128(element.line.as_bytes()));
-            }
-        })?;
+        let states = self.each(
+            differing,
+            resources,
+            progress,
+            || vec![0u128; BUCKETS],
+            |sums, element| {
+                if let Some(sum) = sums.get_mut(Side::bucket(&element)) {
+                    *sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_128(element.line.as_bytes()));
+                }
+            },
+        )?;
         let mut total = vec![0u128; BUCKETS];
         for state in states {
             total.iter_mut().zip(state).for_each(|(total, sum)| *total = total.wrapping_add(sum));

@@ -1,5 +1,9 @@
 //! How graphs are opened and written.
 
+use arrow_schema::DataType;
+use isomorph_model::{Graph, well_known};
+
+use crate::digests::Resources;
 use crate::registry::Format;
 
 /// What to do with a carry.
@@ -33,10 +37,27 @@ pub struct WriteOptions {
     /// For GraphAr.
     pub graphar: isomorph_graphar::WriteOptions,
     /// For NOCK.
-    pub nock: isomorph_nock::WriteOptions,
+    pub nock: isomorph_nock::CreateOptions,
 }
 
 impl WriteOptions {
+    /// The options for `graph` at a destination of this name: the name says whether NOCK is text, and a truth of 64 bits
+    /// needs a column of 64 bits.
+    pub(crate) fn fitted(&self, graph: &Graph, name: &str, resources: &Resources) -> WriteOptions {
+        let mut options = self.clone();
+        if name.to_ascii_lowercase().ends_with(".csv") {
+            options.nock.format = isomorph_nock::Format::Csv;
+        }
+        let mut properties =
+            graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
+        options.nock.truth_double |=
+            properties.any(|property| property.name == well_known::TRUTH && property.data_type == DataType::Float64);
+        options.nock.budget = resources.budget.clone();
+        options.nock.scratch = Some(resources.scratch.clone());
+        options.graphar.threads = Some(resources.threads);
+        options
+    }
+
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {

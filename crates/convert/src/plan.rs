@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
 use isomorph_model::type_name::type_name;
+use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
 use isomorph_storage::Location;
 use serde::Serialize;
 
@@ -184,7 +184,8 @@ impl Plan {
             self.line(format!("rel_name {:?}", slots.relation), text);
             self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
         }
-        let mixed = survey.nodes.members.values().chain(survey.relations.values().flat_map(|found| found.members.values()));
+        let mixed =
+            survey.nodes.members.values().chain(survey.relations.values().flat_map(|found| found.members.values()));
         let mixed = mixed.filter(|kinds| kinds.is_mixed()).count();
         if mixed > 0 {
             self.carried.push(format!("{mixed} columns of JSON text, whose values do not agree on a type"));

@@ -138,7 +138,12 @@ impl Format {
     ///
     /// # Errors
     /// When the graph is not of the format's shape, or files cannot be begun.
-    pub(crate) fn create(self, staging: &Arc<Staging>, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink>> {
+    pub(crate) fn create<'a>(
+        self,
+        staging: &'a Staging,
+        graph: &Graph,
+        options: &WriteOptions,
+    ) -> Result<Box<dyn Sink + 'a>> {
         match self {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),

@@ -10,8 +10,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::json::{self, Members};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{
-    Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property, Request,
-    Source, Tables, ValueKind,
+    Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property,
+    Request, Source, Tables, ValueKind,
 };
 
 use crate::digests::Resources;
@@ -169,9 +169,10 @@ impl Renderer {
         let targets = KeyTexts::new(&key(ty.target), &targets)?;
         let (mut line, mut identity, mut swap) = (String::new(), String::new(), String::new());
         for row in 0..batch.rows {
-            let relation = batch.relations.as_ref().map_or(fixed.as_str(), |relations| {
-                relations.names.value(relations.index.value(row) as usize)
-            });
+            let relation = batch
+                .relations
+                .as_ref()
+                .map_or(fixed.as_str(), |relations| relations.names.value(relations.index.value(row) as usize));
             let directed = match ty.direction {
                 Direction::Directed => true,
                 Direction::Undirected => false,
@@ -238,7 +239,8 @@ struct PropertyTexts<'a> {
 
 impl<'a> PropertyTexts<'a> {
     fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
-        let mut texts = PropertyTexts { columns: Vec::new(), bag: None, members: Members::default(), texts: Vec::new() };
+        let mut texts =
+            PropertyTexts { columns: Vec::new(), bag: None, members: Members::default(), texts: Vec::new() };
         for (property, column) in properties.iter().zip(columns) {
             match column {
                 Some(column) if property.kind == ValueKind::Bag => texts.bag = column.as_string_opt::<i32>(),

@@ -40,7 +40,8 @@ impl RowsByKey {
         let mut needed = vec![false; graph.nodes.len()];
         for (at, ty) in graph.edges.iter().enumerate().filter(|(at, _)| source.end_form(*at) == EndForm::Keys) {
             for end in [ty.source, ty.target] {
-                *needed.get_mut(end).ok_or_else(|| Error::usage(format!("edge type {at} ends in no node type")))? = true;
+                *needed.get_mut(end).ok_or_else(|| Error::usage(format!("edge type {at} ends in no node type")))? =
+                    true;
             }
         }
         let keyless: Vec<bool> = graph.nodes.iter().map(|ty| ty.key.kind == KeyKind::Row).collect();
@@ -48,7 +49,8 @@ impl RowsByKey {
         let options = LookupOptions::new(&resources.budget, &resources.scratch)
             .memory(resources.budget.limit() / 2 / several)
             .threads(resources.threads);
-        let builder = |(needed, keyless): (bool, &bool)| (needed && !keyless).then(|| KeyRowsBuilder::new(options.clone()));
+        let builder =
+            |(needed, keyless): (bool, &bool)| (needed && !keyless).then(|| KeyRowsBuilder::new(options.clone()));
         Ok(RowsByKey {
             names: graph.nodes.iter().map(|ty| ty.name.clone()).collect(),
             builders: needed.into_iter().zip(&keyless).map(builder).collect(),

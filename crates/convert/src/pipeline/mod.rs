@@ -15,10 +15,10 @@ use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeB
 use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
-pub use ends::{DANGLING_END, KeysByRow, REPEATED_KEY};
 use ends::RowsByKey;
-pub use run::EDGE_ORDER;
+pub use ends::{DANGLING_END, KeysByRow, REPEATED_KEY};
 use run::Cursor;
+pub use run::EDGE_ORDER;
 use sorted::{Sorted, Wanted, sort};
 
 /// Brings `sink` all that it asks for.

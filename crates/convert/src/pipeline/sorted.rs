@@ -142,7 +142,8 @@ impl Sorted {
             let (aligned, other) = (Ends::Rows(batch.aligned), Ends::Rows(batch.other));
             let (source, target) = if self.order == EdgeOrder::Target { (other, aligned) } else { (aligned, other) };
             let mut columns = batch.payload.columns().iter().cloned();
-            let relations = if self.relations { columns.next().map(|names| relations(&names)).transpose()? } else { None };
+            let relations =
+                if self.relations { columns.next().map(|names| relations(&names)).transpose()? } else { None };
             take(EdgeBatch {
                 ty: self.ty,
                 rows: source.len(),

@@ -23,6 +23,9 @@ const MAX_ROWS: usize = 1 << 31;
 /// Payload that one buffer may hold, bytes: its text columns have 32-bit offsets.
 const MAX_PAYLOAD: usize = 1 << 30;
 
+/// A sort does not begin with less memory, bytes.
+const LEAST_MEMORY: u64 = 4 << 10;
+
 /// Sorts edges by (aligned end, other end), in memory as long as the budget lasts, then in temporary files.
 ///
 /// Edges with equal ends keep the order of their sequence numbers, so that the result depends neither on the order of
@@ -49,14 +52,15 @@ struct State {
 }
 
 impl EdgeSorter {
-    /// An empty sorter.
+    /// An empty sorter. If the budget has less left than the options say, it makes do with that.
     ///
     /// # Errors
-    /// [`Kind::TooLarge`] when the budget has not even a quarter of the memory of the options left;
-    /// [`Kind::Unsupported`] when a payload column has a type that cannot be kept (unions).
+    /// [`Kind::TooLarge`] when the budget has next to nothing left; [`Kind::Unsupported`] when a payload column has a
+    /// type that cannot be kept (unions).
     pub fn new(options: SortOptions) -> Result<Self> {
         let payload = Payload::new(options.payload.clone())?;
-        let plan = MemoryPlan::new(options.memory, options.threads);
+        let memory = options.memory.min(options.budget.available()).max(LEAST_MEMORY);
+        let plan = MemoryPlan::new(memory, options.threads);
         let working = options.budget.reserve(plan.working)?;
         let state = State {
             buffer: Buffer::default(),
@@ -177,10 +181,11 @@ impl EdgeSorter {
         Ok(())
     }
 
-    /// Whether the budget has room for the buffer as it is.
+    /// Whether there is room for the buffer as it is. Half of the working memory may be used, so that runs do not
+    /// become tiny when others have taken the whole budget; the other half is enough to encode blocks.
     fn make_room(&self, state: &mut State) -> bool {
         let cost = state.buffer.cost(!self.payload.is_empty());
-        let missing = cost.saturating_sub(state.held.bytes());
+        let missing = cost.saturating_sub(state.held.bytes() + state.working.bytes() / 2);
         let fits =
             cost <= self.plan.buffer && state.buffer.rows() <= MAX_ROWS && state.buffer.payload_bytes() <= MAX_PAYLOAD;
         fits && (missing == 0 || state.held.try_grow(missing))
@@ -199,8 +204,8 @@ impl EdgeSorter {
         let sorted = SortedRows::sort(buffer, self.payload.columns(), threads)?;
         let mut writer = RunWriter::new(&self.options.scratch)?;
         writer.write_sorted(&sorted, block_rows, self.keeps_order(), threads)?;
-        self.keep(state, 0, writer.finish()?)?;
         drop(sorted);
+        self.keep(state, 0, writer.finish()?)?;
         let held = state.held.bytes();
         state.held.shrink(held);
         state.broken = false;

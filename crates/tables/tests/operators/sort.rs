@@ -251,6 +251,32 @@ fn memory_and_temporary_space_are_given_back() {
 }
 
 #[test]
+fn a_sort_that_cannot_spill_says_so_and_stays_broken() {
+    let gone = std::env::temp_dir().join(format!("isomorph-sort-{}", std::process::id()));
+    std::fs::create_dir(&gone).unwrap();
+    let scratch = Scratch::new(Some(&gone)).unwrap();
+    std::fs::remove_dir(&gone).unwrap();
+    let sorter = EdgeSorter::new(SortOptions::new(&Budget::new(TINY), &scratch)).unwrap();
+    let numbers: Vec<u64> = (0..1_000).rev().collect();
+    let mut errors = (0..10).filter_map(|_| sorter.push(&numbers, &numbers, None, 0).err());
+    assert_ne!(errors.next().unwrap().kind(), Kind::Poisoned, "the first error is the cause");
+    assert_eq!(errors.next().unwrap().kind(), Kind::Poisoned);
+    assert_eq!(sorter.finish().err().map(|error| error.kind()), Some(Kind::Poisoned));
+}
+
+#[test]
+fn a_sort_makes_do_with_what_others_have_left() {
+    let budget = Budget::new(AMPLE);
+    let _others = budget.reserve(AMPLE - TINY).unwrap();
+    let sorter = EdgeSorter::new(SortOptions::new(&budget, &Scratch::new(None).unwrap())).unwrap();
+    let numbers: Vec<u64> = (0..10_000).rev().collect();
+    numbers.chunks(100).for_each(|numbers| sorter.push(numbers, numbers, None, 0).unwrap());
+    let sorted = sorter.finish().unwrap();
+    assert!(sorted.is_spilled());
+    assert!(collect(sorted.stream().unwrap()).0.into_iter().eq((0..10_000).map(|number| (number, number))));
+}
+
+#[test]
 fn misuse_is_an_error() {
     let columns = payload(0..2);
     let kind = |result: isomorph_error::Result<()>| result.unwrap_err().kind();

@@ -201,6 +201,20 @@ impl Batch {
     }
 }
 
+impl NodeBatch {
+    /// `rows` rows from `start` on; no copy but for labels.
+    pub fn slice(&self, start: usize, rows: usize) -> NodeBatch {
+        NodeBatch {
+            ty: self.ty,
+            start: self.start + start as u64,
+            rows,
+            keys: self.keys.as_ref().map(|keys| keys.slice(start, rows)),
+            labels: self.labels.as_ref().map(|labels| labels.slice(start, rows)),
+            properties: slice_columns(&self.properties, start, rows),
+        }
+    }
+}
+
 impl EdgeBatch {
     /// `rows` rows from `start` on; no copy.
     pub fn slice(&self, start: usize, rows: usize) -> EdgeBatch {

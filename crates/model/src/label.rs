@@ -52,13 +52,23 @@ impl LabelColumn {
     }
 
     /// The same rows with every set passed through `change`: it gets the names of a set and returns the new names.
-    /// Called once for each distinct set, not once for each row.
+    /// Called once for each distinct set in use, not once for each row.
     pub fn map_sets(&self, mut change: impl FnMut(Vec<&str>) -> Vec<String>) -> LabelColumn {
         let mut builder = LabelBuilder::default();
+        let mut used = vec![false; self.sets.len()];
+        for &set in &self.rows {
+            if let Some(used) = used.get_mut(set as usize) {
+                *used = true;
+            }
+        }
         let sets: Vec<u32> = self
             .sets
             .iter()
-            .map(|set| {
+            .zip(used)
+            .map(|(set, used)| {
+                if !used {
+                    return 0;
+                }
                 let names = set.iter().filter_map(|&name| self.names.get(name as usize)).map(String::as_str).collect();
                 let changed = change(names);
                 builder.intern(changed.iter().map(String::as_str))
@@ -136,6 +146,17 @@ mod tests {
         assert_eq!(column.rows(), [0, 0, 1]);
         assert_eq!(column.row(1).collect::<Vec<_>>(), ["b", "a"]);
         assert_eq!(column.row(2).count(), 0);
+    }
+
+    #[test]
+    fn a_slice_forgets_the_labels_of_other_rows_when_it_is_changed() {
+        let mut builder = LabelBuilder::default();
+        builder.push(["a"]);
+        builder.push(["b"]);
+        let slice = builder.finish().slice(1, 1);
+        let column = slice.map_sets(|names| names.into_iter().map(str::to_owned).collect());
+        assert_eq!(column.names(), ["b"]);
+        assert_eq!(column.row(0).collect::<Vec<_>>(), ["b"]);
     }
 
     #[test]

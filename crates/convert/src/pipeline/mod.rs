@@ -5,6 +5,7 @@
 //! where the source does not have them in the order that is wanted.
 
 mod ends;
+mod merge;
 mod run;
 mod sorted;
 
@@ -17,9 +18,13 @@ use crate::parallel;
 use crate::progress::Progress;
 use ends::RowsByKey;
 pub use ends::{DANGLING_END, KeysByRow, REPEATED_KEY};
+use merge::merge;
 use run::Cursor;
 pub use run::EDGE_ORDER;
 use sorted::{Sorted, Wanted, sort};
+
+/// So many nodes are delivered at once with the edges that leave them: these edges are held in memory.
+const TOGETHER: usize = 8_192;
 
 /// Brings `sink` all that it asks for.
 ///
@@ -132,13 +137,20 @@ fn nodes_with_out_edges(
             let mut next = 0;
             parallel::in_order(&parts, resources.threads, Ok, |batch| {
                 let nodes = nodes_of(batch, ty, &mut next)?;
-                let end = nodes.start + nodes.rows as u64;
                 progress.advance(nodes.rows as u64);
-                sink.write(0, Batch::Nodes(nodes))?;
-                for cursor in &mut cursors {
-                    while let Some(edges) = cursor.below(ty, end, graph)? {
-                        progress.advance(edges.rows as u64);
-                        sink.write(0, Batch::Edges(with_target_keys(edges, graph, &keys)?))?;
+                for from in (0..nodes.rows).step_by(TOGETHER) {
+                    let nodes = nodes.slice(from, TOGETHER.min(nodes.rows - from));
+                    let end = nodes.start + nodes.rows as u64;
+                    sink.write(0, Batch::Nodes(nodes))?;
+                    let mut pieces = Vec::new();
+                    for cursor in &mut cursors {
+                        while let Some(edges) = cursor.below(ty, end, graph)? {
+                            progress.advance(edges.rows as u64);
+                            pieces.push(with_target_keys(edges, graph, &keys)?);
+                        }
+                    }
+                    if let Some(edges) = merge(pieces)? {
+                        sink.write(0, Batch::Edges(edges))?;
                     }
                 }
                 Ok(())

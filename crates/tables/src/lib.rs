@@ -7,6 +7,7 @@ mod fence;
 mod json;
 pub mod lookup;
 mod options;
+mod orc;
 mod parquet;
 mod predicate;
 mod reader;

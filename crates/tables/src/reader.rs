@@ -10,6 +10,7 @@ use isomorph_storage::Blob;
 
 use crate::csv::CsvFile;
 use crate::json::JsonFile;
+use crate::orc::OrcFile;
 use crate::parquet::{self, ParquetFile, Scan};
 use crate::row_order::RowOrder;
 use crate::{Encoding, ReadOptions, Selection};
@@ -43,6 +44,7 @@ pub struct TableReader(Source);
 #[derive(Clone)]
 enum Source {
     Parquet(Arc<ParquetFile>),
+    Orc(Arc<OrcFile>),
     Csv(Arc<CsvFile>),
     Json(Arc<JsonFile>),
 }
@@ -57,9 +59,9 @@ impl TableReader {
     pub fn open(blob: Blob, encoding: Encoding, options: &ReadOptions) -> Result<Self> {
         Ok(TableReader(match encoding {
             Encoding::Parquet => Source::Parquet(Arc::new(ParquetFile::open(blob, options)?)),
+            Encoding::Orc => Source::Orc(Arc::new(OrcFile::open(blob, options)?)),
             Encoding::Csv => Source::Csv(Arc::new(CsvFile::open(blob, options)?)),
             Encoding::JsonLines => Source::Json(Arc::new(JsonFile::open(blob, options)?)),
-            Encoding::Orc => return Err(Error::unsupported(format!("reading {encoding}"))),
         }))
     }
 
@@ -67,6 +69,7 @@ impl TableReader {
     pub fn schema(&self) -> &SchemaRef {
         match &self.0 {
             Source::Parquet(file) => file.schema(),
+            Source::Orc(file) => file.schema(),
             Source::Csv(file) => file.schema(),
             Source::Json(file) => file.schema(),
         }
@@ -76,6 +79,7 @@ impl TableReader {
     pub fn row_count(&self) -> Option<u64> {
         match &self.0 {
             Source::Parquet(file) => Some(file.row_count()),
+            Source::Orc(file) => Some(file.row_count()),
             Source::Csv(_) | Source::Json(_) => None,
         }
     }
@@ -85,7 +89,7 @@ impl TableReader {
     pub fn footer_metadata(&self) -> Vec<(&str, &str)> {
         match &self.0 {
             Source::Parquet(file) => file.footer_metadata(),
-            Source::Csv(_) | Source::Json(_) => Vec::new(),
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Vec::new(),
         }
     }
 
@@ -93,6 +97,7 @@ impl TableReader {
     pub fn row_groups(&self) -> usize {
         match &self.0 {
             Source::Parquet(file) => file.row_groups(),
+            Source::Orc(file) => file.stripes(),
             Source::Csv(_) | Source::Json(_) => 1,
         }
     }
@@ -101,6 +106,7 @@ impl TableReader {
     pub fn rows_of_group(&self, group: usize) -> Option<Range<u64>> {
         match &self.0 {
             Source::Parquet(file) => Some(file.rows_of(group)),
+            Source::Orc(file) => Some(file.rows_of(group)),
             Source::Csv(_) | Source::Json(_) => None,
         }
     }
@@ -115,6 +121,10 @@ impl TableReader {
             Source::Parquet(file) => {
                 let scan = Scan::new(file, selection)?;
                 Ok(Batches { schema: Arc::clone(scan.schema()), batches: Box::new(scan) })
+            }
+            Source::Orc(file) => {
+                let (schema, batches) = file.scan(selection)?;
+                Ok(Batches { schema, batches: Box::new(batches) })
             }
             Source::Csv(file) => {
                 one_part(selection)?;

@@ -9,6 +9,7 @@ use isomorph_error::{Error, Result};
 
 use crate::csv::CsvWriter;
 use crate::json::JsonWriter;
+use crate::orc::OrcWriter;
 use crate::parquet::ParquetWriter;
 use crate::{Encoding, WriteOptions};
 
@@ -21,6 +22,7 @@ pub struct TableWriter<W: Write + Send> {
 
 enum Sink<W: Write + Send> {
     Parquet(Box<ParquetWriter<W>>),
+    Orc(Box<OrcWriter<W>>),
     Csv(CsvWriter<W>),
     Json(JsonWriter<W>),
 }
@@ -44,9 +46,9 @@ impl<W: Write + Send> TableWriter<W> {
         let out = Counted { out, bytes: 0 };
         let sink = match encoding {
             Encoding::Parquet => Sink::Parquet(Box::new(ParquetWriter::create(out, schema, options)?)),
+            Encoding::Orc => Sink::Orc(Box::new(OrcWriter::create(out, schema, options)?)),
             Encoding::Csv => Sink::Csv(CsvWriter::create(out, schema, options)?),
             Encoding::JsonLines => Sink::Json(JsonWriter::create(out, schema)?),
-            Encoding::Orc => return Err(Error::unsupported(format!("writing {encoding}"))),
         };
         Ok(TableWriter { sink, schema: Arc::new(schema.clone()), rows: 0 })
     }
@@ -68,6 +70,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
         match &mut self.sink {
             Sink::Parquet(writer) => writer.write(batch)?,
+            Sink::Orc(writer) => writer.write(batch)?,
             Sink::Csv(writer) => writer.write(batch)?,
             Sink::Json(writer) => writer.write(batch)?,
         }
@@ -82,6 +85,7 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn finish(self) -> Result<(W, WriteStats)> {
         let out = match self.sink {
             Sink::Parquet(writer) => writer.finish()?,
+            Sink::Orc(writer) => writer.finish()?,
             Sink::Csv(writer) => writer.finish()?,
             Sink::Json(writer) => writer.finish()?,
         };

@@ -12,7 +12,7 @@ use super::split::{Records, Splitter};
 use super::{CsvDialect, Quoting};
 use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
 use crate::text::column::{self, Cell, Refused};
-use crate::text::select::{Selected, Wanted};
+use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
 /// A CSV file: its header was read and matched with the declared columns.
@@ -74,7 +74,7 @@ impl CsvFile {
             header: true,
         };
         let schema = Arc::clone(wanted.schema());
-        Ok((schema, Selected::new(batches, wanted, 0, self.blob.place())))
+        Ok((schema, Selected::new(batches, wanted, self.blob.place())))
     }
 }
 
@@ -146,7 +146,7 @@ struct CsvBatches {
 }
 
 impl CsvBatches {
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    fn next_batch(&mut self) -> Result<Option<Numbered>> {
         if self.header {
             self.splitter.next(1, usize::MAX)?;
             self.header = false;
@@ -174,8 +174,9 @@ impl CsvBatches {
             }
             columns.push(column);
         }
+        let first = self.next;
         self.next += records.len() as u64;
-        convert::batch(columns, &self.schema, records.len()).map(Some)
+        Ok(Some((first, convert::batch(columns, &self.schema, records.len())?)))
     }
 
     fn cell<'a>(&self, declared: &Field, field: super::split::Field, bytes: &'a [u8]) -> Cell<'a> {
@@ -199,7 +200,7 @@ impl CsvBatches {
 }
 
 impl Iterator for CsvBatches {
-    type Item = Result<RecordBatch>;
+    type Item = Result<Numbered>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_batch().transpose()

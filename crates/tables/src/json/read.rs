@@ -13,7 +13,7 @@ use super::record::Keys;
 use super::value::{is_readable, parse};
 use crate::rules::{JSON_RECORD, TEXT_VALUE};
 use crate::text::column::Refused;
-use crate::text::select::{Selected, Wanted};
+use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
 /// A file of JSON lines. It says nothing of itself; everything is declared.
@@ -73,7 +73,7 @@ impl JsonFile {
             line: 0,
         };
         let schema = Arc::clone(wanted.schema());
-        Ok((schema, Selected::new(batches, wanted, 0, self.blob.place())))
+        Ok((schema, Selected::new(batches, wanted, self.blob.place())))
     }
 }
 
@@ -93,7 +93,7 @@ struct JsonBatches {
 }
 
 impl JsonBatches {
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+    fn next_batch(&mut self) -> Result<Option<Numbered>> {
         let mut text = String::new();
         // For each row its line, and where the values of its columns lie in `text`.
         let mut lines: Vec<u64> = Vec::new();
@@ -136,8 +136,9 @@ impl JsonBatches {
             }
             columns.push(column);
         }
+        let first = self.row;
         self.row += lines.len() as u64;
-        convert::batch(columns, &self.schema, lines.len()).map(Some)
+        Ok(Some((first, convert::batch(columns, &self.schema, lines.len())?)))
     }
 
     /// Appends the next line to `text`; false at the end.
@@ -169,7 +170,7 @@ fn reason(error: &serde_json::Error) -> String {
 }
 
 impl Iterator for JsonBatches {
-    type Item = Result<RecordBatch>;
+    type Item = Result<Numbered>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_batch().transpose()

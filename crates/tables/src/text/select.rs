@@ -50,26 +50,35 @@ impl Wanted {
         Ok(Wanted { read, output, condition, rows: selection.checked_rows()?, schema })
     }
 
+    /// The rows that are wanted; nothing when all are.
+    pub(crate) fn rows(&self) -> Option<&[Range<u64>]> {
+        self.rows.as_deref()
+    }
+
     /// The schema of the selected batches.
     pub(crate) fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 }
 
-/// The selected rows of a source that gives all its rows in order.
+/// A batch, and the number of its first row in the file.
+pub(crate) type Numbered = (u64, RecordBatch);
+
+/// The selected rows of a source that gives its rows in order.
 pub(crate) struct Selected<S> {
     source: S,
     wanted: Wanted,
     place: Place,
-    /// The number of the next row of the source.
+    /// The number of the row behind the last that the source gave.
     next: u64,
     ended: bool,
 }
 
-impl<S: Iterator<Item = Result<RecordBatch>>> Selected<S> {
-    /// `source` gives the columns `wanted.read`, from row `first` on; `place` names it in errors.
-    pub(crate) fn new(source: S, wanted: Wanted, first: u64, place: Place) -> Self {
-        Selected { source, wanted, place, next: first, ended: false }
+impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
+    /// `source` gives the columns `wanted.read` of all rows that are wanted, and perhaps of others; `place` names it in
+    /// errors.
+    pub(crate) fn new(source: S, wanted: Wanted, place: Place) -> Self {
+        Selected { source, wanted, place, next: 0, ended: false }
     }
 
     fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
@@ -78,14 +87,14 @@ impl<S: Iterator<Item = Result<RecordBatch>>> Selected<S> {
             if last.is_some_and(|last| self.next >= last) {
                 return Ok(None);
             }
-            let Some(batch) = self.source.next().transpose()? else {
+            let Some((first, batch)) = self.source.next().transpose()? else {
                 if let Some(last) = last {
                     let message = format!("the file has {} rows; row {} is asked for", self.next, last - 1);
                     return Err(Error::usage(message));
                 }
                 return Ok(None);
             };
-            let here = self.next..self.next + batch.num_rows() as u64;
+            let here = first..first + batch.num_rows() as u64;
             self.next = here.end;
             let rows = match &self.wanted.rows {
                 Some(rows) => intersect(rows, &here),
@@ -136,7 +145,7 @@ impl<S: Iterator<Item = Result<RecordBatch>>> Selected<S> {
     }
 }
 
-impl<S: Iterator<Item = Result<RecordBatch>>> Iterator for Selected<S> {
+impl<S: Iterator<Item = Result<Numbered>>> Iterator for Selected<S> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {

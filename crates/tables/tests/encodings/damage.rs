@@ -56,6 +56,17 @@ fn damaged_parquet_files_never_panic() {
 }
 
 #[test]
+fn damaged_orc_files_never_panic() {
+    for compression in [Compression::None, Compression::Zstd(1), Compression::Gzip(6)] {
+        let (names, _) = crate::orc::without_unsigned_longs(true);
+        let batch = batch(columns(true), true, 1).project(&names).unwrap();
+        let bytes = write(&batch, Encoding::Orc, &WriteOptions::default().compression(compression));
+        let refused = survive(&bytes, Encoding::Orc, &ReadOptions::declared(batch.schema()));
+        assert!(refused >= bytes.len(), "{refused} of {}", 2 * bytes.len());
+    }
+}
+
+#[test]
 fn damaged_text_never_panics() {
     for encoding in [Encoding::Csv, Encoding::JsonLines] {
         let batch = batch(if encoding == Encoding::Csv { scalars(true) } else { columns(true) }, true, 1);

@@ -4,6 +4,7 @@
 mod csv;
 mod damage;
 mod json;
+mod orc;
 mod parquet;
 mod point;
 mod samples;

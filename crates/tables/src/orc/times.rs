@@ -1,0 +1,109 @@
+//! Points in time as ORC keeps them: seconds since 2015 and nanoseconds, with a flaw before 1970.
+//!
+//! The first writer rounded seconds towards zero and the first reader took one off again whenever the seconds are
+//! negative and there are nanoseconds to speak of (ORC-763). All writers and readers do so since. The last second of
+//! 1969 cannot be told from the first of 1970 that way: it is refused when written.
+
+use arrow_schema::TimeUnit;
+
+/// 2015-01-01T00:00:00Z, seconds.
+const EPOCH: i64 = 1_420_070_400;
+const BILLION: i64 = 1_000_000_000;
+/// Fewer nanoseconds than this were not counted by the first reader.
+const COUNTED: i64 = 1_000_000;
+
+fn per_second(unit: &TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => BILLION,
+    }
+}
+
+/// The stored pair of a point in time; nothing for one that cannot be stored.
+pub(super) fn encode(value: i64, unit: &TimeUnit) -> Option<(i64, i64)> {
+    let per_second = per_second(unit);
+    let mut seconds = value.div_euclid(per_second);
+    let nanoseconds = value.rem_euclid(per_second) * (BILLION / per_second);
+    if seconds < 0 && nanoseconds >= COUNTED {
+        if seconds == -1 {
+            return None;
+        }
+        seconds += 1;
+    }
+    Some((seconds.checked_sub(EPOCH)?, pack(nanoseconds)))
+}
+
+/// The point in time of a stored pair; nothing when `unit` cannot hold it.
+pub(super) fn decode(seconds: i64, nanoseconds: i64, unit: &TimeUnit) -> Option<i64> {
+    let nanoseconds = unpack(nanoseconds)?;
+    let mut seconds = seconds.checked_add(EPOCH)?;
+    if seconds < 0 && nanoseconds >= COUNTED {
+        seconds = seconds.checked_sub(1)?;
+    }
+    let per_second = per_second(unit);
+    let step = BILLION / per_second;
+    if nanoseconds % step != 0 {
+        return None;
+    }
+    let value = i128::from(seconds) * i128::from(per_second) + i128::from(nanoseconds / step);
+    i64::try_from(value).ok()
+}
+
+/// Trailing zeros, if there are two or more, are counted in the low three bits.
+fn pack(nanoseconds: i64) -> i64 {
+    if nanoseconds == 0 || nanoseconds % 100 != 0 {
+        return nanoseconds << 3;
+    }
+    let (mut digits, mut zeros) = (nanoseconds / 100, 1);
+    while digits % 10 == 0 && zeros < 7 {
+        digits /= 10;
+        zeros += 1;
+    }
+    digits << 3 | zeros
+}
+
+fn unpack(packed: i64) -> Option<i64> {
+    let zeros = (packed & 7) as u32;
+    let digits = packed >> 3;
+    let scale = if zeros == 0 { 1 } else { 10i64.pow(zeros + 1) };
+    digits.checked_mul(scale).filter(|nanoseconds| (0..BILLION).contains(nanoseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_in_time_come_back() {
+        let units = [TimeUnit::Second, TimeUnit::Millisecond, TimeUnit::Microsecond, TimeUnit::Nanosecond];
+        for unit in units {
+            let second = per_second(&unit);
+            for value in [0, 1, 999, 1000, 12_345_678, i64::MAX, -second, -2 * second, -2 * second + 1, -5 * second - 7]
+            {
+                let (seconds, nanoseconds) = encode(value, &unit).unwrap_or_default();
+                assert_eq!(decode(seconds, nanoseconds, &unit), Some(value), "{value} {unit:?}");
+            }
+        }
+        assert_eq!(encode(-62_135_596_800_000, &TimeUnit::Millisecond), Some((-63_555_667_200, 0)));
+    }
+
+    #[test]
+    fn the_last_second_before_1970_is_refused() {
+        assert_eq!(encode(-1, &TimeUnit::Millisecond), None);
+        assert_eq!(encode(-999, &TimeUnit::Millisecond), None);
+        assert!(encode(-1000, &TimeUnit::Millisecond).is_some());
+        // Less than a millisecond is not counted, so it is safe.
+        let stored = encode(-BILLION + 5, &TimeUnit::Nanosecond).unwrap_or_default();
+        assert_eq!(decode(stored.0, stored.1, &TimeUnit::Nanosecond), Some(-BILLION + 5));
+    }
+
+    #[test]
+    fn what_a_unit_cannot_hold_is_refused() {
+        assert_eq!(decode(0, pack(1), &TimeUnit::Millisecond), None);
+        assert_eq!(decode(i64::MAX, 0, &TimeUnit::Second), None);
+        assert_eq!(decode(0, BILLION << 3, &TimeUnit::Nanosecond), None);
+        assert_eq!(decode(i64::MAX / 2, 0, &TimeUnit::Nanosecond), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! ORC: every type it has comes back, and real files of other writers say what their Parquet twins say.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch, TimestampMillisecondArray};
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use bytes::Bytes;
+use isomorph_error::Kind;
+use isomorph_storage::Blob;
+use isomorph_tables::{
+    Compression, Encoding, Predicate, ReadOptions, Selection, TableReader, TableWriter, WriteOptions,
+};
+
+use crate::samples::{batch, columns, open, read, rising, write};
+
+const ORC: Encoding = Encoding::Orc;
+
+/// The positions of the sample columns that ORC can hold, and their names: 64 bits without a sign it has not, and of
+/// the times only those outside the last second of 1969.
+pub fn without_unsigned_longs(nullable: bool) -> (Vec<usize>, Vec<&'static str>) {
+    columns(nullable)
+        .iter()
+        .enumerate()
+        .filter(|(_, (name, _))| !matches!(*name, "u64" | "ms" | "us" | "ns" | "utc"))
+        .map(|(position, (name, _))| (position, *name))
+        .unzip()
+}
+
+fn sample(nullable: bool, repeats: usize) -> RecordBatch {
+    let all = batch(columns(nullable), nullable, repeats);
+    all.project(&without_unsigned_longs(nullable).0).unwrap()
+}
+
+/// Nullability is not kept in ORC: every column may hold nulls.
+fn assert_round_trip(batch: &RecordBatch, options: &WriteOptions) {
+    let bytes = write(batch, ORC, options);
+    let reader = open(&bytes, ORC, &ReadOptions::declared(batch.schema())).unwrap();
+    assert_eq!(reader.row_count(), Some(batch.num_rows() as u64));
+    assert_eq!(read(&reader, &Selection::all()).unwrap().columns(), batch.columns());
+}
+
+#[test]
+fn every_type_and_compression_comes_back() {
+    for nullable in [false, true] {
+        for compression in
+            [Compression::None, Compression::Snappy, Compression::Zstd(3), Compression::Lz4, Compression::Gzip(6)]
+        {
+            let options = WriteOptions::default().compression(compression);
+            assert_round_trip(&sample(nullable, 1), &options);
+            assert_round_trip(&sample(nullable, 300), &options);
+            let small = WriteOptions { row_group_rows: 1000, ..options };
+            assert_round_trip(&sample(nullable, 300), &small);
+        }
+    }
+    assert_round_trip(&sample(true, 1).slice(0, 0), &WriteOptions::default());
+    assert_round_trip(&rising(100_000), &WriteOptions::default());
+}
+
+#[test]
+fn times_before_1970_come_back_and_the_last_second_is_refused() {
+    for zone in [None, Some("UTC")] {
+        let times = |values: Vec<i64>| {
+            let array = TimestampMillisecondArray::from(values).with_timezone_opt(zone);
+            RecordBatch::try_from_iter([("t", Arc::new(array) as Arc<dyn Array>)]).unwrap()
+        };
+        let far = vec![-62_135_596_800_000, -1_000_000_001, -1001, -1000, 0, 1, 253_402_300_799_999];
+        assert_round_trip(&times(far), &WriteOptions::default());
+        let late = times(vec![0, -1]);
+        let mut writer = TableWriter::create(Vec::new(), ORC, &late.schema(), &WriteOptions::default()).unwrap();
+        let error = writer.write(&late).unwrap_err();
+        assert_eq!((error.kind(), error.place().field.as_deref()), (Kind::Unsupported, Some("t")));
+        assert_eq!(error.place().row, Some(1));
+    }
+}
+
+#[test]
+fn undeclared_times_are_nanoseconds() {
+    let times = TimestampMillisecondArray::from(vec![Some(5), None]);
+    let batch = RecordBatch::try_from_iter([("t", Arc::new(times) as Arc<dyn Array>)]).unwrap();
+    let reader = open(&write(&batch, ORC, &WriteOptions::default()), ORC, &ReadOptions::default()).unwrap();
+    assert_eq!(reader.schema().field(0).data_type(), &DataType::Timestamp(TimeUnit::Nanosecond, None));
+}
+
+#[test]
+fn what_orc_lacks_is_refused_before_anything_is_written() {
+    let schema = Schema::new(vec![Field::new("u", DataType::UInt64, true)]);
+    let create = |options: &WriteOptions| TableWriter::create(Vec::new(), ORC, &schema, options).err().unwrap();
+    let error = create(&WriteOptions::default());
+    assert_eq!((error.kind(), error.place().field.as_deref()), (Kind::Unsupported, Some("u")));
+}
+
+#[test]
+fn selection_and_stripes() {
+    let table = rising(50_000);
+    let options = WriteOptions { row_group_rows: 10_000, ..WriteOptions::default() };
+    let bytes = write(&table, ORC, &options);
+    let blob = Blob::from_bytes("table", &bytes);
+    let reader = TableReader::open(blob.clone(), ORC, &ReadOptions::default()).unwrap();
+    assert_eq!((reader.row_groups(), reader.rows_of_group(2)), (5, Some(20_000..30_000)));
+    let before = blob.bytes_read();
+    let selection = Selection::all().columns(["id"]).rows([9_998..10_001, 40_000..40_001]).row_numbers("row");
+    let found = read(&reader, &selection).unwrap();
+    assert_eq!(found.column(0), found.column(1));
+    assert_eq!(found.num_rows(), 4);
+    assert!(blob.bytes_read() - before < bytes.len() as u64 / 4);
+    let filter = Predicate::equal("name", "name 00012345");
+    let found = read(&reader, &Selection::all().columns(["id"]).filter(filter).row_groups(1..2)).unwrap();
+    assert_eq!(found.column(0).as_primitive::<arrow_array::types::Int64Type>().values(), &[12_345]);
+    let rows = reader.read_rows(&["id"], &[30_000..30_002, 1..2]).unwrap();
+    assert_eq!(rows.column(0).as_primitive::<arrow_array::types::Int64Type>().values(), &[30_000, 30_001, 1]);
+    assert!(reader.batches(&Selection::all().rows([0..50_001])).is_err());
+    assert!(reader.batches(&Selection::all().row_groups(4..6)).is_err());
+}
+
+fn sample_graph() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/graphar-testing/ldbc_sample")
+}
+
+/// The files below `directory`, relative to it.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push(path.strip_prefix(directory).unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn real_files_say_what_their_parquet_twins_say() {
+    let graph = sample_graph();
+    if !graph.is_dir() {
+        println!("SKIPPED: no shared/data/graphar-testing beside the project");
+        return;
+    }
+    let mut compared = 0;
+    for file in files(&graph.join("orc")) {
+        let is_chunk = file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("chunk"));
+        if !is_chunk || !graph.join("parquet").join(&file).is_file() {
+            continue;
+        }
+        let open = |folder: &str, encoding: Encoding| {
+            let bytes = Bytes::from(std::fs::read(graph.join(folder).join(&file)).unwrap());
+            TableReader::open(Blob::from_bytes("chunk", &bytes), encoding, &ReadOptions::default()).unwrap()
+        };
+        let (orc, parquet) = (open("orc", ORC), open("parquet", Encoding::Parquet));
+        let names: Vec<_> = orc.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let orc = read(&orc, &Selection::all()).unwrap();
+        let parquet = read(&parquet, &Selection::all().columns(names)).unwrap();
+        assert_eq!(orc.columns(), parquet.columns(), "{}", file.display());
+        compared += 1;
+    }
+    assert!(compared >= 40, "{compared} files");
+}

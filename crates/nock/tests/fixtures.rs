@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{edge_order, fixtures, open, view};
+use common::{assert_same, edge_order, fixtures, open, view};
 use isomorph_nock::{OpenOptions, Tolerance, rules};
 use serde_json::{Value, json};
 
@@ -38,6 +38,15 @@ fn tiny() {
     let found = read(&root.join("01_tiny/tiny.parq"));
     assert_eq!(without_node_truth(found.clone()), without_node_truth(wanted));
     assert!(found["nodes"].as_array().unwrap().iter().all(|node| node["truth"].is_f64()));
+}
+
+#[test]
+fn text_twins_say_the_same() {
+    let Some(root) = fixtures() else { return };
+    for stem in ["01_tiny/tiny", "03_karate_example/part_0", "03_karate_example/part_1", "04_rdf_literals/out", "05_rdf_uris/out"] {
+        let table = read(&root.join(format!("{stem}.parq")));
+        assert_same(&read(&root.join(format!("{stem}.csv"))), &table, stem);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub(crate) use partition::{Partition, Piece, Wanted};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Location, Root};
 
+use crate::Tolerance;
 use crate::columns::Column;
 use names::PartFile;
 
@@ -39,7 +40,7 @@ pub fn detect(location: &Location) -> Result<Option<Format>> {
 fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     let format = format_of(blob)?;
     let layout = match format {
-        Format::Parquet => match Partition::open(blob.clone(), 0, format) {
+        Format::Parquet => match Partition::open(blob.clone(), 0, format, Tolerance::Normal) {
             Ok(partition) => return Ok((!partition.layout.empty || is_parq(blob)).then_some(format)),
             Err(error) if error.kind().exit_code() == 3 => return Ok(None),
             Err(error) => return Err(error),
@@ -79,22 +80,22 @@ fn files(location: &Location) -> Result<(Vec<(Blob, u64)>, bool)> {
 ///
 /// # Errors
 /// When it is not a NOCK file.
-pub(crate) fn open_blob(blob: Blob, id: u64) -> Result<Partition> {
+pub(crate) fn open_blob(blob: Blob, id: u64, tolerance: Tolerance) -> Result<Partition> {
     let format = format_of(&blob)?;
-    Partition::open(blob, id, format)
+    Partition::open(blob, id, format, tolerance)
 }
 
 /// Opens every partition at `location`; and whether it is a directory of partitions.
 ///
 /// # Errors
 /// When there is none, or one cannot be read.
-pub(crate) fn open(location: &Location) -> Result<(Vec<Partition>, bool)> {
+pub(crate) fn open(location: &Location, tolerance: Tolerance) -> Result<(Vec<Partition>, bool)> {
     let (blobs, is_directory) = files(location)?;
     if blobs.is_empty() {
         return Err(Error::new(Kind::NotFound, "there is no partition here: no Parquet or CSV file")
             .at(Place::file(location.to_string()))
             .hint("a directory of part_<id>.parq files, or one file"));
     }
-    let partitions = blobs.into_iter().map(|(blob, id)| open_blob(blob, id));
+    let partitions = blobs.into_iter().map(|(blob, id)| open_blob(blob, id, tolerance));
     Ok((partitions.collect::<Result<_>>()?, is_directory))
 }

@@ -1,19 +1,21 @@
 //! One partition: a file with its columns, and the pieces that can be read side by side.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Blob;
-use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
+use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
 use super::Format;
 use crate::Tolerance;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, Layout};
-use crate::rows::{Numbers, Reading, Rows, Shape, explode, normalize};
+use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
 
 /// Rows of a piece, about: larger row groups are read as several pieces, so that all cores have work.
 const PIECE_ROWS: u64 = 1 << 19;
@@ -66,16 +68,15 @@ impl Partition {
     ///
     /// # Errors
     /// When it is not a NOCK file.
-    pub fn open(blob: Blob, id: u64, format: Format) -> Result<Partition> {
+    pub fn open(blob: Blob, id: u64, format: Format, tolerance: Tolerance) -> Result<Partition> {
         let (name, size) = (blob.name().to_owned(), blob.size());
-        let encoding = match format {
-            Format::Parquet => Encoding::Parquet,
-            Format::Csv => Encoding::Csv,
+        let table = match format {
+            Format::Parquet => TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())?,
+            Format::Csv => open_text(&blob, tolerance)?,
         };
-        let table = TableReader::open(blob, encoding, &ReadOptions::default())?;
         let rows = table.row_count();
         let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
-        let map_of_json = true;
+        let map_of_json = table.footer_metadata().contains(&PROPS_FOOTER);
         Ok(Partition { id, name, size, format, layout, rows, table, map_of_json })
     }
 
@@ -200,6 +201,27 @@ impl Partition {
         }
         Ok(())
     }
+}
+
+/// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.
+fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
+    let mut csv = CsvDialect { keep_other_columns: true, ..CsvDialect::nock() };
+    let untyped = ReadOptions { csv: csv.clone(), ..ReadOptions::declared(Arc::new(Schema::empty())) };
+    let header = TableReader::open(blob.clone(), Encoding::Csv, &untyped)?;
+    let types = header.schema().fields().iter().filter_map(|field| {
+        let data_type = match Column::named(field.name())? {
+            Column::EdgeId | Column::Shadow => DataType::Int64,
+            Column::Truth => DataType::Float64,
+            Column::IsRdf => DataType::Boolean,
+            _ => DataType::Utf8,
+        };
+        Some(Field::new(field.name(), data_type, true))
+    });
+    let declared = Arc::new(Schema::new(types.collect::<Vec<_>>()));
+    if tolerance == Tolerance::Lenient {
+        csv = csv.lenient();
+    }
+    TableReader::open(blob.clone(), Encoding::Csv, &ReadOptions { csv, ..ReadOptions::declared(declared) })
 }
 
 /// Name of the column of row numbers that look-ups ask for: no column of a file is called so.

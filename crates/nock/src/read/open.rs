@@ -53,7 +53,7 @@ impl Nock {
     /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, or two files claim
     /// one partition number.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Nock> {
-        let (partitions, is_directory) = dataset::open(location)?;
+        let (partitions, is_directory) = dataset::open(location, options.tolerance)?;
         Nock::of(partitions, is_directory, options)
     }
 
@@ -62,7 +62,7 @@ impl Nock {
     /// # Errors
     /// As [`Nock::open`].
     pub fn open_blob(blob: Blob, options: &OpenOptions) -> Result<Nock> {
-        Nock::of(vec![dataset::open_blob(blob, 0)?], false, options)
+        Nock::of(vec![dataset::open_blob(blob, 0, options.tolerance)?], false, options)
     }
 
     fn of(partitions: Vec<Partition>, is_directory: bool, options: &OpenOptions) -> Result<Nock> {

@@ -1,8 +1,7 @@
-//! NOCK as text: the dialect of CSV that pandas writes with `QUOTE_NONNUMERIC`.
+//! NOCK as text: lines of the dialect that pandas writes with `QUOTE_NONNUMERIC`, and sorting them.
 
-mod float;
 mod lines;
 mod sorter;
 
-pub(crate) use lines::{Lines, header};
+pub(crate) use lines::{header, lines, text_options};
 pub(crate) use sorter::{LineSorter, Sorted};

@@ -12,7 +12,7 @@ use super::nested::Nested;
 use super::options::CreateOptions;
 use super::sink::RowFile;
 use super::target::Target;
-use super::text::{SortedText, Text};
+use super::text::SortedText;
 use crate::Format;
 use crate::columns::Column;
 use crate::rows::{map_field, to_map};
@@ -43,7 +43,7 @@ pub(super) fn row_file(
     let file = staging.create(name)?;
     Ok(match options.format {
         Format::Csv if options.sort => Box::new(SortedText::create(file, name, target, options)?),
-        Format::Csv => Box::new(Text::create(file, name, target)?),
+        Format::Csv => Box::new(Table::create(file, name, &target.schema, options)?),
         Format::Parquet if options.nested_edges => {
             let nested = Nested::new(target, options.props_map)?;
             let table = Table::create(file, name, nested.schema(), options)?;
@@ -53,7 +53,7 @@ pub(super) fn row_file(
     })
 }
 
-/// A Parquet file of rows.
+/// A file of rows as they come.
 pub(super) struct Table {
     name: String,
     writer: TableWriter<StagedFile>,
@@ -72,8 +72,12 @@ impl Table {
             if Some(index) == props { Arc::new(map_field(field.is_nullable())) } else { Arc::clone(field) }
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let encoding = match options.format {
+            Format::Parquet => Encoding::Parquet,
+            Format::Csv => Encoding::Csv,
+        };
         let writer =
-            TableWriter::create(file, Encoding::Parquet, &schema, &options.table()).map_err(|error| error.at(name))?;
+            TableWriter::create(file, encoding, &schema, &options.table()).map_err(|error| error.at(name))?;
         Ok(Table { name: name.to_owned(), writer, schema, props })
     }
 }

@@ -6,6 +6,7 @@ use isomorph_tables::Compression;
 
 use crate::Format;
 use crate::rows::PROPS_FOOTER;
+use crate::text::text_options;
 
 /// Which physical types a Parquet file gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,7 +114,7 @@ impl CreateOptions {
         let mut options = isomorph_tables::WriteOptions {
             compression: self.compression,
             row_group_rows: self.row_group_rows.clamp(1, ROW_GROUP_ROWS),
-            ..isomorph_tables::WriteOptions::default()
+            ..text_options()
         };
         if let Some(partitions) = &self.partitions {
             // Each open file holds a row group in memory.

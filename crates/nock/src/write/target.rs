@@ -7,6 +7,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Direction, Graph, KeyKind, Property, Relation, ValueKind, well_known};
 
 use super::options::{CreateOptions, Types};
+use crate::Format;
 use crate::columns::Column;
 
 /// A further column: where its cells come from.
@@ -78,6 +79,8 @@ impl Target {
             return Err(not_in_shape("it has hyperedges, values or groups"));
         }
         let (integer, truth) = match options.types {
+            // Text knows one kind of floats: the digits must be those of the number, not of its nearest FLOAT.
+            _ if options.format == Format::Csv => (DataType::Int32, DataType::Float64),
             Types::Specification if options.truth_double => (DataType::Int32, DataType::Float64),
             Types::Specification => (DataType::Int32, DataType::Float32),
             Types::Pynock => (DataType::Int64, DataType::Float64),

@@ -1,0 +1,298 @@
+//! What can be said on the command line. The texts here are the help and the man pages.
+
+mod read;
+mod size;
+mod write;
+
+use std::num::NonZeroUsize;
+
+use clap::builder::styling::Styles;
+use clap::{ArgAction, Args, Parser, Subcommand};
+use clap_complete::Shell;
+use isomorph::convert::CarryUse;
+
+pub use read::{OpenArgs, ResourceArgs, SelectArgs};
+pub use write::TargetArgs;
+
+/// Shown before everything else: three things to do with a graph that is in the tree.
+const EXAMPLES: &str = "\
+  isomorph info examples/social                  what is in there, and is it sound
+  isomorph convert examples/social social.parq   into another format, with a certificate
+  isomorph diff examples/social social.parq      the same graph, whatever it is kept in";
+
+const TEMPLATE: &str = "\
+{before-help}Opens graphs in any of their storage formats, converts them without loss, and proves it.
+
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+const AFTER: &str = "\
+Exit codes: 0 yes, 1 no (different, not sound), 2 usage, 3 bad input, 4 would lose data, 5 environment.
+`isomorph COMMAND --help` says more of a command, `isomorph explain ID` of a rule.";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "isomorph",
+    version,
+    about = "Opens graphs in any of their storage formats, converts them without loss, and proves it",
+    before_help = EXAMPLES,
+    after_help = AFTER,
+    help_template = TEMPLATE,
+    styles = Styles::plain(),
+    max_term_width = 100,
+    disable_help_subcommand = true,
+    infer_long_args = false
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print one JSON document instead of text (docs/cli-json.md)
+    #[arg(long, global = true, display_order = 100)]
+    pub json: bool,
+    /// Show each finding and each part, not only the first
+    #[arg(short, long, global = true, display_order = 101)]
+    pub verbose: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what is in there: format, types, counts, sizes, layout, first problems
+    Info(InfoArgs),
+    /// Convert into another format or layout, with a plan before and a certificate after
+    Convert(Box<ConvertArgs>),
+    /// Check every rule of the format, reading everything
+    Validate(ValidateArgs),
+    /// Compare two graphs across formats; name what differs
+    Diff(DiffArgs),
+    /// Print the digests of content, order and schema
+    Digest(DigestArgs),
+    /// Print every element as one line of JSON
+    Dump(DumpArgs),
+    /// Show who is next to a node, read straight from where it lies
+    Neighbors(NeighborsArgs),
+    /// Show, rebind or drop what travels beside the data
+    #[command(subcommand)]
+    Carry(CarryCommand),
+    /// Explain a rule by its id; without an id, list them all
+    Explain(ExplainArgs),
+    /// List the formats and what works with each
+    Formats,
+    /// Print the completions of a shell
+    #[command(hide = true)]
+    Completions(CompletionsArgs),
+    /// Print the manual page of isomorph, or of one of its commands
+    #[command(hide = true)]
+    Man(ManArgs),
+}
+
+/// Arguments of `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// A file, a directory or a URL
+    pub path: String,
+    #[command(flatten)]
+    pub open: OpenArgs,
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The graph to convert: a file, a directory or a URL
+    pub source: String,
+    /// Where the result goes. There must be nothing yet, unless --replace is given
+    pub destination: String,
+    /// Show the plan and write nothing
+    #[arg(long)]
+    pub plan: bool,
+    /// Write nothing beside the data; say what is lost instead
+    #[arg(long)]
+    pub lossy: bool,
+    /// Replace what is at the destination, in one step
+    #[arg(long)]
+    pub replace: bool,
+    /// Do not read the result back
+    #[arg(long)]
+    pub no_verify: bool,
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// A file, a directory or a URL
+    pub path: String,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// A graph
+    pub left: String,
+    /// Another one, of any format
+    pub right: String,
+    /// How many elements that differ are named
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// Other order or another schema is a difference too
+    #[arg(long)]
+    pub exact: bool,
+    /// What to do with what travels beside the data
+    #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
+    pub carry: CarryUse,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `digest`.
+#[derive(Debug, Args)]
+pub struct DigestArgs {
+    /// A file, a directory or a URL
+    pub path: String,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `dump`.
+#[derive(Debug, Args)]
+pub struct DumpArgs {
+    /// A file, a directory or a URL
+    pub path: String,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub select: SelectArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `neighbors`.
+#[derive(Debug, Args)]
+pub struct NeighborsArgs {
+    /// A file, a directory or a URL
+    pub path: String,
+    /// Key of the node
+    #[arg(required_unless_present_any = ["id", "row"], conflicts_with_all = ["id", "row"])]
+    pub node: Option<String>,
+    /// Key of the node, also when it begins with a dash
+    #[arg(long, value_name = "KEY", conflicts_with = "row", allow_hyphen_values = true)]
+    pub id: Option<String>,
+    /// Row of the node within its type, from 0, instead of a key
+    #[arg(long, value_name = "N")]
+    pub row: Option<u64>,
+    /// Type of the node, where there are several
+    #[arg(long = "type", value_name = "TYPE")]
+    pub node_type: Option<String>,
+    /// Only edges of this relation
+    #[arg(long, value_name = "RELATION")]
+    pub edge: Option<String>,
+    /// Edges that leave the node. The default; of undirected edges both ends
+    #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["incoming", "both"])]
+    pub out: bool,
+    /// Edges that reach the node
+    #[arg(long = "in", action = ArgAction::SetTrue, conflicts_with = "both")]
+    pub incoming: bool,
+    /// Edges in both directions
+    #[arg(long)]
+    pub both: bool,
+    /// How many neighbors are shown
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(99))]
+    pub limit: NonZeroUsize,
+    #[command(flatten)]
+    pub open: OpenArgs,
+}
+
+/// What to do with what travels beside the data.
+#[derive(Debug, Subcommand)]
+pub enum CarryCommand {
+    /// Show what travels beside the data and whether it still fits
+    Show(CarryArgs),
+    /// Bind it to the data as it is now, after proving that the graph is still the same
+    Rebind(RebindArgs),
+    /// Remove it; the data stays as it is
+    Drop(CarryArgs),
+}
+
+/// Arguments of `carry show` and `carry drop`.
+#[derive(Debug, Args)]
+pub struct CarryArgs {
+    /// The data: a file or a directory
+    pub path: String,
+}
+
+/// Arguments of `carry rebind`.
+#[derive(Debug, Args)]
+pub struct RebindArgs {
+    /// The data: a file or a directory
+    pub path: String,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Id of a rule, or how ids begin: GAR-OFFSET-END, NOCK-
+    pub id: Option<String>,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The command; the whole of isomorph if none is named
+    pub command: Option<String>,
+}
+
+impl Command {
+    /// The place that remedies call `PATH`.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Command::Info(InfoArgs { path, .. })
+            | Command::Validate(ValidateArgs { path, .. })
+            | Command::Digest(DigestArgs { path, .. })
+            | Command::Dump(DumpArgs { path, .. })
+            | Command::Neighbors(NeighborsArgs { path, .. })
+            | Command::Carry(
+                CarryCommand::Show(CarryArgs { path })
+                | CarryCommand::Drop(CarryArgs { path })
+                | CarryCommand::Rebind(RebindArgs { path, .. }),
+            ) => Some(path),
+            Command::Convert(args) => Some(&args.source),
+            _ => None,
+        }
+    }
+
+    /// What an error leaves behind, for commands that write.
+    pub fn outcome(&self) -> Option<&'static str> {
+        match self {
+            Command::Convert(args) if !args.plan => Some("nothing was written"),
+            Command::Carry(CarryCommand::Rebind(_)) => Some("nothing was changed"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! How graphs are opened, and with what.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use arrow_schema::TimeUnit;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
+use isomorph::formats::{graphar, nock};
+use isomorph::storage::{Budget, Scratch};
+use isomorph::{Error, Location, Result};
+
+use super::size;
+use super::write::format_parser;
+use crate::filter;
+
+/// How a graph is opened.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Opening")]
+pub struct OpenArgs {
+    /// The format, instead of finding it out
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    pub from: Option<Format>,
+    /// What to do with what travels beside the data
+    #[arg(long, value_name = "USE", default_value = "auto", value_parser = carry_parser())]
+    pub carry: CarryUse,
+    /// GraphAr: where the data is, instead of what its prefix says
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<String>,
+    /// GraphAr: the adjacency list that edges are read from
+    #[arg(long, value_name = "LIST", value_parser = list_parser())]
+    pub adjacency: Option<graphar::info::AdjListType>,
+    /// GraphAr: `row` identifies nodes by their position, whatever their primary property
+    #[arg(long, value_name = "row", value_parser = ["row"])]
+    pub key: Option<String>,
+    /// GraphAr: the unit of timestamps that no Parquet file tells
+    #[arg(long, value_name = "UNIT", value_parser = unit_parser())]
+    pub timestamps: Option<TimeUnit>,
+    /// NOCK: refuse whatever the specification forbids
+    #[arg(long, conflicts_with = "lenient")]
+    pub strict: bool,
+    /// NOCK: guess where the specification is broken, with a warning
+    #[arg(long)]
+    pub lenient: bool,
+    /// NOCK: read edge_id as a property; it is layout otherwise
+    #[arg(long)]
+    pub keep_edge_id: bool,
+}
+
+/// What is left out while reading.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Selecting (GraphAr)")]
+pub struct SelectArgs {
+    /// Only these node and edge types
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub types: Option<Vec<String>>,
+    /// Only these properties, by name or as TYPE.NAME; keys are always read
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'
+    #[arg(long = "where", value_name = "TYPE: CONDITION")]
+    pub conditions: Vec<String>,
+}
+
+/// What a job may use.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Resources")]
+pub struct ResourceArgs {
+    /// Memory to work with: 512MiB, 2GiB. A quarter of what there is by default
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub memory: Option<u64>,
+    /// Where temporary files go when that is too little
+    #[arg(long, value_name = "DIR")]
+    pub temp_dir: Option<PathBuf>,
+    /// Number of threads; all cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+impl ResourceArgs {
+    /// The resources that these arguments leave.
+    ///
+    /// # Errors
+    /// When there is no place for temporary files.
+    pub fn resources(&self) -> Result<Resources> {
+        let mut resources = Resources::of_this_machine()?;
+        if let Some(bytes) = self.memory {
+            resources.budget = Budget::new(bytes);
+        }
+        if let Some(directory) = &self.temp_dir {
+            resources.scratch = Scratch::new(Some(directory))?;
+        }
+        if let Some(threads) = self.threads {
+            resources.threads = usize::from(threads);
+        }
+        Ok(resources)
+    }
+}
+
+impl OpenArgs {
+    /// The options for the graph at `location`, whose format they name.
+    ///
+    /// # Errors
+    /// When the format cannot be told, or an argument is for another one.
+    pub fn options(&self, location: &Location, select: &SelectArgs, resources: &Resources) -> Result<OpenOptions> {
+        let format = match self.from {
+            Some(format) => format,
+            None => Format::at(location)?,
+        };
+        let given = [
+            ("--root", Format::GraphAr, self.root.is_some()),
+            ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
+            ("--key", Format::GraphAr, self.key.is_some()),
+            ("--timestamps", Format::GraphAr, self.timestamps.is_some()),
+            ("--types", Format::GraphAr, select.types.is_some()),
+            ("--columns", Format::GraphAr, select.columns.is_some()),
+            ("--where", Format::GraphAr, !select.conditions.is_empty()),
+            ("--strict", Format::Nock, self.strict),
+            ("--lenient", Format::Nock, self.lenient),
+            ("--keep-edge-id", Format::Nock, self.keep_edge_id),
+        ];
+        if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
+            return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
+                .at(location.to_string()));
+        }
+        Ok(OpenOptions {
+            from: Some(format),
+            carry: self.carry,
+            graphar: graphar::OpenOptions {
+                root: self.root.as_deref().map(Location::parse).transpose()?,
+                types: select.types.clone(),
+                columns: select.columns.clone(),
+                filters: filters(&select.conditions)?,
+                adjacency: self.adjacency,
+                key_row: self.key.is_some(),
+                timestamps: self.timestamps,
+            },
+            nock: nock::OpenOptions {
+                tolerance: match (self.strict, self.lenient) {
+                    (true, _) => nock::Tolerance::Strict,
+                    (_, true) => nock::Tolerance::Lenient,
+                    _ => nock::Tolerance::Normal,
+                },
+                keep_edge_id: self.keep_edge_id,
+                budget: resources.budget.clone(),
+                scratch: Some(resources.scratch.clone()),
+                ..nock::OpenOptions::default()
+            },
+        })
+    }
+}
+
+/// The conditions by type; those of one type must all hold.
+fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::Predicate>> {
+    let mut filters = BTreeMap::new();
+    for text in conditions {
+        let (ty, condition) = filter::parse(text)?;
+        match filters.remove(&ty) {
+            None => filters.insert(ty, condition),
+            Some(before) => filters.insert(ty, isomorph::tables::Predicate::And(vec![before, condition])),
+        };
+    }
+    Ok(filters)
+}
+
+/// `auto`, `schema`, `ignore`.
+pub fn carry_parser() -> impl TypedValueParser<Value = CarryUse> {
+    PossibleValuesParser::new([
+        PossibleValue::new("auto").help("use it; refuse when the data has changed since"),
+        PossibleValue::new("schema").help("use its names and types even when the data has changed"),
+        PossibleValue::new("ignore").help("read the data as what it is"),
+    ])
+    .map(|word| match word.as_str() {
+        "schema" => CarryUse::Schema,
+        "ignore" => CarryUse::Ignore,
+        _ => CarryUse::Auto,
+    })
+}
+
+/// The four kinds of adjacency lists.
+pub fn list_parser() -> impl TypedValueParser<Value = graphar::info::AdjListType> {
+    use graphar::info::AdjListType;
+    PossibleValuesParser::new(AdjListType::ALL.map(AdjListType::word))
+        .map(|word| AdjListType::from_word(&word).unwrap_or(AdjListType::OrderedBySource))
+}
+
+fn unit_parser() -> impl TypedValueParser<Value = TimeUnit> {
+    PossibleValuesParser::new(["s", "ms", "us", "ns"]).map(|word| match word.as_str() {
+        "s" => TimeUnit::Second,
+        "us" => TimeUnit::Microsecond,
+        "ns" => TimeUnit::Nanosecond,
+        _ => TimeUnit::Millisecond,
+    })
+}

@@ -1,0 +1,192 @@
+//! What is written, and how it is laid out.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use isomorph::convert::{Format, WriteOptions};
+use isomorph::formats::graphar::info::{AdjListType, FileType};
+use isomorph::formats::graphar::write::Grouping;
+use isomorph::formats::{graphar, nock};
+use isomorph::tables::Compression;
+use isomorph::{Error, Result};
+
+use super::read::list_parser;
+
+/// Which format is written, and how.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Target")]
+pub struct TargetArgs {
+    /// The format to write; told by the destination's name otherwise, or by where the data came from
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    pub to: Option<Format>,
+    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK
+    #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
+    pub file_type: Option<FileType>,
+    /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
+    #[arg(long, value_name = "CODEC", value_parser = compression)]
+    pub compression: Option<Compression>,
+    /// GraphAr: vertices of a chunk
+    #[arg(long, value_name = "ROWS", visible_alias = "vertex-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
+    pub vertex_chunk: Option<u64>,
+    /// GraphAr: edges of a chunk
+    #[arg(long, value_name = "ROWS", visible_alias = "edge-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
+    pub edge_chunk: Option<u64>,
+    /// GraphAr: the adjacency lists of every edge type
+    #[arg(long, value_name = "LIST,…", value_delimiter = ',', value_parser = list_parser())]
+    pub adj_lists: Option<Vec<AdjListType>>,
+    /// GraphAr: whether all properties of a type share their files, or each has its own
+    #[arg(long, value_name = "HOW", value_parser = grouping_parser())]
+    pub groups: Option<Grouping>,
+    /// GraphAr: name of the graph, instead of its own
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// GraphAr: lay the graph out as it was, where nothing else is said
+    #[arg(long)]
+    pub keep_layout: bool,
+    /// NOCK: write a directory of so many partitions
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub partitions: Option<u32>,
+    /// NOCK: the property of nodes that holds the number of their partition; by a hash of the name otherwise
+    #[arg(long, value_name = "NAME", requires = "partitions")]
+    pub partition_by: Option<String>,
+    /// NOCK: physical types, those of the specification or those that pynock writes
+    #[arg(long, value_name = "TYPES", value_parser = dialect_parser())]
+    pub dialect: Option<nock::Types>,
+    /// NOCK: write truth as DOUBLE, for values that FLOAT cannot hold
+    #[arg(long)]
+    pub truth_double: bool,
+    /// NOCK: nest edge rows in their node rows; pynock cannot read it
+    #[arg(long)]
+    pub nested_edges: bool,
+    /// NOCK: write props as a Parquet map; pynock cannot read it
+    #[arg(long)]
+    pub props_map: bool,
+    /// NOCK: sort the rows of a text file by name
+    #[arg(long)]
+    pub sort: bool,
+}
+
+impl TargetArgs {
+    /// How `to` is laid out at a place called `destination`. `returns` says that the graph comes back to its own format.
+    ///
+    /// # Errors
+    /// When an argument is for another format, or does not fit the destination's name.
+    pub fn options(&self, to: Format, destination: &str, returns: bool) -> Result<WriteOptions> {
+        let given = [
+            ("--vertex-chunk", Format::GraphAr, self.vertex_chunk.is_some()),
+            ("--edge-chunk", Format::GraphAr, self.edge_chunk.is_some()),
+            ("--adj-lists", Format::GraphAr, self.adj_lists.is_some()),
+            ("--groups", Format::GraphAr, self.groups.is_some()),
+            ("--name", Format::GraphAr, self.name.is_some()),
+            ("--keep-layout", Format::GraphAr, self.keep_layout),
+            ("--partitions", Format::Nock, self.partitions.is_some()),
+            ("--dialect", Format::Nock, self.dialect.is_some()),
+            ("--truth-double", Format::Nock, self.truth_double),
+            ("--nested-edges", Format::Nock, self.nested_edges),
+            ("--props-map", Format::Nock, self.props_map),
+            ("--sort", Format::Nock, self.sort),
+        ];
+        if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
+            return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
+        }
+        let mut options = WriteOptions::default();
+        match to {
+            Format::Nock => self.nock(&mut options.nock, destination)?,
+            _ => self.graphar(&mut options.graphar, returns),
+        }
+        Ok(options)
+    }
+
+    fn graphar(&self, options: &mut graphar::WriteOptions, returns: bool) {
+        options.vertex_chunk = self.vertex_chunk;
+        options.edge_chunk = self.edge_chunk;
+        options.file_type = self.file_type;
+        options.adjacency = self.adj_lists.clone();
+        options.grouping = self.groups;
+        options.name = self.name.clone();
+        options.hints = self.keep_layout || returns;
+        options.compression = self.compression.unwrap_or(options.compression);
+    }
+
+    fn nock(&self, options: &mut nock::CreateOptions, destination: &str) -> Result<()> {
+        let by_name = destination.to_ascii_lowercase().ends_with(".csv").then_some(FileType::Csv);
+        options.format = match self.file_type.or(by_name).unwrap_or(FileType::Parquet) {
+            FileType::Parquet => nock::Format::Parquet,
+            FileType::Csv => nock::Format::Csv,
+            other => return Err(Error::usage(format!("NOCK is kept in Parquet or CSV, not in {other}"))),
+        };
+        options.types = self.dialect.unwrap_or(options.types);
+        options.truth_double = self.truth_double;
+        options.nested_edges = self.nested_edges;
+        options.props_map = self.props_map;
+        options.sort = self.sort;
+        options.compression = self.compression.unwrap_or(options.compression);
+        options.partitions = self.partitions.map(|count| {
+            let by = self.partition_by.clone().map_or(nock::By::Name, nock::By::Column);
+            nock::Partitioning { count, by }
+        });
+        Ok(())
+    }
+}
+
+/// The ids of the formats.
+pub fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::id)).try_map(|id| id.parse::<Format>())
+}
+
+fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
+    PossibleValuesParser::new(FileType::ALL.map(FileType::word))
+        .map(|word| FileType::from_word(&word).unwrap_or(FileType::Parquet))
+}
+
+fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(["one", "each"]).map(|word| if word == "each" { Grouping::Each } else { Grouping::One })
+}
+
+fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {
+    PossibleValuesParser::new(["spec", "pynock"])
+        .map(|word| if word == "pynock" { nock::Types::Pynock } else { nock::Types::Specification })
+}
+
+/// Reads a codec with its level.
+fn compression(text: &str) -> Result<Compression> {
+    let refused =
+        || Error::usage(format!("{text:?} is no compression: none, snappy, zstd, lz4, gzip, brotli, or zstd:3"));
+    let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));
+    let level = level.map(|level| level.parse::<u32>().map_err(|_| refused())).transpose()?;
+    let within = |least: u32, most: u32, usual: u32| match level.unwrap_or(usual) {
+        level if (least..=most).contains(&level) => Ok(level),
+        _ => Err(Error::usage(format!("{name} has levels {least} to {most}"))),
+    };
+    match (name.to_ascii_lowercase().as_str(), level) {
+        ("none" | "uncompressed", None) => Ok(Compression::None),
+        ("snappy", None) => Ok(Compression::Snappy),
+        ("lz4", None) => Ok(Compression::Lz4),
+        ("zstd", _) => Ok(Compression::Zstd(within(1, 22, 1)? as i32)),
+        ("gzip", _) => Ok(Compression::Gzip(within(0, 9, 6)?)),
+        ("brotli", _) => Ok(Compression::Brotli(within(0, 11, 4)?)),
+        _ => Err(refused()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn codecs_have_levels() {
+        let codecs = ["none", "snappy", "zstd", "zstd:19", "gzip:9", "LZ4"].map(|text| compression(text).unwrap());
+        let expected = [
+            Compression::None,
+            Compression::Snappy,
+            Compression::Zstd(1),
+            Compression::Zstd(19),
+            Compression::Gzip(9),
+            Compression::Lz4,
+        ];
+        assert_eq!(codecs, expected);
+        for text in ["", "zip", "snappy:3", "zstd:99", "zstd:x", "gzip:10"] {
+            assert!(compression(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! `carry show`: what it says, and whether it still fits.
+
+use isomorph::convert::carry::{Bound, Carry};
+use isomorph::convert::{Digests, carry_of};
+use isomorph::{Location, Result};
+use serde::Serialize;
+
+use crate::args::CarryArgs;
+use crate::commands::Answer;
+use crate::commands::info::format_name;
+use crate::console::Console;
+use crate::render::{Cell, Column, Mark, Table, bytes, of};
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    of: &'a str,
+    format: &'a str,
+    written_by: &'a str,
+    stale: bool,
+    differences: &'a [String],
+    digests: &'a Digests,
+    files: &'a [Bound],
+}
+
+/// Shows a carry; the answer is whether it fits.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
+    let (carry, differences) = carry_of(&Location::parse(&args.path)?)?;
+    let mut screen = console.screen();
+    let about =
+        format!("{} graph, written as {} by {}", format_name(&carry.of), format_name(&carry.format), carry.written_by);
+    screen.line("of", &about);
+    let Digests { content, order, schema } = carry.digests;
+    let digests = [("content", content), ("order", order), ("schema", schema)];
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(0)]);
+    for (at, (what, digest)) in digests.iter().enumerate() {
+        table.row([if at == 0 { "digest" } else { "" }, what, &digest.to_string()].map(Cell::from));
+    }
+    screen.table(&table);
+    screen.line("bound to", &bound_to(&carry));
+    match differences.as_slice() {
+        [] => screen.marked("fits", Some(Mark::Sound), "no file has changed since"),
+        changed => {
+            screen.marked("stale", Some(Mark::Error), "the data has changed since");
+            let shown = if console.verbose { changed.len() } else { changed.len().min(5) };
+            changed.iter().take(shown).for_each(|difference| {
+                screen.line("", difference);
+            });
+            let more = changed.len() - shown;
+            if more > 0 {
+                screen.line("", &format!("and {}", of(more as u64, "more change")));
+            }
+            screen.line("next", "`isomorph carry rebind` if the graph is still the same")
+        }
+    };
+    console.show(&screen)?;
+    console.document(&Document {
+        path: &args.path,
+        of: &carry.of,
+        format: &carry.format,
+        written_by: &carry.written_by,
+        stale: !differences.is_empty(),
+        differences: &differences,
+        digests: &carry.digests,
+        files: &carry.files,
+    })?;
+    Ok(Answer::yes_if(differences.is_empty()))
+}
+
+fn bound_to(carry: &Carry) -> String {
+    let size = bytes(carry.files.iter().map(|file| file.size).sum());
+    match carry.files.as_slice() {
+        [one] => format!("{} ({size})", one.name),
+        several => format!("{} ({size})", of(several.len() as u64, "file")),
+    }
+}

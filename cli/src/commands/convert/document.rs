@@ -1,0 +1,59 @@
+//! The JSON document of `convert`.
+
+use isomorph::convert::{Certificate, Plan, PlanLine};
+use isomorph::error::Findings;
+use serde::Serialize;
+
+use crate::report::RuleDocument;
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+pub struct Document<'a> {
+    destination: &'a str,
+    plan: PlanDocument<'a>,
+    certificate: Option<CertificateDocument<'a>>,
+    findings: Vec<RuleDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlanDocument<'a> {
+    from: &'static str,
+    to: &'static str,
+    passes: &'a [&'static str],
+    sorts: &'a [String],
+    lines: &'a [PlanLine],
+    carried: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct CertificateDocument<'a> {
+    #[serde(flatten)]
+    certificate: &'a Certificate,
+    /// Whether what was read back is what went in; null when it was not read back.
+    equal: Option<bool>,
+}
+
+impl<'a> Document<'a> {
+    /// The document of a plan, and of what came of it.
+    pub fn new(
+        destination: &'a str,
+        plan: &'a Plan,
+        certificate: Option<&'a Certificate>,
+        findings: &'a Findings,
+    ) -> Self {
+        let equal = |certificate: &Certificate| certificate.result.map(|result| result == certificate.source);
+        Document {
+            destination,
+            plan: PlanDocument {
+                from: plan.from.id(),
+                to: plan.to.id(),
+                passes: &plan.passes,
+                sorts: &plan.sorts,
+                lines: &plan.lines,
+                carried: &plan.carried,
+            },
+            certificate: certificate.map(|certificate| CertificateDocument { certificate, equal: equal(certificate) }),
+            findings: RuleDocument::all(findings),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `convert`: plan, progress, certificate.
+
+mod document;
+mod screen;
+
+use isomorph::convert::{ConvertOptions, Plan, convert, target_format};
+use isomorph::storage::{Mode, Staging};
+use isomorph::{Location, Result};
+
+use super::{Answer, open};
+use crate::args::ConvertArgs;
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+
+/// Converts a graph, or only plans it.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
+    let resources = args.resources.resources()?;
+    let destination = Location::parse(&args.destination)?;
+    let opened = open(&args.source, &args.open, &args.select, &resources)?;
+    let mut options = ConvertOptions {
+        to: args.target.to,
+        lossy: args.lossy,
+        no_verify: args.no_verify,
+        replace: args.replace,
+        ..ConvertOptions::default()
+    };
+    let to = target_format(&opened, &destination, &options)?;
+    let returns = opened.format_of_graph() == to && opened.format != to;
+    options.write = args.target.options(to, destination.file_name(), returns)?;
+    let directory = options.write.is_directory(to);
+    if !args.plan {
+        probe(&destination, directory, args.replace)?;
+    }
+    let about = opened.native.about();
+    console.warn(&about.findings);
+
+    let interrupt = Interrupt::listen()?;
+    let bars = Bars::new(interrupt.clone());
+    let plan = interrupt.guard(|| Plan::new(&opened, &destination, &options, &resources, &bars))?;
+    let carries = !plan.mapping.steps.is_empty() && !options.lossy;
+    let beside = carries.then(|| screen::beside(destination.file_name(), directory));
+    console.show(&screen::plan(&opened, &plan, &options, beside.as_deref(), console))?;
+    let certificate = match args.plan {
+        true => None,
+        false => {
+            let certificate = interrupt.guard(|| convert(&opened, &plan, &destination, &options, &resources, &bars))?;
+            drop(bars);
+            console.show(&screen::certificate(&certificate, args, directory, console))?;
+            Some(certificate)
+        }
+    };
+    console.document(&document::Document::new(&args.destination, &plan, certificate.as_ref(), &about.findings))?;
+    Ok(Answer::Yes)
+}
+
+/// Fails now, and not after a long survey, when nothing could be written there.
+fn probe(destination: &Location, directory: bool, replace: bool) -> Result<()> {
+    let mode = if replace { Mode::Replace } else { Mode::CreateNew };
+    let staging = match directory {
+        true => Staging::directory(destination, mode),
+        false => Staging::file(destination, mode),
+    };
+    staging.map(drop)
+}

@@ -1,0 +1,114 @@
+//! The screens of `convert`.
+
+use isomorph::convert::carry;
+use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan};
+use isomorph::formats::graphar::info::FileType;
+use isomorph::formats::nock;
+use isomorph::model::digest::Digest;
+
+use crate::args::ConvertArgs;
+use crate::console::Console;
+use crate::render::{Cell, Column, Mark, Screen, Table, bytes, duration, of, thousands};
+
+/// Where the carry of a destination lies, as people write it.
+pub fn beside(name: &str, directory: bool) -> String {
+    if directory {
+        format!("{name}/{}/", carry::FOLDER)
+    } else {
+        format!("{name}{}/", isomorph::storage::COMPANION_SUFFIX)
+    }
+}
+
+/// What will happen.
+pub fn plan(opened: &Opened, plan: &Plan, options: &ConvertOptions, beside: Option<&str>, console: &Console) -> Screen {
+    let mut screen = console.screen();
+    let source = match opened.format == plan.from {
+        true => plan.from.name().to_owned(),
+        false => format!("{}, seen as the {} graph it came from", opened.format, plan.from),
+    };
+    let target =
+        encoding(plan.to, options).map_or_else(|| plan.to.name().to_owned(), |kind| format!("{} ({kind})", plan.to));
+    let passes = format!("{} ({})", of_passes(plan.passes.len()), plan.passes.join(", "));
+    screen.line("plan", &format!("{source} → {target}, {passes}, {}", sorts(&plan.sorts)));
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
+    for line in &plan.lines {
+        table.row(["", &line.subject, &line.becomes].map(Cell::from));
+    }
+    let (word, place) = match beside {
+        Some(place) => ("carried", format!(" · in {place}")),
+        None => ("lost", String::new()),
+    };
+    let stays = options.lossy || beside.is_some();
+    for (at, part) in plan.carried.iter().enumerate().filter(|_| stays) {
+        let place = if at == 0 { place.as_str() } else { "" };
+        let subject = if at == 0 { Cell::from(word) } else { Cell::default() };
+        table.row([Cell::default(), subject, Cell::from(format!("{part}{place}"))]);
+    }
+    screen.table(&table);
+    screen
+}
+
+/// `1 pass`, `2 passes`.
+fn of_passes(number: usize) -> String {
+    if number == 1 { "1 pass".to_owned() } else { format!("{number} passes") }
+}
+
+fn sorts(sorts: &[String]) -> String {
+    match sorts {
+        [] => "no sort".to_owned(),
+        few if few.len() <= 4 => format!("sorts {}", few.join(", ")),
+        many => format!("sorts {} edge types", thousands(many.len() as u64)),
+    }
+}
+
+/// The encoding that will be written, where it is known beforehand.
+fn encoding(to: Format, options: &ConvertOptions) -> Option<String> {
+    match to {
+        Format::Nock if options.write.nock.format == nock::Format::Csv => Some("CSV".to_owned()),
+        Format::Nock => Some("Parquet".to_owned()),
+        Format::GraphAr if options.write.graphar.hints => options.write.graphar.file_type.map(|kind| kind.to_string()),
+        Format::GraphAr => Some(options.write.graphar.file_type.unwrap_or(FileType::Parquet).to_string()),
+        _ => None,
+    }
+}
+
+/// What was done, and the proof.
+pub fn certificate(certificate: &Certificate, args: &ConvertArgs, directory: bool, console: &Console) -> Screen {
+    let mut screen = console.screen();
+    let mut counts = Table::new([Column::stage(), Column::number()]);
+    counts.row(["nodes".to_owned(), thousands(certificate.nodes)].map(Cell::from));
+    counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
+    screen.table(&counts);
+    match (&certificate.result, args.lossy) {
+        (Some(_), _) => screen.plain("read back, and equal", Some(Mark::Sound)),
+        (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
+        (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),
+    };
+    digests(&mut screen, certificate.result.as_ref().unwrap_or(&certificate.source), console.verbose);
+    let slash = if directory { "/" } else { "" };
+    let name = args.destination.trim_end_matches('/');
+    let files = if directory { format!("{}, ", of(certificate.files, "file")) } else { String::new() };
+    let size = bytes(certificate.bytes);
+    screen.marked(
+        "wrote",
+        Some(Mark::Sound),
+        &format!("{name}{slash} ({files}{size}) in {}", duration(certificate.seconds)),
+    );
+    screen
+}
+
+/// The three digests: their beginnings on one line, or all of them.
+fn digests(screen: &mut Screen, digests: &Digests, whole: bool) {
+    let all = [("content", digests.content), ("order", digests.order), ("schema", digests.schema)];
+    if whole {
+        let mut table = Table::new([Column::stage(), Column::text(0), Column::text(0)]);
+        for (word, digest) in all {
+            table.row(["", word, &digest.to_string()].map(Cell::from));
+        }
+        screen.table(&table);
+        return;
+    }
+    let begins = |digest: Digest| digest.to_string().split(' ').take(3).collect::<Vec<_>>().join(" ");
+    let texts = all.map(|(word, digest)| format!("{word}  {} …", begins(digest)));
+    screen.line("", &texts.join("   "));
+}

@@ -1,0 +1,115 @@
+//! `diff`: the same graph? If not, which kind, which type, which elements.
+
+mod element;
+
+use isomorph::convert::{Diff, DiffLine, OpenOptions, Opened, Resources, diff};
+use isomorph::model::digest::{Line, LineKind};
+use isomorph::{Location, Result};
+use serde::Serialize;
+
+use super::Answer;
+use crate::args::DiffArgs;
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+use crate::render::{Cell, Column, Mark, Screen, Table, of, thousands};
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    left: &'a str,
+    right: &'a str,
+    #[serde(flatten)]
+    diff: &'a Diff,
+}
+
+/// Compares two graphs; the answer is whether they are the same.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
+    let resources = args.resources.resources()?;
+    let left = open(&args.left, args, &resources)?;
+    let right = open(&args.right, args, &resources)?;
+    let bars = Bars::new(Interrupt::default());
+    let found = diff(left.graph.as_ref(), right.graph.as_ref(), args.limit, &resources, &bars)?;
+    drop(bars);
+    let same = found.equal && (!args.exact || found.order_equal && found.schema_equal);
+
+    let mut screen = console.screen();
+    verdict(&mut screen, &found, same);
+    if !found.equal {
+        screen.table(&lines(&found, console.verbose));
+        screen.table(&element::table(&found.elements));
+        let named = found.elements.len() as u64;
+        if found.differing > named && named > 0 {
+            let more = of(found.differing - named, "more element");
+            screen.plain(&format!("and {more}; --limit {} names them", found.differing), None);
+        }
+    }
+    console.show(&screen)?;
+    console.document(&Document { left: &args.left, right: &args.right, diff: &found })?;
+    Ok(Answer::yes_if(same))
+}
+
+fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
+    let mut options = OpenOptions { carry: args.carry, ..OpenOptions::default() };
+    options.nock.budget = resources.budget.clone();
+    options.nock.scratch = Some(resources.scratch.clone());
+    Opened::open(&Location::parse(path)?, &options)
+}
+
+fn verdict(screen: &mut Screen, found: &Diff, same: bool) {
+    let besides = match (found.order_equal, found.schema_equal) {
+        (true, true) => "in content, order and schema",
+        (false, true) => "in content; the order of nodes differs",
+        (true, false) => "in content; the schema differs (widths, declarations, unused types)",
+        (false, false) => "in content; order and schema differ",
+    };
+    match (found.equal, same) {
+        (true, true) => screen.plain(&format!("equal {besides}"), Some(Mark::Sound)),
+        (true, false) => screen.plain(&format!("different, although equal {besides}"), Some(Mark::Error)),
+        (false, _) => screen.plain("different", Some(Mark::Error)),
+    };
+}
+
+/// The facts of both sides, by kind and type: every type, and every property that differs.
+fn lines(found: &Diff, all: bool) -> Table {
+    let mut table = Table::new([
+        Column::stage(),
+        Column::text(0).gap("  "),
+        Column::text(1),
+        Column::number().gap(" "),
+        Column::text(0).gap(" "),
+        Column::text(0),
+        Column::text(0),
+    ]);
+    for line in found.lines.iter().filter(|line| all || !line.equal || line.line.property.is_empty()) {
+        let state = state(line);
+        let state = if line.equal { Cell::from(state) } else { Cell::marked(state, Mark::Error) };
+        let cells =
+            ["", line.line.kind.word(), &subject(&line.line), &thousands(line.left), "│", &thousands(line.right)];
+        table.row(cells.map(Cell::from).into_iter().chain([state]));
+    }
+    table
+}
+
+/// What is different about a line.
+fn state(line: &DiffLine) -> String {
+    let (more, less) = (line.left.max(line.right), line.left.min(line.right));
+    match line.left.cmp(&line.right) {
+        _ if line.equal => "equal".to_owned(),
+        std::cmp::Ordering::Equal => "differs".to_owned(),
+        std::cmp::Ordering::Greater => format!("{} missing on the right", thousands(more - less)),
+        std::cmp::Ordering::Less => format!("{} missing on the left", thousands(more - less)),
+    }
+}
+
+/// What a line is about: `person`, `person.lastName`, `person ─knows→ person`.
+pub fn subject(line: &Line) -> String {
+    let ty = match (line.kind, line.ty.as_slice()) {
+        (LineKind::Edges, [source, relation, target]) => format!("{source} ─{relation}→ {target}"),
+        (_, parts) => parts.join(" "),
+    };
+    if line.property.is_empty() { ty } else { format!("{ty}.{}", line.property) }
+}

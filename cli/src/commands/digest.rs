@@ -1,0 +1,71 @@
+//! `digest`: of content, order and schema, by kind and type.
+
+use isomorph::convert::{Digests, digest};
+use isomorph::model::digest::{Line, Sum, VERSION};
+use serde::Serialize;
+
+use super::diff::subject;
+use super::{Answer, open};
+use crate::args::DigestArgs;
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+use crate::render::{Cell, Column, Table, thousands};
+use isomorph::Result;
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    digest: &'static str,
+    #[serde(flatten)]
+    digests: Digests,
+    lines: Vec<LineDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct LineDocument<'a> {
+    #[serde(flatten)]
+    line: &'a Line,
+    count: u64,
+    sum: String,
+}
+
+/// Digests a graph.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
+    let resources = args.resources.resources()?;
+    let opened = open(&args.path, &args.open, &args.select, &resources)?;
+    console.warn(&opened.native.about().findings);
+    let digested = digest(opened.graph.as_ref(), &resources, &Bars::new(Interrupt::default()))?;
+    let Digests { content, order, schema } = digested.digests;
+
+    let mut screen = console.screen();
+    screen.line("content", &content.to_string()).line("order", &order.to_string()).line("schema", &schema.to_string());
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(2)]);
+    for (line, sum) in digested.table.lines().filter(|(line, _)| console.verbose || line.property.is_empty()) {
+        table.row([line.kind.word(), &subject(line), &thousands(sum.count), &shown(sum)].map(Cell::from));
+    }
+    screen.table(&table);
+    console.show(&screen)?;
+    let lines = digested.table.lines().map(|(line, sum)| LineDocument {
+        line,
+        count: sum.count,
+        sum: format!("{:032x}", sum.hash),
+    });
+    console.document(&Document {
+        path: &args.path,
+        digest: VERSION,
+        digests: digested.digests,
+        lines: lines.collect(),
+    })?;
+    Ok(Answer::Yes)
+}
+
+/// The beginning of a sum.
+fn shown(sum: &Sum) -> String {
+    let digits = format!("{:032x}", sum.hash);
+    format!("{} {} …", digits.get(..4).unwrap_or_default(), digits.get(4..8).unwrap_or_default())
+}

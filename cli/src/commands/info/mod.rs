@@ -1,0 +1,57 @@
+//! `info`: what is in there, without reading the rows.
+
+mod document;
+mod screen;
+
+pub use screen::format_name;
+
+use isomorph::convert::{CarryUse, Opened, Resources};
+use isomorph::{Kind, Location, Result};
+
+use super::Answer;
+use crate::args::{InfoArgs, SelectArgs};
+use crate::console::Console;
+
+/// What travels beside the data, and whether it still fits.
+enum Beside {
+    Nothing,
+    Ignored,
+    Fits { of: String },
+    Stale { of: String, differences: Vec<String> },
+}
+
+/// Describes a graph without reading its rows.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
+    let location = Location::parse(&args.path)?;
+    let mut options = args.open.options(&location, &SelectArgs::default(), &Resources::of_this_machine()?)?;
+    let opened = match Opened::open(&location, &options) {
+        // A stale carry is one of the things that somebody wants to be told.
+        Err(error) if error.kind() == Kind::StaleCarry => {
+            options.carry = CarryUse::Ignore;
+            Opened::open(&location, &options)?
+        }
+        opened => opened?,
+    };
+    let beside = beside(&opened, args.open.carry)?;
+    let about = opened.native.about();
+    console.show(&screen::screen(&opened, &about, &beside, console))?;
+    console.document(&document::Document::new(&args.path, &opened, &about, &beside))?;
+    Ok(Answer::Yes)
+}
+
+fn beside(opened: &Opened, wanted: CarryUse) -> Result<Beside> {
+    let (carry, differences) = match isomorph::convert::carry_of(&opened.location) {
+        Ok(found) => found,
+        Err(error) if error.kind() == Kind::NotFound => return Ok(Beside::Nothing),
+        Err(error) => return Err(error),
+    };
+    let of = carry.of;
+    Ok(match (wanted, differences.is_empty()) {
+        (CarryUse::Ignore, _) => Beside::Ignored,
+        (_, true) => Beside::Fits { of },
+        (_, false) => Beside::Stale { of, differences },
+    })
+}

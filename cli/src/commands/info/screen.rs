@@ -1,0 +1,181 @@
+//! The screen of `info`.
+
+use isomorph::convert::{Format, Opened};
+use isomorph::error::Severity;
+use isomorph::model::schema::LabelVocabulary;
+use isomorph::model::type_name::type_name;
+use isomorph::model::{About, Cardinality, Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
+
+use super::Beside;
+use crate::console::Console;
+use crate::render::{Cell, Column, Mark, Screen, Table, bytes, count, of};
+use crate::report;
+
+/// Between facts of one line.
+const DOT: &str = " · ";
+
+/// The screen of an opened graph.
+pub fn screen(opened: &Opened, about: &About, beside: &Beside, console: &Console) -> Screen {
+    let graph = opened.graph.graph();
+    let mut screen = console.screen();
+    let name = graph.name.iter().cloned();
+    let sizes = name.chain([of(about.files, "file"), bytes(about.bytes)]).collect::<Vec<_>>().join(DOT);
+    let version = if about.version.is_empty() { String::new() } else { format!("  {}", about.version) };
+    screen.plain(&format!("{:7}{version}   {sizes}", about.format), None);
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(2)]);
+    for ty in &graph.nodes {
+        let row = ["nodes", &ty.name, &count(ty.rows), &node_facts(ty, console.verbose).join(DOT)];
+        table.row(row.map(Cell::from));
+        properties(&mut table, &ty.properties, console.verbose);
+    }
+    for (at, ty) in graph.edges.iter().enumerate() {
+        let layout = about.edge_layouts.get(at).map(String::as_str).unwrap_or_default();
+        let facts = edge_facts(ty, layout, console.verbose).join(DOT);
+        table.row(["edges", &arrow(graph, ty), &count(ty.rows), &facts].map(Cell::from));
+        properties(&mut table, &ty.properties, console.verbose);
+    }
+    screen.table(&table);
+    for document in &graph.documents {
+        screen.line("document", &document.name);
+    }
+    if !about.layout.is_empty() {
+        screen.line("layout", &about.layout);
+    }
+    report::findings(&mut screen, &about.findings, Severity::Warning, console.verbose);
+    checks(&mut screen, about);
+    carry(&mut screen, beside);
+    screen
+}
+
+/// Properties line by line, when everything is wanted.
+fn properties(table: &mut Table, properties: &[Property], verbose: bool) {
+    for property in properties.iter().filter(|_| verbose) {
+        let required = if property.nullable { "" } else { ", never null" };
+        let text = format!("{}{required}", property_type(property));
+        table.row(["", &format!("  {}", property_name(property)), "", &text].map(Cell::from));
+    }
+}
+
+fn node_facts(ty: &NodeType, verbose: bool) -> Vec<String> {
+    let mut facts = vec![match (ty.key.kind, &ty.key.name) {
+        (KeyKind::Row, _) => "key row".to_owned(),
+        (_, Some(name)) => format!("key {name} {}", type_name(&ty.key.data_type)),
+        (_, None) => format!("key {}", type_name(&ty.key.data_type)),
+    }];
+    facts.extend(grouped(&ty.properties).filter(|_| !verbose));
+    match &ty.labels {
+        LabelVocabulary::Declared(labels) if !labels.is_empty() => facts.push(format!("labels {}", labels.join(", "))),
+        LabelVocabulary::Open => facts.push("labels".to_owned()),
+        _ => {}
+    }
+    facts
+}
+
+fn edge_facts(ty: &EdgeType, layout: &str, verbose: bool) -> Vec<String> {
+    let direction = match ty.direction {
+        Direction::Directed => "directed",
+        Direction::Undirected => "undirected",
+        Direction::PerRow => "direction by row",
+    };
+    let mut facts = vec![direction.to_owned()];
+    facts.extend(ty.key.as_ref().map(|key| format!("key {}", key.name.as_deref().unwrap_or("edge"))));
+    facts.extend(grouped(&ty.properties).filter(|_| !verbose));
+    facts.extend(Some(layout.to_owned()).filter(|layout| !layout.is_empty()));
+    facts
+}
+
+/// `person ─knows─ person`, `person ─wrote→ post`; a relation that differs by row is `…`.
+fn arrow(graph: &Graph, ty: &EdgeType) -> String {
+    let (source, relation, target) = graph.edge_name(ty);
+    let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
+    let head = if ty.direction == Direction::Undirected { '─' } else { '→' };
+    format!("{source} ─{relation}{head} {target}")
+}
+
+/// Properties with their types: neighbours of one type share it, as in `firstName, lastName string`.
+fn grouped(properties: &[Property]) -> Option<String> {
+    let mut text = String::new();
+    for (at, property) in properties.iter().enumerate() {
+        if at > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(&property_name(property));
+        let ty = property_type(property);
+        if properties.get(at + 1).map(property_type) != Some(ty.clone()) {
+            text.push_str(&format!(" {ty}"));
+        }
+    }
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn property_name(property: &Property) -> String {
+    if property.kind == ValueKind::Bag { "props".to_owned() } else { property.name.clone() }
+}
+
+fn property_type(property: &Property) -> String {
+    let ty = match &property.kind {
+        ValueKind::Plain => type_name(&property.data_type),
+        ValueKind::Bag => "json object".to_owned(),
+        kind => kind.word().to_owned(),
+    };
+    if property.cardinality == Cardinality::Set { ty.replacen("list<", "set<", 1) } else { ty }
+}
+
+fn checks(screen: &mut Screen, about: &About) {
+    let next = "`isomorph validate` reads everything";
+    let serious = about.findings.worst() >= Some(Severity::Warning);
+    match (serious, about.findings.worst()) {
+        (false, None) => screen.marked("checks", Some(Mark::Sound), &format!("metadata and counts sound{DOT}{next}")),
+        (false, Some(_)) => screen.marked(
+            "checks",
+            Some(Mark::Sound),
+            &format!("metadata and counts sound, {}{DOT}{next}", report::summary(&about.findings)),
+        ),
+        (true, worst) => {
+            let mark = worst.and_then(report::mark);
+            screen.marked("checks", mark, &format!("{}{DOT}{next}", report::summary(&about.findings)))
+        }
+    };
+}
+
+fn carry(screen: &mut Screen, beside: &Beside) {
+    match beside {
+        Beside::Nothing => screen,
+        Beside::Ignored => screen.line("carry", "left out, as asked"),
+        Beside::Fits { of } => screen.marked(
+            "carry",
+            Some(Mark::Sound),
+            &format!("what this format cannot say of a {} graph{DOT}`isomorph carry show` says what", format_name(of)),
+        ),
+        Beside::Stale { of, differences } => {
+            let more = differences.len().saturating_sub(1);
+            let first = differences.first().map(String::as_str).unwrap_or_default();
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            let text = format!(
+                "of a {} graph, and the data has changed since: {first}{more}{DOT}left out here",
+                format_name(of)
+            );
+            screen.marked("carry", Some(Mark::Warning), &text)
+        }
+    };
+}
+
+/// The name of a format that an id means, or the id of one that is not known.
+pub fn format_name(id: &str) -> &str {
+    id.parse::<Format>().map_or(id, |format| format.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::DataType;
+
+    #[test]
+    fn neighbours_of_one_type_share_it() {
+        let text = |name| Property::new(name, DataType::Utf8);
+        let properties = [text("firstName"), text("lastName"), Property::new("age", DataType::Int64), text("email")];
+        assert_eq!(grouped(&properties).as_deref(), Some("firstName, lastName string, age int64, email string"));
+        assert_eq!(grouped(&[]), None);
+        assert_eq!(grouped(&[Property::bag()]).as_deref(), Some("props json object"));
+    }
+}

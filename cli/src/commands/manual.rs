@@ -1,0 +1,40 @@
+//! `completions` and `man`: made from the arguments themselves.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_mangen::Man;
+use isomorph::{Error, Result};
+
+use super::Answer;
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::console::Console;
+
+/// Prints the completions of a shell.
+///
+/// # Errors
+/// When standard output cannot be written.
+pub fn completions(args: &CompletionsArgs, console: &Console) -> Result<Answer> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "isomorph", &mut script);
+    console.write(|out| out.write_all(&script))?;
+    Ok(Answer::Yes)
+}
+
+/// Prints a manual page.
+///
+/// # Errors
+/// When there is no such command, or standard output cannot be written.
+pub fn man(args: &ManArgs, console: &Console) -> Result<Answer> {
+    let mut command = Cli::command();
+    command.build();
+    let page = match &args.command {
+        None => command,
+        Some(name) => match command.find_subcommand(name) {
+            Some(found) => found.clone(),
+            None => return Err(Error::usage(format!("there is no command {name}")).hint("isomorph --help")),
+        },
+    };
+    console.write(|out| Man::new(page).render(out))?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,73 @@
+//! The commands, one file each.
+
+mod carry;
+mod convert;
+mod diff;
+mod digest;
+mod dump;
+mod explain;
+mod formats;
+mod info;
+mod manual;
+mod neighbors;
+mod validate;
+
+use std::process::ExitCode;
+
+use isomorph::convert::{Opened, Resources};
+use isomorph::{Location, Result};
+
+use crate::args::{Command, OpenArgs, SelectArgs};
+use crate::console::Console;
+
+/// What a command answers when nothing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes: sound, equal, done.
+    Yes,
+    /// No: not sound, different.
+    No,
+}
+
+impl Answer {
+    /// Yes, if `yes`.
+    pub fn yes_if(yes: bool) -> Self {
+        if yes { Answer::Yes } else { Answer::No }
+    }
+}
+
+impl From<Answer> for ExitCode {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => ExitCode::SUCCESS,
+            Answer::No => ExitCode::from(1),
+        }
+    }
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+/// Whatever went wrong; nothing is printed of it yet.
+pub fn run(command: &Command, console: &Console) -> Result<Answer> {
+    match command {
+        Command::Info(args) => info::run(args, console),
+        Command::Convert(args) => convert::run(args, console),
+        Command::Validate(args) => validate::run(args, console),
+        Command::Diff(args) => diff::run(args, console),
+        Command::Digest(args) => digest::run(args, console),
+        Command::Dump(args) => dump::run(args, console),
+        Command::Neighbors(args) => neighbors::run(args, console),
+        Command::Carry(command) => carry::run(command, console),
+        Command::Explain(args) => explain::run(args, console),
+        Command::Formats => formats::run(console),
+        Command::Completions(args) => manual::completions(args, console),
+        Command::Man(args) => manual::man(args, console),
+    }
+}
+
+/// Opens the graph at `path`.
+fn open(path: &str, args: &OpenArgs, select: &SelectArgs, resources: &Resources) -> Result<Opened> {
+    let location = Location::parse(path)?;
+    Opened::open(&location, &args.options(&location, select, resources)?)
+}

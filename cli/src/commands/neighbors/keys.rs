@@ -1,0 +1,88 @@
+//! Keys of a few nodes that are known by their rows.
+
+use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use isomorph::model::{Batch, KeyKind, Request, Source, Tables};
+use isomorph::{Error, Result};
+
+/// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read.
+///
+/// # Errors
+/// When there is no such row, or keys cannot be read.
+pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<ArrayRef> {
+    if source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row) {
+        return Ok(std::sync::Arc::new(rows.clone()));
+    }
+    let mut wanted: Vec<u64> = rows.values().to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found = Vec::new();
+    let mut start = Some(0u64);
+    for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
+        let end = start.zip(part.rows()).map(|(start, rows)| start + rows);
+        let range = start.zip(end);
+        start = end;
+        if range.is_some_and(|(start, end)| within(&wanted, start, end).is_empty()) {
+            continue;
+        }
+        part.read(&mut |batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            let inside = within(&wanted, nodes.start, nodes.start + nodes.rows as u64);
+            if let Some(keys) = nodes.keys.as_ref().filter(|_| !inside.is_empty()) {
+                let at: UInt64Array = inside.iter().map(|row| row - nodes.start).collect();
+                found.push(take(keys.as_ref(), &at, None).map_err(broken)?);
+            }
+            Ok(())
+        })?;
+    }
+    let found: Vec<&dyn Array> = found.iter().map(AsRef::as_ref).collect();
+    if found.iter().map(|keys| keys.len()).sum::<usize>() != wanted.len() {
+        return Err(Error::malformed("an edge ends in a node that is not there").hint("isomorph validate PATH"));
+    }
+    if found.is_empty() {
+        return Ok(std::sync::Arc::new(UInt64Array::from(Vec::<u64>::new())));
+    }
+    let keys = concat(&found).map_err(broken)?;
+    let at: UInt64Array = rows.values().iter().map(|row| wanted.partition_point(|other| other < row) as u64).collect();
+    take(keys.as_ref(), &at, None).map_err(broken)
+}
+
+/// The part of `sorted` from `start` to before `end`.
+fn within(sorted: &[u64], start: u64, end: u64) -> &[u64] {
+    let from = sorted.partition_point(|row| *row < start);
+    let to = sorted.partition_point(|row| *row < end);
+    sorted.get(from..to).unwrap_or_default()
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::malformed(format!("keys cannot be taken: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+    use isomorph::model::{Graph, Key, MemoryGraph, NodeBatch, NodeType};
+
+    #[test]
+    fn keys_come_in_the_order_of_the_rows() {
+        let graph = Graph { nodes: vec![NodeType::new("n", Key::int64())], ..Graph::default() };
+        let batch = |start: u64, keys: Vec<i64>| {
+            let rows = keys.len();
+            let keys = Some(std::sync::Arc::new(Int64Array::from(keys)) as ArrayRef);
+            Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties: Vec::new() })
+        };
+        let source = MemoryGraph {
+            graph,
+            batches: vec![batch(0, vec![10, 11]), batch(2, vec![12, 13, 14]), batch(5, vec![15])],
+        };
+        let keys = of_rows(&source, 0, &UInt64Array::from(vec![5, 0, 3, 0])).unwrap();
+        assert_eq!(keys.as_primitive::<Int64Type>().values(), &[15, 10, 13, 10]);
+        assert!(of_rows(&source, 0, &UInt64Array::from(vec![6])).is_err());
+        assert_eq!(of_rows(&source, 0, &UInt64Array::from(Vec::<u64>::new())).unwrap().len(), 0);
+    }
+}

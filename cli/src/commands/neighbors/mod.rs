@@ -1,0 +1,73 @@
+//! `neighbors`: who is next to a node, read straight from where it lies.
+
+mod find;
+mod keys;
+
+use isomorph::Result;
+use isomorph::model::Side;
+use serde::Serialize;
+
+use super::{Answer, open};
+use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
+use crate::console::Console;
+use crate::render::{Cell, Column, Screen, Table, of};
+use find::{Asked, Neighbor};
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    node: NodeDocument<'a>,
+    neighbors: &'a [Neighbor],
+    /// How many more there are.
+    more: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct NodeDocument<'a> {
+    #[serde(rename = "type")]
+    ty: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
+}
+
+/// Shows the neighbours of a node.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
+    let resources = ResourceArgs::default().resources()?;
+    let opened = open(&args.path, &args.open, &SelectArgs::default(), &resources)?;
+    let key = args.id.as_deref().or(args.node.as_deref());
+    let sides = match (args.out, args.incoming, args.both) {
+        (true, ..) => Some([Some(Side::Out), None]),
+        (_, true, _) => Some([Some(Side::In), None]),
+        (.., true) => Some([Some(Side::Out), Some(Side::In)]),
+        _ => None,
+    };
+    let asked = Asked::new(opened.native.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row)?;
+    let found = asked.neighbors(sides, args.limit.get())?;
+
+    console.show(&screen(&asked, &found.neighbors, found.more, console))?;
+    let node = NodeDocument { ty: asked.type_name(), key, row: args.row };
+    console.document(&Document { path: &args.path, node, neighbors: &found.neighbors, more: found.more })?;
+    Ok(Answer::Yes)
+}
+
+fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: u64, console: &Console) -> Screen {
+    let mut screen = console.screen();
+    let total = neighbors.len() as u64 + more;
+    screen.line("node", &format!("{}   {}", asked.shown(), of(total, "neighbor")));
+    let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
+    for neighbor in neighbors {
+        let subject = format!("{} {}", neighbor.ty, neighbor.identity());
+        table.row([neighbor.direction, &neighbor.relation, &subject, &neighbor.facts()].map(Cell::from));
+    }
+    screen.table(&table);
+    if more > 0 {
+        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more neighbor")));
+    }
+    screen
+}

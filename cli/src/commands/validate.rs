@@ -1,0 +1,77 @@
+//! `validate`: every rule broken.
+
+use isomorph::convert::{CarryUse, Opened, carry, carry_of};
+use isomorph::error::{Findings, Place, Severity};
+use isomorph::{Kind, Location, Result};
+use serde::Serialize;
+
+use super::Answer;
+use crate::args::{SelectArgs, ValidateArgs};
+use crate::console::Console;
+use crate::render::{Mark, bytes, of};
+use crate::report::{self, RuleDocument};
+
+/// Places kept of each rule: of a file with a million broken rows the first few say enough.
+const KEPT: usize = 20;
+
+/// Places kept when each is to be shown.
+const KEPT_VERBOSE: usize = 100_000;
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    format: &'static str,
+    sound: bool,
+    rules: usize,
+    findings: Vec<RuleDocument<'a>>,
+}
+
+/// Checks a graph; the answer is whether it is sound.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
+    let resources = args.resources.resources()?;
+    let location = Location::parse(&args.path)?;
+    let mut options = args.open.options(&location, &SelectArgs::default(), &resources)?;
+    // The rules are those of the format: the data is looked at as what it is, and its carry apart.
+    options.carry = CarryUse::Ignore;
+    let opened = Opened::open(&location, &options)?;
+    let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
+    opened.native.validate(&mut findings)?;
+    if args.open.carry != CarryUse::Ignore {
+        beside(&location, &mut findings)?;
+    }
+    let sound = findings.worst() < Some(Severity::Error);
+    let rules = opened.format.rules().len();
+
+    let mut screen = console.screen();
+    report::findings(&mut screen, &findings, Severity::Note, console.verbose);
+    let about = opened.native.about();
+    let size = format!("{}, {}", of(about.files, "file"), bytes(about.bytes));
+    let outcome = match report::summary(&findings) {
+        none if none.is_empty() => format!("all {rules} rules of {} hold · {size}", opened.format),
+        some => format!("{some} · {size} · `isomorph explain ID` says more of a rule"),
+    };
+    let (word, mark) = if sound { ("sound", Mark::Sound) } else { ("unsound", Mark::Error) };
+    screen.marked(word, Some(mark), &outcome);
+    console.show(&screen)?;
+    let findings = RuleDocument::all(&findings);
+    console.document(&Document { path: &args.path, format: opened.format.id(), sound, rules, findings })?;
+    Ok(Answer::yes_if(sound))
+}
+
+/// Adds what is wrong with what travels beside the data.
+fn beside(location: &Location, findings: &mut Findings) -> Result<()> {
+    match carry_of(location) {
+        Ok((_, differences)) => {
+            for difference in differences {
+                findings.push(&carry::CARRY_STALE, difference, Place::default());
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == Kind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,119 @@
+//! Progress bars: on a terminal, for stages longer than a second.
+
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use isomorph::convert::Progress;
+
+use crate::interrupt::Interrupt;
+use crate::render::{Palette, about, duration, rate, thousands};
+
+/// Stages that are over before this are not shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Bars on standard error, or nothing where nobody looks.
+pub struct Bars {
+    palette: Option<Palette>,
+    interrupt: Interrupt,
+    stage: Mutex<Option<Stage>>,
+    rows: AtomicU64,
+}
+
+/// The stage that runs.
+struct Stage {
+    word: String,
+    total: Option<u64>,
+    began: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Bars {
+    /// Bars if standard error is a terminal. An interruption is looked for at every step.
+    pub fn new(interrupt: Interrupt) -> Self {
+        let err = std::io::stderr();
+        let palette = err.is_terminal().then(|| Palette::of(&err));
+        Bars { palette, interrupt, stage: Mutex::default(), rows: AtomicU64::new(0) }
+    }
+
+    fn draw(&self, palette: Palette, rows: u64) {
+        // Whoever finds the stage in use leaves drawing to the thread that uses it.
+        let Ok(mut stage) = self.stage.try_lock() else { return };
+        let Some(stage) = stage.as_mut().filter(|stage| stage.began.elapsed() > PATIENCE) else { return };
+        let bar = stage.bar.get_or_insert_with(|| bar(&stage.word, stage.total, stage.began, palette));
+        bar.set_position(rows);
+    }
+}
+
+impl Progress for Bars {
+    fn begin(&self, word: &str, total: Option<u64>) {
+        self.end();
+        self.rows.store(0, Ordering::Relaxed);
+        let stage =
+            Stage { word: word.to_owned(), total: total.filter(|&rows| rows > 0), began: Instant::now(), bar: None };
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
+    }
+
+    fn advance(&self, rows: u64) {
+        self.interrupt.check();
+        let rows = self.rows.fetch_add(rows, Ordering::Relaxed).saturating_add(rows);
+        if let Some(palette) = self.palette {
+            self.draw(palette, rows);
+        }
+    }
+
+    fn end(&self) {
+        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Stage { bar: Some(bar), began, .. }) = stage {
+            let rows = self.rows.load(Ordering::Relaxed);
+            bar.set_position(rows);
+            bar.abandon_with_message(format!("in {}", duration(began.elapsed().as_secs_f64())));
+        }
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        // What failed or was interrupted leaves no half bar.
+        if let Some(Stage { bar: Some(bar), .. }) = self.stage.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A bar with rate and time left; without a total only the rows and their rate.
+fn bar(word: &str, total: Option<u64>, began: Instant, palette: Palette) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
+    bar.set_prefix(format!("{word:8}"));
+    let line = match (total, palette) {
+        (Some(_), Palette::Ansi) => {
+            "{prefix} {bar:42.green/black.bright}  {percent:>3} %  {rows}  {rate}   {msg}{left}"
+        }
+        (Some(_), Palette::Plain) => "{prefix} {bar:42}  {percent:>3} %  {rows}  {rate}   {msg}{left}",
+        (None, _) => "{prefix} {rows}  {rate}   {msg}",
+    };
+    let seconds = move || began.elapsed().as_secs_f64();
+    let left = move |state: &ProgressState| {
+        let (done, total) = (state.pos() as f64, state.len().unwrap_or_default() as f64);
+        if done <= 0.0 || done >= total { None } else { Some((total - done) * seconds() / done) }
+    };
+    let style = ProgressStyle::with_template(line).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style
+        .progress_chars(if palette == Palette::Ansi { "━╸━" } else { "━╸ " })
+        .with_key("rows", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = write!(out, "{:>11}", thousands(state.pos()));
+        })
+        .with_key("rate", move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = write!(out, "{:>8}", rate(state.pos(), seconds()));
+        })
+        .with_key("left", move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            if let Some(left) = left(state).filter(|_| !state.is_finished()) {
+                let _ = write!(out, "about {} left", about(left));
+            }
+        });
+    bar.set_style(style);
+    bar
+}

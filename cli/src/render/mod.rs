@@ -1,0 +1,11 @@
+//! What people see: words, numbers, tables, marks. Nothing here writes anything.
+
+mod colour;
+mod number;
+mod table;
+mod text;
+
+pub use colour::{Mark, Palette};
+pub use number::{about, bytes, count, duration, of, rate, thousands};
+pub use table::{Cell, Column, Table};
+pub use text::{Screen, cut, width};

@@ -1,0 +1,167 @@
+//! Lines: a word at the left that says which stage speaks, then what it says.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::{Mark, Palette, Table};
+
+/// Width of the words at the left, without the space behind them.
+const WORD: usize = 8;
+
+/// Columns that `text` takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` in at most `columns` columns; what is missing shows as `…`.
+pub fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for letter in text.chars() {
+        used += letter.width().unwrap_or_default();
+        if used > columns {
+            break;
+        }
+        out.push(letter);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// `text` without line breaks and other controls: what comes out of a file must not move the cursor.
+pub fn one_line(text: &str) -> String {
+    let is_plain =
+        |letter: char| !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_plain(letter) { out.push(letter) } else { out.extend(letter.escape_default()) }
+    }
+    out
+}
+
+/// Lines in the making, for a terminal of some width or for a pipe.
+#[derive(Debug)]
+pub struct Screen {
+    palette: Palette,
+    width: Option<usize>,
+    text: String,
+}
+
+impl Screen {
+    /// Nothing yet. Without a `width` nothing is ever cut.
+    pub fn new(palette: Palette, width: Option<usize>) -> Self {
+        Screen { palette, width, text: String::new() }
+    }
+
+    /// A stage and what it says.
+    pub fn line(&mut self, word: &str, text: &str) -> &mut Self {
+        self.marked(word, None, text)
+    }
+
+    /// The same with a mark on the word.
+    pub fn marked(&mut self, word: &str, mark: Option<Mark>, text: &str) -> &mut Self {
+        let text = one_line(text);
+        let missing = WORD.saturating_sub(width(word));
+        let used = width(word) + missing + 1;
+        let text = self.width.map_or_else(|| text.clone(), |columns| cut(&text, columns.saturating_sub(used)));
+        if text.is_empty() {
+            self.text.push_str(&self.palette.paint(word, mark));
+        } else {
+            self.text.push_str(&format!("{}{:missing$} {text}", self.palette.paint(word, mark), ""));
+        }
+        self.end()
+    }
+
+    /// The same, and never cut: for what would be worth nothing without its end.
+    pub fn whole(&mut self, word: &str, mark: Option<Mark>, text: &str) -> &mut Self {
+        let width = self.width.take();
+        self.marked(word, mark, text);
+        self.width = width;
+        self
+    }
+
+    /// A line that no stage speaks: at most as wide as the terminal.
+    pub fn plain(&mut self, text: &str, mark: Option<Mark>) -> &mut Self {
+        let text = one_line(text);
+        let text = self.width.map_or_else(|| text.clone(), |columns| cut(&text, columns));
+        self.text.push_str(&self.palette.paint(&text, mark));
+        self.end()
+    }
+
+    /// The first line of a block, never cut: a marked word and, right behind it, the rest.
+    pub fn headline(&mut self, word: &str, mark: Mark, rest: &str) -> &mut Self {
+        self.text.push_str(&self.palette.paint(word, Some(mark)));
+        self.text.push_str(&one_line(rest));
+        self.end()
+    }
+
+    /// A line below a headline, never cut.
+    pub fn detail(&mut self, label: &str, text: &str) -> &mut Self {
+        self.text.push_str(&format!("  {label:4}   {}", one_line(text)));
+        self.end()
+    }
+
+    /// The lines of a table. If its first column has words of stages, it is as wide as theirs.
+    pub fn table(&mut self, table: &Table) -> &mut Self {
+        for line in table.lines(self.width, self.palette) {
+            self.text.push_str(&line);
+            self.end();
+        }
+        self
+    }
+
+    /// All lines.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn end(&mut self) -> &mut Self {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.push('\n');
+        self
+    }
+}
+
+/// The narrowest a column of stage words may be.
+pub const STAGE: usize = WORD;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_is_cut_by_columns_not_bytes() {
+        assert_eq!(cut("person ─knows─ person", 10), "person ─k…");
+        assert_eq!(cut("漢字漢字", 5), "漢字…");
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("x", 0), "");
+    }
+
+    #[test]
+    fn controls_of_the_input_do_not_reach_the_terminal() {
+        assert_eq!(one_line("a\x1b[31mb\nc"), "a\\u{1b}[31mb\\nc");
+        assert_eq!(one_line("right\u{202e}left"), "right\\u{202e}left");
+        assert_eq!(one_line("Zoë 漢"), "Zoë 漢");
+    }
+
+    #[test]
+    fn words_stand_in_one_column() {
+        let mut screen = Screen::new(Palette::Plain, Some(30));
+        screen
+            .line("plan", "GraphAr → NOCK, one pass over it all")
+            .line("", "second line")
+            .line("read back, and equal", "");
+        screen.marked("error", Some(Mark::Error), "x");
+        assert_eq!(
+            screen.as_str(),
+            "plan     GraphAr → NOCK, one …\n         second line\nread back, and equal\nerror    x\n"
+        );
+    }
+}

@@ -1,0 +1,264 @@
+//! Errors and findings, for people and for machines.
+
+use isomorph::error::{Finding, Findings, Place, Severity};
+use isomorph::{Error, Kind};
+use serde::Serialize;
+
+use crate::render::{Mark, Screen, of, width};
+
+/// What went wrong, where, against which rule, what to try, and what `last` says of the outcome. `path` stands for the
+/// `PATH` of remedies.
+pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Option<&str>) {
+    if error.kind() == Kind::Cancelled {
+        screen.plain(error.message(), None);
+        return;
+    }
+    let id = error.broken_rule().map(|rule| format!(" {}", rule.id)).unwrap_or_default();
+    screen.headline("error", Mark::Error, &format!("{id}: {}", error.message()));
+    if !error.place().is_empty() {
+        let label = if error.place().file.is_some() { "file" } else { "at" };
+        screen.detail(label, &error.place().to_string());
+    }
+    if let Some(rule) = error.broken_rule() {
+        screen.detail("rule", rule.says);
+    }
+    let mut hints: Vec<(String, String)> = error.hints().map(|hint| hint_parts(hint, path)).collect();
+    if let (true, Some(rule)) = (hints.is_empty(), error.broken_rule()) {
+        hints.push((format!("isomorph explain {}", rule.id), String::new()));
+    }
+    hints.dedup();
+    let column = hints.iter().filter(|(_, why)| !why.is_empty()).map(|(what, _)| width(what)).max().unwrap_or_default();
+    for (at, (what, why)) in hints.iter().enumerate() {
+        let room = column.saturating_sub(width(what));
+        screen.detail(if at == 0 { "try" } else { "" }, format!("{what}{:room$}   {why}", "").trim_end());
+    }
+    if let Some(last) = last {
+        screen.plain(last, None);
+    }
+}
+
+/// A hint as a thing to do and what it does, which hints keep apart by several spaces.
+fn hint_parts(hint: &str, path: Option<&str>) -> (String, String) {
+    let (what, why) = hint.split_once("   ").unwrap_or((hint, ""));
+    let what: Vec<String> = what
+        .split(' ')
+        .map(|word| match path {
+            Some(path) if word == "PATH" => quoted(path),
+            _ => word.to_owned(),
+        })
+        .collect();
+    (what.join(" "), why.trim_start().to_owned())
+}
+
+/// A path as a shell takes it.
+pub fn quoted(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-:=@%+,~".contains(letter);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
+}
+
+/// The mark of a severity.
+pub fn mark(severity: Severity) -> Option<Mark> {
+    match severity {
+        Severity::Note => None,
+        Severity::Warning => Some(Mark::Warning),
+        Severity::Error => Some(Mark::Error),
+    }
+}
+
+/// The word of a severity.
+pub fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Note => "note",
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+    }
+}
+
+/// Findings of at least this severity, worst first: counted by rule with the first place, or each of them.
+pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each: bool) {
+    let groups = by_severity(findings, least);
+    let ids =
+        groups.iter().map(|(_, kept)| kept.first().map_or(0, |first| width(first.rule.id))).max().unwrap_or_default();
+    for (count, kept) in groups {
+        let shown = if each { kept.len() } else { 1 };
+        for finding in kept.iter().take(shown) {
+            let rule = finding.rule;
+            let text = format!("{:ids$}   {}", rule.id, finding.message);
+            screen.whole(word(rule.severity), mark(rule.severity), &text);
+            let place = finding.place.to_string();
+            let more = count.saturating_sub(shown as u64);
+            match (more, place.is_empty()) {
+                (0, true) => {}
+                (0, false) => drop(screen.whole("", None, &format!("{:ids$}   {place}", ""))),
+                (_, true) => drop(screen.whole("", None, &format!("{:ids$}   and {} more", "", of(more, "time")))),
+                (_, false) => {
+                    drop(screen.whole("", None, &format!("{:ids$}   {place}, and {} more", "", of(more, "place"))))
+                }
+            }
+        }
+    }
+}
+
+/// The findings by rule, worst first.
+fn by_severity(findings: &Findings, least: Severity) -> Vec<(u64, &[Finding])> {
+    let severity = |kept: &[Finding]| kept.first().map(|finding| finding.rule.severity);
+    let mut groups: Vec<_> = findings.by_rule().filter(|(_, kept)| severity(kept) >= Some(least)).collect();
+    groups.sort_by_key(|(_, kept)| std::cmp::Reverse(severity(kept)));
+    groups
+}
+
+/// `2 errors, 1 warning`; nothing when there are none.
+pub fn summary(findings: &Findings) -> String {
+    let counts = [Severity::Error, Severity::Warning, Severity::Note].map(|severity| {
+        let rules =
+            findings.by_rule().filter(|(_, kept)| kept.first().is_some_and(|first| first.rule.severity == severity));
+        (rules.map(|(count, _)| count).sum::<u64>(), word(severity))
+    });
+    let texts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| of(*count, word));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// An error as JSON.
+#[derive(Debug, Serialize)]
+pub struct ErrorDocument<'a> {
+    error: ErrorBody<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorBody<'a> {
+    kind: String,
+    exit_code: u8,
+    message: &'a str,
+    rule: Option<&'static str>,
+    says: Option<&'static str>,
+    place: &'a Place,
+    #[serde(rename = "try")]
+    hints: Vec<&'a str>,
+}
+
+impl<'a> ErrorDocument<'a> {
+    /// The document of an error.
+    pub fn new(error: &'a Error) -> Self {
+        ErrorDocument {
+            error: ErrorBody {
+                kind: kebab(&format!("{:?}", error.kind())),
+                exit_code: error.kind().exit_code(),
+                message: error.message(),
+                rule: error.broken_rule().map(|rule| rule.id),
+                says: error.broken_rule().map(|rule| rule.says),
+                place: error.place(),
+                hints: error.hints().collect(),
+            },
+        }
+    }
+}
+
+/// `WouldLose` as `would-lose`.
+fn kebab(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 4);
+    for (at, letter) in name.char_indices() {
+        if at > 0 && letter.is_ascii_uppercase() {
+            out.push('-');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
+}
+
+/// The findings of one rule as JSON.
+#[derive(Debug, Serialize)]
+pub struct RuleDocument<'a> {
+    rule: &'static str,
+    severity: Severity,
+    says: &'static str,
+    count: u64,
+    places: Vec<PlaceDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaceDocument<'a> {
+    message: &'a str,
+    #[serde(flatten)]
+    place: &'a Place,
+}
+
+impl<'a> RuleDocument<'a> {
+    /// All findings, by rule, worst first.
+    pub fn all(findings: &'a Findings) -> Vec<Self> {
+        let document = |(count, kept): (u64, &'a [Finding])| {
+            let rule = kept.first()?.rule;
+            let places = kept.iter().map(|finding| PlaceDocument { message: &finding.message, place: &finding.place });
+            Some(RuleDocument {
+                rule: rule.id,
+                severity: rule.severity,
+                says: rule.says,
+                count,
+                places: places.collect(),
+            })
+        };
+        by_severity(findings, Severity::Note).into_iter().filter_map(document).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Palette;
+    use isomorph::error::Rule;
+
+    static RULE: Rule = Rule {
+        id: "GAR-OFFSET-END",
+        severity: Severity::Error,
+        says: "the last offset of a part equals its edge count",
+        remedy: "isomorph validate PATH        every finding",
+    };
+
+    #[test]
+    fn an_error_says_where_why_and_what_to_try() {
+        let failure = Error::broken(&RULE, "the offsets of part 2 end at 1,311, but edge_count2 says 1,312")
+            .at(Place::file("offset/chunk2").row(100))
+            .hint("--adjacency ordered_by_dest    read the other copy of these edges");
+        let mut screen = Screen::new(Palette::Plain, Some(20));
+        error(&mut screen, &failure, Some("my graph.yml"), Some("nothing was written"));
+        assert_eq!(
+            screen.as_str(),
+            "\
+error GAR-OFFSET-END: the offsets of part 2 end at 1,311, but edge_count2 says 1,312
+  file   offset/chunk2, row 100
+  rule   the last offset of a part equals its edge count
+  try    --adjacency ordered_by_dest        read the other copy of these edges
+         isomorph validate 'my graph.yml'   every finding
+nothing was written
+"
+        );
+    }
+
+    #[test]
+    fn findings_are_counted_by_rule_with_the_first_place() {
+        let mut found = Findings::keeping(5);
+        found.push(&RULE, "ends at 3", Place::file("chunk0"));
+        found.push(&RULE, "ends at 4", Place::file("chunk1"));
+        let show = |each| {
+            let mut screen = Screen::new(Palette::Plain, None);
+            findings(&mut screen, &found, Severity::Warning, each);
+            screen.as_str().to_owned()
+        };
+        let first = "error    GAR-OFFSET-END   ends at 3\n                          chunk0";
+        assert_eq!(show(false), format!("{first}, and 1 place more\n"));
+        assert_eq!(
+            show(true),
+            format!("{first}\nerror    GAR-OFFSET-END   ends at 4\n                          chunk1\n")
+        );
+        assert_eq!(summary(&found), "2 errors");
+    }
+
+    #[test]
+    fn kinds_are_words_with_dashes() {
+        assert_eq!(kebab("WouldLose"), "would-lose");
+        assert_eq!(kebab("Io"), "io");
+    }
+}

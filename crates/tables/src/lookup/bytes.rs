@@ -15,10 +15,11 @@ const WRITE_BUFFER: usize = 256 << 10;
 
 /// Bytes that are still being written.
 pub(super) struct BytesBuilder {
+    budget: Budget,
     scratch: Scratch,
     /// Most memory to take, bytes.
     memory: u64,
-    held: Reservation,
+    held: Option<Reservation>,
     store: Store,
 }
 
@@ -29,9 +30,9 @@ enum Store {
 
 impl BytesBuilder {
     /// Nothing yet, and at most `memory` bytes of the budget later.
-    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Result<Self> {
-        let held = budget.reserve(0)?;
-        Ok(BytesBuilder { scratch: scratch.clone(), memory, held, store: Store::Memory(Vec::new()) })
+    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
+        let (budget, scratch) = (budget.clone(), scratch.clone());
+        BytesBuilder { budget, scratch, memory, held: None, store: Store::Memory(Vec::new()) }
     }
 
     /// Number of bytes.
@@ -94,9 +95,18 @@ impl BytesBuilder {
         if missing == 0 {
             return true;
         }
-        let limit = self.memory;
-        let held = &mut self.held;
-        let mut take = |bytes: usize| held.bytes() + bytes as u64 <= limit && held.try_grow(bytes as u64);
+        let (budget, limit, held) = (&self.budget, self.memory, &mut self.held);
+        let mut take = |bytes: usize| {
+            let bytes = bytes as u64;
+            match held {
+                Some(held) => held.bytes() + bytes <= limit && held.try_grow(bytes),
+                None if bytes <= limit => {
+                    *held = budget.try_reserve(bytes);
+                    held.is_some()
+                }
+                None => false,
+            }
+        };
         let generous = missing.max(memory.capacity() / 2).max(STEP);
         let Some(taken) = [generous, missing].into_iter().find(|bytes| take(*bytes)) else { return false };
         memory.reserve_exact(memory.capacity() + taken - memory.len());
@@ -113,7 +123,7 @@ impl BytesBuilder {
             writer.write_all(memory)?;
             let size = memory.len() as u64;
             self.store = Store::File { writer, position: size, size };
-            self.held.shrink(self.held.bytes());
+            self.held = None;
         }
         Ok(())
     }
@@ -126,8 +136,9 @@ impl BytesBuilder {
         match self.store {
             Store::Memory(mut memory) => {
                 memory.shrink_to_fit();
-                let spare = self.held.bytes().saturating_sub(memory.len() as u64);
-                self.held.shrink(spare);
+                if let Some(held) = &mut self.held {
+                    held.shrink(held.bytes().saturating_sub(memory.len() as u64));
+                }
                 Ok(Frozen::Memory { bytes: memory, _held: self.held })
             }
             Store::File { writer, size: 0, .. } => {
@@ -144,7 +155,7 @@ impl BytesBuilder {
 
 /// Bytes that can be read anywhere.
 pub(super) enum Frozen {
-    Memory { bytes: Vec<u8>, _held: Reservation },
+    Memory { bytes: Vec<u8>, _held: Option<Reservation> },
     Mapped(Map),
 }
 

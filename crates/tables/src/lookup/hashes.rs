@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Budget, Scratch};
 
 use super::bytes::{BytesBuilder, Frozen};
@@ -16,11 +16,8 @@ pub struct HashesBuilder(Mutex<BytesBuilder>);
 impl HashesBuilder {
     /// No hashes yet. They stay in memory as long as they take at most `memory` bytes of the budget (16 each); then
     /// they go to a temporary file that is mapped.
-    ///
-    /// # Errors
-    /// None that is known.
-    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Result<Self> {
-        Ok(HashesBuilder(Mutex::new(BytesBuilder::new(budget, scratch, memory)?)))
+    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
+        HashesBuilder(Mutex::new(BytesBuilder::new(budget, scratch, memory)))
     }
 
     /// Appends the hashes of the next rows.
@@ -36,11 +33,12 @@ impl HashesBuilder {
     /// Writes the hashes of the rows from `row` on. Rows between that nobody writes have the hash 0.
     ///
     /// # Errors
-    /// As [`HashesBuilder::push`]; [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) for a row beyond 2^60.
+    /// As [`HashesBuilder::push`]; [`Kind::TooLarge`] for a row that no file could hold.
     pub fn write(&self, row: u64, hashes: &[u128]) -> Result<()> {
-        let offset = row.checked_mul(WIDTH as u64).filter(|offset| *offset < 1 << 62).ok_or_else(|| {
-            Error::new(isomorph_error::Kind::TooLarge, "there cannot be so many rows").at(Place::default().row(row))
-        })?;
+        let offset = row
+            .checked_mul(WIDTH as u64)
+            .filter(|offset| *offset < 1 << 62)
+            .ok_or_else(|| Error::new(Kind::TooLarge, "there cannot be so many rows").at(Place::default().row(row)))?;
         let bytes = to_bytes(hashes);
         let mut builder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         builder.write(offset, &bytes)

@@ -17,9 +17,9 @@ pub(super) struct IntegerBuilder {
 
 impl IntegerBuilder {
     /// No numbers yet, and at most `memory` bytes of the budget later.
-    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Result<Self> {
-        let listed = BytesBuilder::new(budget, scratch, memory)?;
-        Ok(IntegerBuilder { consecutive: Some(0..0), listed, rows: 0 })
+    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
+        let listed = BytesBuilder::new(budget, scratch, memory);
+        IntegerBuilder { consecutive: Some(0..0), listed, rows: 0 }
     }
 
     pub fn rows(&self) -> u64 {

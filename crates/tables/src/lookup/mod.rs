@@ -10,6 +10,11 @@
 //! in memory. A bulk look-up sorts its questions as the keys are sorted and reads both side by side. Keys are equal if
 //! their bytes are; hashes only lead there.
 //!
+//! Edges whose two ends are keys take two bulk look-ups, one after the other. The first looks up the sources and carries
+//! the target and the properties as tags. Its answers become the probes of the second, which carries the sources' rows
+//! and the properties. The answers of that go into an [`EdgeSorter`](crate::sort::EdgeSorter). The sequence number of
+//! each edge goes all the way with it, so that the order of the answers does not matter.
+//!
 //! ```
 //! use arrow_array::StringArray;
 //! use isomorph_storage::{Budget, Scratch};

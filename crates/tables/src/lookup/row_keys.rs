@@ -83,8 +83,8 @@ impl RowKeysBuilder {
         let store = match &mut self.store {
             Some(store) => store,
             empty => empty.insert(match keys.kind() {
-                KeyKind::Text => Building::Text(TextBuilder::new(budget, scratch, memory)?),
-                kind => Building::Integers(kind, IntegerBuilder::new(budget, scratch, memory)?),
+                KeyKind::Text => Building::Text(TextBuilder::new(budget, scratch, memory)),
+                kind => Building::Integers(kind, IntegerBuilder::new(budget, scratch, memory)),
             }),
         };
         match store {

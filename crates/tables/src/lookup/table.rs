@@ -41,7 +41,7 @@ impl Table {
         for row in 0..keys.rows() {
             let Some(text) = keys.text(row) else { break };
             let hash = table.hash(text);
-            match table.probe(hash, text, keys) {
+            match table.probe(table.home(hash), hash, text, keys) {
                 Ok(first) => repeats.add(Repeat { row, first }),
                 Err(slot) => table.slots[slot] = tag(hash) | row,
             }
@@ -60,24 +60,39 @@ impl Table {
         ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
     }
 
-    /// The row of a text, or the empty slot where its search ended.
+    /// The next slot from `at` on with this tag, and its row; or the empty slot where the search ends.
     #[inline]
-    fn probe(&self, hash: u64, text: &[u8], keys: &RowKeys) -> Result<u64, usize> {
-        let mut at = self.home(hash);
+    fn candidate(&self, mut at: usize, hash: u64) -> Result<(usize, u64), usize> {
         loop {
             let slot = self.slots[at];
             if slot == EMPTY {
                 return Err(at);
             }
             let row = slot & u64::from(u32::MAX);
-            if slot ^ row == tag(hash) && keys.text(row) == Some(text) {
-                return Ok(row);
+            if slot ^ row == tag(hash) {
+                return Ok((at, row));
             }
-            at = if at + 1 == self.slots.len() { 0 } else { at + 1 };
+            at = self.after(at);
         }
     }
 
-    /// Calls `found` with the row of each text, in order.
+    #[inline]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 == self.slots.len() { 0 } else { at + 1 }
+    }
+
+    /// The row of a text, searched from a slot on, or the empty slot where its search ended.
+    fn probe(&self, mut at: usize, hash: u64, text: &[u8], keys: &RowKeys) -> Result<u64, usize> {
+        loop {
+            let (slot, row) = self.candidate(at, hash)?;
+            if keys.text(row) == Some(text) {
+                return Ok(row);
+            }
+            at = self.after(slot);
+        }
+    }
+
+    /// Calls `found` with each text and its row, in order.
     pub fn find<'a>(
         &self,
         keys: &RowKeys,
@@ -85,17 +100,30 @@ impl Table {
         mut found: impl FnMut(Option<&'a [u8]>, Option<u64>),
     ) {
         let mut group: Vec<(Option<&[u8]>, u64)> = Vec::with_capacity(AT_ONCE);
+        let mut candidates: Vec<Option<(usize, u64, &[u8])>> = Vec::with_capacity(AT_ONCE);
         loop {
             group.clear();
             group.extend(texts.by_ref().take(AT_ONCE).map(|text| (text, text.map_or(0, |text| self.hash(text)))));
             if group.is_empty() {
                 return;
             }
-            // Touches all the slots first; the processor fetches them side by side.
+            // Slots, then rows, then texts: each step of all probes before the next step of any.
             let touched = group.iter().fold(0, |sum, (_, hash)| sum ^ self.slots[self.home(*hash)]);
             std::hint::black_box(touched);
-            for (text, hash) in &group {
-                found(*text, text.and_then(|text| self.probe(*hash, text, keys).ok()));
+            candidates.clear();
+            candidates.extend(group.iter().map(|(_, hash)| {
+                let (slot, row) = self.candidate(self.home(*hash), *hash).ok()?;
+                Some((slot, row, keys.text(row)?))
+            }));
+            let touched = candidates.iter().flatten().fold(0, |sum, (.., text)| sum ^ text.first().unwrap_or(&0));
+            std::hint::black_box(touched);
+            for ((text, hash), candidate) in group.iter().zip(&candidates) {
+                let row = match (text, candidate) {
+                    (Some(text), Some((_, row, own))) if own == text => Some(*row),
+                    (Some(text), Some((slot, ..))) => self.probe(self.after(*slot), *hash, text, keys).ok(),
+                    _ => None,
+                };
+                found(*text, row);
             }
         }
     }

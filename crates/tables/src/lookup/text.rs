@@ -20,10 +20,10 @@ pub(super) struct TextBuilder {
 
 impl TextBuilder {
     /// No texts yet, and at most `memory` bytes of the budget later.
-    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Result<Self> {
-        let ends = BytesBuilder::new(budget, scratch, memory / 2)?;
-        let bytes = BytesBuilder::new(budget, scratch, memory - memory / 2)?;
-        Ok(TextBuilder { blocks: Vec::new(), ends, bytes, rows: 0 })
+    pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
+        let ends = BytesBuilder::new(budget, scratch, memory / 2);
+        let bytes = BytesBuilder::new(budget, scratch, memory - memory / 2);
+        TextBuilder { blocks: Vec::new(), ends, bytes, rows: 0 }
     }
 
     pub fn rows(&self) -> u64 {

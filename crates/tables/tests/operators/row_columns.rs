@@ -64,7 +64,7 @@ proptest! {
     #[test]
     fn hashes_come_back_in_whatever_order_they_were_written(hashes: Vec<u128>, part in 1usize..40, threads in 1usize..4) {
         for memory in MEMORY {
-            let builder = HashesBuilder::new(&Budget::new(1 << 24), &Scratch::new(None).unwrap(), memory).unwrap();
+            let builder = HashesBuilder::new(&Budget::new(1 << 24), &Scratch::new(None).unwrap(), memory);
             std::thread::scope(|scope| {
                 for thread in 0..threads {
                     let (builder, hashes) = (&builder, &hashes);
@@ -90,7 +90,7 @@ proptest! {
 #[test]
 fn hashes_are_appended_and_gaps_are_zero() {
     for memory in MEMORY {
-        let builder = HashesBuilder::new(&Budget::new(1 << 24), &Scratch::new(None).unwrap(), memory).unwrap();
+        let builder = HashesBuilder::new(&Budget::new(1 << 24), &Scratch::new(None).unwrap(), memory);
         builder.push(&[1; 10]).unwrap();
         builder.write(13, &[3]).unwrap();
         builder.push(&[4]).unwrap();
@@ -98,7 +98,7 @@ fn hashes_are_appended_and_gaps_are_zero() {
         let found: Vec<u128> = (9..hashes.rows()).filter_map(|row| hashes.get(row)).collect();
         assert_eq!(found, [1, 0, 0, 0, 3, 4]);
     }
-    let builder = HashesBuilder::new(&Budget::new(0), &Scratch::new(None).unwrap(), 0).unwrap();
+    let builder = HashesBuilder::new(&Budget::new(0), &Scratch::new(None).unwrap(), 0);
     assert_eq!(builder.write(u64::MAX / 4, &[0]).unwrap_err().kind(), Kind::TooLarge);
     assert_eq!(builder.finish().unwrap().rows(), 0);
 }

@@ -21,8 +21,9 @@ pub(super) struct TextBuilder {
 impl TextBuilder {
     /// No texts yet, and at most `memory` bytes of the budget later.
     pub fn new(budget: &Budget, scratch: &Scratch, memory: u64) -> Self {
-        let ends = BytesBuilder::new(budget, scratch, memory / 2);
-        let bytes = BytesBuilder::new(budget, scratch, memory - memory / 2);
+        // An end takes 4 bytes, a text most often more than 12.
+        let ends = BytesBuilder::new(budget, scratch, memory / 4);
+        let bytes = BytesBuilder::new(budget, scratch, memory - memory / 4);
         TextBuilder { blocks: Vec::new(), ends, bytes, rows: 0 }
     }
 

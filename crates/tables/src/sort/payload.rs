@@ -111,11 +111,13 @@ fn plain_field(field: &Field) -> Result<FieldRef> {
     }
 }
 
-/// The type with the same values and no shared parts.
+/// The type with the same values and no shared parts. None for unions, and for dictionaries with keys so narrow that one
+/// batch of the result, which mixes rows of all batches, may have too many values for them.
 fn plain(given: &DataType) -> Option<DataType> {
     let inner = |field: &FieldRef| Some(Arc::new(field.as_ref().clone().with_data_type(plain(field.data_type())?)));
     Some(match given {
-        DataType::Dictionary(_, values) => plain(values)?,
+        DataType::Dictionary(keys, values) if keys.primitive_width()? >= size_of::<i32>() => plain(values)?,
+        DataType::Dictionary(..) | DataType::Union(..) => return None,
         DataType::RunEndEncoded(_, values) => plain(values.data_type())?,
         DataType::Utf8View => DataType::Utf8,
         DataType::BinaryView => DataType::Binary,
@@ -124,7 +126,6 @@ fn plain(given: &DataType) -> Option<DataType> {
         DataType::FixedSizeList(field, size) => DataType::FixedSizeList(inner(field)?, *size),
         DataType::Map(field, sorted) => DataType::Map(inner(field)?, *sorted),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect::<Option<_>>()?),
-        DataType::Union(..) => return None,
         other => other.clone(),
     })
 }

@@ -56,7 +56,7 @@ impl EdgeSorter {
     ///
     /// # Errors
     /// [`Kind::TooLarge`] when the budget has next to nothing left; [`Kind::Unsupported`] when a payload column has a
-    /// type that cannot be kept (unions).
+    /// type that cannot be kept (unions, and dictionaries whose keys have less than 32 bits).
     pub fn new(options: SortOptions) -> Result<Self> {
         let payload = Payload::new(options.payload.clone())?;
         let memory = options.memory.min(options.budget.available()).max(LEAST_MEMORY);

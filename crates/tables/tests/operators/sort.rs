@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringDictionaryBuilder};
+use arrow_array::builder::{
+    FixedSizeBinaryBuilder, FixedSizeListBuilder, Int32Builder, ListBuilder, MapBuilder, StringBuilder,
+    StringDictionaryBuilder,
+};
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, BooleanArray, Float64Array, Int32Array, LargeStringArray, RecordBatch, StringArray, StructArray,
-    TimestampMicrosecondArray, UInt32Array,
+    ArrayRef, BooleanArray, Decimal128Array, Float64Array, Int32Array, NullArray, RecordBatch, StringArray,
+    StructArray, TimestampMicrosecondArray, UInt32Array,
 };
-use arrow_schema::{DataType, Field, Schema};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema, UnionFields, UnionMode};
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take_record_batch;
 use isomorph_error::Kind;
@@ -26,26 +30,49 @@ fn options(memory: u64) -> SortOptions {
 
 /// One column of each shape, different in every row, nulls included.
 fn payload(rows: std::ops::Range<u32>) -> RecordBatch {
-    let number = || rows.clone().map(|row| (row % 7 != 3).then_some(f64::from(row) / 3.0));
     let text = || rows.clone().map(|row| (row % 5 != 1).then(|| "x".repeat(row as usize % 9) + &row.to_string()));
-    let mut lists = ListBuilder::new(arrow_array::builder::StringBuilder::new());
+    let texts = StringArray::from_iter(text());
+    let mut lists = ListBuilder::new(StringBuilder::new());
     let mut words = StringDictionaryBuilder::<Int32Type>::new();
+    let mut pairs = MapBuilder::new(None, StringBuilder::new(), Int32Builder::new());
+    let mut vectors = FixedSizeListBuilder::new(Int32Builder::new(), 2);
+    let mut digests = FixedSizeBinaryBuilder::new(3);
     for row in rows.clone() {
         (0..row % 4).for_each(|item| lists.values().append_option((item != 2).then(|| format!("{row}.{item}"))));
         lists.append(row % 6 != 0);
         words.append_option((row % 11 != 0).then(|| ["left", "right", "both"][row as usize % 3]));
+        (0..row % 3).for_each(|key| {
+            pairs.keys().append_value(format!("k{key}"));
+            pairs.values().append_value((row + key) as i32);
+        });
+        pairs.append(row % 5 != 0).unwrap();
+        vectors.values().append_slice(&[row as i32, -1]);
+        vectors.append(row % 8 != 0);
+        digests.append_value([row as u8, (row >> 8) as u8, 7]).unwrap();
     }
+    let numbers = rows.clone().map(|row| (row % 7 != 3).then_some(f64::from(row) / 3.0));
+    let flags = rows.clone().map(|row| (row % 13 != 0).then_some(row % 2 == 0));
+    let decimals = rows.clone().map(|row| (row % 4 != 0).then_some(i128::from(row) << 70));
     let inner = Int32Array::from_iter(rows.clone().map(|row| (row % 3 == 0).then_some(row as i32)));
     let inner_field = Arc::new(Field::new("inner", DataType::Int32, true));
-    let columns: Vec<(&str, Arc<dyn Array>)> = vec![
-        ("number", Arc::new(Float64Array::from_iter(number()))),
-        ("text", Arc::new(StringArray::from_iter(text()))),
-        ("large", Arc::new(LargeStringArray::from_iter(text()))),
-        ("flag", Arc::new(BooleanArray::from_iter(rows.clone().map(|row| (row % 13 != 0).then_some(row % 2 == 0))))),
+    let lists = lists.finish();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("number", Arc::new(Float64Array::from_iter(numbers))),
+        ("text", Arc::new(texts.clone())),
+        ("large", cast(&texts, &DataType::LargeUtf8).unwrap()),
+        ("view", cast(&texts, &DataType::Utf8View).unwrap()),
+        ("bytes", cast(&texts, &DataType::Binary).unwrap()),
+        ("flag", Arc::new(BooleanArray::from_iter(flags))),
         ("time", Arc::new(TimestampMicrosecondArray::from_iter_values(rows.clone().map(i64::from)))),
-        ("list", Arc::new(lists.finish())),
+        ("decimal", Arc::new(Decimal128Array::from_iter(decimals))),
+        ("digest", Arc::new(digests.finish())),
+        ("large list", cast(&lists, &DataType::new_large_list(DataType::Utf8, true)).unwrap()),
+        ("list", Arc::new(lists)),
+        ("vector", Arc::new(vectors.finish())),
+        ("map", Arc::new(pairs.finish())),
         ("word", Arc::new(words.finish())),
-        ("record", Arc::new(StructArray::from(vec![(inner_field, Arc::new(inner) as Arc<dyn Array>)]))),
+        ("record", Arc::new(StructArray::from(vec![(inner_field, Arc::new(inner) as ArrayRef)]))),
+        ("nothing", Arc::new(NullArray::new(rows.len()))),
     ];
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap()
 }
@@ -289,11 +316,13 @@ fn misuse_is_an_error() {
     sorter.push(&[1, 2], &[1, 2], Some(&columns), 6).unwrap();
     assert_eq!(sorter.finish().err().map(|error| error.kind()), Some(Kind::Usage), "sequence numbers overlap");
 
-    let fields = arrow_schema::UnionFields::empty();
-    let union = DataType::Union(fields, arrow_schema::UnionMode::Sparse);
-    let schema = Schema::new(vec![Field::new("either", union, true)]);
-    let refused = EdgeSorter::new(options(AMPLE).payload(Arc::new(schema)));
-    assert_eq!(refused.err().map(|error| error.kind()), Some(Kind::Unsupported));
+    let union = DataType::Union(UnionFields::empty(), UnionMode::Sparse);
+    let narrow = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+    for refused in [union, narrow] {
+        let schema = Schema::new(vec![Field::new("refused", refused, true)]);
+        let refused = EdgeSorter::new(options(AMPLE).payload(Arc::new(schema)));
+        assert_eq!(refused.err().map(|error| error.kind()), Some(Kind::Unsupported));
+    }
     let none = SortOptions::new(&Budget::new(100), &Scratch::new(None).unwrap()).memory(1 << 20);
     assert_eq!(EdgeSorter::new(none).err().map(|error| error.kind()), Some(Kind::TooLarge));
 }

@@ -1,5 +1,6 @@
-//! Apache GraphAr.
+#![doc = include_str!("../README.md")]
 
+mod about;
 mod counts;
 pub mod hints;
 pub mod info;
@@ -9,6 +10,7 @@ mod read;
 pub mod rules;
 mod source;
 mod table;
+mod validate;
 pub mod write;
 mod yml;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Error, Place, Result};
-use isomorph_model::{EdgeOrder, EndForm, Graph, Part, Request, Source, Tables};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::{About, EdgeOrder, EndForm, Graph, Part, Request, Source, Tables};
 
 use crate::read::{Bounds, EdgePart, EdgeScan, RowSet, VertexPart};
 use crate::table::{EdgeTable, List, VertexTable};
@@ -42,6 +42,14 @@ impl Source for GraphAr {
 
     fn end_form(&self, _ty: usize) -> EndForm {
         EndForm::Rows
+    }
+
+    fn about(&self) -> About {
+        self.describe()
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        self.check(findings)
     }
 }
 

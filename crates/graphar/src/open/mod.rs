@@ -18,7 +18,7 @@ use crate::read::RowSets;
 use crate::table::{EdgeTable, Refine, VertexTable};
 
 /// How many places of each rule are kept.
-const KEPT_FINDINGS: usize = 20;
+const KEPT_FINDINGS: usize = 1000;
 
 /// An opened GraphAr graph.
 ///

@@ -43,16 +43,9 @@ pub(crate) struct EdgePart<'a> {
 }
 
 impl EdgeScan<'_> {
-    /// Opens the file of a chunk of source and destination indexes.
-    ///
-    /// # Errors
-    /// As [`open_chunk`].
-    pub fn open_adj(&self, part: u64, chunk: u64) -> Result<(String, isomorph_tables::TableReader)> {
-        let path = self.list.layout.adj(part, chunk);
-        let field = |name: &str| Field::new(name, DataType::Int64, true);
-        let fields = vec![field(SOURCE_INDEX), field(TARGET_INDEX)];
-        let reader = open_chunk(&self.table.root, &path, self.list.encoding, fields)?;
-        Ok((path, reader))
+    /// The columns of an adjacency chunk, as they are declared to its reader.
+    pub fn adj_fields() -> Vec<Field> {
+        [SOURCE_INDEX, TARGET_INDEX].into_iter().map(|name| Field::new(name, DataType::Int64, true)).collect()
     }
 
     /// Checks that ends exist, that the aligned end belongs to the part, and the order of an ordered list. `start` is
@@ -108,7 +101,8 @@ impl EdgePart<'_> {
             let selection = Selection::all().batch_rows(scan.batch_rows);
             ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
         };
-        let (adj, reader) = scan.open_adj(self.part, self.chunk)?;
+        let adj = scan.list.layout.adj(self.part, self.chunk);
+        let reader = open_chunk(&table.root, &adj, scan.list.encoding, EdgeScan::adj_fields())?;
         let mut steps = Steps::new(rows, scan.batch_rows);
         let batches = reader.batches(&selection().columns([SOURCE_INDEX, TARGET_INDEX]));
         steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);

@@ -9,7 +9,7 @@ mod steps;
 mod vertices;
 
 pub(crate) use edges::{EdgePart, EdgeScan};
-pub(crate) use ends::{Bounds, first_descent, first_outside};
+pub(crate) use ends::{Bounds, first_descent, first_outside, indexes};
 pub(crate) use labels::{LabelFile, label_column};
 pub(crate) use row_set::{RowSet, RowSets};
 pub(crate) use steps::Steps;

@@ -1,7 +1,7 @@
 //! What only the chunk files tell: the unit of timestamps, the item type of plain `list`.
 
 use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::Result;
+use isomorph_error::{Kind, Result};
 use isomorph_model::type_name::list_of;
 use isomorph_storage::Root;
 use isomorph_tables::Encoding;
@@ -23,7 +23,7 @@ impl Refine<'_> {
     /// specification's milliseconds unless another unit was asked for.
     ///
     /// # Errors
-    /// When the first chunk cannot be opened for another reason than that it is missing.
+    /// When the storage fails.
     pub fn types(&self, group: &PropertyGroup, first: Option<&str>) -> Result<Vec<DataType>> {
         let encoding = group.file_type.encoding();
         let needed = |property: &PropertyInfo| match property.value_type {
@@ -33,10 +33,12 @@ impl Refine<'_> {
         };
         let mut stored = None;
         if let Some(first) = first.filter(|_| group.properties.iter().any(needed)) {
-            // Whether the file must be there is for whoever reads it to say.
-            if self.root.try_file(first)?.is_some() {
-                stored = Some(open_chunk(self.root, first, encoding, Vec::new())?);
-            }
+            // Whether the file must be there, and be sound, is for whoever reads it to say.
+            stored = match open_chunk(self.root, first, encoding, Vec::new()) {
+                Ok(reader) => Some(reader),
+                Err(error) if matches!(error.kind(), Kind::Incomplete | Kind::Malformed | Kind::TooLarge) => None,
+                Err(error) => return Err(error),
+            };
         }
         let stored = |property: &PropertyInfo| {
             let field = stored.as_ref()?.schema().field_with_name(&property.name).ok()?;

@@ -3,6 +3,7 @@
 
 pub mod checksum;
 pub mod pump;
+pub mod social;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,126 @@
+//! What `info` says of a graph, without reading its rows.
+
+use std::collections::BTreeSet;
+
+use isomorph_model::About;
+
+use crate::info::AdjListType;
+use crate::{GraphAr, rules};
+
+impl GraphAr {
+    /// Format, version, files, layout and what was noticed while opening.
+    pub(crate) fn describe(&self) -> About {
+        let (files, bytes) = self.size();
+        About {
+            format: "GraphAr".to_owned(),
+            version: self.version(),
+            files,
+            bytes,
+            layout: self.layout(),
+            edge_layouts: self.edges.iter().map(|table| lists(table.lists.iter().map(|list| list.kind))).collect(),
+            findings: self.findings.clone(),
+        }
+    }
+
+    fn version(&self) -> String {
+        let version = self.info.version.as_ref().map_or("no version", |version| version.text.as_str());
+        let old = self.findings.count(&rules::META_LEGACY_KEYS) > 0;
+        format!("{version}, keys of {}", if old { "2023" } else { "2024+" })
+    }
+
+    fn layout(&self) -> String {
+        let vertex: BTreeSet<u64> = self.info.vertices.iter().map(|vertex| vertex.chunk_size).collect();
+        let edge: BTreeSet<u64> = self.info.edges.iter().map(|edge| edge.chunk_size).collect();
+        let groups = self.info.vertices.iter().flat_map(|vertex| &vertex.groups);
+        let groups = groups.chain(self.info.edges.iter().flat_map(|edge| &edge.groups)).map(|group| group.file_type);
+        let lists = self.info.edges.iter().flat_map(|edge| &edge.lists).map(|list| list.file_type);
+        let types: BTreeSet<String> = groups.chain(lists).map(|file_type| file_type.to_string()).collect();
+        let mut parts = Vec::new();
+        for (what, sizes) in [("vertex chunks", vertex), ("edge chunks", edge)] {
+            if !sizes.is_empty() {
+                parts.push(format!("{what} {}", sizes.into_iter().map(grouped).collect::<Vec<_>>().join(" or ")));
+            }
+        }
+        if !types.is_empty() {
+            parts.push(types.into_iter().collect::<Vec<_>>().join(" and "));
+        }
+        parts.join(" · ")
+    }
+
+    /// Number and size of the files of the types that are shown, information files included. Files that cannot be
+    /// listed count as none.
+    fn size(&self) -> (u64, u64) {
+        let mut found: BTreeSet<(String, u64)> = BTreeSet::new();
+        let mut add = |prefix: &str| {
+            let entries = self.root.list(prefix).unwrap_or_default();
+            found.extend(entries.into_iter().map(|entry| (entry.name, entry.size)));
+        };
+        for table in &self.vertices {
+            (0..table.info.groups.len()).for_each(|group| add(&table.layout.group(group)));
+            if !table.info.labels.is_empty() {
+                add(&table.layout.labels());
+            }
+        }
+        for table in &self.edges {
+            for list in &table.lists {
+                let base = list.layout.base();
+                let own = [format!("{base}/adj_list"), format!("{base}/offset")];
+                let groups = (0..table.info.groups.len()).map(|group| list.layout.group(group));
+                own.into_iter().chain(groups).for_each(|directory| add(&directory));
+            }
+        }
+        let bases = self.vertices.iter().map(|table| table.layout.base());
+        let bases = bases.chain(self.edges.iter().flat_map(|table| table.lists.iter().map(|list| list.layout.base())));
+        for base in bases {
+            let entries = self.root.list_dir(base).unwrap_or_default();
+            let counts = entries.into_iter().filter(|entry| !entry.is_dir && is_count(&entry.name));
+            found.extend(counts.map(|entry| (entry.name, entry.size)));
+        }
+        let (mut files, mut bytes) = (found.len() as u64, found.iter().map(|(_, size)| size).sum());
+        let infos = self.info.vertices.iter().map(|vertex| vertex.file.as_str());
+        let infos =
+            infos.chain(self.info.edges.iter().map(|edge| edge.file.as_str())).chain([self.graph_file.as_str()]);
+        for name in infos {
+            files += 1;
+            bytes += self.beside.file(name).map_or(0, |blob| blob.size());
+        }
+        (files, bytes)
+    }
+}
+
+fn is_count(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name == "vertex_count" || name.starts_with("edge_count")
+}
+
+/// `by source (ordered), by dest`.
+fn lists(kinds: impl Iterator<Item = AdjListType>) -> String {
+    let one = |kind: AdjListType| {
+        let end = if kind.by_source() { "by source" } else { "by dest" };
+        if kind.ordered() { format!("{end} (ordered)") } else { end.to_owned() }
+    };
+    kinds.map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// A number with a comma before every three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([1, 999, 1000, 1_048_576].map(grouped), ["1", "999", "1,000", "1,048,576"]);
+    }
+}

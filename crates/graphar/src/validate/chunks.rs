@@ -1,0 +1,80 @@
+//! Checks that chunks of vertices and edges share.
+
+use std::collections::HashSet;
+
+use arrow_array::{Array, ArrayRef};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::Root;
+use isomorph_tables::Encoding;
+
+use crate::info::PropertyGroup;
+use crate::rules;
+use crate::table::{Chunk, Column};
+
+/// Files of `directory` that are none of `expected`.
+pub(super) fn extra_files(
+    root: &Root,
+    directory: &str,
+    expected: impl Iterator<Item = String>,
+    findings: &mut Findings,
+) -> Result<()> {
+    let expected: HashSet<String> = expected.collect();
+    for entry in root.list(directory)? {
+        if !expected.contains(&entry.name) {
+            findings.push(&rules::FILE_EXTRA, "nothing calls for this file", entry.name);
+        }
+    }
+    Ok(())
+}
+
+/// Columns of a file that nothing declares. Text files do not tell theirs.
+pub(super) fn extra_columns(chunk: &Chunk<'_>, group: &PropertyGroup, reserved: &[&str], findings: &mut Findings) {
+    if group.file_type.encoding().is_text() {
+        return;
+    }
+    for field in chunk.reader.schema().fields() {
+        let name = field.name();
+        let declared = group.properties.iter().any(|property| property.name == *name);
+        if !declared && !reserved.contains(&name.as_str()) {
+            findings.push(&rules::COLUMN_EXTRA, format!("column {name}"), Place::file(&chunk.path).in_field(name));
+        }
+    }
+}
+
+/// Nulls in columns that are declared never null; one finding for each batch.
+pub(super) fn nulls(
+    path: &str,
+    group: &PropertyGroup,
+    columns: &[Column],
+    arrays: &[ArrayRef],
+    start: u64,
+    findings: &mut Findings,
+) {
+    for (column, array) in columns.iter().zip(arrays) {
+        let info = group.properties.iter().find(|property| property.name == column.name);
+        let Some(info) = info.filter(|info| !info.nullable && array.null_count() > 0) else { continue };
+        let rule = if info.primary { &rules::KEY_NULL } else { &rules::NULL };
+        let row = array.nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)).unwrap_or_default();
+        let place = Place::file(path).row(start + row as u64).in_field(&column.name);
+        findings.push(rule, format!("{} nulls in {}", array.null_count(), column.name), place);
+    }
+}
+
+/// Whether the number of rows that a file states is the one that the counts call for.
+pub(super) fn stated_rows(path: &str, stated: Option<u64>, expected: u64, findings: &mut Findings) -> bool {
+    match stated {
+        Some(stated) if stated != expected => {
+            findings.push(&rules::COUNT_ROWS, format!("{stated} rows where the counts say {expected}"), path);
+            false
+        }
+        _ => true,
+    }
+}
+
+/// The most rows of a batch here; text files have no rows of their own to state.
+pub(super) const BATCH_ROWS: usize = 65_536;
+
+/// Whether rows of this encoding must be counted while they are read.
+pub(super) fn must_count(encoding: Encoding) -> bool {
+    encoding.is_text()
+}

@@ -1,0 +1,138 @@
+//! Validation of the offsets of one part against its edges, both read once and side by side.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_storage::Root;
+use isomorph_tables::{Batches, Encoding, Selection};
+
+use super::chunks::BATCH_ROWS;
+use crate::rules;
+use crate::table::{OFFSET, open_chunk};
+
+/// The offsets of a part: offset `k` is the number of its edges whose aligned end comes before vertex `k` of the part.
+pub(super) struct Offsets {
+    path: String,
+    batches: Batches,
+    current: Vec<i64>,
+    /// Values of `current` that were compared.
+    taken: usize,
+    /// Offsets that were compared.
+    seen: u64,
+    last: i64,
+    /// Edges of the part, as its count says.
+    edges: u64,
+    /// Edges disagree with offsets: said once.
+    wrong: bool,
+    falls: bool,
+}
+
+impl Offsets {
+    /// Opens the offset file of a part with `edges` edges.
+    ///
+    /// # Errors
+    /// As [`open_chunk`]; [`rules::COLUMN_MISSING`], [`rules::COLUMN_TYPE`].
+    pub fn open(root: &Root, path: String, encoding: Encoding, edges: u64, findings: &mut Findings) -> Result<Self> {
+        let declared = if encoding.is_text() { vec![Field::new(OFFSET, DataType::Int64, true)] } else { Vec::new() };
+        let reader = open_chunk(root, &path, encoding, declared)?;
+        let place = || Place::file(&path).in_field(OFFSET);
+        match reader.schema().field_with_name(OFFSET).map(Field::data_type) {
+            Ok(DataType::Int64) => {}
+            Ok(DataType::Int32) => findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", place()),
+            Ok(other) => return Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
+            Err(_) => return Err(Error::broken(&rules::COLUMN_MISSING, format!("no column {OFFSET}")).at(place())),
+        }
+        let batches = reader.batches(&Selection::all().columns([OFFSET]).batch_rows(BATCH_ROWS))?;
+        let (current, taken, seen, last) = (Vec::new(), 0, 0, 0);
+        Ok(Offsets { path, batches, current, taken, seen, last, edges, wrong: false, falls: false })
+    }
+
+    /// The next values; whether there are any.
+    fn fill(&mut self, findings: &mut Findings) -> Result<bool> {
+        while self.taken == self.current.len() {
+            let Some(batch) = self.batches.next() else { return Ok(false) };
+            let batch = batch.map_err(|error| error.at(Place::file(&self.path)))?;
+            self.current = values(batch.column(0), &self.path)?;
+            self.taken = 0;
+            if self.seen == 0
+                && let Some(first) = self.current.first().filter(|first| **first != 0)
+            {
+                findings.push(&rules::OFFSET_FIRST, format!("the first offset is {first}"), self.place(0));
+            }
+            let mut before = self.last;
+            for (at, value) in self.current.iter().enumerate() {
+                if *value < before && !self.falls {
+                    self.falls = true;
+                    let row = self.seen + at as u64;
+                    findings.push(&rules::OFFSET_FALLS, format!("{value} behind {before}"), self.place(row));
+                }
+                before = *value;
+            }
+            self.last = before;
+        }
+        Ok(true)
+    }
+
+    fn place(&self, row: u64) -> Place {
+        Place::file(&self.path).row(row)
+    }
+
+    /// Compares all offsets up to that of vertex `vertex` of the part: it must be the first whose edges begin at row
+    /// `row`.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn expect(&mut self, vertex: u64, row: u64, findings: &mut Findings) -> Result<()> {
+        while self.seen <= vertex && self.fill(findings)? {
+            let left = usize::try_from(vertex + 1 - self.seen).unwrap_or(usize::MAX);
+            let end = self.taken.saturating_add(left).min(self.current.len());
+            let values = self.current.get(self.taken..end).unwrap_or_default();
+            if !self.wrong
+                && let Some(at) = values.iter().position(|value| *value != row as i64)
+            {
+                self.wrong = true;
+                let vertex = self.seen + at as u64;
+                // What lies outside the part or falls has a rule of its own.
+                if !self.falls && self.last <= self.edges as i64 {
+                    let message = format!("{} where the edges of the vertex begin at {row}", values[at]);
+                    findings.push(&rules::OFFSET_DEGREE, message, self.place(vertex));
+                }
+            }
+            self.seen += (end - self.taken) as u64;
+            self.taken = end;
+        }
+        Ok(())
+    }
+
+    /// Compares the rest: all must be the number of edges. `vertices` are those of the part, `size` those of a full one.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn finish(mut self, vertices: u64, size: u64, compare: bool, findings: &mut Findings) -> Result<()> {
+        self.wrong |= !compare;
+        self.expect(u64::MAX - 1, self.edges, findings)?;
+        if self.seen != vertices + 1 && self.seen != size.saturating_add(1) {
+            let message = format!("{} offsets for {vertices} vertices", self.seen);
+            findings.push(&rules::OFFSET_ROWS, message, self.path.as_str());
+        }
+        if self.seen > 0 && self.last != self.edges as i64 {
+            let message = format!("the offsets end at {}, but the count says {}", self.last, self.edges);
+            findings.push(&rules::OFFSET_END, message, self.place(self.seen - 1));
+        }
+        Ok(())
+    }
+}
+
+/// Offsets of either width; none may be null.
+fn values(column: &ArrayRef, path: &str) -> Result<Vec<i64>> {
+    if column.null_count() > 0 {
+        return Err(Error::broken(&rules::COLUMN_TYPE, "an offset is null").at(Place::file(path).in_field(OFFSET)));
+    }
+    if let Some(array) = column.as_primitive_opt::<Int64Type>() {
+        return Ok(array.values().to_vec());
+    }
+    let array = column.as_primitive_opt::<Int32Type>();
+    Ok(array.map(|array| array.values().iter().map(|value| i64::from(*value)).collect()).unwrap_or_default())
+}

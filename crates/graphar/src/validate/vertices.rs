@@ -1,0 +1,144 @@
+//! Validation of a vertex type.
+
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::Selection;
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
+
+use super::chunks::{BATCH_ROWS, extra_columns, extra_files, must_count, nulls, stated_rows};
+use super::{find, or_find};
+use crate::read::{LabelFile, check_index};
+use crate::rules;
+use crate::table::{Chunk, Group, Target, VERTEX_INDEX, VertexTable};
+
+/// Memory for finding repeated keys, bytes; beyond it they go to temporary files.
+const KEY_MEMORY: u64 = 128 << 20;
+
+/// Checks every chunk of a vertex type. A missing count was found while opening; without it nothing can be checked.
+pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> {
+    if table.count.is_none() {
+        return Ok(());
+    }
+    let chunks = table.chunks()?;
+    for (number, _) in table.info.groups.iter().enumerate() {
+        let expected = (0..chunks).map(|chunk| table.layout.chunk(number, chunk));
+        extra_files(&table.root, &table.layout.group(number), expected, findings)?;
+    }
+    for group in &table.groups {
+        check_group(table, group, chunks, findings)?;
+    }
+    if !table.info.labels.is_empty() {
+        let expected = (0..chunks).map(|chunk| table.layout.label_chunk(chunk));
+        extra_files(&table.root, &table.layout.labels(), expected, findings)?;
+        for chunk in 0..chunks {
+            if let Some(file) = or_find(findings, LabelFile::open(table, chunk))? {
+                let checked = check_labels(table, &file, table.chunk_rows(chunk)?, findings);
+                or_find(findings, checked)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut Findings) -> Result<()> {
+    let Some(info) = table.info.groups.get(group.number) else { return Ok(()) };
+    let key = group.columns.iter().position(|column| column.target == Target::Key);
+    let mut keys = match key {
+        Some(_) => Some(KeyRowsBuilder::new(LookupOptions::new(&Budget::new(2 * KEY_MEMORY), &Scratch::new(None)?))),
+        None => None,
+    };
+    let mut absent = 0;
+    for number in 0..chunks {
+        let path = table.layout.chunk(group.number, number);
+        let opened = Chunk::open(&table.root, path, group.encoding, &group.columns, true);
+        let Some(chunk) = or_find(findings, opened)? else {
+            keys = None;
+            continue;
+        };
+        absent += u64::from(!chunk.indexed);
+        extra_columns(&chunk, info, &[VERTEX_INDEX], findings);
+        let expected = table.chunk_rows(number)?;
+        if !stated_rows(&chunk.path, chunk.reader.row_count(), expected, findings) {
+            keys = None;
+        }
+        let first = number * table.info.chunk_size;
+        let mut seen = 0;
+        let mut gap = false;
+        let read = (|| {
+            for batch in chunk.batches(Selection::all().batch_rows(BATCH_ROWS))? {
+                let batch = batch.map_err(|error| error.at(Place::file(&chunk.path)))?;
+                // One gap shifts every row behind it.
+                if chunk.indexed
+                    && !gap
+                    && let Err(error) = check_index(&chunk.path, batch.column(0), first + seen, seen)
+                {
+                    gap = true;
+                    find(findings, error)?;
+                }
+                let arrays = chunk.columns(&batch)?;
+                nulls(&chunk.path, info, &group.columns, &arrays, seen, findings);
+                match (&mut keys, key.and_then(|key| arrays.get(key))) {
+                    (Some(keys), Some(array)) if array.null_count() == 0 => keys.push(array)?,
+                    _ => keys = None,
+                }
+                seen += batch.num_rows() as u64;
+            }
+            Ok(())
+        })();
+        if or_find(findings, read)?.is_none() {
+            keys = None;
+        } else if must_count(group.encoding) {
+            stated_rows(&chunk.path, Some(seen), expected, findings);
+        }
+    }
+    if absent > 0 {
+        let message = format!("{absent} chunks without vertex index");
+        findings.push(&rules::INDEX_ABSENT, message, table.layout.group(group.number));
+    }
+    match keys {
+        Some(keys) => repeats(table, group, keys, findings),
+        None => Ok(()),
+    }
+}
+
+fn repeats(table: &VertexTable, group: &Group, keys: KeyRowsBuilder, findings: &mut Findings) -> Result<()> {
+    let found = keys.finish()?;
+    let repeats = found.repeats();
+    for repeat in repeats.shown() {
+        let size = table.info.chunk_size;
+        let place = Place::file(table.layout.chunk(group.number, repeat.row / size)).row(repeat.row % size);
+        findings.push(
+            &rules::KEY_TWICE,
+            format!("vertex {} has the key of vertex {}", repeat.row, repeat.first),
+            place,
+        );
+    }
+    for _ in repeats.shown().len() as u64..repeats.count() {
+        findings.push(&rules::KEY_TWICE, "a key again", table.layout.group(group.number));
+    }
+    Ok(())
+}
+
+fn check_labels(table: &VertexTable, file: &LabelFile, expected: u64, findings: &mut Findings) -> Result<()> {
+    let labels = &table.info.labels;
+    let stored: Vec<&str> = file.reader.schema().fields().iter().map(|field| field.name().as_str()).collect();
+    if stored != labels.iter().map(String::as_str).collect::<Vec<_>>() {
+        let message = format!("the columns are {}", stored.join(", "));
+        findings.push(&rules::LABEL_ORDER, message, file.path.as_str());
+    }
+    stated_rows(&file.path, file.reader.row_count(), expected, findings);
+    let mut nulls = vec![0u64; labels.len()];
+    for batch in file.batches(labels.iter().map(String::as_str), Selection::all().batch_rows(BATCH_ROWS))? {
+        let batch = batch.map_err(|error| error.at(Place::file(&file.path)))?;
+        for (nulls, column) in nulls.iter_mut().zip(batch.columns()) {
+            *nulls += column.as_boolean_opt().map_or(0, |column| column.null_count() as u64);
+        }
+    }
+    for (label, nulls) in labels.iter().zip(nulls).filter(|(_, nulls)| *nulls > 0) {
+        let place = Place::file(&file.path).in_field(label);
+        findings.push(&rules::LABEL_NULL, format!("{nulls} nulls in {label}"), place);
+    }
+    Ok(())
+}

@@ -107,8 +107,7 @@ impl ColumnWriter {
                 };
                 for row in valid {
                     let pair = times::encode(values[row], unit);
-                    let pair =
-                        pair.ok_or((row, "ORC cannot hold the last second of 1969, nor times beyond its range"))?;
+                    let pair = pair.ok_or((row, "ORC cannot hold points in time so far in the past"))?;
                     seconds.push(pair.0);
                     nanoseconds.push(pair.1);
                 }

@@ -1,8 +1,9 @@
 //! Points in time as ORC keeps them: seconds since 2015 and nanoseconds, with a flaw before 1970.
 //!
 //! The first writer rounded seconds towards zero and the first reader took one off again whenever the seconds are
-//! negative and there are nanoseconds to speak of (ORC-763). All writers and readers do so since. The last second of
-//! 1969 cannot be told from the first of 1970 that way: it is refused when written.
+//! negative and there are nanoseconds to speak of (ORC-763). All writers and readers do so since, which leaves no
+//! ordinary spelling for the last second of 1969. Arrow's writer puts negative nanoseconds instead, and readers in C++
+//! add them as they are: so do we, where there is no other way.
 
 use arrow_schema::TimeUnit;
 
@@ -25,10 +26,10 @@ fn per_second(unit: &TimeUnit) -> i64 {
 pub(super) fn encode(value: i64, unit: &TimeUnit) -> Option<(i64, i64)> {
     let per_second = per_second(unit);
     let mut seconds = value.div_euclid(per_second);
-    let nanoseconds = value.rem_euclid(per_second) * (BILLION / per_second);
+    let mut nanoseconds = value.rem_euclid(per_second) * (BILLION / per_second);
     if seconds < 0 && nanoseconds >= COUNTED {
         if seconds == -1 {
-            return None;
+            nanoseconds -= BILLION;
         }
         seconds += 1;
     }
@@ -68,7 +69,7 @@ fn unpack(packed: i64) -> Option<i64> {
     let zeros = (packed & 7) as u32;
     let digits = packed >> 3;
     let scale = if zeros == 0 { 1 } else { 10i64.pow(zeros + 1) };
-    digits.checked_mul(scale).filter(|nanoseconds| (0..BILLION).contains(nanoseconds))
+    digits.checked_mul(scale).filter(|nanoseconds| nanoseconds.unsigned_abs() < BILLION as u64)
 }
 
 #[cfg(test)]
@@ -90,13 +91,15 @@ mod tests {
     }
 
     #[test]
-    fn the_last_second_before_1970_is_refused() {
-        assert_eq!(encode(-1, &TimeUnit::Millisecond), None);
-        assert_eq!(encode(-999, &TimeUnit::Millisecond), None);
-        assert!(encode(-1000, &TimeUnit::Millisecond).is_some());
-        // Less than a millisecond is not counted, so it is safe.
-        let stored = encode(-BILLION + 5, &TimeUnit::Nanosecond).unwrap_or_default();
-        assert_eq!(decode(stored.0, stored.1, &TimeUnit::Nanosecond), Some(-BILLION + 5));
+    fn the_last_second_before_1970() {
+        assert_eq!(encode(-1, &TimeUnit::Millisecond), Some((-EPOCH, pack(-1_000_000))));
+        for value in [-1, -2, -500_000, -999_999_999, -BILLION + 5, -BILLION + COUNTED] {
+            let (seconds, nanoseconds) = encode(value, &TimeUnit::Nanosecond).unwrap_or_default();
+            assert_eq!(decode(seconds, nanoseconds, &TimeUnit::Nanosecond), Some(value), "{value}");
+        }
+        // As Arrow writes -1.5 seconds, and as Java does.
+        assert_eq!(decode(-1 - EPOCH, pack(-500_000_000), &TimeUnit::Millisecond), Some(-1500));
+        assert_eq!(decode(-1 - EPOCH, pack(500_000_000), &TimeUnit::Millisecond), Some(-1500));
     }
 
     #[test]
@@ -104,6 +107,7 @@ mod tests {
         assert_eq!(decode(0, pack(1), &TimeUnit::Millisecond), None);
         assert_eq!(decode(i64::MAX, 0, &TimeUnit::Second), None);
         assert_eq!(decode(0, BILLION << 3, &TimeUnit::Nanosecond), None);
+        assert_eq!(decode(0, -BILLION << 3, &TimeUnit::Nanosecond), None);
         assert_eq!(decode(i64::MAX / 2, 0, &TimeUnit::Nanosecond), None);
     }
 }

@@ -109,7 +109,7 @@ impl Running {
                 return Ok(None);
             }
             let memory = resources.budget.limit() / 8;
-            let builder = HashesBuilder::new(&resources.budget, &resources.scratch, memory)?;
+            let builder = HashesBuilder::new(&resources.budget, &resources.scratch, memory);
             Ok(Some(NodeHashes { builder: Mutex::new(Some(builder)), frozen: OnceLock::new() }))
         });
         let hashes = hashes.collect::<Result<_>>()?;

@@ -1,5 +1,7 @@
-//! NOCK
+#![doc = include_str!("../README.md")]
+
 mod columns;
+mod compare;
 mod dataset;
 mod layout;
 mod lookup;
@@ -11,10 +13,13 @@ mod settle;
 mod text;
 mod validate;
 mod write;
+
 pub use columns::Column;
+pub use compare::{CompareOptions, Comparison, Difference, OnlyIn, compare};
 pub use dataset::{Format, detect};
 pub use layout::Dialect;
+pub use lookup::Found;
 pub use options::{OpenOptions, Tolerance};
-pub use read::Nock;
+pub use read::{NODE, Nock};
 pub use settle::Settled;
 pub use write::{By, CreateOptions, NockWriter, Partitioning, Types, partition_of_name};

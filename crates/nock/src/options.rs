@@ -32,6 +32,8 @@ pub struct OpenOptions {
     /// Inputs of at most this many rows are settled while they are opened (see [`crate::Nock::settle`]), so that the
     /// description has exact counts.
     pub settle_up_to: u64,
+    /// Rows of a piece of a scan, about: larger row groups are read as several pieces, so that all cores have work.
+    pub piece_rows: u64,
 }
 
 impl Default for OpenOptions {
@@ -43,6 +45,7 @@ impl Default for OpenOptions {
             budget: Budget::default(),
             scratch: None,
             settle_up_to: 1_000_000,
+            piece_rows: 1 << 19,
         }
     }
 }
@@ -63,6 +66,12 @@ impl OpenOptions {
     /// The same within another budget.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// The same in pieces of about `rows` rows.
+    pub fn piece_rows(mut self, rows: u64) -> Self {
+        self.piece_rows = rows;
         self
     }
 

@@ -24,18 +24,6 @@ rules! {
     CSV_FIELD "NOCK-CSV-FIELD" Warning
         "a field of a text file has at most 131,072 characters, the limit of Python's csv module",
         "write Parquet instead";
-    /// A text file has no header, or one that is not NOCK's.
-    CSV_HEADER "NOCK-CSV-HEADER" Error
-        "the first line of a text file names its columns", "add the header line";
-    /// A spelling that only lenient readers take.
-    CSV_SPELLING "NOCK-CSV-SPELLING" Warning
-        "text is quoted, booleans are True or False, and no line is blank", "";
-    /// A record is broken.
-    CSV_RECORD "NOCK-CSV-RECORD" Error
-        "every record has as many fields as the header, and every quote is closed", "";
-    /// A field that is not what its column holds.
-    CSV_VALUE "NOCK-CSV-VALUE" Error
-        "edge_id and shadow are integers, truth is a float, is_rdf is True or False", "";
     /// An edge row has no number.
     EDGE_ID "NOCK-EDGE-ID" Error
         "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "";

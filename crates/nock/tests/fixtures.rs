@@ -43,7 +43,13 @@ fn tiny() {
 #[test]
 fn text_twins_say_the_same() {
     let Some(root) = fixtures() else { return };
-    for stem in ["01_tiny/tiny", "03_karate_example/part_0", "03_karate_example/part_1", "04_rdf_literals/out", "05_rdf_uris/out"] {
+    for stem in [
+        "01_tiny/tiny",
+        "03_karate_example/part_0",
+        "03_karate_example/part_1",
+        "04_rdf_literals/out",
+        "05_rdf_uris/out",
+    ] {
         let table = read(&root.join(format!("{stem}.parq")));
         assert_same(&read(&root.join(format!("{stem}.csv"))), &table, stem);
     }

@@ -20,7 +20,7 @@ fn check(data: &Data, options: &CreateOptions, sizes: (usize, usize)) {
         let is_parquet = std::fs::read(&path).unwrap().starts_with(b"PAR1");
         assert_eq!(is_parquet, options.format == Format::Parquet);
     }
-    let no_memory = OpenOptions::default().budget(Budget::new(0)).settle_up_to(0);
+    let no_memory = OpenOptions::default().budget(Budget::new(0)).settle_up_to(0).piece_rows(3);
     for open_options in [OpenOptions::default(), no_memory] {
         let nock = open(&path, &open_options).unwrap();
         assert_same(&view(&nock).unwrap(), &data.view(), "read back");

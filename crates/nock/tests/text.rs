@@ -10,7 +10,8 @@ use isomorph_model::{Batch, Ends, MemoryGraph, NodeBatch, Source};
 use isomorph_nock::{CreateOptions, Format, OpenOptions, Tolerance, rules};
 use serde_json::{Value, json};
 
-const HEADER: &str = "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
+const HEADER: &str =
+    "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
 
 /// A scan of an in-sequence file in the form that a sink takes: sources as rows.
 fn for_sink(source: &dyn Source) -> Vec<Batch> {
@@ -70,7 +71,8 @@ fn read(text: &str, tolerance: Tolerance) -> isomorph_error::Result<Value> {
 
 #[test]
 fn spellings_that_are_read() {
-    let plain = format!("{HEADER}\"a\",-1,\"\",\"\",1.0,-1,False,\"L\",\"\"\n\"a\",0,\"r\",\"a\",0.5,-1,False,\"\",\"\"\n");
+    let plain =
+        format!("{HEADER}\"a\",-1,\"\",\"\",1.0,-1,False,\"L\",\"\"\n\"a\",0,\"r\",\"a\",0.5,-1,False,\"\",\"\"\n");
     let wanted = read(&plain, Tolerance::Strict).unwrap();
     assert_eq!(wanted["nodes"].as_array().unwrap().len(), 1);
     for other in [

@@ -1,8 +1,10 @@
 //! The files of a dataset: one partition each, opened as far as their metadata.
 
+mod named;
 mod names;
 mod partition;
 
+pub(crate) use named::Named;
 pub use names::Format;
 pub(crate) use partition::{Partition, Piece, Wanted};
 

@@ -7,18 +7,16 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Blob;
-use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};
+use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader};
 
-use super::Format;
+use super::{Format, Named};
 use crate::Tolerance;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
-
-/// Rows of a piece, about: larger row groups are read as several pieces, so that all cores have work.
-const PIECE_ROWS: u64 = 1 << 19;
 
 /// One file of a dataset.
 pub(crate) struct Partition {
@@ -36,7 +34,9 @@ pub(crate) struct Partition {
     pub rows: Option<u64>,
     table: TableReader,
     /// Whether the values of a map of props are JSON texts.
-    map_of_json: bool,
+    pub map_of_json: bool,
+    /// Whether a text file begins with a byte-order mark.
+    pub has_mark: bool,
 }
 
 /// A part of a partition that is read on its own.
@@ -70,6 +70,7 @@ impl Partition {
     /// When it is not a NOCK file.
     pub fn open(blob: Blob, id: u64, format: Format, tolerance: Tolerance) -> Result<Partition> {
         let (name, size) = (blob.name().to_owned(), blob.size());
+        let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
         let table = match format {
             Format::Parquet => TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())?,
             Format::Csv => open_text(&blob, tolerance)?,
@@ -77,11 +78,11 @@ impl Partition {
         let rows = table.row_count();
         let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
         let map_of_json = table.footer_metadata().contains(&PROPS_FOOTER);
-        Ok(Partition { id, name, size, format, layout, rows, table, map_of_json })
+        Ok(Partition { id, name, size, format, layout, rows, table, map_of_json, has_mark })
     }
 
-    /// The pieces of this partition, which is number `partition`.
-    pub fn pieces(&self, partition: usize) -> Vec<Piece> {
+    /// The pieces of this partition, which is number `partition`: of about `piece_rows` rows.
+    pub fn pieces(&self, partition: usize, piece_rows: u64) -> Vec<Piece> {
         if self.layout.empty {
             return Vec::new();
         }
@@ -90,7 +91,7 @@ impl Partition {
         }
         let groups = (0..self.table.row_groups()).filter_map(|group| self.table.rows_of_group(group));
         groups
-            .flat_map(|rows| split_evenly(rows, PIECE_ROWS))
+            .flat_map(|rows| split_evenly(rows, piece_rows))
             .map(|rows| Piece { partition, rows: Some(rows) })
             .collect()
     }
@@ -105,7 +106,7 @@ impl Partition {
     /// # Errors
     /// When the column cannot be read.
     pub fn has_foreign_rows(&self) -> Result<bool> {
-        use isomorph_tables::{Comparison, Predicate};
+        use isomorph_tables::Comparison;
         let edges_nested = self.layout.nested.is_some();
         if !self.layout.has(Column::Shadow) || self.layout.empty {
             return Ok(false);
@@ -122,12 +123,30 @@ impl Partition {
         Ok(false)
     }
 
-    /// Reads a piece, batch by batch.
+    /// Reads a piece, batch by batch, into one form.
     ///
     /// # Errors
     /// When the file cannot be read or a row is broken, with file and row; or when `take` returns an error.
     pub fn read(&self, piece: &Piece, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
-        let mut selection = Selection::all().columns(self.column_names(wanted)).batch_rows(wanted.batch_rows);
+        self.batches(piece, wanted.columns, wanted.extras, wanted.batch_rows, &mut |batch, numbers| {
+            let rows = normalize(batch, numbers.clone(), &self.reading(wanted));
+            take(rows.map_err(|error| error.at(Place::file(&self.name)))?)
+        })
+    }
+
+    /// Reads a piece, batch by batch, as it is in the file; nested rows are made flat.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or when `take` returns an error.
+    pub fn batches(
+        &self,
+        piece: &Piece,
+        columns: ColumnSet,
+        extras: bool,
+        batch_rows: usize,
+        take: &mut dyn FnMut(&RecordBatch, &Numbers) -> Result<()>,
+    ) -> Result<()> {
+        let mut selection = Selection::all().columns(self.column_names(columns, extras)).batch_rows(batch_rows);
         let mut first = 0;
         if let Some(rows) = &piece.rows {
             selection = selection.rows([rows.clone()]);
@@ -135,20 +154,16 @@ impl Partition {
         }
         for batch in self.table.batches(&selection)? {
             let batch = batch?;
-            let rows = batch.num_rows() as u64;
-            let normal = self.normalized(&batch, first, wanted);
-            take(normal.map_err(|error| error.at(Place::file(&self.name)))?)?;
-            first += rows;
+            if self.layout.nested.is_none() {
+                take(&batch, &Numbers::From(first))?;
+            } else {
+                let (flat, numbers) = explode(&batch, first, columns, self.map_of_json)
+                    .map_err(|error| error.at(Place::file(&self.name)))?;
+                take(&flat, &numbers)?;
+            }
+            first += batch.num_rows() as u64;
         }
         Ok(())
-    }
-
-    fn normalized(&self, batch: &RecordBatch, first: u64, wanted: &Wanted<'_>) -> Result<Rows> {
-        if self.layout.nested.is_none() {
-            return normalize(batch, Numbers::From(first), &self.reading(wanted));
-        }
-        let (flat, numbers) = explode(batch, first, wanted.columns, self.map_of_json)?;
-        normalize(&flat, numbers, &self.reading(wanted))
     }
 
     fn reading<'a>(&self, wanted: &Wanted<'a>) -> Reading<'a> {
@@ -156,50 +171,71 @@ impl Partition {
     }
 
     /// Names of the columns to read. Name and number are always among them.
-    fn column_names(&self, wanted: &Wanted<'_>) -> Vec<&str> {
+    fn column_names(&self, wanted: ColumnSet, extras: bool) -> Vec<&str> {
         let always = [Column::SrcName, Column::EdgeId];
         let columns = Column::ALL
             .into_iter()
-            .filter(|&column| self.layout.has(column) && (wanted.columns.has(column) || always.contains(&column)));
+            .filter(|&column| self.layout.has(column) && (wanted.has(column) || always.contains(&column)));
         let mut names: Vec<&str> = columns.map(Column::name).collect();
         if self.layout.nested.is_some() {
             names.push(EDGES);
         }
-        if wanted.extras {
+        if extras {
             names.extend(self.layout.extras.iter().map(|extra| extra.name.as_str()));
         }
         names
     }
 
-    /// The rows that pass `filter`, with their numbers in the file: batches of the columns of `wanted`.
+    /// The rows of one name, batch by batch. Row groups and pages whose statistics exclude it are not read. What is
+    /// known of the rows is their kind: node rows for [`Named::Node`], edge rows for the others.
     ///
     /// # Errors
-    /// As [`Partition::read`]; the nested layout has no rows to filter.
-    pub fn matching(
-        &self,
-        filter: isomorph_tables::Predicate,
-        wanted: &Wanted<'_>,
-        take: &mut dyn FnMut(Rows) -> Result<()>,
-    ) -> Result<()> {
-        if self.layout.nested.is_some() {
-            return Err(Error::unsupported("nested edge rows cannot be filtered")
-                .at(Place::file(&self.name))
-                .hint("isomorph convert PATH NEW.parq writes flat rows"));
+    /// As [`Partition::read`].
+    pub fn named(&self, named: Named<'_>, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
+        if self.layout.empty {
+            return Ok(());
         }
-        let selection = Selection::all()
-            .columns(self.column_names(wanted))
+        let nested = self.layout.nested.is_some();
+        let columns = match named {
+            Named::Target(_) => wanted.columns.with(Column::DstName),
+            Named::Node(_) | Named::Source(_) => wanted.columns,
+        };
+        let mut selection = Selection::all()
+            .columns(self.column_names(columns, wanted.extras))
             .batch_rows(wanted.batch_rows)
-            .filter(filter)
             .row_numbers(ROW_NUMBER);
+        selection = match (named, nested) {
+            (Named::Target(_), true) => selection,
+            (Named::Node(name) | Named::Source(name), true) => {
+                selection.filter(Predicate::equal(Column::SrcName.name(), name))
+            }
+            (_, false) => selection.filter(named.condition()),
+        };
         for batch in self.table.batches(&selection)? {
             let batch = batch?;
-            let numbers = batch.column_by_name(ROW_NUMBER).and_then(|column| column.as_primitive_opt::<Int64Type>());
-            let numbers = numbers.ok_or_else(|| Error::malformed("rows came without their numbers"))?;
-            let numbers = numbers.values().iter().map(|number| number.unsigned_abs()).collect();
-            let rows = normalize(&batch, Numbers::Listed(numbers), &self.reading(wanted));
-            take(rows.map_err(|error| error.at(Place::file(&self.name)))?)?;
+            let found =
+                self.picked(&batch, named, columns, wanted).map_err(|error| error.at(Place::file(&self.name)))?;
+            if found.len > 0 {
+                take(found)?;
+            }
         }
         Ok(())
+    }
+
+    fn picked(&self, batch: &RecordBatch, named: Named<'_>, columns: ColumnSet, wanted: &Wanted<'_>) -> Result<Rows> {
+        let numbers = batch.column_by_name(ROW_NUMBER).and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let numbers = numbers.ok_or_else(|| Error::malformed("rows came without their numbers"))?;
+        let numbers: Vec<u64> = numbers.values().iter().map(|number| number.unsigned_abs()).collect();
+        if self.layout.nested.is_none() {
+            return normalize(batch, Numbers::Listed(numbers), &self.reading(wanted));
+        }
+        let (flat, owners) = explode(batch, 0, columns, self.map_of_json)?;
+        let mask = named.mask(&flat)?;
+        let flat = filter_record_batch(&flat, &mask)
+            .map_err(|error| Error::malformed(format!("nested rows cannot be filtered: {error}")))?;
+        let owner = |row: usize| numbers.get(owners.at(row) as usize).copied().unwrap_or_default();
+        let numbers = mask.values().set_indices().map(owner).collect();
+        normalize(&flat, Numbers::Listed(numbers), &self.reading(wanted))
     }
 }
 

@@ -19,6 +19,7 @@ pub(super) fn about(nock: &Nock) -> About {
         let order = if settled.in_sequence { "behind their source's row" } else { "in no order" };
         about.edge_layouts.push(order.to_owned());
         about.findings.merge(settled.findings.clone());
+        about.findings.merge(settled.out_of_sequence.clone());
     }
     about
 }

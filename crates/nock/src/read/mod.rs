@@ -6,4 +6,5 @@ mod open;
 mod part;
 mod source;
 
+pub use graph::NODE;
 pub use open::Nock;

@@ -14,8 +14,8 @@ use crate::rows::Shape;
 use crate::settle::{Collector, Position, Settled, Shards, resolve};
 use crate::{OpenOptions, Tolerance, rules};
 
-/// Rows of a batch while names are compared.
-const SETTLE_ROWS: usize = 1 << 16;
+/// Rows of a batch where nobody asks for another number.
+const BATCH_ROWS: usize = 1 << 16;
 
 /// An opened NOCK file, or a directory of partitions.
 ///
@@ -77,8 +77,11 @@ impl Nock {
         if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {
             noticed.push(&rules::PART_SCHEMA, "partitions have different columns or types", Place::default());
         }
-        let pieces: Vec<Piece> =
-            partitions.iter().enumerate().flat_map(|(index, partition)| partition.pieces(index)).collect();
+        let pieces: Vec<Piece> = partitions
+            .iter()
+            .enumerate()
+            .flat_map(|(index, partition)| partition.pieces(index, options.piece_rows))
+            .collect();
         let rows = partitions.iter().map(|partition| partition.rows).sum::<Option<u64>>();
         Position::check(pieces.len(), rows.unwrap_or_default())?;
         let mut nock = Nock {
@@ -131,13 +134,7 @@ impl Nock {
 
     fn compare_names(&self) -> Result<Settled> {
         let shards = Shards::new(&self.options.budget, self.options.scratch.clone())?;
-        let wanted = Wanted {
-            columns: ColumnSet::of(&[Column::DstName, Column::Shadow]),
-            extras: false,
-            batch_rows: SETTLE_ROWS,
-            shape: &self.shape,
-            tolerance: self.options.tolerance,
-        };
+        let wanted = self.wanted(ColumnSet::of(&[Column::DstName, Column::Shadow]), false);
         let found = self.pieces.par_iter().enumerate().map(|(index, piece)| {
             let mut collector = Collector::new(&shards, index);
             self.partition_of(index)?.read(piece, &wanted, &mut |rows| collector.add(&rows))?;
@@ -146,6 +143,11 @@ impl Nock {
         let found = found.collect::<Result<Vec<_>>>()?;
         let partition = |piece: usize| self.pieces.get(piece).map_or(0, |piece| piece.partition);
         resolve(&shards, &found, &partition, &|position| self.place_of(position))
+    }
+
+    /// What to read: some of the nine columns, and further ones.
+    pub(crate) fn wanted(&self, columns: ColumnSet, extras: bool) -> Wanted<'_> {
+        Wanted { columns, extras, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance: self.options.tolerance }
     }
 
     pub(crate) fn partition_of(&self, piece: usize) -> Result<&Partition> {

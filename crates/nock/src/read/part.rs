@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::Result;
@@ -51,13 +50,8 @@ impl RowPart<'_> {
 impl Part for RowPart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let partition = self.nock.partition_of(self.piece)?;
-        let wanted = Wanted {
-            columns: self.columns(),
-            extras: self.edges == Depth::Full || self.nodes == Depth::Full,
-            batch_rows: self.batch_rows,
-            shape: &self.nock.shape,
-            tolerance: self.nock.options.tolerance,
-        };
+        let extras = self.edges == Depth::Full || self.nodes == Depth::Full;
+        let wanted = Wanted { batch_rows: self.batch_rows, ..self.nock.wanted(self.columns(), extras) };
         let what = Split {
             nodes: self.nodes,
             edges: self.edges,
@@ -104,13 +98,8 @@ pub(super) struct ImplicitPart<'a> {
 
 impl Part for ImplicitPart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let wanted = Wanted {
-            columns: ColumnSet::of(&[Column::DstName]),
-            extras: false,
-            batch_rows: self.batch_rows,
-            shape: &self.nock.shape,
-            tolerance: self.nock.options.tolerance,
-        };
+        let wanted =
+            Wanted { batch_rows: self.batch_rows, ..self.nock.wanted(ColumnSet::of(&[Column::DstName]), false) };
         let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(()) };
         let mut start = self.start;
         let mut row = 0;
@@ -119,19 +108,19 @@ impl Part for ImplicitPart<'_> {
             let end = row + rows.len as u64;
             let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
             mentions = later;
-            let mut names = StringBuilder::with_capacity(now.len(), now.len() * 16);
-            for mention in now {
+            let name = |mention: &Position| {
                 let at = (mention.row() - row) as usize;
-                names.append_value(match &rows.dsts {
+                match &rows.dsts {
                     Some(targets) if mention.mark() => targets.value(at),
                     _ => rows.names.value(at),
-                });
-            }
+                }
+            };
+            let names: Vec<&str> = now.iter().map(name).collect();
             row = end;
-            if now.is_empty() {
+            if names.is_empty() {
                 return Ok(());
             }
-            let batch = self.batch(names.finish(), start);
+            let batch = self.nock.implicit_nodes(names, start);
             start += now.len() as u64;
             take(Batch::Nodes(batch))
         })
@@ -142,18 +131,19 @@ impl Part for ImplicitPart<'_> {
     }
 }
 
-impl ImplicitPart<'_> {
-    /// Nodes as the published library makes them: true, not from RDF, without labels or properties.
-    fn batch(&self, names: StringArray, start: u64) -> NodeBatch {
+impl Nock {
+    /// Nodes without a row, as the published library makes them: true, not from RDF, without labels or properties.
+    pub(crate) fn implicit_nodes(&self, names: Vec<&str>, start: u64) -> NodeBatch {
         let rows = names.len();
-        let truth: ArrayRef = match self.nock.shape.truth {
+        let truth: ArrayRef = match self.shape.truth {
             DataType::Float32 => Arc::new(Float32Array::from(vec![1.0; rows])),
             _ => Arc::new(Float64Array::from(vec![1.0; rows])),
         };
         let is_rdf: ArrayRef = Arc::new(BooleanArray::new(BooleanBuffer::new_unset(rows), None));
-        let count = self.nock.graph.nodes.first().map_or(0, |ty| ty.properties.len());
+        let count = self.graph.nodes.first().map_or(0, |ty| ty.properties.len());
         let mut properties = vec![Some(truth), Some(is_rdf)];
         properties.resize(count, None);
-        NodeBatch { ty: 0, start, rows, keys: Some(Arc::new(names)), labels: None, properties }
+        let keys: ArrayRef = Arc::new(StringArray::from(names));
+        NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn to_map(props: &StringArray) -> Result<MapArray> {
 ///
 /// # Errors
 /// When keys are null, or values of a type that JSON does not have.
-pub(super) fn from_map(map: &MapArray, json: bool) -> Result<StringArray> {
+pub(crate) fn from_map(map: &MapArray, json: bool) -> Result<StringArray> {
     let keys = cast_strict(map.keys(), &DataType::Utf8, Column::Props.name())?;
     let keys: &StringArray = keys.as_string();
     let values = Values::new(map.values(), json)?;

@@ -70,7 +70,7 @@ fn common(left: &DataType, right: &DataType) -> Option<DataType> {
 }
 
 /// Casts without losing anything: a value that does not fit is an error, never null.
-pub(super) fn cast_strict(column: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
+pub(crate) fn cast_strict(column: &ArrayRef, to: &DataType, name: &str) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(column.clone());
     }

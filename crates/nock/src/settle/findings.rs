@@ -23,8 +23,6 @@ pub(super) fn findings(
     implicit: &[Position],
     unresolved: &[Position],
     mut breaches: Vec<Breach>,
-    pieces: &[Piece],
-    partition_of: &dyn Fn(usize) -> usize,
     place_of: &dyn Fn(Position) -> Place,
 ) -> Findings {
     let mut findings = Findings::keeping(KEEP);
@@ -47,6 +45,16 @@ pub(super) fn findings(
     push(&rules::SHADOW_OWNER, "this node lives in a partition that is not here", &mut unresolved.iter().copied());
     push(&rules::NODE_REPEATED, "another row of the same node counts instead", &mut repeated.into_iter());
     push(&rules::NODE_OWNERS, "another partition owns this node too", &mut owners.into_iter());
+    findings
+}
+
+/// Edge rows that do not follow the row of their node.
+pub(super) fn out_of_sequence(
+    pieces: &[Piece],
+    partition_of: &dyn Fn(usize) -> usize,
+    place_of: &dyn Fn(Position) -> Place,
+) -> Findings {
+    let mut findings = Findings::keeping(KEEP);
     let mut last: Option<(usize, u128)> = None;
     for (index, piece) in pieces.iter().enumerate() {
         let partition = partition_of(index);

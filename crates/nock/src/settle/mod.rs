@@ -10,7 +10,7 @@ mod position;
 mod resolve;
 mod shards;
 
-pub(crate) use collect::Collector;
+pub(crate) use collect::{Collector, is_foreign};
 pub(crate) use position::Position;
 pub(crate) use resolve::resolve;
 pub(crate) use shards::Shards;
@@ -30,8 +30,10 @@ pub struct Settled {
     pub unresolved_shadows: u64,
     /// Whether edges come in the order of their sources' rows.
     pub in_sequence: bool,
-    /// What was noticed: repeated rows, several owners, missing rows and owners, rows out of sequence.
+    /// What was noticed: repeated rows, several owners, missing rows and owners.
     pub findings: Findings,
+    /// Edge rows that do not follow the row of their node; of each piece only the first has a place.
+    pub out_of_sequence: Findings,
     /// Rows that are left out, ascending.
     pub(crate) dropped: Vec<Position>,
     /// First mentions of nodes without a row, ascending.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use isomorph_error::{Place, Result};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::findings::{Breach, findings};
+use super::findings::{Breach, findings, out_of_sequence};
 use super::shards::{Mark, SHARDS, Says, Shards};
 use super::{Position, Settled};
 
@@ -100,7 +100,8 @@ pub(crate) fn resolve(
     }
     settled.nodes += settled.implicit_nodes;
     settled.in_sequence = in_sequence(pieces, &all.breaches, partition_of);
-    settled.findings = findings(&all.implicit, &all.unresolved, all.breaches, pieces, partition_of, place_of);
+    settled.findings = findings(&all.implicit, &all.unresolved, all.breaches, place_of);
+    settled.out_of_sequence = out_of_sequence(pieces, partition_of, place_of);
     settled.dropped = all.dropped;
     settled.implicit = all.implicit;
     Ok(settled)

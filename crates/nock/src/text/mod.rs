@@ -4,4 +4,4 @@ mod lines;
 mod sorter;
 
 pub(crate) use lines::{header, lines, text_options};
-pub(crate) use sorter::{LineSorter, Sorted};
+pub(crate) use sorter::{Line, LineSorter, Sorted};

@@ -76,8 +76,7 @@ impl Table {
             Format::Parquet => Encoding::Parquet,
             Format::Csv => Encoding::Csv,
         };
-        let writer =
-            TableWriter::create(file, encoding, &schema, &options.table()).map_err(|error| error.at(name))?;
+        let writer = TableWriter::create(file, encoding, &schema, &options.table()).map_err(|error| error.at(name))?;
         Ok(Table { name: name.to_owned(), writer, schema, props })
     }
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod graphs;
+pub mod rows;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,225 @@
+//! Rows in the one spelling in which equal rows are equal lines.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow_buffer::BooleanBuffer;
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use isomorph_error::{Error, Result};
+use isomorph_model::json::{Members, Value, items, push_string, value};
+
+use super::CompareOptions;
+use crate::Nock;
+use crate::columns::{Column, ColumnSet};
+use crate::rows::{Rows, Shape, split_labels};
+use crate::text::{LineSorter, Sorted, lines};
+
+/// The columns that both files are brought to.
+pub(super) struct Canonical {
+    schema: SchemaRef,
+    shape: Shape,
+    edge_ids: bool,
+}
+
+fn failed(error: &ArrowError) -> Error {
+    Error::malformed(format!("rows cannot be compared: {error}"))
+}
+
+impl Canonical {
+    /// The columns of two files.
+    ///
+    /// # Errors
+    /// When they have further columns of one name and types that do not fit together.
+    pub fn of(left: &Nock, right: &Nock, edge_ids: bool) -> Result<Self> {
+        let layouts = left.partitions.iter().chain(&right.partitions).map(|partition| &partition.layout);
+        let mut shape = Shape::of(layouts)?;
+        shape.truth = DataType::Float64;
+        let kept =
+            |name: &str| [left, right].iter().any(|nock| nock.shape.extras.iter().any(|extra| extra.name == name));
+        shape.extras.retain(|extra| kept(&extra.name));
+        let nine = Column::ALL.into_iter().map(|column| {
+            let data_type = match column {
+                Column::EdgeId | Column::Shadow => DataType::Int64,
+                Column::Truth => DataType::Float64,
+                Column::IsRdf => DataType::Boolean,
+                _ => DataType::Utf8,
+            };
+            Field::new(column.name(), data_type, true)
+        });
+        let extras = shape.extras.iter().map(|extra| Field::new(&extra.name, DataType::Utf8, true));
+        let schema = Arc::new(Schema::new(nine.chain(extras).collect::<Vec<_>>()));
+        Ok(Canonical { schema, shape, edge_ids })
+    }
+
+    /// All rows of a file as sorted lines.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn sorted(&self, nock: &Nock, options: &CompareOptions) -> Result<Sorted> {
+        let mut sorter = LineSorter::new(&options.budget, options.scratch.clone())?;
+        let wanted = crate::dataset::Wanted { shape: &self.shape, ..nock.wanted(ColumnSet::ALL, true) };
+        for (index, piece) in nock.pieces.iter().enumerate() {
+            nock.partition_of(index)?.read(piece, &wanted, &mut |rows| {
+                let batch = self.batch(&rows)?;
+                let ids = batch.column(Column::EdgeId as usize).as_primitive::<arrow_array::types::Int64Type>();
+                for (row, line) in lines(&batch)?.iter().enumerate() {
+                    sorter.push(rows.names.value(row).as_bytes(), ids.value(row), line)?;
+                }
+                Ok(())
+            })?;
+        }
+        sorter.finish()
+    }
+
+    fn batch(&self, rows: &Rows) -> Result<RecordBatch> {
+        let len = rows.len;
+        let is_node = |row: usize| rows.edge_ids.value(row) < 0;
+        let only = |cells: Option<&StringArray>, on_nodes: bool| -> ArrayRef {
+            let cell = |row: usize| cells.filter(|cells| cells.is_valid(row)).map_or("", |cells| cells.value(row));
+            let kept = (0..len).map(|row| if is_node(row) == on_nodes { cell(row) } else { "" });
+            Arc::new(StringArray::from_iter_values(kept))
+        };
+        let words = |words: &Option<crate::rows::Words>| -> Result<Option<StringArray>> {
+            let texts = words.as_ref().map(|words| cast(words, &DataType::Utf8).map_err(|error| failed(&error)));
+            Ok(texts.transpose()?.map(|texts| texts.as_string().clone()))
+        };
+        let ids = (0..len).map(|row| match rows.edge_ids.value(row) {
+            node if node < 0 => -1,
+            edge if self.edge_ids => edge,
+            _ => 0,
+        });
+        let shadow = rows.shadow.as_ref();
+        let owners = (0..len).map(|row| {
+            let owner = shadow.filter(|shadow| is_node(row) && shadow.is_valid(row)).map(|shadow| shadow.value(row));
+            owner.filter(|&owner| owner >= 0).unwrap_or(-1)
+        });
+        let truth = rows.truth.clone().unwrap_or_else(|| Arc::new(Float64Array::from(vec![1.0; len])));
+        let is_rdf: ArrayRef = match &rows.is_rdf {
+            Some(flags) => Arc::new(flags.clone()),
+            None => Arc::new(BooleanArray::new(BooleanBuffer::new_unset(len), None)),
+        };
+        let mut columns: Vec<ArrayRef> = vec![
+            Arc::new(rows.names.clone()),
+            Arc::new(Int64Array::from_iter_values(ids)),
+            only(words(&rows.rels)?.as_ref(), false),
+            only(rows.dsts.as_ref(), false),
+            truth,
+            Arc::new(Int64Array::from_iter_values(owners)),
+            is_rdf,
+            only(words(&rows.labels)?.as_ref().map(sorted_labels).as_ref(), true),
+            Arc::new(sorted_props(rows.props.as_ref(), len)),
+        ];
+        for extra in &rows.extras {
+            columns.push(match extra {
+                Some(extra) => cast(extra, &DataType::Utf8).map_err(|error| failed(&error))?,
+                None => new_null_array(&DataType::Utf8, len),
+            });
+        }
+        RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| failed(&error))
+    }
+}
+
+/// Labels sorted, each once.
+fn sorted_labels(texts: &StringArray) -> StringArray {
+    let sorted = |text: &str| {
+        let mut labels: Vec<&str> = split_labels(text).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        labels.join(",")
+    };
+    texts.iter().map(|text| text.map(sorted)).collect()
+}
+
+/// Props with sorted keys and no spaces. What is no object is left as it is.
+fn sorted_props(props: Option<&StringArray>, len: usize) -> StringArray {
+    let mut out = StringBuilder::with_capacity(len, 0);
+    let mut members = Members::default();
+    for row in 0..len {
+        let text = props.filter(|props| props.is_valid(row)).map_or("", |props| props.value(row));
+        out.append_value(sorted_object(text, &mut members).unwrap_or_else(|_| text.to_owned()));
+    }
+    out.finish()
+}
+
+fn sorted_object(text: &str, members: &mut Members) -> Result<String> {
+    let mut stated: Vec<(String, String)> = Vec::new();
+    members.read(text, |name, raw| {
+        let mut compact = String::new();
+        push_compact(raw, &mut compact)?;
+        stated.push((name.to_owned(), compact));
+        Ok(())
+    })?;
+    stated.sort_unstable();
+    let mut out = String::new();
+    for (name, raw) in &stated {
+        out.push(if out.is_empty() { '{' } else { ',' });
+        push_string(&mut out, name);
+        out.push(':');
+        out.push_str(raw);
+    }
+    if !out.is_empty() {
+        out.push('}');
+    }
+    Ok(out)
+}
+
+/// Appends a JSON value without spaces, strings in one spelling.
+fn push_compact(raw: &str, out: &mut String) -> Result<()> {
+    match value(raw)? {
+        Value::Text(text) => push_string(out, &text),
+        Value::Array(array) => {
+            out.push('[');
+            let mut first = true;
+            items(array, |item| {
+                if !std::mem::take(&mut first) {
+                    out.push(',');
+                }
+                push_compact(item, out)
+            })?;
+            out.push(']');
+        }
+        Value::Object(object) => {
+            out.push('{');
+            let mut first = true;
+            Members::default().read(object, |name, member| {
+                if !std::mem::take(&mut first) {
+                    out.push(',');
+                }
+                push_string(out, name);
+                out.push(':');
+                push_compact(member, out)
+            })?;
+            out.push('}');
+        }
+        _ => out.push_str(raw.trim()),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn spelling_and_order_of_props_mean_nothing() {
+        let mut members = Members::default();
+        let one = sorted_object(r#"{ "b" : [1, {"x":"\u00e9"}], "a": 1.50 }"#, &mut members).unwrap();
+        assert_eq!(one, r#"{"a":1.50,"b":[1,{"x":"é"}]}"#);
+        assert_eq!(sorted_object("null", &mut members).unwrap(), "");
+        assert_eq!(sorted_object("{}", &mut members).unwrap(), "");
+        assert!(sorted_object("[1]", &mut members).is_err());
+        let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        assert!(sorted_object(&deep, &mut members).is_err(), "too deep to be taken apart");
+    }
+
+    #[test]
+    fn labels_are_a_set() {
+        let sorted = sorted_labels(&StringArray::from(vec![Some("B,A,,B"), None]));
+        assert_eq!(sorted.value(0), "A,B");
+        assert!(sorted.is_null(1));
+    }
+}

@@ -1,0 +1,142 @@
+//! A node by its name: the specification's look-up across partitions.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use futures::channel::oneshot;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::NodeBatch;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::Nock;
+use crate::columns::{Column, ColumnSet};
+use crate::dataset::Named;
+use crate::rows::{Depth, Rows, Split, split};
+use crate::settle::is_foreign;
+
+/// A node that was looked up.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The node, as its owner's row says: one row, numbered 0.
+    pub node: NodeBatch,
+    /// Number of the partition that owns it. Nothing when no partition here does: the node is only a shadow, or only
+    /// an end of edges.
+    pub owner: Option<u64>,
+    /// What a shadow row says of the owner, where the owner is not here.
+    pub shadow: Option<i64>,
+    /// The file that holds the row, and the number of the row in it; nothing for a node that only edges mention.
+    pub place: Option<(String, u64)>,
+}
+
+/// A node row of one partition.
+struct Candidate {
+    partition: usize,
+    rows: Rows,
+    row: usize,
+    foreign: bool,
+}
+
+impl Nock {
+    /// Looks a node up by its name, in all partitions side by side. Row groups and pages whose statistics exclude the
+    /// name are not read. Of several rows the one that speaks for the node is taken, as in a scan.
+    ///
+    /// ```no_run
+    /// # use isomorph_nock::{Nock, OpenOptions};
+    /// # use isomorph_storage::Location;
+    /// let nock = Nock::open(&Location::parse("graph/")?, &OpenOptions::default().settle_up_to(0))?;
+    /// if let Some(found) = nock.lookup("tea")? {
+    ///     println!("owned by partition {:?}", found.owner);
+    /// }
+    /// # Ok::<(), isomorph_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a file cannot be read or a row is broken.
+    pub fn lookup(&self, name: &str) -> Result<Option<Found>> {
+        let found = (0..self.partitions.len()).into_par_iter().map(|partition| self.candidate(partition, name));
+        self.choose(name, found.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// The same without blocking the caller: each partition is looked through on another thread, and the future is
+    /// done when all are. It needs no particular runtime.
+    ///
+    /// # Errors
+    /// As [`Nock::lookup`].
+    pub async fn lookup_async(self: &Arc<Self>, name: &str) -> Result<Option<Found>> {
+        let waiting: Vec<_> = (0..self.partitions.len())
+            .map(|partition| {
+                let (send, receive) = oneshot::channel();
+                let (nock, name) = (Arc::clone(self), name.to_owned());
+                rayon::spawn(move || {
+                    // A panic here would end the process; whoever waits is told by the closed channel instead, and
+                    // nobody is left to be told when the future was dropped.
+                    if let Ok(found) = catch_unwind(AssertUnwindSafe(|| nock.candidate(partition, &name))) {
+                        let _ = send.send(found);
+                    }
+                });
+                receive
+            })
+            .collect();
+        let mut found = Vec::with_capacity(waiting.len());
+        for receive in waiting {
+            let one = receive.await.map_err(|_| Error::new(Kind::Cancelled, "the look-up of a partition broke off"))?;
+            found.push(one?);
+        }
+        self.choose(name, found)
+    }
+
+    /// The row of one partition that speaks for a node there.
+    fn candidate(&self, partition: usize, name: &str) -> Result<Option<Candidate>> {
+        let Some(file) = self.partitions.get(partition) else { return Ok(None) };
+        let mut best: Option<Candidate> = None;
+        let columns = ColumnSet::of(&[Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels, Column::Props]);
+        file.named(Named::Node(name), &self.wanted(columns, true), &mut |rows| {
+            for row in 0..rows.len {
+                let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
+                if best.as_ref().is_none_or(|best| best.foreign || !foreign) {
+                    best = Some(Candidate { partition, rows: rows.clone(), row, foreign });
+                }
+            }
+            Ok(())
+        })?;
+        Ok(best)
+    }
+
+    fn choose(&self, name: &str, candidates: Vec<Option<Candidate>>) -> Result<Option<Found>> {
+        let best = candidates.into_iter().flatten().max_by_key(|candidate| (!candidate.foreign, candidate.partition));
+        let Some(best) = best else { return self.only_mentioned(name) };
+        let what = Split {
+            nodes: Depth::Full,
+            edges: Depth::None,
+            shadow: self.has_shadows,
+            edge_id: false,
+            shape: &self.shape,
+        };
+        let others: Vec<usize> = (0..best.rows.len).filter(|&row| row != best.row).collect();
+        let (node, _) = split(&best.rows, &what, 0, &others)?;
+        let node = node.ok_or_else(|| Error::malformed("a node row is gone"))?;
+        let shadow = best.rows.shadow.as_ref().filter(|_| best.foreign).map(|shadow| shadow.value(best.row));
+        let partition = self.partitions.get(best.partition);
+        Ok(Some(Found {
+            node,
+            owner: partition.filter(|_| !best.foreign).map(|partition| partition.id),
+            shadow,
+            place: partition.map(|partition| (partition.name.clone(), best.rows.numbers.at(best.row))),
+        }))
+    }
+
+    /// A node without a row, if an edge mentions it.
+    fn only_mentioned(&self, name: &str) -> Result<Option<Found>> {
+        let mut mentioned = false;
+        for partition in &self.partitions {
+            for side in [Named::Source(name), Named::Target(name)] {
+                partition.named(side, &self.wanted(ColumnSet::of(&[Column::DstName]), false), &mut |rows| {
+                    mentioned |= rows.len > 0;
+                    Ok(())
+                })?;
+            }
+        }
+        let node = || self.implicit_nodes([name].into_iter().collect(), 0);
+        Ok(mentioned.then(|| Found { node: node(), owner: None, shadow: None, place: None }))
+    }
+}

@@ -1,0 +1,89 @@
+//! Checking every rule of the format, row by row.
+
+mod cells;
+mod raw;
+mod rows;
+
+use isomorph_error::{Error, Findings, Place, Result, Severity};
+
+use crate::columns::ColumnSet;
+use crate::dataset::{Format, Partition, Piece};
+use crate::layout::Dialect;
+use crate::{Nock, rules};
+use raw::Raw;
+use rows::RowChecks;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 14;
+
+/// Adds everything that is broken to `findings`.
+///
+/// # Errors
+/// When a file cannot be read on.
+pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
+    findings.merge(nock.noticed.clone());
+    for (index, partition) in nock.partitions.iter().enumerate() {
+        check_file(partition, findings);
+        let mut checks = RowChecks::new(partition);
+        for piece in nock.pieces.iter().filter(|piece| piece.partition == index) {
+            check_piece(partition, piece, &mut checks, findings)?;
+        }
+    }
+    // A row that cannot be read is among the findings already; the names are compared when every row can be.
+    if let Ok(settled) = nock.settle() {
+        findings.merge(settled.findings.clone());
+    }
+    Ok(())
+}
+
+/// Fails for the first breach that is more than a note: strict reading.
+///
+/// # Errors
+/// That breach, or what kept the file from being read.
+pub(crate) fn refuse(nock: &Nock) -> Result<()> {
+    let mut findings = Findings::keeping(1);
+    validate(nock, &mut findings)?;
+    let all = findings.by_rule().flat_map(|(_, kept)| kept);
+    let worst =
+        all.filter(|finding| finding.rule.severity > Severity::Note).max_by_key(|finding| finding.rule.severity);
+    match worst {
+        Some(finding) => Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone())),
+        None => Ok(()),
+    }
+}
+
+/// What a file as a whole breaks.
+fn check_file(partition: &Partition, findings: &mut Findings) {
+    let place = || Place::file(&partition.name);
+    match (partition.format, partition.layout.dialect()) {
+        (Format::Parquet, Dialect::Pynock) => {
+            findings.push(&rules::FILE_TYPES, "the types are those of pynock", place())
+        }
+        (Format::Parquet, Dialect::Nested) => {
+            findings.push(&rules::FILE_TYPES, "edge rows are nested, which the published library cannot read", place());
+        }
+        (Format::Parquet, Dialect::Empty) => {
+            findings.push(&rules::FILE_COLUMNS, "the file has no columns at all", place());
+        }
+        (Format::Parquet, Dialect::Other) => {
+            findings.push(&rules::FILE_TYPES, "the types are neither the specification's nor pynock's", place());
+        }
+        (Format::Parquet, Dialect::Specification) | (Format::Csv, _) => {}
+    }
+    if partition.has_mark {
+        findings.push(&rules::CSV_BOM, "the file begins with a byte-order mark", place());
+    }
+}
+
+fn check_piece(
+    partition: &Partition,
+    piece: &Piece,
+    checks: &mut RowChecks<'_>,
+    findings: &mut Findings,
+) -> Result<()> {
+    partition.batches(piece, ColumnSet::ALL, false, BATCH_ROWS, &mut |batch, numbers| {
+        let raw = Raw::of(batch, numbers, partition.map_of_json).map_err(|error| error.at(partition.name.as_str()))?;
+        checks.check(&raw, findings);
+        Ok(())
+    })
+}

@@ -1,0 +1,217 @@
+//! Rules of rows and of their sequence.
+
+use std::collections::HashSet;
+
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Rule};
+use isomorph_model::json::Members;
+
+use super::cells;
+use super::raw::{Raw, number, text};
+use crate::columns::Column;
+use crate::dataset::{Format, Partition};
+use crate::rules;
+
+/// Characters of a field that Python's reader takes.
+const PYTHON_FIELD: usize = 131_072;
+
+/// Edge numbers of one node that are remembered; nodes with more edges are not checked for repeats behind them.
+const REMEMBERED: usize = 1 << 20;
+
+/// Checks the rows of one partition, in their order.
+pub(super) struct RowChecks<'a> {
+    file: &'a str,
+    is_text: bool,
+    members: Members,
+    node: Option<CurrentNode>,
+}
+
+/// The node whose edge rows come.
+struct CurrentNode {
+    name: String,
+    is_rdf: Option<bool>,
+    foreign: bool,
+    /// Edge rows so far, and the largest number among them; the numbers themselves once they do not rise.
+    edges: usize,
+    largest: i64,
+    numbers: HashSet<i64>,
+}
+
+/// One row, and where findings about it go.
+struct Row<'r> {
+    raw: &'r Raw<'r>,
+    row: usize,
+    file: &'r str,
+    findings: &'r mut Findings,
+}
+
+impl Row<'_> {
+    fn push(&mut self, rule: &'static Rule, column: Column, message: impl Into<String>) {
+        let place = Place::file(self.file).row(self.raw.numbers.at(self.row)).in_field(column.name());
+        self.findings.push(rule, message, place);
+    }
+}
+
+impl<'a> RowChecks<'a> {
+    /// Checks for the rows of this partition.
+    pub fn new(partition: &'a Partition) -> Self {
+        let is_text = partition.format == Format::Csv;
+        RowChecks { file: &partition.name, is_text, members: Members::default(), node: None }
+    }
+
+    /// Checks the next rows.
+    pub fn check(&mut self, raw: &Raw<'_>, findings: &mut Findings) {
+        for row in 0..raw.names.len() {
+            let mut at = Row { raw, row, file: self.file, findings };
+            if raw.edge_ids.is_null(row) {
+                at.push(&rules::EDGE_ID, Column::EdgeId, "edge_id is null");
+                continue;
+            }
+            let name = text(Some(&raw.names), row).flatten().unwrap_or_default();
+            if name.is_empty() {
+                at.push(&rules::NAME_EMPTY, Column::SrcName, "src_name is empty");
+            }
+            let id = raw.edge_ids.value(row);
+            let is_rdf = raw.is_rdf.as_ref().map(|flags| flags.is_valid(row).then(|| flags.value(row)));
+            if is_rdf == Some(None) {
+                at.push(&rules::RDF_NULL, Column::IsRdf, "is_rdf is null");
+            }
+            let is_rdf = is_rdf.flatten();
+            if id < 0 {
+                self.node_row(&mut at, name, is_rdf);
+            } else {
+                self.edge_row(&mut at, name, id, is_rdf);
+            }
+            self.both(&mut at);
+        }
+    }
+
+    fn node_row(&mut self, at: &mut Row<'_>, name: &str, is_rdf: Option<bool>) {
+        let (raw, row) = (at.raw, at.row);
+        for (column, cells) in [(Column::RelName, &raw.rels), (Column::DstName, &raw.dsts)] {
+            match text(cells.as_ref(), row) {
+                Some(None) => at.push(&rules::MISSING_NULL, column, format!("{column} is null on a node row")),
+                Some(Some("")) | None => {}
+                Some(Some(_)) => at.push(&rules::IGNORED, column, format!("{column} says something on a node row")),
+            }
+        }
+        let shadow = number(raw.shadow.as_ref(), row);
+        if matches!(shadow, Some(None) | Some(Some(..-1))) {
+            at.push(&rules::SHADOW_RANGE, Column::Shadow, "shadow is null or less than -1");
+        }
+        match text(raw.labels.as_ref(), row) {
+            Some(None) => at.push(&rules::LABELS_NULL, Column::Labels, "labels are null on a node row"),
+            Some(Some(labels)) => {
+                if let Some(message) = cells::labels(labels) {
+                    at.push(&rules::LABELS, Column::Labels, message);
+                }
+            }
+            None => {}
+        }
+        if is_rdf == Some(true) && !cells::is_iri(name) {
+            at.push(&rules::RDF_NAME, Column::SrcName, "a node from an RDF stack has a name that is no IRI");
+        }
+        let foreign = matches!(shadow, Some(Some(0..)));
+        let node =
+            CurrentNode { name: name.to_owned(), is_rdf, foreign, edges: 0, largest: -1, numbers: HashSet::new() };
+        self.node = Some(node);
+    }
+
+    fn edge_row(&mut self, at: &mut Row<'_>, name: &str, id: i64, is_rdf: Option<bool>) {
+        let (raw, row) = (at.raw, at.row);
+        match text(raw.dsts.as_ref(), row) {
+            Some(None | Some("")) => at.push(&rules::NAME_EMPTY, Column::DstName, "dst_name is empty on an edge row"),
+            Some(Some(target)) if is_rdf == Some(true) && !cells::is_iri(target) => {
+                at.push(&rules::RDF_NAME, Column::DstName, "an edge from an RDF stack reaches a name that is no IRI");
+            }
+            _ => {}
+        }
+        match text(raw.rels.as_ref(), row) {
+            Some(None) => at.push(&rules::REL_NULL, Column::RelName, "rel_name is null on an edge row"),
+            Some(Some(relation)) if is_rdf == Some(true) && !cells::is_iri(relation) => {
+                at.push(&rules::RDF_NAME, Column::RelName, "an edge from an RDF stack has a relation that is no IRI");
+            }
+            _ => {}
+        }
+        if matches!(number(raw.shadow.as_ref(), row), Some(Some(0..))) {
+            at.push(&rules::IGNORED, Column::Shadow, "shadow says something on an edge row");
+        }
+        match text(raw.labels.as_ref(), row) {
+            Some(None) => at.push(&rules::MISSING_NULL, Column::Labels, "labels are null on an edge row"),
+            Some(Some("")) | None => {}
+            Some(Some(_)) => at.push(&rules::IGNORED, Column::Labels, "labels say something on an edge row"),
+        }
+        match &mut self.node {
+            Some(node) if node.name == name => {
+                if is_rdf.is_some() && node.is_rdf.is_some() && is_rdf != node.is_rdf {
+                    at.push(&rules::RDF_EDGE, Column::IsRdf, "is_rdf is not that of the source node");
+                }
+                if node.foreign && node.edges == 0 {
+                    at.push(&rules::SHADOW_EDGES, Column::SrcName, "a node of another partition has edges here");
+                }
+                if node.repeats(id) {
+                    at.push(&rules::EDGE_ID_REPEATED, Column::EdgeId, format!("edge_id {id} stands for two edges"));
+                }
+            }
+            _ => at.push(&rules::EDGE_SEQUENCE, Column::SrcName, "this edge row does not follow the row of its node"),
+        }
+    }
+
+    /// Truth and properties, which both kinds of rows have.
+    fn both(&mut self, at: &mut Row<'_>) {
+        let (raw, row) = (at.raw, at.row);
+        if let Some(truth) = &raw.truth {
+            let value = truth.is_valid(row).then(|| truth.value(row));
+            match value {
+                None => at.push(&rules::TRUTH_MISSING, Column::Truth, "truth is null"),
+                Some(value) if value.is_nan() => at.push(&rules::TRUTH_MISSING, Column::Truth, "truth is NaN"),
+                Some(value) if !(0.0..=1.0).contains(&value) => {
+                    at.push(&rules::TRUTH_RANGE, Column::Truth, format!("truth is {value}"));
+                }
+                Some(_) => {}
+            }
+        }
+        match text(raw.props.as_ref(), row) {
+            Some(None) => at.push(&rules::PROPS_NULL, Column::Props, "props is null"),
+            Some(Some(props)) => {
+                if let Some((rule, message)) = cells::props(props, &mut self.members) {
+                    at.push(rule, Column::Props, message);
+                }
+            }
+            None => {}
+        }
+        if self.is_text {
+            let columns = [
+                (Column::SrcName, Some(&raw.names)),
+                (Column::DstName, raw.dsts.as_ref()),
+                (Column::Labels, raw.labels.as_ref()),
+                (Column::Props, raw.props.as_ref()),
+            ];
+            for (column, cells) in columns {
+                let cell = text(cells, row).flatten().unwrap_or_default();
+                if cell.len() > PYTHON_FIELD && cell.chars().count() > PYTHON_FIELD {
+                    at.push(&rules::CSV_FIELD, column, "a field is longer than Python's csv module reads");
+                }
+            }
+        }
+    }
+}
+
+impl CurrentNode {
+    /// Whether an edge row of this node had the number before.
+    fn repeats(&mut self, id: i64) -> bool {
+        self.edges += 1;
+        if id > self.largest && self.numbers.is_empty() {
+            // As long as numbers rise, those before are between 0 and the largest; most files have all of them.
+            if id == self.largest + 1 {
+                self.largest = id;
+                return false;
+            }
+            self.numbers.extend(0..=self.largest.min(REMEMBERED as i64));
+        } else if self.numbers.is_empty() {
+            self.numbers.extend(0..=self.largest.min(REMEMBERED as i64));
+        }
+        self.largest = self.largest.max(id);
+        self.numbers.len() < REMEMBERED && !self.numbers.insert(id)
+    }
+}

@@ -1,0 +1,88 @@
+//! Files of any rows, sound or not, written by the published Parquet writer alone.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+
+/// One row; what is `None` is null.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub src_name: Option<&'static str>,
+    pub edge_id: Option<i64>,
+    pub rel_name: Option<&'static str>,
+    pub dst_name: Option<&'static str>,
+    pub truth: Option<f64>,
+    pub shadow: Option<i64>,
+    pub is_rdf: Option<bool>,
+    pub labels: Option<&'static str>,
+    pub props: Option<&'static str>,
+}
+
+/// A sound node row.
+pub fn node(name: &'static str) -> Row {
+    Row {
+        src_name: Some(name),
+        edge_id: Some(-1),
+        rel_name: Some(""),
+        dst_name: Some(""),
+        truth: Some(1.0),
+        shadow: Some(-1),
+        is_rdf: Some(false),
+        labels: Some(""),
+        props: Some(""),
+    }
+}
+
+/// A sound edge row.
+pub fn edge(name: &'static str, id: i64, rel: &'static str, target: &'static str) -> Row {
+    Row { edge_id: Some(id), rel_name: Some(rel), dst_name: Some(target), ..node(name) }
+}
+
+impl Row {
+    pub fn shadow(mut self, owner: i64) -> Row {
+        self.shadow = Some(owner);
+        self
+    }
+
+    pub fn labels(mut self, labels: &'static str) -> Row {
+        self.labels = Some(labels);
+        self
+    }
+}
+
+/// The rows as a Parquet file.
+pub fn file(rows: &[Row]) -> Vec<u8> {
+    file_of_groups(rows, 1 << 20)
+}
+
+/// The same in row groups of `group` rows.
+pub fn file_of_groups(rows: &[Row], group: usize) -> Vec<u8> {
+    let text = |cell: fn(&Row) -> Option<&'static str>| -> ArrayRef {
+        Arc::new(rows.iter().map(cell).collect::<StringArray>())
+    };
+    let numbers =
+        |cell: fn(&Row) -> Option<i64>| -> ArrayRef { Arc::new(rows.iter().map(cell).collect::<Int64Array>()) };
+    let columns: Vec<(&str, ArrayRef, bool)> = vec![
+        ("src_name", text(|row| row.src_name), true),
+        ("edge_id", numbers(|row| row.edge_id), true),
+        ("rel_name", text(|row| row.rel_name), true),
+        ("dst_name", text(|row| row.dst_name), true),
+        ("truth", Arc::new(rows.iter().map(|row| row.truth).collect::<Float64Array>()), true),
+        ("shadow", numbers(|row| row.shadow), true),
+        ("is_rdf", Arc::new(rows.iter().map(|row| row.is_rdf).collect::<BooleanArray>()), true),
+        ("labels", text(|row| row.labels), true),
+        ("props", text(|row| row.props), true),
+    ];
+    parquet(&RecordBatch::try_from_iter_with_nullable(columns).unwrap(), group)
+}
+
+/// Any batch as a Parquet file.
+pub fn parquet(batch: &RecordBatch, group: usize) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.into_inner().unwrap()
+}

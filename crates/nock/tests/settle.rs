@@ -1,0 +1,145 @@
+//! Which row speaks for a node, over partitions and pieces.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::path::Path;
+
+use common::rows::{Row, edge, file, file_of_groups, node};
+use common::{open, open_bytes, view};
+use isomorph_model::{EdgeOrder, Source};
+use isomorph_nock::{Nock, OpenOptions, rules};
+use serde_json::{Value, json};
+
+fn directory(parts: &[&[Row]]) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for (id, rows) in parts.iter().enumerate() {
+        std::fs::write(home.path().join(format!("part_{id:02}.parq")), file(rows)).unwrap();
+    }
+    home
+}
+
+fn names(view: &Value) -> Vec<&str> {
+    view["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect()
+}
+
+fn open_rows(rows: &[Row]) -> Nock {
+    open_bytes(file(rows), &OpenOptions::default()).unwrap()
+}
+
+fn open_dir(path: &Path) -> Nock {
+    open(path, &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn the_last_row_of_a_node_counts_and_edges_are_united() {
+    let rows =
+        [node("a").labels("X"), edge("a", 0, "r", "b"), node("b"), node("a").labels("Y"), edge("a", 0, "r", "a")];
+    for group in [1, 2, 100] {
+        let nock = open_bytes(file_of_groups(&rows, group), &OpenOptions::default()).unwrap();
+        let found = view(&nock).unwrap();
+        assert_eq!(names(&found), ["a", "b"]);
+        assert_eq!(found["nodes"][0]["labels"], json!(["Y"]));
+        assert_eq!(found["edges"].as_array().unwrap().len(), 2);
+        assert_eq!(nock.settle().unwrap().findings.count(&rules::NODE_REPEATED), 1);
+        assert!(nock.edge_orders(0).is_empty(), "the first edges come before the row that counts");
+    }
+}
+
+#[test]
+fn an_owner_wins_over_shadows_wherever_it_is() {
+    let home = directory(&[
+        &[node("a"), edge("a", 0, "r", "b"), node("b").shadow(1)],
+        &[node("b").labels("B"), node("a").shadow(0), edge("b", 0, "s", "a")],
+    ]);
+    let nock = open_dir(home.path());
+    assert_eq!(nock.graph().nodes[0].properties.len(), 3, "no node has a shadow");
+    let found = view(&nock).unwrap();
+    assert_eq!(names(&found), ["a", "b"]);
+    assert_eq!(found["nodes"][1]["labels"], json!(["B"]));
+    assert!(nock.settle().unwrap().findings.is_empty());
+    // The edge of b follows the row of a: it is read, but it is not in its place.
+    assert_eq!(nock.settle().unwrap().out_of_sequence.count(&rules::EDGE_SEQUENCE), 1);
+}
+
+#[test]
+fn a_shadow_without_owner_stays_a_node() {
+    let home =
+        directory(&[&[node("a"), edge("a", 0, "r", "c"), node("c").shadow(7)], &[node("b"), node("c").shadow(7)]]);
+    let nock = open_dir(home.path());
+    let found = view(&nock).unwrap();
+    assert_eq!(names(&found), ["a", "b", "c"]);
+    assert_eq!(found["nodes"][2]["shadow"], json!(7));
+    let settled = nock.settle().unwrap();
+    assert_eq!((settled.unresolved_shadows, settled.findings.count(&rules::SHADOW_OWNER)), (1, 1));
+}
+
+#[test]
+fn of_two_owners_the_last_partition_wins() {
+    let home = directory(&[&[node("a").labels("first")], &[node("a").labels("second")]]);
+    let nock = open_dir(home.path());
+    assert_eq!(
+        view(&nock).unwrap()["nodes"],
+        json!([{
+            "name": "a", "labels": ["second"], "truth": 1.0, "is_rdf": false, "shadow": -1, "props": {},
+        }])
+    );
+    assert_eq!(nock.settle().unwrap().findings.count(&rules::NODE_OWNERS), 1);
+    assert!(
+        open(home.path(), &OpenOptions::default().tolerance(isomorph_nock::Tolerance::Strict))
+            .and_then(|nock| view(&nock))
+            .is_err()
+    );
+}
+
+#[test]
+fn ends_without_a_row_are_nodes_in_the_order_of_their_mention() {
+    let rows = [
+        edge("early", 0, "r", "x"),
+        node("a"),
+        edge("a", 0, "r", "y"),
+        edge("lost", 0, "r", "a"),
+        edge("a", 1, "r", "x"),
+    ];
+    for group in [1, 2, 100] {
+        let nock = open_bytes(file_of_groups(&rows, group), &OpenOptions::default()).unwrap();
+        let mut order = Vec::new();
+        for part in nock.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
+            part.read(&mut |batch| {
+                let isomorph_model::Batch::Nodes(batch) = batch else { panic!() };
+                assert_eq!(batch.start, order.len() as u64);
+                let keys = arrow_array::cast::AsArray::as_string::<i32>(batch.keys.as_ref().unwrap()).clone();
+                order.extend(keys.iter().map(|name| name.unwrap().to_owned()));
+                Ok(())
+            })
+            .unwrap();
+        }
+        assert_eq!(order, ["a", "early", "x", "y", "lost"]);
+        let settled = nock.settle().unwrap();
+        assert_eq!((settled.nodes, settled.edges, settled.implicit_nodes), (5, 4, 4));
+        assert_eq!(settled.findings.count(&rules::NODE_IMPLICIT), 4);
+        assert_eq!(settled.out_of_sequence.count(&rules::EDGE_SEQUENCE), 2);
+        assert!(!settled.in_sequence);
+        assert_eq!(view(&nock).unwrap()["edges"].as_array().unwrap().len(), 4);
+    }
+}
+
+#[test]
+fn sequence_is_found_across_row_groups() {
+    let rows = [node("a"), edge("a", 0, "r", "b"), edge("a", 1, "r", "b"), edge("a", 2, "r", "a"), node("b")];
+    for group in 1..6 {
+        let nock = open_bytes(file_of_groups(&rows, group), &OpenOptions::default()).unwrap();
+        assert_eq!(nock.edge_orders(0), [EdgeOrder::Source], "row groups of {group}");
+    }
+    let other = [node("a"), node("b"), edge("a", 0, "r", "b")];
+    assert!(open_rows(&other).edge_orders(0).is_empty());
+    assert!(open_bytes(file_of_groups(&other, 2), &OpenOptions::default()).unwrap().edge_orders(0).is_empty());
+}
+
+#[test]
+fn a_part_of_a_dataset_has_shadows() {
+    let nock = open_rows(&[node("a"), edge("a", 0, "r", "b"), node("b").shadow(3)]);
+    let names: Vec<&str> = nock.graph().nodes[0].properties.iter().map(|property| property.name.as_str()).collect();
+    assert_eq!(names, ["truth", "is_rdf", "shadow", ""]);
+    assert_eq!(view(&nock).unwrap()["nodes"][1]["shadow"], json!(3));
+}

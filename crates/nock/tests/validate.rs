@@ -1,0 +1,126 @@
+//! Every rule is broken once, and found with its row.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use common::rows::{Row, edge, file, file_of_groups, node};
+use common::{fixtures, open, open_bytes, view};
+use isomorph_error::{Findings, Rule, Severity};
+use isomorph_model::Source;
+use isomorph_nock::{OpenOptions, Tolerance, rules};
+
+fn findings(bytes: Vec<u8>) -> Findings {
+    let nock = open_bytes(bytes, &OpenOptions::default()).unwrap();
+    let mut findings = Findings::keeping(3);
+    nock.validate(&mut findings).unwrap();
+    findings
+}
+
+fn ids(findings: &Findings) -> Vec<&'static str> {
+    findings.by_rule().map(|(_, kept)| kept[0].rule.id).collect()
+}
+
+/// The rows break `rule` in row `row`, and nothing else but what pynock's types are noted for.
+fn breaks(rows: &[Row], rule: &'static Rule, row: u64) {
+    for group in [1, 100] {
+        let findings = findings(file_of_groups(rows, group));
+        let others: Vec<_> =
+            ids(&findings).into_iter().filter(|id| *id != rule.id && *id != "NOCK-FILE-TYPES").collect();
+        assert!(others.is_empty(), "{}: {others:?}", rule.id);
+        let (count, kept) = findings.by_rule().find(|(_, kept)| kept[0].rule == rule).expect(rule.id);
+        assert_eq!((count, kept[0].place.row), (1, Some(row)), "{}", rule.id);
+        let strict = OpenOptions::default().tolerance(Tolerance::Strict);
+        let refused = open_bytes(file_of_groups(rows, group), &strict).and_then(|nock| view(&nock));
+        assert_eq!(refused.is_err(), rule.severity > Severity::Note, "{}", rule.id);
+    }
+}
+
+#[test]
+fn a_sound_file_breaks_nothing() {
+    let found = findings(file(&[node("a"), edge("a", 0, "r", "a"), edge("a", 1, "r", "b"), node("b")]));
+    assert_eq!(ids(&found), ["NOCK-FILE-TYPES"]);
+}
+
+#[test]
+fn each_rule_of_rows() {
+    let a = || node("a");
+    let e = |id| edge("a", id, "r", "a");
+    breaks(&[a(), Row { edge_id: None, ..e(0) }], &rules::EDGE_ID, 1);
+    breaks(&[a(), e(0), e(1), e(1)], &rules::EDGE_ID_REPEATED, 3);
+    breaks(&[a(), e(1), e(1)], &rules::EDGE_ID_REPEATED, 2);
+    breaks(&[e(0), a()], &rules::EDGE_SEQUENCE, 0);
+    breaks(&[a(), node("b"), e(0)], &rules::EDGE_SEQUENCE, 2);
+    breaks(&[Row { rel_name: Some("r"), ..a() }], &rules::IGNORED, 0);
+    breaks(&[a(), e(0).labels("L")], &rules::IGNORED, 1);
+    breaks(&[a(), e(0).shadow(1)], &rules::IGNORED, 1);
+    breaks(&[a().labels("A, B")], &rules::LABELS, 0);
+    breaks(&[a().labels(",A")], &rules::LABELS, 0);
+    breaks(&[Row { labels: None, ..a() }], &rules::LABELS_NULL, 0);
+    breaks(&[Row { dst_name: None, ..a() }], &rules::MISSING_NULL, 0);
+    breaks(&[a(), Row { labels: None, ..e(0) }], &rules::MISSING_NULL, 1);
+    breaks(&[Row { src_name: Some(""), ..a() }], &rules::NAME_EMPTY, 0);
+    breaks(&[a(), Row { dst_name: None, ..e(0) }], &rules::NAME_EMPTY, 1);
+    breaks(&[a(), edge("a", 0, "r", "b")], &rules::NODE_IMPLICIT, 1);
+    breaks(&[a(), a()], &rules::NODE_REPEATED, 0);
+    breaks(&[Row { props: Some(r#"{"a":"#), ..a() }], &rules::PROPS_JSON, 0);
+    breaks(&[Row { props: Some(" "), ..a() }], &rules::PROPS_JSON, 0);
+    breaks(&[Row { props: Some(r#"{"a":Infinity}"#), ..a() }], &rules::PROPS_NAN, 0);
+    breaks(&[Row { props: None, ..a() }], &rules::PROPS_NULL, 0);
+    breaks(&[Row { props: Some("[1]"), ..a() }], &rules::PROPS_OBJECT, 0);
+    breaks(&[Row { props: Some(r#"{"a":1,"b":2,"a":3}"#), ..a() }], &rules::PROPS_REPEATED, 0);
+    breaks(
+        &[a(), Row { is_rdf: Some(true), rel_name: Some("urn:r"), dst_name: Some("urn:a"), ..e(0) }, node("urn:a")],
+        &rules::RDF_EDGE,
+        1,
+    );
+    breaks(&[Row { is_rdf: Some(true), ..a() }], &rules::RDF_NAME, 0);
+    breaks(&[Row { is_rdf: None, ..a() }], &rules::RDF_NULL, 0);
+    breaks(&[a(), Row { rel_name: None, ..e(0) }], &rules::REL_NULL, 1);
+    breaks(&[a().shadow(2)], &rules::SHADOW_OWNER, 0);
+    breaks(&[a().shadow(-2)], &rules::SHADOW_RANGE, 0);
+    breaks(&[Row { truth: None, ..a() }], &rules::TRUTH_MISSING, 0);
+    breaks(&[Row { truth: Some(f64::NAN), ..a() }], &rules::TRUTH_MISSING, 0);
+    breaks(&[Row { truth: Some(-0.5), ..a() }], &rules::TRUTH_RANGE, 0);
+}
+
+#[test]
+fn edges_of_a_foreign_node() {
+    let found = findings(file(&[node("a").shadow(1), edge("a", 0, "r", "a"), edge("a", 1, "r", "a")]));
+    assert_eq!(found.count(&rules::SHADOW_EDGES), 1);
+}
+
+#[test]
+fn rules_of_files() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("part_0.parq"), file(&[node("a")])).unwrap();
+    let text =
+        "\u{feff}src_name,edge_id,rel_name,dst_name,truth,shadow,labels,props\n\"b\",-1,\"\",\"\",1.0,-1,\"\",\"\"\n";
+    std::fs::write(home.path().join("part_1.csv"), text).unwrap();
+    let nock = open(home.path(), &OpenOptions::default()).unwrap();
+    let mut found = Findings::keeping(3);
+    nock.validate(&mut found).unwrap();
+    assert_eq!(ids(&found), ["NOCK-CSV-BOM", "NOCK-FILE-COLUMNS", "NOCK-FILE-TYPES", "NOCK-PART-SCHEMA"]);
+    assert_eq!(found.worst(), Some(Severity::Error));
+}
+
+#[test]
+fn long_fields_of_text() {
+    let long = "x".repeat(200_000);
+    let text =
+        format!("src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n\"{long}\",-1,,,1.0,-1,True,,\n");
+    let found = findings(text.into_bytes());
+    assert_eq!(found.count(&rules::CSV_FIELD), 1);
+}
+
+#[test]
+fn fixtures_have_no_errors_but_quirks() {
+    let Some(root) = fixtures() else { return };
+    for file in
+        ["01_tiny/tiny.parq", "05_rdf_uris/out.parq", "06_spec_schema/spec_none_empty.parq", "03_karate_example"]
+    {
+        let nock = open(&root.join(file), &OpenOptions::default()).unwrap();
+        let mut found = Findings::keeping(3);
+        nock.validate(&mut found).unwrap();
+        assert!(found.worst() <= Some(Severity::Warning), "{file}: {:?}", ids(&found));
+    }
+}

@@ -45,13 +45,11 @@ fn parts(column: Column, page: &Page) -> Result<Parts<'_>, Reason> {
     match page {
         Page::DataPage { buf, num_values, encoding, def_level_encoding, rep_level_encoding, .. } => {
             let count = *num_values as usize;
-            let values = page_check::behind_levels(column, buf, count, *rep_level_encoding, *def_level_encoding)?;
-            let levels = match column.max_definition {
-                0 => None,
-                _ if *def_level_encoding == Encoding::RLE => Some(buf.get(4..buf.len() - values.len()).ok_or(SHORT)?),
-                _ => return Err("levels have an encoding that look-ups do not know"),
-            };
-            Ok(Parts { levels, values, encoding: *encoding, count })
+            let parts = page_check::split(column, buf, count, *rep_level_encoding, *def_level_encoding)?;
+            if column.max_definition > 0 && parts.definition.is_none() {
+                return Err("levels have an encoding that look-ups do not know");
+            }
+            Ok(Parts { levels: parts.definition, values: parts.values, encoding: *encoding, count })
         }
         Page::DataPageV2 { buf, num_values, encoding, def_levels_byte_len, rep_levels_byte_len, .. } => {
             let start = *rep_levels_byte_len as usize;

@@ -5,7 +5,7 @@
 
 use parquet::basic::{Encoding, Type};
 
-use super::delta;
+use super::{delta, hybrid};
 
 /// Why a page is refused.
 pub(super) type Reason = &'static str;
@@ -67,34 +67,63 @@ pub(super) fn dictionary(column: Column, page: &[u8], entries: usize, encoding: 
     }
 }
 
-/// Takes the levels off the front of a first-generation data page; returns the bytes of its values.
-pub(super) fn behind_levels(
+/// A first-generation data page in its parts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Parts<'a> {
+    /// The run-length encoded definition levels; nothing when there are none, or in the encoding of old files.
+    pub definition: Option<&'a [u8]>,
+    /// What stands behind the levels.
+    pub values: &'a [u8],
+}
+
+/// Takes the levels off the front of a first-generation data page.
+pub(super) fn split(
     column: Column,
     page: &[u8],
     values: usize,
     repetition: Encoding,
     definition: Encoding,
-) -> Result<&[u8], Reason> {
-    let behind = behind_level(page, values, column.max_repetition, repetition)?;
-    behind_level(behind, values, column.max_definition, definition)
+) -> Result<Parts<'_>, Reason> {
+    let (_, behind) = take_level(page, values, column.max_repetition, repetition)?;
+    let (definition, values) = take_level(behind, values, column.max_definition, definition)?;
+    Ok(Parts { definition, values })
 }
 
-fn behind_level(page: &[u8], values: usize, most: i16, encoding: Encoding) -> Result<&[u8], Reason> {
+/// Levels in run lengths, and what stands behind them.
+type Taken<'a> = (Option<&'a [u8]>, &'a [u8]);
+
+fn take_level(page: &[u8], values: usize, most: i16, encoding: Encoding) -> Result<Taken<'_>, Reason> {
     const SHORT: Reason = "a page ends inside its levels";
-    let bits =
-        u16::try_from(most).map_err(|_| "a level is negative")?.checked_ilog2().map_or(0, |log| log as usize + 1);
+    let bits = level_bits(most)?;
     if bits == 0 {
-        return Ok(page);
+        return Ok((None, page));
     }
     match encoding {
         Encoding::RLE => {
             let (length, behind) = page.split_first_chunk::<4>().ok_or(SHORT)?;
-            behind.get(u32::from_le_bytes(*length) as usize..).ok_or(SHORT)
+            let (levels, values) = behind.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(SHORT)?;
+            Ok((Some(levels), values))
         }
         #[allow(deprecated)] // old files have bit-packed levels
-        Encoding::BIT_PACKED => page.get((values * bits).div_ceil(8)..).ok_or(SHORT),
+        Encoding::BIT_PACKED => {
+            let length = (values * bits as usize).div_ceil(8);
+            page.get(length..).map(|values| (None, values)).ok_or(SHORT)
+        }
         _ => Err("levels have an encoding that levels do not have"),
     }
+}
+
+/// Bits of a level that is at most `most`.
+fn level_bits(most: i16) -> Result<u32, Reason> {
+    let most = u16::try_from(most).map_err(|_| "a level is negative")?;
+    Ok(most.checked_ilog2().map_or(0, |log| log + 1))
+}
+
+/// Whether any of the first `values` definition levels says that there is a value.
+fn any_value(column: Column, levels: &[u8], values: usize) -> Result<bool, Reason> {
+    let mut found = Vec::new();
+    hybrid::decode(levels, level_bits(column.max_definition)?, 0..values, &mut found)?;
+    Ok(found.iter().any(|level| i64::from(*level) == i64::from(column.max_definition)))
 }
 
 /// The most that the values of one page can become when decoded.
@@ -106,15 +135,17 @@ pub(super) struct Growth {
     pub longest: u64,
 }
 
-/// Checks the values of a data page, `page` being the bytes behind its levels and `values` the values it claims, nulls
-/// included. `entry` is the longest entry of the dictionary.
+/// Checks the values of a data page, `values` being how many it claims, nulls included. `entry` is the longest entry of
+/// the dictionary.
 pub(super) fn values(
     column: Column,
-    page: &[u8],
+    page: &Parts<'_>,
     values: usize,
     encoding: Encoding,
     entry: usize,
 ) -> Result<Growth, Reason> {
+    let definition = page.definition;
+    let page = page.values;
     let stored = page.len() as u64;
     let fixed = Growth { total: values as u64 * column.width as u64, longest: column.width as u64 };
     match encoding {
@@ -125,10 +156,14 @@ pub(super) fn values(
             _ => Ok(Growth { total: (values as u64).saturating_mul(entry as u64), longest: entry as u64 }),
         },
         Encoding::DELTA_BINARY_PACKED => {
-            if !page.is_empty() {
-                delta::Head::parse(page, &mut 0, values)?;
-            }
-            Ok(fixed)
+            let count = if page.is_empty() { 0 } else { delta::Head::parse(page, &mut 0, values)?.count };
+            // The decoder counts down from what the run claims, and below nothing.
+            let is_short = match definition {
+                _ if count > 0 || values == 0 => false,
+                Some(levels) => any_value(column, levels, values)?,
+                None => column.max_definition == 0,
+            };
+            if is_short { Err("a delta-encoded run claims no values where there are some") } else { Ok(fixed) }
         }
         Encoding::DELTA_LENGTH_BYTE_ARRAY => {
             if !page.is_empty() {
@@ -198,6 +233,10 @@ mod tests {
     const TEXT: Column = Column { physical: Type::BYTE_ARRAY, width: 0, max_definition: 1, max_repetition: 0 };
     const LONG: Column = Column { physical: Type::INT64, width: 8, max_definition: 0, max_repetition: 0 };
 
+    fn plain(values: &[u8]) -> Parts<'_> {
+        Parts { definition: None, values }
+    }
+
     #[test]
     fn dictionaries_must_hold_what_they_claim() {
         let page = [3, 0, 0, 0, b'a', b'b', b'c', 1, 0, 0, 0, b'd'];
@@ -211,10 +250,11 @@ mod tests {
     #[test]
     fn levels_must_lie_inside_the_page() {
         let page = [2, 0, 0, 0, 9, 9, 7];
-        assert_eq!(behind_levels(TEXT, &page, 4, Encoding::RLE, Encoding::RLE), Ok(&[7u8][..]));
-        assert!(behind_levels(TEXT, &page[..5], 4, Encoding::RLE, Encoding::RLE).is_err());
-        assert_eq!(behind_levels(LONG, &page, 4, Encoding::RLE, Encoding::RLE), Ok(&page[..]));
-        assert!(behind_levels(TEXT, &page, 4, Encoding::RLE, Encoding::PLAIN).is_err());
+        let parts = Parts { definition: Some(&[9, 9]), values: &[7] };
+        assert_eq!(split(TEXT, &page, 4, Encoding::RLE, Encoding::RLE), Ok(parts));
+        assert!(split(TEXT, &page[..5], 4, Encoding::RLE, Encoding::RLE).is_err());
+        assert_eq!(split(LONG, &page, 4, Encoding::RLE, Encoding::RLE), Ok(plain(&page)));
+        assert!(split(TEXT, &page, 4, Encoding::RLE, Encoding::PLAIN).is_err());
     }
 
     /// One block of 128 in four miniblocks, two values: `first`, then `first + delta`.
@@ -227,24 +267,34 @@ mod tests {
         let mut page = two(0, 2);
         page.extend(two(2, 0));
         page.extend(b"abcd");
-        let growth = values(TEXT, &page, 2, Encoding::DELTA_BYTE_ARRAY, 0);
+        let growth = values(TEXT, &plain(&page), 2, Encoding::DELTA_BYTE_ARRAY, 0);
         assert_eq!(growth, Ok(Growth { total: 6, longest: 4 }));
         let mut page = two(0, 3);
         page.extend(two(2, 0));
         page.extend(b"abcd");
-        assert!(values(TEXT, &page, 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
+        assert!(values(TEXT, &plain(&page), 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
         let mut negative = vec![0x80, 1, 4, 2, 0, 1, 0, 0, 0, 0];
         negative.extend(two(2, 0));
         negative.extend(b"abcd");
-        assert!(values(TEXT, &negative, 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
+        assert!(values(TEXT, &plain(&negative), 2, Encoding::DELTA_BYTE_ARRAY, 0).is_err());
     }
 
     #[test]
     fn dictionary_keys_grow_by_the_longest_entry() {
         assert_eq!(
-            values(TEXT, &[1, 2], 1000, Encoding::RLE_DICTIONARY, 50),
+            values(TEXT, &plain(&[1, 2]), 1000, Encoding::RLE_DICTIONARY, 50),
             Ok(Growth { total: 50_000, longest: 50 })
         );
-        assert!(values(TEXT, &[33], 1000, Encoding::RLE_DICTIONARY, 50).is_err());
+        assert!(values(TEXT, &plain(&[33]), 1000, Encoding::RLE_DICTIONARY, 50).is_err());
+    }
+
+    #[test]
+    fn delta_runs_without_values_need_nulls() {
+        let none = [0x80, 1, 4, 0, 0];
+        let column = Column { max_definition: 1, ..LONG };
+        let check = |column, levels: Option<&[u8]>| {
+            values(column, &Parts { definition: levels, values: &none }, 8, Encoding::DELTA_BINARY_PACKED, 0).is_ok()
+        };
+        assert!(check(column, Some(&[16, 0])) && !check(column, Some(&[16, 1])) && !check(LONG, None));
     }
 }

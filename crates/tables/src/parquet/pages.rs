@@ -285,13 +285,16 @@ impl ChunkPages {
         match header.kind {
             PageKind::Data { values, encoding, definition, repetition } => {
                 let count = values as usize;
-                let bytes = page_check::behind_levels(self.column, buffer, count, repetition, definition)?;
-                page_check::values(self.column, bytes, count, encoding, entry).map(Some)
+                let parts = page_check::split(self.column, buffer, count, repetition, definition)?;
+                page_check::values(self.column, &parts, count, encoding, entry).map(Some)
             }
             PageKind::DataV2(page) => {
-                let levels = page.definition_bytes.saturating_add(page.repetition_bytes);
-                let bytes = buffer.get(levels..).ok_or("the levels of a page reach beyond it")?;
-                page_check::values(self.column, bytes, page.values as usize, page.encoding, entry).map(Some)
+                let outside = "the levels of a page reach beyond it";
+                let behind = buffer.get(page.repetition_bytes..).ok_or(outside)?;
+                let (definition, values) = behind.split_at_checked(page.definition_bytes).ok_or(outside)?;
+                let definition = (self.column.max_definition > 0).then_some(definition);
+                let parts = page_check::Parts { definition, values };
+                page_check::values(self.column, &parts, page.values as usize, page.encoding, entry).map(Some)
             }
             PageKind::Dictionary { .. } | PageKind::Other => Ok(None),
         }

@@ -474,6 +474,11 @@ impl Source for Shredded {
     }
 
     fn about(&self) -> About {
-        self.inner.about()
+        let mut about = self.inner.about();
+        // All types lie in the one table of edges.
+        if let Some(layout) = about.edge_layouts.first().cloned() {
+            about.edge_layouts = vec![layout; self.bundling.typed.edges.len()];
+        }
+        about
     }
 }

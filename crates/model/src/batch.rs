@@ -235,6 +235,51 @@ impl EdgeBatch {
     }
 }
 
+impl Batch {
+    /// `rows` rows from `start` on; no copy, but of the labels' indexes.
+    pub fn slice(&self, start: usize, rows: usize) -> Batch {
+        match self {
+            Batch::Nodes(batch) => Batch::Nodes(batch.slice(start, rows)),
+            Batch::Edges(batch) => Batch::Edges(batch.slice(start, rows)),
+            Batch::Hyperedges(batch) => Batch::Hyperedges(HyperedgeBatch {
+                ty: batch.ty,
+                start: batch.start + start as u64,
+                rows,
+                keys: batch.keys.slice(start, rows),
+                directed: batch.directed.as_ref().map(|directed| directed.slice(start, rows)),
+                properties: slice_columns(&batch.properties, start, rows),
+            }),
+            Batch::Members(batch) => Batch::Members(MemberBatch {
+                ty: batch.ty,
+                owner: batch.owner.slice(start, rows),
+                member: batch.member.slice(start, rows),
+                roles: batch.roles.slice(start, rows),
+                layers: batch.layers.as_ref().map(|layers| layers.slice(start, rows)),
+                coefficients: batch.coefficients.as_ref().map(|all| all.slice(start, rows)),
+            }),
+            Batch::Values(batch) => Batch::Values(ValueBatch {
+                table: batch.table,
+                owner: batch.owner.slice(start, rows),
+                values: batch.values.slice(start, rows),
+                qualifiers: slice_columns(&batch.qualifiers, start, rows),
+            }),
+            Batch::Groups(batch) => Batch::Groups(GroupBatch {
+                kind: batch.kind,
+                start: batch.start + start as u64,
+                keys: batch.keys.slice(start, rows),
+                properties: slice_columns(&batch.properties, start, rows),
+            }),
+            Batch::Memberships(batch) => Batch::Memberships(MembershipBatch {
+                kind: batch.kind,
+                table: batch.table,
+                group: batch.group.slice(start, rows),
+                member: batch.member.slice(start, rows),
+                properties: slice_columns(&batch.properties, start, rows),
+            }),
+        }
+    }
+}
+
 /// `rows` rows of every column, from `start` on; no copy.
 pub fn slice_columns(columns: &Columns, start: usize, rows: usize) -> Columns {
     columns.iter().map(|column| column.as_ref().map(|column| column.slice(start, rows))).collect()

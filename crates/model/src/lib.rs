@@ -19,6 +19,8 @@ pub mod schema;
 pub mod term;
 pub mod type_name;
 pub mod xsd;
+#[cfg(any(test, feature = "zoo"))]
+pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{About, Delivery, EdgeOrder, EndForm, NodeId, Part, Request, Run, Side, Sink, Source, Tables, Written};

@@ -29,7 +29,7 @@ pub(super) fn add_values(
         if property.kind == ValueKind::Bag {
             let mut bag = Bag::default();
             for_bag(column, |row, name, value| {
-                let (stem, sum) = bag.line(name, || stem(kind.word(), ty, name));
+                let (stem, sum) = bag.line(name, |name| stem(kind.word(), ty, name), properties);
                 buffer.begin(stem, owners.get(row).copied().unwrap_or_default());
                 json_bytes::encode(value, buffer)?;
                 sum.add(buffer.hash());
@@ -69,7 +69,10 @@ pub(super) fn sum_row_values(
         if property.kind == ValueKind::Bag {
             for_bag(column, |row, name, value| {
                 buffer.bytes.clear();
-                buffer.sized_bytes(name.as_bytes());
+                match has_column(properties, name) {
+                    true => buffer.sized_bytes(beside_column(name).as_bytes()),
+                    false => buffer.sized_bytes(name.as_bytes()),
+                }
                 json_bytes::encode(value, buffer)?;
                 if let Some(sum) = sums.get_mut(row) {
                     *sum = sum.wrapping_add(buffer.hash());
@@ -104,9 +107,20 @@ pub(super) fn same_length(column: &dyn Array, rows: usize, name: &str) -> Result
     Err(Error::usage(lengths).at(Place::field(name)))
 }
 
+/// Whether there is a column of this name: then a member of the bag with that name is another property.
+fn has_column(properties: &[Property], name: &str) -> bool {
+    properties.iter().any(|property| property.kind != ValueKind::Bag && property.name == name)
+}
+
+/// The name of a member of a bag beside a column of the same name. No column is called so.
+fn beside_column(name: &str) -> String {
+    format!("{name}\0")
+}
+
 /// The sums of a bag, by the names of its members.
 #[derive(Default)]
 struct Bag {
+    /// Name of the line, stem, sum.
     lines: Vec<(String, u128, Sum)>,
     by_name: HashMap<String, usize>,
     /// Members mostly come in the same order in every row: look there first.
@@ -114,14 +128,16 @@ struct Bag {
 }
 
 impl Bag {
-    fn line(&mut self, name: &str, stem: impl FnOnce() -> u128) -> (u128, &mut Sum) {
+    fn line(&mut self, name: &str, stem: impl FnOnce(&str) -> u128, properties: &[Property]) -> (u128, &mut Sum) {
         let found = self.lines.get(self.expected).is_some_and(|(expected, _, _)| expected == name);
         let at = match found {
             true => self.expected,
             false => *self.by_name.get(name).unwrap_or(&self.lines.len()),
         };
         if at == self.lines.len() {
-            self.lines.push((name.to_owned(), stem(), Sum::default()));
+            let line = if has_column(properties, name) { beside_column(name) } else { name.to_owned() };
+            let stem = stem(&line);
+            self.lines.push((line, stem, Sum::default()));
             self.by_name.insert(name.to_owned(), at);
         }
         self.expected = if at + 1 < self.lines.len() { at + 1 } else { 0 };

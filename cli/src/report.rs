@@ -91,14 +91,13 @@ pub fn findings(screen: &mut Screen, findings: &Findings, least: Severity, each:
             screen.whole(word(rule.severity), mark(rule.severity), &text);
             let place = finding.place.to_string();
             let more = count.saturating_sub(shown as u64);
-            match (more, place.is_empty()) {
-                (0, true) => {}
-                (0, false) => drop(screen.whole("", None, &format!("{:ids$}   {place}", ""))),
-                (_, true) => drop(screen.whole("", None, &format!("{:ids$}   and {} more", "", of(more, "time")))),
-                (_, false) => {
-                    drop(screen.whole("", None, &format!("{:ids$}   {place}, and {} more", "", of(more, "place"))))
-                }
-            }
+            let where_else = match (more, place.is_empty()) {
+                (0, true) => continue,
+                (0, false) => place,
+                (_, true) => format!("and {}", of(more, "more time")),
+                (_, false) => format!("{place}, and {}", of(more, "more place")),
+            };
+            screen.whole("", None, &format!("{:ids$}   {where_else}", ""));
         }
     }
 }
@@ -248,7 +247,7 @@ nothing was written
             screen.as_str().to_owned()
         };
         let first = "error    GAR-OFFSET-END   ends at 3\n                          chunk0";
-        assert_eq!(show(false), format!("{first}, and 1 place more\n"));
+        assert_eq!(show(false), format!("{first}, and 1 more place\n"));
         assert_eq!(
             show(true),
             format!("{first}\nerror    GAR-OFFSET-END   ends at 4\n                          chunk1\n")

@@ -1,5 +1,6 @@
 //! What can be said on the command line. The texts here are the help and the man pages.
 
+mod help;
 mod read;
 mod size;
 mod write;
@@ -14,32 +15,14 @@ use isomorph::convert::CarryUse;
 pub use read::{OpenArgs, ResourceArgs, SelectArgs};
 pub use write::TargetArgs;
 
-/// Shown before everything else: three things to do with a graph that is in the tree.
-const EXAMPLES: &str = "\
-  isomorph info examples/social                  what is in there, and is it sound
-  isomorph convert examples/social social.parq   into another format, with a certificate
-  isomorph diff examples/social social.parq      the same graph, whatever it is kept in";
-
-const TEMPLATE: &str = "\
-{before-help}Opens graphs in any of their storage formats, converts them without loss, and proves it.
-
-{usage-heading} {usage}
-
-{all-args}{after-help}";
-
-const AFTER: &str = "\
-Exit codes: 0 yes, 1 no (different, not sound), 2 usage, 3 bad input, 4 would lose data, 5 environment.
-`isomorph COMMAND --help` says more of a command, `isomorph explain ID` of a rule.";
-
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "isomorph",
     version,
     about = "Opens graphs in any of their storage formats, converts them without loss, and proves it",
-    before_help = EXAMPLES,
-    after_help = AFTER,
-    help_template = TEMPLATE,
+    after_help = help::AFTER,
+    help_template = help::ISOMORPH,
     styles = Styles::plain(),
     max_term_width = 100,
     disable_help_subcommand = true,
@@ -63,6 +46,7 @@ pub enum Command {
     /// Show what is in there: format, types, counts, sizes, layout, first problems
     Info(InfoArgs),
     /// Convert into another format or layout, with a plan before and a certificate after
+    #[command(help_template = help::CONVERT)]
     Convert(Box<ConvertArgs>),
     /// Check every rule of the format, reading everything
     Validate(ValidateArgs),
@@ -73,6 +57,7 @@ pub enum Command {
     /// Print every element as one line of JSON
     Dump(DumpArgs),
     /// Show who is next to a node, read straight from where it lies
+    #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
     /// Show, rebind or drop what travels beside the data
     #[command(subcommand)]
@@ -151,7 +136,7 @@ pub struct DiffArgs {
     /// Other order or another schema is a difference too
     #[arg(long)]
     pub exact: bool,
-    /// What to do with what travels beside the data
+    /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
     pub carry: CarryUse,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use arrow_schema::TimeUnit;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
 use isomorph::formats::{graphar, nock};
 use isomorph::storage::{Budget, Scratch};
@@ -22,7 +22,7 @@ pub struct OpenArgs {
     /// The format, instead of finding it out
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub from: Option<Format>,
-    /// What to do with what travels beside the data
+    /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = carry_parser())]
     pub carry: CarryUse,
     /// GraphAr: where the data is, instead of what its prefix says
@@ -166,12 +166,7 @@ fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::P
 
 /// `auto`, `schema`, `ignore`.
 pub fn carry_parser() -> impl TypedValueParser<Value = CarryUse> {
-    PossibleValuesParser::new([
-        PossibleValue::new("auto").help("use it; refuse when the data has changed since"),
-        PossibleValue::new("schema").help("use its names and types even when the data has changed"),
-        PossibleValue::new("ignore").help("read the data as what it is"),
-    ])
-    .map(|word| match word.as_str() {
+    PossibleValuesParser::new(["auto", "schema", "ignore"]).map(|word| match word.as_str() {
         "schema" => CarryUse::Schema,
         "ignore" => CarryUse::Ignore,
         _ => CarryUse::Auto,

@@ -1,7 +1,7 @@
 //! `digest`: of content, order and schema, by kind and type.
 
 use isomorph::convert::{Digests, digest};
-use isomorph::model::digest::{Line, Sum, VERSION};
+use isomorph::model::digest::{LineKind, Sum, VERSION};
 use serde::Serialize;
 
 use super::diff::subject;
@@ -25,8 +25,10 @@ struct Document<'a> {
 
 #[derive(Debug, Serialize)]
 struct LineDocument<'a> {
-    #[serde(flatten)]
-    line: &'a Line,
+    kind: LineKind,
+    #[serde(rename = "type")]
+    ty: &'a [String],
+    property: &'a str,
     count: u64,
     sum: String,
 }
@@ -51,7 +53,9 @@ pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
     screen.table(&table);
     console.show(&screen)?;
     let lines = digested.table.lines().map(|(line, sum)| LineDocument {
-        line,
+        kind: line.kind,
+        ty: &line.ty,
+        property: &line.property,
         count: sum.count,
         sum: format!("{:032x}", sum.hash),
     });

@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn the_least_important_column_gives_way_first() {
         let lines = table().lines(Some(60), Palette::Plain);
-        assert_eq!(lines[0], "nodes    person                    903   key id int64 · fi…");
+        assert_eq!(lines[0], "nodes    person                    903   key id int64 · fir…");
         assert!(lines.iter().all(|line| width(line) <= 60));
         let lines = table().lines(Some(40), Palette::Plain);
         assert_eq!(lines[1], "edges    person ─knows─ person   6,626");

@@ -1,1 +1,15 @@
-//! The command as people run it.
+//! The command as people run it: the real binary, in a directory of its own, on real files.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod bad_input;
+mod carry;
+mod compare;
+mod convert;
+mod help;
+mod info;
+mod neighbors;
+mod streams;
+mod support;
+mod usage;
+mod validate;

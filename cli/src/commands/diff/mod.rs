@@ -2,7 +2,7 @@
 
 mod element;
 
-use isomorph::convert::{Diff, DiffLine, OpenOptions, Opened, Resources, diff};
+use isomorph::convert::{Diff, DiffElement, DiffLine, OpenOptions, Opened, Resources, diff};
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::{Location, Result};
 use serde::Serialize;
@@ -19,8 +19,46 @@ use crate::render::{Cell, Column, Mark, Screen, Table, of, thousands};
 struct Document<'a> {
     left: &'a str,
     right: &'a str,
-    #[serde(flatten)]
-    diff: &'a Diff,
+    equal: bool,
+    order_equal: bool,
+    schema_equal: bool,
+    lines: Vec<LineDocument<'a>>,
+    elements: &'a [DiffElement],
+    differing: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct LineDocument<'a> {
+    kind: LineKind,
+    #[serde(rename = "type")]
+    ty: &'a [String],
+    property: &'a str,
+    left: u64,
+    right: u64,
+    equal: bool,
+}
+
+impl<'a> Document<'a> {
+    fn new(args: &'a DiffArgs, found: &'a Diff) -> Self {
+        let lines = found.lines.iter().map(|DiffLine { line, left, right, equal }| LineDocument {
+            kind: line.kind,
+            ty: &line.ty,
+            property: &line.property,
+            left: *left,
+            right: *right,
+            equal: *equal,
+        });
+        Document {
+            left: &args.left,
+            right: &args.right,
+            equal: found.equal,
+            order_equal: found.order_equal,
+            schema_equal: found.schema_equal,
+            lines: lines.collect(),
+            elements: &found.elements,
+            differing: found.differing,
+        }
+    }
 }
 
 /// Compares two graphs; the answer is whether they are the same.
@@ -48,7 +86,7 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
         }
     }
     console.show(&screen)?;
-    console.document(&Document { left: &args.left, right: &args.right, diff: &found })?;
+    console.document(&Document::new(args, &found))?;
     Ok(Answer::yes_if(same))
 }
 

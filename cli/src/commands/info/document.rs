@@ -1,12 +1,11 @@
 //! The JSON document of `info`.
 
-use isomorph::convert::Opened;
 use isomorph::model::schema::LabelVocabulary;
 use isomorph::model::type_name::type_name;
-use isomorph::model::{About, Cardinality, Direction, Key, KeyKind, Property};
+use isomorph::model::{Cardinality, Direction, Key, KeyKind, Property};
 use serde::Serialize;
 
-use super::Beside;
+use super::{Beside, Described};
 use crate::report::RuleDocument;
 
 /// See `docs/cli-json.md`.
@@ -43,10 +42,17 @@ struct EdgeDocument<'a> {
     relation: Option<&'a str>,
     target: String,
     count: Option<u64>,
-    direction: Direction,
+    relations: Option<Vec<RelationDocument<'a>>>,
+    direction: &'static str,
     key: Option<KeyDocument<'a>>,
     stored: Option<&'a str>,
     properties: Vec<PropertyDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct RelationDocument<'a> {
+    relation: &'a str,
+    count: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,11 +82,12 @@ struct CarryDocument<'a> {
 
 impl<'a> Document<'a> {
     /// The document of an opened graph.
-    pub fn new(path: &'a str, opened: &'a Opened, about: &'a About, beside: &'a Beside) -> Self {
+    pub fn new(path: &'a str, described: &'a Described<'a>) -> Self {
+        let Described { opened, about, counts, beside } = described;
         let graph = opened.graph.graph();
-        let nodes = graph.nodes.iter().map(|ty| NodeDocument {
+        let nodes = graph.nodes.iter().zip(&counts.nodes).map(|(ty, rows)| NodeDocument {
             ty: &ty.name,
-            count: ty.rows,
+            count: *rows,
             key: key(&ty.key),
             labels: match &ty.labels {
                 LabelVocabulary::None => Some(&[]),
@@ -95,10 +102,17 @@ impl<'a> Document<'a> {
                 source,
                 relation: ty.relation.fixed(),
                 target,
-                count: ty.rows,
-                direction: ty.direction,
+                count: counts.edges.get(at).copied().flatten(),
+                relations: counts.relations.get(at).and_then(Option::as_ref).map(|found| {
+                    found.iter().map(|(relation, count)| RelationDocument { relation, count: *count }).collect()
+                }),
+                direction: match ty.direction {
+                    Direction::Directed => "directed",
+                    Direction::Undirected => "undirected",
+                    Direction::PerRow => "by-row",
+                },
                 key: ty.key.as_ref().map(key),
-                stored: about.edge_layouts.get(at).map(String::as_str),
+                stored: described.stored(at),
                 properties: properties(&ty.properties),
             }
         });

@@ -1,16 +1,34 @@
 //! `info`: what is in there, without reading the rows.
 
+mod counts;
 mod document;
 mod screen;
 
 pub use screen::format_name;
 
 use isomorph::convert::{CarryUse, Opened, Resources};
+use isomorph::model::About;
 use isomorph::{Kind, Location, Result};
 
 use super::Answer;
 use crate::args::{InfoArgs, SelectArgs};
 use crate::console::Console;
+use counts::Counts;
+
+/// All that there is to say.
+struct Described<'a> {
+    opened: &'a Opened,
+    about: &'a About,
+    counts: Counts,
+    beside: Beside,
+}
+
+impl Described<'_> {
+    /// How the edges of a type are stored, where the types of the graph are those of the data.
+    fn stored(&self, edge: usize) -> Option<&str> {
+        self.about.edge_layouts.get(edge).map(String::as_str).filter(|_| self.opened.carry.is_none())
+    }
+}
 
 /// What travels beside the data, and whether it still fits.
 enum Beside {
@@ -37,8 +55,10 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     };
     let beside = beside(&opened, args.open.carry)?;
     let about = opened.native.about();
-    console.show(&screen::screen(&opened, &about, &beside, console))?;
-    console.document(&document::Document::new(&args.path, &opened, &about, &beside))?;
+    let described =
+        Described { opened: &opened, about: &about, counts: Counts::of(opened.graph.as_ref(), about.bytes), beside };
+    console.show(&screen::screen(&described, console))?;
+    console.document(&document::Document::new(&args.path, &described))?;
     Ok(Answer::Yes)
 }
 

@@ -1,21 +1,25 @@
 //! The screen of `info`.
 
-use isomorph::convert::{Format, Opened};
+use isomorph::convert::Format;
 use isomorph::error::Severity;
 use isomorph::model::schema::LabelVocabulary;
 use isomorph::model::type_name::type_name;
 use isomorph::model::{About, Cardinality, Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
 
-use super::Beside;
+use super::{Beside, Described};
 use crate::console::Console;
-use crate::render::{Cell, Column, Mark, Screen, Table, bytes, count, of};
+use crate::render::{Cell, Column, Mark, Screen, Table, bytes, count, of, thousands};
 use crate::report;
 
 /// Between facts of one line.
 const DOT: &str = " · ";
 
+/// Relations that are shown unless all are wanted.
+const RELATIONS: usize = 8;
+
 /// The screen of an opened graph.
-pub fn screen(opened: &Opened, about: &About, beside: &Beside, console: &Console) -> Screen {
+pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
+    let Described { opened, about, counts, beside } = described;
     let graph = opened.graph.graph();
     let mut screen = console.screen();
     let name = graph.name.iter().cloned();
@@ -23,28 +27,47 @@ pub fn screen(opened: &Opened, about: &About, beside: &Beside, console: &Console
     let version = if about.version.is_empty() { String::new() } else { format!("  {}", about.version) };
     screen.plain(&format!("{:7}{version}   {sizes}", about.format), None);
     let mut table = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(2)]);
-    for ty in &graph.nodes {
-        let row = ["nodes", &ty.name, &count(ty.rows), &node_facts(ty, console.verbose).join(DOT)];
+    for (ty, rows) in graph.nodes.iter().zip(&counts.nodes) {
+        let row = ["nodes", &ty.name, &count(*rows), &node_facts(ty, console.verbose).join(DOT)];
         table.row(row.map(Cell::from));
         properties(&mut table, &ty.properties, console.verbose);
     }
     for (at, ty) in graph.edges.iter().enumerate() {
-        let layout = about.edge_layouts.get(at).map(String::as_str).unwrap_or_default();
+        let layout = described.stored(at).unwrap_or_default();
         let facts = edge_facts(ty, layout, console.verbose).join(DOT);
-        table.row(["edges", &arrow(graph, ty), &count(ty.rows), &facts].map(Cell::from));
+        let rows = counts.edges.get(at).copied().flatten();
+        table.row(["edges", &arrow(graph, ty), &count(rows), &facts].map(Cell::from));
+        let found = counts.relations.get(at).and_then(Option::as_deref).unwrap_or_default();
+        relations(&mut table, found, console.verbose);
         properties(&mut table, &ty.properties, console.verbose);
     }
     screen.table(&table);
     for document in &graph.documents {
         screen.line("document", &document.name);
     }
-    if !about.layout.is_empty() {
-        screen.line("layout", &about.layout);
+    let mut layout = vec![about.layout.as_str()];
+    layout.extend(about.edge_layouts.iter().map(String::as_str).filter(|_| opened.carry.is_some()));
+    layout.retain(|text| !text.is_empty());
+    if !layout.is_empty() {
+        screen.line("layout", &layout.join(DOT));
     }
     report::findings(&mut screen, &about.findings, Severity::Warning, console.verbose);
     checks(&mut screen, about);
     carry(&mut screen, beside);
     screen
+}
+
+/// The most frequent relations of an edge type that leaves them to its rows, or all of them.
+fn relations(table: &mut Table, found: &[(String, u64)], verbose: bool) {
+    let shown = if verbose { found.len() } else { found.len().min(RELATIONS) };
+    for (name, rows) in found.iter().take(shown) {
+        let name = if name.is_empty() { "\"\"" } else { name };
+        table.row(["", &format!("  {name}"), &thousands(*rows)].map(Cell::from));
+    }
+    let more = (found.len() - shown) as u64;
+    if more > 0 {
+        table.row(["", &format!("  and {}", of(more, "more relation"))].map(Cell::from));
+    }
 }
 
 /// Properties line by line, when everything is wanted.

@@ -1,0 +1,43 @@
+//! How help begins: with what works on a file that the reader has.
+
+/// The help of isomorph: three things to do with a graph that is in the tree, before everything else.
+pub const ISOMORPH: &str = "\
+  isomorph info examples/social                  what is in there
+  isomorph convert examples/social social.parq   into another format, with a certificate
+  isomorph diff examples/social social.parq      the same graph, whatever it is kept in
+
+{about}.
+
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
+/// What comes behind it.
+pub const AFTER: &str = "\
+Exit codes: 0 yes · 1 no: different, not sound · 2 usage · 3 bad input
+            4 would lose data · 5 environment, or interrupted
+Further:    isomorph COMMAND --help · isomorph explain ID";
+
+/// The help of `convert`.
+pub const CONVERT: &str = "\
+  isomorph convert examples/social social.parq --plan          what would happen
+  isomorph convert examples/social social.parq                 GraphAr into NOCK
+  isomorph convert social.parq again --to graphar              and back
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
+/// The help of `neighbors`.
+pub const NEIGHBORS: &str = "\
+  isomorph neighbors examples/social Toulouse --type city --in   who lives there
+  isomorph neighbors examples/social --type person --row 0       whom the first person knows
+  isomorph neighbors social.parq person/7 --edge likes           in NOCK, by name
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";

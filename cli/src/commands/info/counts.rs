@@ -1,0 +1,76 @@
+//! Counts that a format does not state, found by reading where that takes no time.
+
+use std::collections::HashMap;
+
+use arrow_array::Array;
+use isomorph::Result;
+use isomorph::model::{Batch, EdgeType, Relation, Request, Source, Tables};
+
+/// Data of at most so many bytes is read.
+const SMALL: u64 = 64 << 20;
+
+/// How many rows there are, as far as known.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// By node type.
+    pub nodes: Vec<Option<u64>>,
+    /// By edge type.
+    pub edges: Vec<Option<u64>>,
+    /// By edge type: the relations of one that leaves them to its rows, most frequent first.
+    pub relations: Vec<Option<Vec<(String, u64)>>>,
+}
+
+impl Counts {
+    /// The counts of `source`, whose data has so many `bytes`. What cannot be read is not known: `validate` says why.
+    pub fn of(source: &dyn Source, bytes: u64) -> Self {
+        let small = bytes <= SMALL;
+        let graph = source.graph();
+        let count = |known: Option<u64>, tables| known.or_else(|| small.then(|| rows(source, tables).ok()).flatten());
+        let nodes = graph.nodes.iter().enumerate().map(|(at, ty)| count(ty.rows, Tables::NodeKeys(at)));
+        let mut counts = Counts { nodes: nodes.collect(), ..Counts::default() };
+        for (at, ty) in graph.edges.iter().enumerate() {
+            let relations = small.then(|| relations(source, at, ty).ok().flatten()).flatten();
+            let sum = relations.as_ref().map(|found| found.iter().map(|(_, count)| count).sum());
+            counts.edges.push(count(ty.rows.or(sum), Tables::EdgeEnds(at)));
+            counts.relations.push(relations);
+        }
+        counts
+    }
+}
+
+fn rows(source: &dyn Source, tables: Tables) -> Result<u64> {
+    let mut rows = 0;
+    for part in source.scan(&Request::of(tables))? {
+        part.read(&mut |batch| {
+            rows += batch.rows() as u64;
+            Ok(())
+        })?;
+    }
+    Ok(rows)
+}
+
+fn relations(source: &dyn Source, at: usize, ty: &EdgeType) -> Result<Option<Vec<(String, u64)>>> {
+    if ty.relation != Relation::PerRow {
+        return Ok(None);
+    }
+    let mut found: HashMap<String, u64> = HashMap::new();
+    for part in source.scan(&Request::of(Tables::EdgeEnds(at)))? {
+        part.read(&mut |batch| {
+            let Batch::Edges(edges) = batch else { return Ok(()) };
+            let Some(relations) = edges.relations else { return Ok(()) };
+            let mut counts = vec![0u64; relations.names.len()];
+            for &name in relations.index.values() {
+                if let Some(count) = counts.get_mut(name as usize) {
+                    *count += 1;
+                }
+            }
+            for (name, count) in relations.names.iter().zip(counts).filter(|(_, count)| *count > 0) {
+                *found.entry(name.unwrap_or_default().to_owned()).or_default() += count;
+            }
+            Ok(())
+        })?;
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_by(|(name, count), (other, more)| more.cmp(count).then_with(|| name.cmp(other)));
+    Ok(Some(found))
+}

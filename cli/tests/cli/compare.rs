@@ -1,0 +1,77 @@
+//! `diff`, `digest`, `dump`.
+
+use serde_json::Value;
+
+use crate::support::{Home, PEOPLE, sample};
+
+#[test]
+fn equal_graphs_are_equal_in_one_line() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people.parq"]).exits(0);
+    let done = home.run(&["diff", "people.csv", "people.parq"]).exits(0);
+    assert_eq!(done.out.lines().count(), 1);
+    assert!(done.out.starts_with("equal in content"), "{}", done.out);
+}
+
+#[test]
+fn a_difference_is_named() {
+    let home = Home::with_people();
+    let edited = PEOPLE.replace("1791", "1792").replace("\"ada\",1,\"admires\",\"mary\",0.5,-1,False,\"\",\"\"\n", "");
+    home.write("edited.csv", edited);
+    let done = home.run(&["diff", "people.csv", "edited.csv"]).exits(1);
+    assert_eq!(done.out, include_str!("screens/diff.txt"));
+    let document = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
+    assert_eq!(document["equal"], false);
+    assert_eq!(document["differing"], 2);
+    let kinds: Vec<&Value> = document["elements"].as_array().unwrap().iter().map(|element| &element["kind"]).collect();
+    assert_eq!(kinds, ["node", "edge"]);
+}
+
+#[test]
+fn the_number_of_named_elements_is_bounded() {
+    let home = Home::with_people();
+    home.write("edited.csv", PEOPLE.replace("1791", "1792").replace("1815", "1816").replace("1780", "1781"));
+    let done = home.run(&["diff", "people.csv", "edited.csv", "--limit", "1"]).exits(1);
+    assert!(done.out.ends_with("and 2 more elements; --limit 3 names them\n"), "{}", done.out);
+}
+
+#[test]
+fn encodings_have_one_digest() {
+    let home = Home::new();
+    let mut digests = Vec::new();
+    for path in ["parquet/ldbc_sample.graph.yml", "orc/ldbc_sample.graph.yml", "csv/ldbc_sample.graph.yml"] {
+        let Some(graph) = sample(&format!("ldbc_sample/{path}")) else { return };
+        digests.push(home.run(&["digest", &graph, "--json"]).exits(0).json()["content"].clone());
+    }
+    assert!(digests[0].is_string());
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{digests:?}");
+}
+
+#[test]
+fn digests_come_with_their_parts() {
+    let home = Home::with_people();
+    let done = home.run(&["digest", "people.csv"]).exits(0);
+    assert_eq!(done.screen(), include_str!("screens/digest.txt"));
+    let document = home.run(&["digest", "people.csv", "--json"]).exits(0).json();
+    for word in ["content", "order", "schema"] {
+        assert_eq!(document[word].as_str().unwrap().len(), 32);
+    }
+    let lines = document["lines"].as_array().unwrap();
+    let born = lines.iter().find(|line| line["property"] == "born").unwrap();
+    assert_eq!((born["kind"].as_str(), born["count"].as_u64()), (Some("nodes"), Some(3)));
+}
+
+#[test]
+fn every_element_is_a_line_of_json() {
+    let home = Home::with_people();
+    let done = home.run(&["dump", "people.csv"]).exits(0);
+    assert_eq!(done.out, include_str!("screens/dump.txt"));
+    home.run(&["convert", "people.csv", "people", "--to", "graphar"]).exits(0);
+    let through = home.run(&["dump", "people"]).exits(0);
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&done.out), sorted(&through.out));
+}

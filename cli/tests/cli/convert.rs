@@ -1,0 +1,126 @@
+//! `convert`: the screens, the way there and back, layouts.
+
+use std::fs;
+
+use crate::support::{Home, sample, social};
+
+#[test]
+fn a_plan_comes_before_and_a_certificate_after() {
+    let home = Home::with_people();
+    let done = home.run(&["convert", "people.csv", "people", "--to", "graphar"]).exits(0);
+    assert_eq!(done.err, "");
+    assert_eq!(done.screen(), include_str!("screens/convert_to_graphar.txt"));
+    assert_eq!(home.names(), ["people", "people.csv"]);
+}
+
+#[test]
+fn the_sample_becomes_nock_and_comes_back() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let home = Home::new();
+    let done = home.run(&["convert", &graph, "people.parq"]).exits(0);
+    assert_eq!(done.screen(), include_str!("screens/convert_to_nock.txt"));
+    home.run(&["convert", "people.parq", "back", "--to", "graphar"]).exits(0);
+    home.run(&["diff", &graph, "back", "--exact"]).exits(0);
+    home.run(&["diff", &graph, "people.parq", "--exact"]).exits(0);
+}
+
+#[test]
+fn the_example_of_the_readme_converts() {
+    let Some(social) = social() else { return };
+    let home = Home::new();
+    home.run(&["convert", &social, "social.parq"]).exits(0);
+    home.run(&["diff", &social, "social.parq"]).exits(0);
+}
+
+#[test]
+fn a_plan_alone_writes_nothing() {
+    let home = Home::with_people();
+    let done = home.run(&["convert", "people.csv", "people", "--to", "graphar", "--plan"]).exits(0);
+    let whole = include_str!("screens/convert_to_graphar.txt");
+    assert!(whole.starts_with(&done.out), "{}", done.out);
+    assert!(!done.out.contains("wrote"));
+    assert_eq!(home.names(), ["people.csv"]);
+}
+
+#[test]
+fn what_is_there_is_replaced_only_when_asked() {
+    let home = Home::with_people();
+    home.write("taken.parq", "mine");
+    let done = home.run(&["convert", "people.csv", "taken.parq"]).exits(2);
+    assert!(done.err.starts_with("error: "), "{}", done.err);
+    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert_eq!(fs::read(home.at("taken.parq")).unwrap(), b"mine");
+    home.run(&["convert", "people.csv", "taken.parq", "--replace"]).exits(0);
+    home.run(&["diff", "people.csv", "taken.parq"]).exits(0);
+}
+
+#[test]
+fn lossy_writes_nothing_beside_and_says_what_is_lost() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people", "--to", "graphar", "--carry", "ignore"]).exits(0);
+    let done = home.run(&["convert", "people", "again.parq", "--carry", "ignore", "--lossy"]).exits(0);
+    assert!(done.out.contains("         lost "), "{}", done.out);
+    assert!(!done.out.contains("read back, and equal"), "{}", done.out);
+    assert_eq!(home.names(), ["again.parq", "people", "people.csv"]);
+    let certificate = &home.run(&["convert", "people", "c.parq", "--lossy", "--json"]).exits(0).json()["certificate"];
+    assert!(certificate["equal"].is_null());
+}
+
+#[test]
+fn layouts_change_and_the_graph_stays() {
+    let home = Home::with_people();
+    for (destination, flags) in [
+        ("spec.parq", &["--dialect", "spec", "--compression", "zstd:3"][..]),
+        ("pynock.parq", &["--dialect", "pynock"]),
+        ("sorted.csv", &["--sort"]),
+        ("parts", &["--to", "nock", "--partitions", "2"]),
+        ("nested.parq", &["--nested-edges"]),
+        ("map.parq", &["--props-map"]),
+        ("small", &["--to", "graphar", "--vertex-chunk", "2", "--edge-chunk", "2"]),
+        ("lists", &["--to", "graphar", "--adj-lists", "unordered_by_dest", "--groups", "each"]),
+        ("text", &["--to", "graphar", "--file-type", "csv"]),
+        ("lines", &["--to", "graphar", "--file-type", "json"]),
+    ] {
+        let done = home.run(&[&["convert", "people.csv", destination], flags].concat()).exits(0);
+        assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
+        home.run(&["diff", "people.csv", destination]).exits(0);
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let home = Home::with_people();
+    for (name, threads) in [("one.parq", "1"), ("four.parq", "4")] {
+        home.run(&["convert", "people.csv", name, "--threads", threads, "--memory", "64MiB"]).exits(0);
+    }
+    assert_eq!(fs::read(home.at("one.parq")).unwrap(), fs::read(home.at("four.parq")).unwrap());
+}
+
+#[test]
+fn a_part_of_a_graph_can_be_converted() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let home = Home::new();
+    let flags = ["--where", "person: gender = 'male' and id < 1000", "--columns", "firstName,gender"];
+    let done = home.run(&[&["convert", &graph, "few.parq", "--json"], &flags[..]].concat()).exits(0).json();
+    let few = done["certificate"]["nodes"].as_u64().unwrap();
+    assert!(few > 0 && few < 903, "{few}");
+    let line = home.run(&["dump", "few.parq"]).exits(0).out;
+    assert!(line.lines().next().unwrap().contains("\"firstName\""));
+    assert!(!line.contains("lastName"));
+}
+
+#[test]
+fn json_has_plan_and_certificate() {
+    let home = Home::with_people();
+    let document = home.run(&["convert", "people.csv", "people.parq", "--json"]).exits(0).json();
+    assert_eq!(document["destination"], "people.parq");
+    assert_eq!(document["plan"]["from"], "nock");
+    let certificate = &document["certificate"];
+    assert_eq!((certificate["nodes"].as_u64(), certificate["edges"].as_u64()), (Some(3), Some(3)));
+    assert_eq!(certificate["equal"], true);
+    assert_eq!(certificate["source"], certificate["result"]);
+    assert_eq!(certificate["source"]["content"].as_str().unwrap().len(), 32);
+    let plan = home.run(&["convert", "people.csv", "p", "--to", "graphar", "--plan", "--json"]).exits(0).json();
+    assert!(plan["certificate"].is_null());
+    assert_eq!(plan["plan"]["sorts"].as_array().unwrap().len(), 2);
+}

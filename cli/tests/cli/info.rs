@@ -1,0 +1,51 @@
+//! `info`: what is in there.
+
+use crate::support::{Home, sample};
+
+#[test]
+fn a_nock_file_in_a_few_lines() {
+    let home = Home::with_people();
+    let done = home.run(&["info", "people.csv"]).exits(0);
+    assert_eq!(done.err, "");
+    assert_eq!(done.out, include_str!("screens/info_nock.txt"));
+}
+
+#[test]
+fn a_graphar_graph_in_a_few_lines() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let done = Home::new().run(&["info", &graph]).exits(0);
+    assert_eq!(done.out, include_str!("screens/info_graphar.txt"));
+}
+
+#[test]
+fn a_graph_without_data_can_be_described() {
+    let Some(graph) = sample("ldbc/parquet/ldbc.graph.yml") else { return };
+    let document = Home::new().run(&["info", &graph, "--json"]).exits(0).json();
+    let nodes = document["nodes"].as_array().unwrap();
+    let count = |name: &str| nodes.iter().find(|node| node["type"] == name).unwrap()["count"].as_u64();
+    assert_eq!((count("organisation"), count("person"), count("place")), (Some(7955), Some(1528), None));
+}
+
+#[test]
+fn the_json_document_has_types_and_counts() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let document = Home::new().run(&["info", &graph, "--json"]).exits(0).json();
+    assert_eq!(document["format"], "graphar");
+    assert_eq!(document["name"], "ldbc_sample");
+    let node = &document["nodes"][0];
+    assert_eq!((node["type"].as_str(), node["count"].as_u64()), (Some("person"), Some(903)));
+    assert_eq!(node["key"], serde_json::json!({"kind": "int", "name": "id", "type": "int64"}));
+    assert_eq!(node["properties"][0]["name"], "firstName");
+    assert_eq!(node["properties"][0]["type"], "string");
+    let edge = &document["edges"][0];
+    assert_eq!((edge["source"].as_str(), edge["relation"].as_str()), (Some("person"), Some("knows")));
+    assert_eq!((edge["count"].as_u64(), edge["direction"].as_str()), (Some(6626), Some("undirected")));
+    assert!(document["carry"].is_null());
+}
+
+#[test]
+fn every_property_has_a_line_when_asked() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let done = Home::new().run(&["info", &graph, "-v"]).exits(0);
+    assert!(done.out.contains("           lastName                      string\n"), "{}", done.out);
+}

@@ -1,0 +1,79 @@
+//! `neighbors`: who is next to whom.
+
+use serde_json::Value;
+
+use crate::support::{Home, sample};
+
+fn keys(document: &Value) -> Vec<Value> {
+    document["neighbors"].as_array().unwrap().iter().map(|neighbor| neighbor["key"].clone()).collect()
+}
+
+#[test]
+fn a_node_of_a_nock_file() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people.parq"]).exits(0);
+    let document = home.run(&["neighbors", "people.parq", "ada", "--json"]).exits(0).json();
+    assert_eq!(document["node"], serde_json::json!({"type": "node", "key": "ada"}));
+    assert_eq!(keys(&document), ["charles", "mary"]);
+    assert_eq!(document["neighbors"][0]["properties"]["since"], 1833);
+    let known = home.run(&["neighbors", "people.parq", "ada", "--edge", "knows", "--json"]).exits(0).json();
+    assert_eq!(keys(&known), ["charles"]);
+    let done = home.run(&["neighbors", "people.parq", "ada"]).exits(0);
+    assert_eq!(done.out, include_str!("screens/neighbors.txt"));
+}
+
+#[test]
+fn a_node_of_a_graphar_graph_by_key_and_by_row() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let home = Home::new();
+    let by_key = home.run(&["neighbors", &graph, "933", "--json"]).exits(0).json();
+    let by_row = home.run(&["neighbors", &graph, "--row", "0", "--json"]).exits(0).json();
+    assert_eq!(by_key["neighbors"], by_row["neighbors"]);
+    assert!(by_key["neighbors"].as_array().unwrap().len() > 2);
+    // What a scan says of the same node.
+    let dump = home.run(&["dump", &graph]).exits(0).out;
+    let edges = dump
+        .lines()
+        .filter(|line| line.starts_with("{\"edge\""))
+        .map(|line| -> Value { serde_json::from_str(line).unwrap() });
+    let mut expected: Vec<u64> = edges
+        .filter_map(|edge| {
+            let ends: Vec<u64> = edge["ends"].as_array().unwrap().iter().map(|end| end.as_u64().unwrap()).collect();
+            match ends.as_slice() {
+                [933, other] | [other, 933] => Some(*other),
+                _ => None,
+            }
+        })
+        .collect();
+    let mut found: Vec<u64> = keys(&by_key).iter().map(|key| key.as_u64().unwrap()).collect();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_number_shown_is_bounded() {
+    let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
+    let done = Home::new().run(&["neighbors", &graph, "933", "--limit", "1", "--json"]).exits(0).json();
+    assert_eq!(keys(&done).len(), 1);
+    assert!(done["more"].as_u64().unwrap() > 1);
+}
+
+#[test]
+fn several_types_ask_which_one() {
+    let Some(graph) = sample("neo4j/MovieGraph.graph.yml") else { return };
+    let home = Home::new();
+    let done = home.run(&["neighbors", &graph, "Keanu Reeves"]).exits(2);
+    assert!(done.err.contains("--type Person|Movie"), "{}", done.err);
+    let done = home.run(&["neighbors", &graph, "Keanu Reeves", "--type", "Person", "--edge", "ACTED_IN", "--json"]);
+    assert!(keys(&done.exits(0).json()).contains(&Value::from("The Matrix")));
+}
+
+#[test]
+fn a_node_that_is_not_there_is_an_error() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people.parq"]).exits(0);
+    let done = home.run(&["neighbors", "people.parq", "nobody"]);
+    assert!(done.code == 2 || done.code == 3, "{done:?}");
+    assert!(done.err.contains("nobody"), "{}", done.err);
+}

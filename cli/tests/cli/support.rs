@@ -1,0 +1,153 @@
+//! Running the binary and looking at what it said.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A small NOCK file: three people, of whom two know each other.
+pub const PEOPLE: &str = r#""src_name","edge_id","rel_name","dst_name","truth","shadow","is_rdf","labels","props"
+"ada",-1,"","",1.0,-1,False,"Person,Writer","{""born"": 1815}"
+"ada",0,"knows","charles",1.0,-1,False,"","{""since"": 1833}"
+"ada",1,"admires","mary",0.5,-1,False,"",""
+"charles",-1,"","",1.0,-1,False,"Person","{""born"": 1791, ""died"": 1871}"
+"charles",0,"knows","ada",1.0,-1,False,"","{""since"": 1833}"
+"mary",-1,"","",1.0,-1,False,"Person","{""born"": 1780}"
+"#;
+
+/// What a run of the binary came to.
+#[derive(Debug)]
+pub struct Done {
+    /// Exit code.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Done {
+    /// The same, if it ended with `code`.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{}\n{}", self.out, self.err);
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
+    }
+
+    /// Standard output with everything that differs from run to run, or with the version of the digest, replaced.
+    pub fn screen(&self) -> String {
+        still(&self.out)
+    }
+}
+
+/// Replaces times by `#`, groups of a digest by `xxxx`.
+pub fn still(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let shown = words.iter().enumerate().map(|(at, word)| {
+            let unit = words.get(at + 1).is_some_and(|next| matches!(*next, "s" | "ms" | "min"));
+            let is_time = unit && word.starts_with(|first: char| first.is_ascii_digit());
+            let is_digest = word.len() == 4 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            // A year is no digest.
+            let is_year = word.starts_with("17") || word.starts_with("18");
+            if is_time {
+                "#"
+            } else if is_digest && !is_year {
+                "xxxx"
+            } else {
+                *word
+            }
+        });
+        shown.collect::<Vec<_>>().join(" ") + "\n"
+    });
+    lines.collect()
+}
+
+/// A directory of its own for one test.
+pub struct Home(TempDir);
+
+impl Home {
+    /// An empty directory.
+    pub fn new() -> Self {
+        Home(tempfile::tempdir().unwrap())
+    }
+
+    /// A directory with `people.csv`.
+    pub fn with_people() -> Self {
+        let home = Home::new();
+        home.write("people.csv", PEOPLE);
+        home
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// A place inside.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// Writes a file inside.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.at(name), content).unwrap();
+    }
+
+    /// Names of everything directly inside, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    /// The binary with these arguments, to be run in this directory.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isomorph"));
+        command.args(arguments).current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs the binary in this directory.
+    pub fn run(&self, arguments: &[&str]) -> Done {
+        let output = self.command(arguments).output().unwrap();
+        Done {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// The root of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// A path of GraphAr's own sample graphs, which lie beside the workspace; nothing, and a line that says so, where they
+/// are missing.
+pub fn sample(path: &str) -> Option<String> {
+    found(workspace().join("../shared/data/graphar-testing").join(path))
+}
+
+/// The example of the workspace, if it is there.
+pub fn social() -> Option<String> {
+    found(workspace().join("examples/social"))
+}
+
+fn found(path: PathBuf) -> Option<String> {
+    if path.exists() {
+        return Some(path.to_str().unwrap().to_owned());
+    }
+    println!("SKIPPED {} is not there", path.display());
+    None
+}

@@ -1,0 +1,77 @@
+//! Arguments that make no sense, and answers that scripts rely on.
+
+use crate::support::Home;
+
+#[test]
+fn nonsense_is_a_usage_error() {
+    let home = Home::with_people();
+    for arguments in [
+        &["--frobnicate"][..],
+        &[],
+        &["convert", "people.csv"],
+        &["info", "people.csv", "--from", "gml"],
+        &["info", "people.csv", "--carry", "maybe"],
+        &["convert", "people.csv", "x.parq", "--memory", "lots"],
+        &["convert", "people.csv", "x.parq", "--memory", "1KiB"],
+        &["convert", "people.csv", "x.parq", "--threads", "0"],
+        &["convert", "people.csv", "x.parq", "--compression", "zip"],
+        &["info", "people.csv", "--strict", "--lenient"],
+        &["neighbors", "people.csv"],
+        &["neighbors", "people.csv", "ada", "--row", "1"],
+        &["explain", "NO-SUCH-RULE"],
+        &["man", "nothing"],
+        &["convert", "people.csv", "somewhere"],
+        &["convert", "people.csv", "x.parq", "--vertex-chunk", "5"],
+        &["convert", "people.csv", "x", "--to", "graphar", "--sort"],
+        &["convert", "people.csv", "x.parq", "--types", "person"],
+        &["info", "people.csv", "--adjacency", "ordered_by_source"],
+    ] {
+        let done = home.run(arguments).exits(2);
+        assert!(done.err.starts_with("error: ") || done.err.contains("Usage:"), "{arguments:?}: {}", done.err);
+        assert_eq!(done.out, "", "{arguments:?}");
+    }
+    assert_eq!(home.names(), ["people.csv"]);
+}
+
+#[test]
+fn an_argument_for_another_format_says_so() {
+    let home = Home::with_people();
+    let done = home.run(&["info", "people.csv", "--key", "row"]).exits(2);
+    assert_eq!(
+        done.err,
+        "error: --key is for graphs kept in GraphAr, and this one is kept in NOCK\n  file   people.csv\n"
+    );
+}
+
+#[test]
+fn errors_have_a_json_form() {
+    let home = Home::new();
+    let done = home.run(&["info", "nowhere.parq", "--json"]).exits(3);
+    assert_eq!(done.out, "");
+    let document: serde_json::Value = serde_json::from_str(&done.err).unwrap();
+    let error = &document["error"];
+    assert_eq!(error["kind"], "not-found");
+    assert_eq!(error["exit_code"], 3);
+    assert_eq!(error["place"]["file"], "nowhere.parq");
+    assert!(error["message"].is_string() && error["rule"].is_null() && error["try"].is_array());
+}
+
+#[test]
+fn places_that_are_not_there_are_bad_input() {
+    let home = Home::new();
+    for command in ["info", "validate", "digest", "dump"] {
+        let done = home.run(&[command, "nowhere.parq"]).exits(3);
+        assert!(done.err.starts_with("error: "), "{}", done.err);
+        assert!(done.err.contains("nowhere.parq"), "{}", done.err);
+    }
+    home.run(&["convert", "nowhere.parq", "x.parq"]).exits(3);
+    assert!(home.names().is_empty());
+}
+
+#[test]
+fn a_destination_in_a_place_that_is_not_there_is_an_error() {
+    let home = Home::with_people();
+    let done = home.run(&["convert", "people.csv", "no/such/place.parq"]).exits(3);
+    assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
+    assert_eq!(home.names(), ["people.csv"]);
+}

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::new_null_array;
-use arrow_array::{Array, ArrayRef, Int32Array, ListArray, RecordBatch, RecordBatchOptions, StructArray, UInt32Array};
+use arrow_array::{
+    Array, ArrayRef, Int32Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, StructArray, UInt32Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
@@ -124,7 +126,7 @@ pub(crate) fn explode(
                 let of_edges = cast_strict(&as_text(of_edges)?, column.data_type(), name)?;
                 push(name, sequence.column(column, &of_edges)?);
             }
-            (_, None) => push(name, sequence.column(column, &new_null_array(column.data_type(), sources.len()))?),
+            (_, None) => push(name, sequence.column(column, &missing(name, column.data_type(), sources.len()))?),
         }
     }
     for (field, column) in members.fields().iter().zip(members.columns()) {
@@ -132,7 +134,7 @@ pub(crate) fn explode(
         let asked = Column::named(name).is_none_or(|column| wanted.has(column) && column != Column::EdgeId);
         if asked && batch.column_by_name(name).is_none() {
             let column = as_text(column)?;
-            let of_nodes = new_null_array(column.data_type(), batch.num_rows());
+            let of_nodes = missing(name, column.data_type(), batch.num_rows());
             push(name, sequence.column(&of_nodes, &column)?);
         }
     }
@@ -141,6 +143,16 @@ pub(crate) fn explode(
         .map_err(|error| arrow_error(&error))?;
     let numbers = sequence.owners.values().iter().map(|&owner| first + u64::from(owner)).collect();
     Ok((flat, Numbers::Listed(numbers)))
+}
+
+/// Cells of rows that have no such column: the empty text in the format's own columns, null in further ones.
+fn missing(name: &str, data_type: &DataType, rows: usize) -> ArrayRef {
+    match data_type {
+        DataType::Utf8 if Column::named(name).is_some() => {
+            Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows)))
+        }
+        _ => new_null_array(data_type, rows),
+    }
 }
 
 /// For each member of the lists, in order, the row of its list; and the members that are in a list at all.

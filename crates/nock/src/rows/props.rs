@@ -67,12 +67,19 @@ pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str
         Some(mended) if tolerance == Tolerance::Lenient => Cow::Owned(mended),
         Some(_) => return Err(Error::broken(&rules::PROPS_NAN, "props holds NaN or Infinity")),
     };
-    if text.starts_with('{') || text == "null" {
+    if text == "null" {
         return Ok(text);
+    }
+    let is_json = |text: &str| Members::default().read(text, |_, _| Ok(()));
+    if text.starts_with('{') {
+        return match is_json(&text) {
+            Ok(()) => Ok(text),
+            Err(error) => Err(Error::broken(&rules::PROPS_JSON, error.message())),
+        };
     }
     if tolerance == Tolerance::Lenient {
         let wrapped = format!("{{\"\":{text}}}");
-        if Members::default().read(&wrapped, |_, _| Ok(())).is_ok() {
+        if is_json(&wrapped).is_ok() {
             return Ok(Cow::Owned(wrapped));
         }
     }
@@ -150,6 +157,8 @@ mod tests {
             ("5", &rules::PROPS_OBJECT),
             (" ", &rules::PROPS_JSON),
             (r#"{"a":NaN}"#, &rules::PROPS_NAN),
+            ("{", &rules::PROPS_JSON),
+            (r#"{"a":1}x"#, &rules::PROPS_JSON),
         ] {
             let error =
                 check_props(column(&[Some("{}"), Some(cell)]), Tolerance::Normal, &Numbers::From(10)).unwrap_err();

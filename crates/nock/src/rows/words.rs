@@ -36,11 +36,9 @@ impl Hasher for TextHasher {
 /// # Errors
 /// When a column of another type cannot be read as text.
 pub(super) fn words(array: &ArrayRef, column: Column) -> Result<Words> {
-    if let DataType::Dictionary(_, values) = array.data_type() {
-        if **values == DataType::Utf8 {
-            let wanted = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-            return cast_strict(array, &wanted, column.name()).map(|array| array.as_dictionary::<Int32Type>().clone());
-        }
+    let wanted = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    if matches!(array.data_type(), DataType::Dictionary(_, values) if **values == DataType::Utf8) {
+        return cast_strict(array, &wanted, column.name()).map(|array| array.as_dictionary::<Int32Type>().clone());
     }
     let texts = cast_strict(array, &DataType::Utf8, column.name())?;
     intern(texts.as_string())

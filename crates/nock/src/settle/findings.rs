@@ -60,11 +60,11 @@ pub(super) fn out_of_sequence(
         let partition = partition_of(index);
         let mut strays = piece.strays;
         let mut first = piece.first_stray;
-        if let Some((head, count)) = piece.head {
-            if last != Some((partition, head)) {
-                strays += count;
-                first = Some(0);
-            }
+        if let Some((head, count)) = piece.head
+            && last != Some((partition, head))
+        {
+            strays += count;
+            first = Some(0);
         }
         for stray in 0..strays {
             // Only the first place is known; the others are counted.

@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn marks_survive_without_memory() {
         let shards = Shards::new(&Budget::new(0), None).unwrap();
-        let mark = |n: u64| Mark::new(u128::from(n) << 64 | u128::from(n * 7), Position::new(3, n, n % 2 == 0));
+        let mark =
+            |n: u64| Mark::new(u128::from(n) << 64 | u128::from(n * 7), Position::new(3, n, n.is_multiple_of(2)));
         let mut wanted = Vec::new();
         for round in 0..10 {
             let mut marks: Vec<Mark> = (round * 1000..round * 1000 + 1000).map(mark).collect();

@@ -64,7 +64,7 @@ pub fn view(source: &dyn Source) -> Result<Value> {
                             "truth": float(column("truth").unwrap(), row),
                             "is_rdf": column("is_rdf").unwrap().as_boolean().value(row),
                             "shadow": shadow.map_or(-1, |column| column.as_primitive::<Int64Type>().value(row)),
-                            "props": props(column(""), row),
+                            "props": props(column(""), row)?,
                         }));
                     }
                 }
@@ -78,7 +78,7 @@ pub fn view(source: &dyn Source) -> Result<Value> {
                             "rel": relations.names.value(relations.index.value(row) as usize),
                             "dst": target.as_string::<i32>().value(row),
                             "truth": float(batch.properties[0].as_ref().unwrap(), row),
-                            "props": props(batch.properties[bag].as_ref(), row),
+                            "props": props(batch.properties[bag].as_ref(), row)?,
                         }));
                     }
                 }
@@ -105,11 +105,11 @@ fn float(column: &ArrayRef, row: usize) -> Value {
     }
 }
 
-fn props(column: Option<&ArrayRef>, row: usize) -> Value {
+fn props(column: Option<&ArrayRef>, row: usize) -> Result<Value> {
     let text = column.filter(|column| column.is_valid(row)).map(|column| column.as_string::<i32>().value(row));
     match text {
-        None | Some("" | "null") => json!({}),
-        Some(text) => serde_json::from_str(text).unwrap(),
+        None | Some("" | "null") => Ok(json!({})),
+        Some(text) => serde_json::from_str(text).map_err(|error| isomorph_error::Error::malformed(error.to_string())),
     }
 }
 

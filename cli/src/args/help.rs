@@ -32,9 +32,9 @@ pub const CONVERT: &str = "\
 
 /// The help of `neighbors`.
 pub const NEIGHBORS: &str = "\
-  isomorph neighbors examples/social Toulouse --type city --in   who lives there
-  isomorph neighbors examples/social --type person --row 0       whom the first person knows
-  isomorph neighbors social.parq person/7 --edge likes           in NOCK, by name
+  isomorph neighbors examples/social Lisbon --type city --in   who lives there
+  isomorph neighbors examples/social --type person --row 0     whom the first person knows
+  isomorph neighbors social.parq person/1007 --edge likes      in NOCK, by name
 
 {about}
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, PEOPLE, sample};
+use crate::support::{Home, PEOPLE, assert_screen, sample};
 
 #[test]
 fn equal_graphs_are_equal_in_one_line() {
@@ -19,7 +19,7 @@ fn a_difference_is_named() {
     let edited = PEOPLE.replace("1791", "1792").replace("\"ada\",1,\"admires\",\"mary\",0.5,-1,False,\"\",\"\"\n", "");
     home.write("edited.csv", edited);
     let done = home.run(&["diff", "people.csv", "edited.csv"]).exits(1);
-    assert_eq!(done.out, include_str!("screens/diff.txt"));
+    assert_screen("diff", &done.out);
     let document = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
     assert_eq!(document["equal"], false);
     assert_eq!(document["differing"], 2);
@@ -51,7 +51,7 @@ fn encodings_have_one_digest() {
 fn digests_come_with_their_parts() {
     let home = Home::with_people();
     let done = home.run(&["digest", "people.csv"]).exits(0);
-    assert_eq!(done.screen(), include_str!("screens/digest.txt"));
+    assert_screen("digest", &done.screen());
     let document = home.run(&["digest", "people.csv", "--json"]).exits(0).json();
     for word in ["content", "order", "schema"] {
         assert_eq!(document[word].as_str().unwrap().len(), 32);
@@ -65,7 +65,7 @@ fn digests_come_with_their_parts() {
 fn every_element_is_a_line_of_json() {
     let home = Home::with_people();
     let done = home.run(&["dump", "people.csv"]).exits(0);
-    assert_eq!(done.out, include_str!("screens/dump.txt"));
+    assert_screen("dump", &done.out);
     home.run(&["convert", "people.csv", "people", "--to", "graphar"]).exits(0);
     let through = home.run(&["dump", "people"]).exits(0);
     let sorted = |text: &str| {

@@ -71,7 +71,7 @@ fn rules_explain_themselves() {
         assert_eq!(home_explains(&home, id), rule["says"].as_str().unwrap());
     }
     let some = home.run(&["explain", "NOCK-CSV"]).exits(0);
-    assert!(some.out.lines().count() > 2 && some.out.lines().all(|line| line.contains(" NOCK-CSV-")), "{}", some.out);
+    assert!(some.out.lines().count() > 1 && some.out.lines().all(|line| line.contains(" NOCK-CSV-")), "{}", some.out);
 }
 
 fn home_explains(home: &Home, id: &str) -> String {

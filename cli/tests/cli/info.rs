@@ -1,20 +1,20 @@
 //! `info`: what is in there.
 
-use crate::support::{Home, sample};
+use crate::support::{Home, assert_screen, sample};
 
 #[test]
 fn a_nock_file_in_a_few_lines() {
     let home = Home::with_people();
     let done = home.run(&["info", "people.csv"]).exits(0);
     assert_eq!(done.err, "");
-    assert_eq!(done.out, include_str!("screens/info_nock.txt"));
+    assert_screen("info_nock", &done.out);
 }
 
 #[test]
 fn a_graphar_graph_in_a_few_lines() {
     let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
     let done = Home::new().run(&["info", &graph]).exits(0);
-    assert_eq!(done.out, include_str!("screens/info_graphar.txt"));
+    assert_screen("info_graphar", &done.out);
 }
 
 #[test]

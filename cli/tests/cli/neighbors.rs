@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, sample};
+use crate::support::{Home, assert_screen, sample};
 
 fn keys(document: &Value) -> Vec<Value> {
     document["neighbors"].as_array().unwrap().iter().map(|neighbor| neighbor["key"].clone()).collect()
@@ -19,7 +19,7 @@ fn a_node_of_a_nock_file() {
     let known = home.run(&["neighbors", "people.parq", "ada", "--edge", "knows", "--json"]).exits(0).json();
     assert_eq!(keys(&known), ["charles"]);
     let done = home.run(&["neighbors", "people.parq", "ada"]).exits(0);
-    assert_eq!(done.out, include_str!("screens/neighbors.txt"));
+    assert_screen("neighbors", &done.out);
 }
 
 #[test]

@@ -42,33 +42,41 @@ impl Done {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
-    /// Standard output with everything that differs from run to run, or with the version of the digest, replaced.
+    /// Standard output without what differs from run to run, or from version to version: times, sizes, digests.
     pub fn screen(&self) -> String {
         still(&self.out)
     }
 }
 
-/// Replaces times by `#`, groups of a digest by `xxxx`.
-pub fn still(text: &str) -> String {
+/// Replaces times and sizes by `#`, groups of a digest by `xxxx`.
+fn still(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split(' ').collect();
         let shown = words.iter().enumerate().map(|(at, word)| {
-            let unit = words.get(at + 1).is_some_and(|next| matches!(*next, "s" | "ms" | "min"));
-            let is_time = unit && word.starts_with(|first: char| first.is_ascii_digit());
+            let unit = words.get(at + 1).map_or("", |next| next.trim_end_matches([')', ',']));
+            let moves = matches!(unit, "s" | "min" | "bytes" | "KB" | "MB");
+            let number = word.trim_start_matches('(');
             let is_digest = word.len() == 4 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-            // A year is no digest.
-            let is_year = word.starts_with("17") || word.starts_with("18");
-            if is_time {
-                "#"
-            } else if is_digest && !is_year {
-                "xxxx"
-            } else {
-                *word
+            match () {
+                () if moves && number.starts_with(|first: char| first.is_ascii_digit()) => word.replace(number, "#"),
+                () if is_digest => "xxxx".to_owned(),
+                () => (*word).to_owned(),
             }
         });
         shown.collect::<Vec<_>>().join(" ") + "\n"
     });
     lines.collect()
+}
+
+/// Compares a screen with the one that is kept under `name`, or keeps it when `UPDATE_SCREENS` is set.
+#[track_caller]
+pub fn assert_screen(name: &str, screen: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/screens").join(name).with_extension("txt");
+    if std::env::var_os("UPDATE_SCREENS").is_some() {
+        fs::write(&path, screen).unwrap();
+    }
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(screen, kept, "{} (UPDATE_SCREENS=1 keeps the new one)", path.display());
 }
 
 /// A directory of its own for one test.

@@ -133,6 +133,11 @@ impl Layout {
         self.types[column as usize].is_some()
     }
 
+    /// Whether the file has `column` and not only nulls in it.
+    pub fn has_values(&self, column: Column) -> bool {
+        self.data_type(column).is_some_and(|data_type| *data_type != DataType::Null)
+    }
+
     /// Type of `column` in the file.
     pub fn data_type(&self, column: Column) -> Option<&DataType> {
         self.types[column as usize].as_ref()

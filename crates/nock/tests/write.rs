@@ -105,6 +105,23 @@ fn rows_as_they_are_meant() {
 }
 
 #[test]
+fn text_is_sorted_by_code_points() {
+    let mut data = chain();
+    for (node, name) in data.nodes.iter_mut().zip(["é", "a\"", "Z"]) {
+        node.name = name.to_owned();
+    }
+    for budget in [1 << 20, 0] {
+        let budget = isomorph_storage::Budget::new(budget);
+        let options = CreateOptions { format: Format::Csv, sort: true, budget, ..CreateOptions::default() };
+        let home = written(&data, &options);
+        let text = std::fs::read_to_string(home.path().join("out")).unwrap();
+        let starts: Vec<&str> = text.lines().skip(1).map(|line| line.split(",\"").next().unwrap()).collect();
+        let wanted = ["\"Z\",-1", "\"a\"\"\",-1", "\"a\"\"\",0", "\"é\",-1", "\"é\",0", "\"é\",1"];
+        assert_eq!(starts, wanted);
+    }
+}
+
+#[test]
 fn partitions_hold_shadows_with_their_owners() {
     let data = Data { part_column: true, ..chain() };
     let by_name = Partitioning { count: 2, by: By::Name };

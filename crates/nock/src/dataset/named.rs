@@ -22,15 +22,29 @@ pub(crate) enum Named<'a> {
 }
 
 impl Named<'_> {
+    /// The column that holds the name.
+    pub fn column(self) -> Column {
+        match self {
+            Named::Node(_) | Named::Source(_) => Column::SrcName,
+            Named::Target(_) => Column::DstName,
+        }
+    }
+
+    /// The name.
+    fn name(&self) -> &str {
+        match self {
+            Named::Node(name) | Named::Source(name) | Named::Target(name) => name,
+        }
+    }
+
     /// The condition on flat rows.
     pub fn condition(self) -> Predicate {
-        let kind = |comparison| Predicate::compare(Column::EdgeId.name(), comparison, 0i64);
-        let (column, name, kind) = match self {
-            Named::Node(name) => (Column::SrcName, name, kind(Comparison::Less)),
-            Named::Source(name) => (Column::SrcName, name, kind(Comparison::GreaterOrEqual)),
-            Named::Target(name) => (Column::DstName, name, kind(Comparison::GreaterOrEqual)),
+        let comparison = match self {
+            Named::Node(_) => Comparison::Less,
+            Named::Source(_) | Named::Target(_) => Comparison::GreaterOrEqual,
         };
-        Predicate::And(vec![Predicate::equal(column.name(), name), kind])
+        let kind = Predicate::compare(Column::EdgeId.name(), comparison, 0i64);
+        Predicate::And(vec![Predicate::equal(self.column().name(), self.name()), kind])
     }
 
     /// The same as a mask over rows that are at hand.
@@ -38,11 +52,7 @@ impl Named<'_> {
     /// # Errors
     /// When a column is of a type that cannot be compared.
     pub fn mask(self, flat: &RecordBatch) -> Result<BooleanArray> {
-        let (column, name, nodes) = match self {
-            Named::Node(name) => (Column::SrcName, name, true),
-            Named::Source(name) => (Column::SrcName, name, false),
-            Named::Target(name) => (Column::DstName, name, false),
-        };
+        let (column, name, nodes) = (self.column(), self.name(), matches!(self, Named::Node(_)));
         let (Some(texts), Some(ids)) = (flat.column_by_name(column.name()), flat.column_by_name(Column::EdgeId.name()))
         else {
             return Ok(BooleanArray::from(vec![false; flat.num_rows()]));

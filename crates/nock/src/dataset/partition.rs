@@ -108,7 +108,7 @@ impl Partition {
     pub fn has_foreign_rows(&self) -> Result<bool> {
         use isomorph_tables::Comparison;
         let edges_nested = self.layout.nested.is_some();
-        if !self.layout.has(Column::Shadow) || self.layout.empty {
+        if !self.layout.has_values(Column::Shadow) {
             return Ok(false);
         }
         let foreign = Predicate::compare(Column::Shadow.name(), Comparison::GreaterOrEqual, 0i64);
@@ -192,10 +192,11 @@ impl Partition {
     /// # Errors
     /// As [`Partition::read`].
     pub fn named(&self, named: Named<'_>, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
-        if self.layout.empty {
+        let nested = self.layout.nested.is_some();
+        let compared = named.column();
+        if self.layout.empty || (!nested && !self.layout.has_values(compared)) {
             return Ok(());
         }
-        let nested = self.layout.nested.is_some();
         let columns = match named {
             Named::Target(_) => wanted.columns.with(Column::DstName),
             Named::Node(_) | Named::Source(_) => wanted.columns,

@@ -60,6 +60,11 @@ pub fn file(rows: &[Row]) -> Vec<u8> {
 
 /// The same in row groups of `group` rows.
 pub fn file_of_groups(rows: &[Row], group: usize) -> Vec<u8> {
+    parquet(&batch(rows), group)
+}
+
+/// The rows with the types of pynock.
+pub fn batch(rows: &[Row]) -> RecordBatch {
     let text = |cell: fn(&Row) -> Option<&'static str>| -> ArrayRef {
         Arc::new(rows.iter().map(cell).collect::<StringArray>())
     };
@@ -76,7 +81,7 @@ pub fn file_of_groups(rows: &[Row], group: usize) -> Vec<u8> {
         ("labels", text(|row| row.labels), true),
         ("props", text(|row| row.props), true),
     ];
-    parquet(&RecordBatch::try_from_iter_with_nullable(columns).unwrap(), group)
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
 /// Any batch as a Parquet file.

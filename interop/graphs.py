@@ -94,12 +94,12 @@ def row(source: str, number: int, relation: str, target: str, truth: float, labe
         "shadow": -1,
         "is_rdf": False,
         "labels": labels,
-        "props": text(props) if props else "",
+        "props": json.dumps(props, separators=(",", ":"), ensure_ascii=False) if props else "",
     }
 
 
 def text(props: Mapping[str, Any]) -> str:
-    """Compact JSON with sorted members, so that 1 and 1.0 differ and order and spacing do not."""
+    """Compact JSON with sorted members, to compare by: 1 and 1.0 differ, order and spacing do not."""
     return json.dumps(props, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -226,9 +226,7 @@ mod tests {
 
     #[test]
     fn the_innermost_place_wins() {
-        let error = Error::broken(&RULE, "ends at 3")
-            .at(Place::file("a/chunk0").row(7))
-            .at(Place::file("outer"));
+        let error = Error::broken(&RULE, "ends at 3").at(Place::file("a/chunk0").row(7)).at(Place::file("outer"));
         assert_eq!(error.to_string(), "GAR-OFFSET-END: ends at 3 (a/chunk0, row 7)");
         assert_eq!(error.kind().exit_code(), 3);
     }
@@ -236,9 +234,6 @@ mod tests {
     #[test]
     fn own_hints_come_before_the_rules_remedy() {
         let error = Error::broken(&RULE, "x").hint("--adjacency ordered_by_dest");
-        assert_eq!(
-            error.hints().collect::<Vec<_>>(),
-            ["--adjacency ordered_by_dest", "isomorph validate PATH"]
-        );
+        assert_eq!(error.hints().collect::<Vec<_>>(), ["--adjacency ordered_by_dest", "isomorph validate PATH"]);
     }
 }

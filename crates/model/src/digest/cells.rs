@@ -5,10 +5,11 @@ use arrow_array::types::*;
 use arrow_array::{Array, BooleanArray, PrimitiveArray};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::columns::{Bytes, Floats, Integers, Ranges, unsupported};
-use super::encode::{Buffer, Literal, Tag};
+use super::encode::{Buffer, Literal, Tag, float_bits};
 use super::json as json_bytes;
 use super::tensor::Tensor;
 use crate::{Cardinality, Property, ValueKind, json};
@@ -139,6 +140,70 @@ impl<'a> Cells<'a> {
             }
         }
         Ok(true)
+    }
+}
+
+impl Cells<'_> {
+    /// Calls `each` with the row and the hash of every cell that is not null, below the fixed parts of its fact. The
+    /// same as encoding cell after cell, with a short way for numbers and text.
+    ///
+    /// # Errors
+    /// As [`Cells::encode`], with the row.
+    pub fn hash_all<const N: usize>(
+        &self,
+        buffer: &mut Buffer,
+        parts: impl Fn(usize) -> [u128; N],
+        mut each: impl FnMut(usize, u128),
+    ) -> Result<()> {
+        let valid = |row: usize| self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        match &self.form {
+            Form::Integer(values) => {
+                for row in (0..self.len).filter(|row| valid(*row)) {
+                    let hash = match i64::try_from(values.get(row)) {
+                        Ok(value) => short(parts(row), Tag::Integer, &value.to_le_bytes()),
+                        Err(_) => short(parts(row), Tag::Integer, &values.get(row).to_le_bytes()),
+                    };
+                    each(row, hash);
+                }
+            }
+            Form::Float(values) => {
+                for row in (0..self.len).filter(|row| valid(*row)) {
+                    each(row, short(parts(row), Tag::Float, &float_bits(values.get(row)).to_le_bytes()));
+                }
+            }
+            Form::Bytes(tag, values) => {
+                for row in (0..self.len).filter(|row| valid(*row)) {
+                    each(row, short(parts(row), *tag, values.get(row)));
+                }
+            }
+            _ => {
+                for row in 0..self.len {
+                    buffer.begin(parts(row));
+                    if self.encode(row, buffer).map_err(|error| error.at(Place::default().row(row as u64)))? {
+                        each(row, buffer.hash());
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hash of fixed parts, a tag and bytes: on the stack where they are short.
+fn short<const N: usize>(parts: [u128; N], tag: Tag, bytes: &[u8]) -> u128 {
+    const ROOM: usize = 128;
+    let start = 16 * N + 1;
+    let mut room = [0u8; ROOM];
+    for (slot, part) in room.chunks_exact_mut(16).zip(parts) {
+        slot.copy_from_slice(&part.to_le_bytes());
+    }
+    room[start - 1] = tag as u8;
+    match room.get_mut(start..start + bytes.len()) {
+        Some(slot) => {
+            slot.copy_from_slice(bytes);
+            xxh3_128(&room[..start + bytes.len()])
+        }
+        None => xxh3_128(&[&room[..start], bytes].concat()),
     }
 }
 

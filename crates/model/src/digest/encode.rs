@@ -50,6 +50,11 @@ pub(super) struct Buffer {
     pub text: String,
 }
 
+/// The bits of a float, with one NaN.
+pub(super) fn float_bits(value: f64) -> u64 {
+    if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() }
+}
+
 /// A member of a JSON object that is being encoded.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
@@ -67,11 +72,10 @@ impl Buffer {
         xxh3_128(&self.bytes)
     }
 
-    /// Begins a fact: below a stem, of an owner.
-    pub fn begin(&mut self, stem: u128, owner: u128) {
+    /// Begins a fact with its parts of fixed length: a stem, an owner.
+    pub fn begin<const N: usize>(&mut self, parts: [u128; N]) {
         self.bytes.clear();
-        self.hashed(stem);
-        self.hashed(owner);
+        parts.into_iter().for_each(|part| self.hashed(part));
     }
 
     pub fn tag(&mut self, tag: Tag) {
@@ -129,9 +133,8 @@ impl Buffer {
 
     /// A float: its bits as `f64`, with one NaN.
     pub fn float(&mut self, value: f64) {
-        let bits = if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
         self.tag(Tag::Float);
-        self.bytes.extend_from_slice(&bits.to_le_bytes());
+        self.number(float_bits(value));
     }
 
     /// A tag and bytes that reach to the end of the value.

@@ -77,14 +77,7 @@ impl KeyStem {
             }
             return Ok(());
         }
-        let cells = Cells::plain(keys)?;
-        for row in 0..keys.len() {
-            buffer.bytes.clear();
-            buffer.hashed(self.stem);
-            cells.encode(row, buffer)?;
-            out.push(buffer.hash());
-        }
-        Ok(())
+        Cells::plain(keys)?.hash_all(buffer, |_| [self.stem], |_, hash| out.push(hash))
     }
 }
 

@@ -77,8 +77,7 @@ impl ContentDigest {
         let stem = stem("members", &[&ty.name], "");
         let mut sum = Sum::default();
         for ((owner, member), role) in owners.iter().zip(&members).zip(&batch.roles) {
-            self.buffer.begin(stem, *owner);
-            self.buffer.hashed(*member);
+            self.buffer.begin([stem, *owner, *member]);
             self.buffer.text(role.ok_or_else(|| Error::malformed("a member without a role"))?);
             sum.add(self.buffer.hash());
         }
@@ -102,15 +101,16 @@ impl ContentDigest {
         let stem = stem(kind.word(), &names, &table.property.name);
         let cells = Cells::new(&table.property, batch.values.as_ref())?;
         let mut sum = Sum::default();
-        for (row, (owner, qualifiers)) in owners.iter().zip(qualifiers).enumerate() {
-            self.buffer.begin(stem, *owner);
-            let place = || Place::field(table.property.name.clone()).row(row as u64);
-            if !cells.encode(row, &mut self.buffer).map_err(|error| error.at(place()))? {
-                continue;
-            }
-            let value = self.buffer.hash();
-            sum.add(if qualifiers == 0 { value } else { of_parts([value, qualifiers]) });
-        }
+        cells
+            .hash_all(
+                &mut self.buffer,
+                |row| [stem, owners[row]],
+                |row, value| match qualifiers[row] {
+                    0 => sum.add(value),
+                    qualifiers => sum.add(of_parts([value, qualifiers])),
+                },
+            )
+            .map_err(|error| error.at(Place::field(table.property.name.clone())))?;
         self.table.merge_line(Line::new(kind, &names, &table.property.name), sum);
         Ok(())
     }

@@ -7,7 +7,7 @@ use isomorph_error::{Error, Result};
 
 use super::cells::Cells;
 use super::columns::{Floats, Integers, Ranges, unsupported};
-use super::encode::{Buffer, Tag};
+use super::encode::{Buffer, Tag, float_bits};
 use crate::type_name::type_name;
 
 /// A column of tensors.
@@ -116,10 +116,7 @@ impl<'a> Numbers<'a> {
             match &self.values {
                 // 64 bits, signed or not: the type of number tells them apart.
                 Values::Integers(values) => out.number(values.get(item) as u64),
-                Values::Floats(values) => {
-                    let value = values.get(item);
-                    out.number(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() });
-                }
+                Values::Floats(values) => out.number(float_bits(values.get(item))),
             }
         }
         Ok(())

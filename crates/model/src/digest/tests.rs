@@ -283,7 +283,7 @@ fn structured_facts(keys: i128, values: i128) -> Vec<u128> {
     for stem in &stems {
         for owner in &owners {
             for value in 0..values {
-                out.begin(*stem, *owner);
+                out.begin([*stem, *owner]);
                 out.integer(value);
                 hashes.push(out.hash());
             }

@@ -27,15 +27,14 @@ pub(super) fn add_values(
         let Some(column) = column else { continue };
         same_length(column, owners.len(), &property.name)?;
         if property.kind == ValueKind::Bag {
-            let mut bag = Bag::default();
+            let mut bag = Bag::new(properties);
             for_bag(column, |row, name, value| {
-                let (stem, sum) = bag.line(name, |name| stem(kind.word(), ty, name), properties);
-                buffer.begin(stem, owners.get(row).copied().unwrap_or_default());
+                let (stem, sum) = bag.line(name, |name| stem(kind.word(), ty, name));
+                buffer.begin([stem, owners[row]]);
                 json_bytes::encode(value, buffer)?;
                 sum.add(buffer.hash());
                 Ok(())
-            })
-            .map_err(|error| error.at(Place::field(property.name.clone())))?;
+            })?;
             for (name, _, sum) in bag.lines {
                 table.merge_line(Line::new(kind, ty, &name), sum);
             }
@@ -43,13 +42,9 @@ pub(super) fn add_values(
         }
         let stem = stem(kind.word(), ty, &property.name);
         let mut sum = Sum::default();
-        let cells = Cells::new(property, column)?;
-        for (row, owner) in owners.iter().enumerate() {
-            buffer.begin(stem, *owner);
-            if cells.encode(row, buffer).map_err(|error| in_cell(error, &property.name, row))? {
-                sum.add(buffer.hash());
-            }
-        }
+        Cells::new(property, column)?
+            .hash_all(buffer, |row| [stem, owners[row]], |_, hash| sum.add(hash))
+            .map_err(|error| error.at(Place::field(property.name.clone())))?;
         table.merge_line(Line::new(kind, ty, &property.name), sum);
     }
     Ok(())
@@ -63,39 +58,28 @@ pub(super) fn sum_row_values(
     columns: &Columns,
     sums: &mut [u128],
 ) -> Result<()> {
+    let stem = |name: &str| stem("value", &[], name);
     for (property, column) in properties.iter().zip(columns) {
         let Some(column) = column else { continue };
         same_length(column, sums.len(), &property.name)?;
+        let mut add = |row: usize, hash: u128| sums[row] = sums[row].wrapping_add(hash);
         if property.kind == ValueKind::Bag {
+            let mut bag = Bag::new(properties);
             for_bag(column, |row, name, value| {
-                buffer.bytes.clear();
-                match has_column(properties, name) {
-                    true => buffer.sized_bytes(beside_column(name).as_bytes()),
-                    false => buffer.sized_bytes(name.as_bytes()),
-                }
+                let (stem, _) = bag.line(name, stem);
+                buffer.begin([stem]);
                 json_bytes::encode(value, buffer)?;
-                if let Some(sum) = sums.get_mut(row) {
-                    *sum = sum.wrapping_add(buffer.hash());
-                }
+                add(row, buffer.hash());
                 Ok(())
-            })
-            .map_err(|error| error.at(Place::field(property.name.clone())))?;
+            })?;
             continue;
         }
-        let cells = Cells::new(property, column)?;
-        for (row, sum) in sums.iter_mut().enumerate() {
-            buffer.bytes.clear();
-            buffer.sized_bytes(property.name.as_bytes());
-            if cells.encode(row, buffer).map_err(|error| in_cell(error, &property.name, row))? {
-                *sum = sum.wrapping_add(buffer.hash());
-            }
-        }
+        let stem = stem(&property.name);
+        Cells::new(property, column)?
+            .hash_all(buffer, |_| [stem], add)
+            .map_err(|error| error.at(Place::field(property.name.clone())))?;
     }
     Ok(())
-}
-
-fn in_cell(error: Error, name: &str, row: usize) -> Error {
-    error.at(Place::field(name).row(row as u64))
 }
 
 /// A column must be as long as its batch.
@@ -118,8 +102,8 @@ fn beside_column(name: &str) -> String {
 }
 
 /// The sums of a bag, by the names of its members.
-#[derive(Default)]
-struct Bag {
+struct Bag<'a> {
+    properties: &'a [Property],
     /// Name of the line, stem, sum.
     lines: Vec<(String, u128, Sum)>,
     by_name: HashMap<String, usize>,
@@ -127,15 +111,20 @@ struct Bag {
     expected: usize,
 }
 
-impl Bag {
-    fn line(&mut self, name: &str, stem: impl FnOnce(&str) -> u128, properties: &[Property]) -> (u128, &mut Sum) {
+impl<'a> Bag<'a> {
+    fn new(properties: &'a [Property]) -> Self {
+        Bag { properties, lines: Vec::new(), by_name: HashMap::new(), expected: 0 }
+    }
+
+    /// The stem and the sum of a member.
+    fn line(&mut self, name: &str, stem: impl FnOnce(&str) -> u128) -> (u128, &mut Sum) {
         let found = self.lines.get(self.expected).is_some_and(|(expected, _, _)| expected == name);
         let at = match found {
             true => self.expected,
             false => *self.by_name.get(name).unwrap_or(&self.lines.len()),
         };
         if at == self.lines.len() {
-            let line = if has_column(properties, name) { beside_column(name) } else { name.to_owned() };
+            let line = if has_column(self.properties, name) { beside_column(name) } else { name.to_owned() };
             let stem = stem(&line);
             self.lines.push((line, stem, Sum::default()));
             self.by_name.insert(name.to_owned(), at);

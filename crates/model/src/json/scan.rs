@@ -153,12 +153,22 @@ impl<'a> Scanner<'a> {
 
     /// Takes a number, `true`, `false`, `null`, or one of the words that Python writes for floats without a number.
     pub fn scalar(&mut self) -> Result<&'a str> {
-        self.peek();
+        let word = match self.peek() {
+            Some(b'0'..=b'9') => "",
+            Some(b'-') if self.text.as_bytes().get(self.at + 1) != Some(&b'I') => "",
+            Some(b'-') => "-Infinity",
+            Some(b't') => "true",
+            Some(b'f') => "false",
+            Some(b'n') => "null",
+            Some(b'N') => "NaN",
+            Some(b'I') => "Infinity",
+            _ => return Err(self.error()),
+        };
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let words = ["true", "false", "null", "NaN", "Infinity", "-Infinity"];
-        let len = match words.iter().find(|word| rest.starts_with(**word)) {
-            Some(word) => word.len(),
-            None => number_len(rest.as_bytes()).ok_or_else(|| self.error())?,
+        let len = match word {
+            "" => number_len(rest.as_bytes()).ok_or_else(|| self.error())?,
+            word if rest.starts_with(word) => word.len(),
+            _ => return Err(self.error()),
         };
         self.at += len;
         Ok(rest.get(..len).unwrap_or_default())
@@ -232,28 +242,26 @@ pub(crate) fn too_deep() -> Error {
 
 /// The length of the number at the beginning of `bytes`, by the grammar of RFC 8259.
 fn number_len(bytes: &[u8]) -> Option<usize> {
-    let digits = |from: usize| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
-    let mut at = usize::from(bytes.first() == Some(&b'-'));
-    at += match (bytes.get(at), digits(at)) {
-        (_, 0) => return None,
-        (Some(b'0'), _) => 1,
-        (_, count) => count,
-    };
-    if bytes.get(at) == Some(&b'.') {
-        at += 1;
-        match digits(at) {
-            0 => return None,
-            count => at += count,
+    let digits = |mut at: usize| {
+        let start = at;
+        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
+            at += 1;
         }
+        (at > start).then_some(at)
+    };
+    let start = usize::from(bytes.first() == Some(&b'-'));
+    let mut at = digits(start)?;
+    if bytes.get(start) == Some(&b'0') && at > start + 1 {
+        return None;
+    }
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(at + 1)?;
     }
     if matches!(bytes.get(at), Some(b'e' | b'E')) {
         at += 1 + usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
-        match digits(at) {
-            0 => return None,
-            count => at += count,
-        }
+        at = digits(at)?;
     }
-    // What follows a number ends it: 01 and 1x are none.
+    // What follows a number ends it: 1x is none.
     match bytes.get(at) {
         Some(byte) if byte.is_ascii_alphanumeric() || *byte == b'.' => None,
         _ => Some(at),

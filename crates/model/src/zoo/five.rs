@@ -42,6 +42,19 @@ pub fn annnet() -> MemoryGraph {
             .layered(at([None, Some(-1.0)]), at([None, Some(2.0)]))
             .column("weight", float64([1.0, 0.5])),
     );
+    // Undirected across layers: either end may come first, with all that is said of it.
+    build.edges(
+        Edges::keys(node, "beside", node, text(["A", "A", "B"]), text(["B", "A", "A"]))
+            .undirected()
+            .keyed(Key::utf8(), text(["e3", "e4", "e5"]))
+            .layered(
+                structs(&[
+                    ("layer", labels(&[Some(t0), Some(t1), Some(t0)])),
+                    ("coefficient", float64([1.0, 2.0, 3.0])),
+                ]),
+                structs(&[("layer", labels(&[Some(t1), Some(t0), None])), ("coefficient", float64([1.0, -2.0, 3.0]))]),
+            ),
+    );
     let hyper = HyperedgeType {
         name: "hyperedge".into(),
         key: Key::utf8(),

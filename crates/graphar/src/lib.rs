@@ -5,6 +5,7 @@ mod counts;
 pub mod hints;
 pub mod info;
 pub mod layout;
+pub mod lookup;
 mod open;
 mod read;
 pub mod rules;

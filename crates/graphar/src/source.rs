@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{About, EdgeOrder, EndForm, Graph, Part, Request, Source, Tables};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::read::{Bounds, EdgePart, EdgeScan, RowSet, VertexPart};
 use crate::table::{EdgeTable, List, VertexTable};
@@ -46,6 +46,13 @@ impl Source for GraphAr {
 
     fn about(&self) -> About {
         self.describe()
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let ty = &self.edge_table(edge)?.shown;
+        let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
+        let found = self.neighbors_batch(edge, &[row], side)?;
+        Ok(if found.edges.rows == 0 { Vec::new() } else { vec![found.edges] })
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

@@ -39,7 +39,7 @@ fn the_public_samples_are_sound() {
         ("ldbc_sample/orc/ldbc_sample.graph.yml", vec![]),
         ("ldbc_sample/json/LdbcSample.graph.yml", vec![("GAR-META-JSON", 4)]),
         ("modern_graph/modern_graph.graph.yml", vec![]),
-        ("neo4j/MovieGraph.graph.yml", int32(18)),
+        ("neo4j/MovieGraph.graph.yml", int32(19)),
         (
             "nebula/basketballplayergraph.graph.yml",
             vec![("GAR-META-NESTED-GROUPS", 1), ("GAR-META-PREFIX-ELSEWHERE", 1), ("GAR-OFFSET-INT32", 4)],

@@ -14,6 +14,7 @@ use isomorph_storage::{Location, Root};
 
 use crate::hints::{EXTRA_INFO, Hints, VERSION};
 use crate::info::GraphInfo;
+use crate::lookup::Lookups;
 use crate::read::RowSets;
 use crate::table::{EdgeTable, Refine, VertexTable};
 
@@ -33,6 +34,7 @@ pub struct GraphAr {
     pub(crate) edges: Vec<EdgeTable>,
     pub(crate) findings: Findings,
     pub(crate) row_sets: RowSets,
+    pub(crate) lookups: Lookups,
 }
 
 impl GraphAr {
@@ -83,7 +85,18 @@ impl GraphAr {
         }
         let graph = describe(&info, &vertices, &edges);
         let row_sets = RowSets::new(vertices.len());
-        Ok(GraphAr { root, beside, graph_file, info, graph, vertices, edges, findings, row_sets })
+        Ok(GraphAr {
+            root,
+            beside,
+            graph_file,
+            info,
+            graph,
+            vertices,
+            edges,
+            findings,
+            row_sets,
+            lookups: Lookups::default(),
+        })
     }
 
     /// What the information files say, restricted to the selected types.

@@ -3,15 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{BooleanArray, Int64Array, RecordBatch, UInt64Array};
+use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
-use arrow_select::filter::filter;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Part};
+use isomorph_model::{Batch, Columns, Part};
 use isomorph_tables::{Predicate, Selection};
 
-use super::ends::{as_rows, first_descent, first_outside, indexes};
+use super::ends::{first_descent, first_outside, indexes};
 use super::filter::{FilteredChunk, count};
+use super::renumber::renumbered;
 use super::{Bounds, RowSet, Steps};
 use crate::rules;
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, open_chunk};
@@ -115,7 +115,7 @@ impl EdgePart<'_> {
             opened.push((chunk, &group.columns));
         }
         let (mut first, mut last) = (None, None);
-        while let Some((start, rows, batches)) = steps.next()? {
+        while let Some((start, _, batches)) = steps.next()? {
             let Some(ends) = batches.first() else { continue };
             let at = |error: Error| error.at(Place::file(&adj));
             let source = indexes(ends.column(0), SOURCE_INDEX, start).map_err(at)?;
@@ -135,7 +135,7 @@ impl EdgePart<'_> {
             for ((chunk, columns), batch) in opened.iter().zip(batches.iter().skip(1)) {
                 self.place(columns, chunk, batch, &mut properties)?;
             }
-            if let Some(batch) = self.renumbered(rows, source, target, properties)? {
+            if let Some(batch) = renumbered(scan.ty, source, target, properties, &scan.sets)? {
                 take(Batch::Edges(batch))?;
             }
         }
@@ -171,56 +171,6 @@ impl EdgePart<'_> {
                 Err(Error::broken(&rules::EDGE_ORDER, message).at(Place::file(path).row(0)))
             }
         }
-    }
-
-    /// The batch for the model: without edges of vertices that are left out, with the rows that the others have then.
-    fn renumbered(
-        &self,
-        rows: usize,
-        source: &Int64Array,
-        target: &Int64Array,
-        properties: Columns,
-    ) -> Result<Option<EdgeBatch>> {
-        let batch = |rows, source, target, properties| EdgeBatch {
-            ty: self.scan.ty,
-            rows,
-            relations: None,
-            source: Ends::Rows(source),
-            target: Ends::Rows(target),
-            layers: None,
-            directed: None,
-            keys: None,
-            properties,
-        };
-        let (sources, targets) = &self.scan.sets;
-        if sources.is_none() && targets.is_none() {
-            return Ok(Some(batch(rows, as_rows(source), as_rows(target), properties)));
-        }
-        let rank = |set: &Option<Arc<RowSet>>, row: i64| match set {
-            Some(set) => set.rank(row as u64),
-            None => Some(row as u64),
-        };
-        let ends = source.values().iter().zip(target.values());
-        let mut kept = Vec::with_capacity(rows);
-        let (mut from, mut to) = (Vec::new(), Vec::new());
-        for (source, target) in ends {
-            let both = rank(sources, *source).zip(rank(targets, *target));
-            kept.push(both.is_some());
-            if let Some((source, target)) = both {
-                from.push(source);
-                to.push(target);
-            }
-        }
-        if from.is_empty() {
-            return Ok(None);
-        }
-        let kept = BooleanArray::from(kept);
-        let mut filtered = Vec::with_capacity(properties.len());
-        for column in properties {
-            let column = column.map(|column| filter(&column, &kept)).transpose();
-            filtered.push(column.map_err(|error| Error::malformed(error.to_string()).caused_by(error))?);
-        }
-        Ok(Some(batch(from.len(), UInt64Array::from(from), UInt64Array::from(to), filtered)))
     }
 }
 

@@ -28,6 +28,16 @@ pub(crate) struct VertexPart<'a> {
     pub set: Option<Arc<RowSet>>,
 }
 
+/// Rows of a chunk.
+struct Selected {
+    /// Which, counted in the chunk; nothing for all.
+    ranges: Option<Vec<Range<u64>>>,
+    /// How many.
+    rows: u64,
+    /// The row that the first of them has in the model.
+    start: u64,
+}
+
 impl VertexTable {
     /// The vertices that pass the filter.
     ///
@@ -50,23 +60,23 @@ impl VertexTable {
 }
 
 impl VertexPart<'_> {
-    /// The rows that are read, counted in the chunk, and the row that the first of them has in the model.
-    fn selected(&self) -> Result<(Option<Vec<Range<u64>>>, u64, u64)> {
+    /// The rows that are read.
+    fn selected(&self) -> Result<Selected> {
         let first = self.chunk * self.table.info.chunk_size;
         let rows = self.table.chunk_rows(self.chunk)?;
-        let Some(set) = &self.set else { return Ok((None, rows, first)) };
+        let Some(set) = &self.set else { return Ok(Selected { ranges: None, rows, start: first }) };
         let within = set.within(first..first + rows);
         let start = within.first().and_then(|range| set.rank(range.start)).unwrap_or_default();
         let local: Vec<_> = within.into_iter().map(|range| range.start - first..range.end - first).collect();
         let rows = count(&local);
-        Ok((Some(local), rows, start))
+        Ok(Selected { ranges: Some(local), rows, start })
     }
 }
 
 impl Part for VertexPart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let table = self.table;
-        let (ranges, rows, start) = self.selected()?;
+        let Selected { ranges, rows, start } = self.selected()?;
         if rows == 0 {
             return Ok(());
         }
@@ -120,7 +130,7 @@ impl Part for VertexPart<'_> {
     }
 
     fn rows(&self) -> Option<u64> {
-        self.selected().ok().map(|(_, rows, _)| rows)
+        self.selected().ok().map(|selected| selected.rows)
     }
 }
 

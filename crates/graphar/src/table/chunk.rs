@@ -1,5 +1,6 @@
 //! Opening one chunk file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
@@ -8,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::rules::CSV_HEADER;
-use isomorph_tables::{Batches, Encoding, ReadOptions, Selection, TableReader};
+use isomorph_tables::{Batches, Encoding, PageCache, ReadOptions, Selection, TableReader};
 
 use super::{Column, VERTEX_INDEX};
 use crate::rules;
@@ -18,12 +19,26 @@ use crate::rules;
 /// # Errors
 /// [`rules::FILE_MISSING`] of kind [`Kind::Incomplete`], and those of opening a table.
 pub(crate) fn open_chunk(root: &Root, path: &str, encoding: Encoding, fields: Vec<Field>) -> Result<TableReader> {
+    open_chunk_with(root, path, encoding, fields, PageCache::new(0))
+}
+
+/// The same, for look-ups: unpacked pages are kept in `pages`.
+///
+/// # Errors
+/// As [`open_chunk`].
+pub(crate) fn open_chunk_with(
+    root: &Root,
+    path: &str,
+    encoding: Encoding,
+    fields: Vec<Field>,
+    pages: PageCache,
+) -> Result<TableReader> {
     let blob = root.file(path).map_err(|error| match error.kind() {
         Kind::NotFound => missing(path),
         _ => error,
     })?;
-    TableReader::open(blob, encoding, &ReadOptions::declared(Arc::new(Schema::new(fields))))
-        .map_err(|error| error.at(Place::file(path)))
+    let options = ReadOptions { pages, ..ReadOptions::declared(Arc::new(Schema::new(fields))) };
+    TableReader::open(blob, encoding, &options).map_err(|error| error.at(Place::file(path)))
 }
 
 /// The error for a file that is not there.
@@ -60,12 +75,30 @@ impl<'a> Chunk<'a> {
         }
         let reader = opened.map_err(|error| named(error, columns))?;
         indexed &= reader.schema().column_with_name(VERTEX_INDEX).is_some();
+        Ok(Chunk { indexed, ..Chunk::of_reader(path, reader, columns)? })
+    }
+
+    /// A chunk that was opened already, with `columns` declared; its vertex index is not read.
+    ///
+    /// # Errors
+    /// [`rules::COLUMN_MISSING`].
+    pub fn of_reader(path: String, reader: TableReader, columns: &'a [Column]) -> Result<Self> {
         let gone = columns.iter().find(|column| reader.schema().column_with_name(&column.name).is_none());
         if let Some(column) = gone {
             let place = Place::file(&path).in_field(&column.name);
             return Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {}", column.name)).at(place));
         }
-        Ok(Chunk { path, reader, columns, indexed })
+        Ok(Chunk { path, reader, columns, indexed: false })
+    }
+
+    /// The columns at `rows`, in the types of the model.
+    ///
+    /// # Errors
+    /// As [`TableReader::read_rows`] and [`Chunk::columns`].
+    pub fn read_rows(&self, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let batch = self.reader.read_rows(&names, rows).map_err(|error| error.at(Place::file(&self.path)))?;
+        self.columns(&batch)
     }
 
     /// Its batches: the vertex index, if it is read, then the columns.

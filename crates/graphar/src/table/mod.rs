@@ -5,7 +5,7 @@ mod edge;
 mod refine;
 mod vertex;
 
-pub(crate) use chunk::{Chunk, missing, open_chunk};
+pub(crate) use chunk::{Chunk, missing, open_chunk, open_chunk_with};
 pub(crate) use edge::{EdgeTable, List};
 pub(crate) use refine::Refine;
 pub(crate) use vertex::VertexTable;

@@ -1,7 +1,7 @@
 //! One vertex type as it is read.
 
-use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType, Property};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
 use isomorph_storage::Root;
 use isomorph_tables::Predicate;
 
@@ -109,24 +109,6 @@ impl VertexTable {
             let at = group.columns.iter().position(|column| column.target == Target::Key)?;
             Some((group, at))
         })
-    }
-
-    /// The property of the model at `position`.
-    pub fn property(&self, position: usize) -> Option<&Property> {
-        self.shown.properties.get(position)
-    }
-
-    /// The number of the group, among all, that holds the property `name`.
-    ///
-    /// # Errors
-    /// [`isomorph_error::Kind::Usage`] when there is no such property.
-    pub fn group_of(&self, name: &str) -> Result<usize> {
-        let holds = |group: &crate::info::PropertyGroup| group.properties.iter().any(|property| property.name == name);
-        self.info
-            .groups
-            .iter()
-            .position(holds)
-            .ok_or_else(|| Error::usage(format!("{} has no property {name}", self.info.ty)))
     }
 }
 

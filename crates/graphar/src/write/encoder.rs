@@ -32,7 +32,7 @@ struct TaskState {
     jobs: VecDeque<Job>,
     /// Whether the task waits for a thread or has one.
     scheduled: bool,
-    writer: Option<TableWriter<StagedFile>>,
+    writer: Option<Box<TableWriter<StagedFile>>>,
 }
 
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Encoder {
     /// Begins a file.
     pub fn begin(&self, path: &str, writer: TableWriter<StagedFile>) -> Arc<Task> {
         lock(&self.shared.state).open_files += 1;
-        let state = TaskState { jobs: VecDeque::new(), scheduled: false, writer: Some(writer) };
+        let state = TaskState { jobs: VecDeque::new(), scheduled: false, writer: Some(Box::new(writer)) };
         Arc::new(Task { path: path.to_owned(), state: Mutex::new(state) })
     }
 
@@ -219,11 +219,11 @@ impl Shared {
 }
 
 enum Outcome {
-    Open(TableWriter<StagedFile>),
+    Open(Box<TableWriter<StagedFile>>),
     Done(u64),
 }
 
-fn run(job: Option<Job>, writer: Option<TableWriter<StagedFile>>) -> Result<Outcome> {
+fn run(job: Option<Job>, writer: Option<Box<TableWriter<StagedFile>>>) -> Result<Outcome> {
     let Some(mut writer) = writer else { return Err(again()) };
     match job {
         Some(Job::Write(batch)) => {

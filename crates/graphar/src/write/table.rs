@@ -12,7 +12,7 @@ use isomorph_tables::{ColumnEncoding, Compression, Encoding, TableWriter, WriteO
 
 use super::columns::arrow;
 use super::encoder::{Encoder, Task};
-use crate::table::{OFFSET, SOURCE_INDEX, TARGET_INDEX, VERTEX_INDEX};
+use crate::table::VERTEX_INDEX;
 
 /// Rows of a piece. Pages and row groups are multiples or divisors of it.
 const PIECE_ROWS: usize = 1 << 16;
@@ -47,15 +47,15 @@ pub(super) struct TableSpec {
 }
 
 impl TableSpec {
-    /// Files with these columns. Indexes and integer keys are written as differences, labels as run lengths.
+    /// Files with these columns. Numbers have no dictionary, which a look-up would have to read whole: integers and
+    /// times are written as differences, floats as they are, labels as run lengths.
     pub fn new(fields: Vec<Field>, encoding: Encoding, compression: Compression) -> Self {
         let mut options = WriteOptions::default().compression(compression);
         for field in &fields {
-            let is_index = [VERTEX_INDEX, SOURCE_INDEX, TARGET_INDEX, OFFSET].contains(&field.name().as_str());
             let column = match field.data_type() {
                 DataType::Boolean => ColumnEncoding::RunLength,
-                DataType::Int64 if is_index => ColumnEncoding::Delta,
-                DataType::Int32 | DataType::Int64 if !field.is_nullable() => ColumnEncoding::Delta,
+                DataType::Int32 | DataType::Int64 | DataType::Date32 | DataType::Timestamp(..) => ColumnEncoding::Delta,
+                DataType::Float32 | DataType::Float64 => ColumnEncoding::Plain,
                 _ => continue,
             };
             options = options.encoding(field.name(), column);

@@ -1,0 +1,210 @@
+//! The edges that leave or reach a vertex.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::{Columns, EdgeBatch, Side};
+
+use super::gather::{Order, Segment};
+use crate::info::AdjListType;
+use crate::read::{EdgeScan, first_outside, indexes};
+use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target};
+use crate::{GraphAr, rules};
+
+/// The edges of several vertices.
+#[derive(Debug, Clone)]
+pub struct Neighbors {
+    /// The edges, vertex after vertex as they were asked for, with all properties.
+    pub edges: EdgeBatch,
+    /// Row of `edges` at which those of each vertex begin, and their number.
+    pub starts: Vec<usize>,
+}
+
+impl Neighbors {
+    /// The rows of `edges` that belong to the vertex at `position` of those that were asked for.
+    pub fn of(&self, position: usize) -> Range<usize> {
+        let start = self.starts.get(position).copied().unwrap_or_default();
+        start..self.starts.get(position + 1).copied().unwrap_or(start).max(start)
+    }
+}
+
+/// The rows of edges, and where those of each vertex begin.
+pub(super) struct Found {
+    pub source: ArrayRef,
+    pub target: ArrayRef,
+    pub properties: Columns,
+    pub starts: Vec<usize>,
+}
+
+impl GraphAr {
+    /// The edges of type `edge` that leave (or reach) the vertices `rows`, which may repeat and stand in any order.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a vertex that there is not, and for a graph whose edges are filtered; rules of offsets and
+    /// edges that are broken; those of reading.
+    pub fn neighbors_batch(&self, edge: usize, rows: &[u64], side: Side) -> Result<Neighbors> {
+        let table = self.edge_table(edge)?;
+        if !table.filters.is_empty() {
+            return Err(Error::unsupported("neighbours are looked up without conditions on edges")
+                .hint("filter what comes back"));
+        }
+        let (ty, by_source) = match side {
+            Side::Out => (table.shown.source, true),
+            Side::In => (table.shown.target, false),
+        };
+        let stored = self.stored_rows(ty, rows)?;
+        let list = table
+            .list(AdjListType::new(true, by_source))
+            .or_else(|| table.list(AdjListType::new(false, by_source)))
+            .or(table.lists.first())
+            .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has none", table.info.name())))?;
+        let found = if list.kind.ordered() && list.kind.by_source() == by_source {
+            self.by_offsets(edge, table, list, &stored)
+        } else {
+            self.by_scan(edge, table, list, &stored, by_source)
+        };
+        let found = found.map_err(|error| table.with_other_lists(error, list))?;
+        let sets = (self.row_set(table.shown.source)?, self.row_set(table.shown.target)?);
+        crate::read::neighbors(edge, found.source, found.target, found.properties, found.starts, &sets)
+    }
+
+    /// The rows in the files of rows that are shown.
+    pub(super) fn stored_rows(&self, ty: usize, rows: &[u64]) -> Result<Vec<u64>> {
+        let table = self.vertex_table(ty)?;
+        let set = self.row_set(ty)?;
+        let count = match &set {
+            Some(set) => set.len(),
+            None => table.rows()?,
+        };
+        let absent = |row: u64| {
+            let message = format!("{} has {count} vertices; there is no row {row}", table.info.ty);
+            Error::new(Kind::NotFound, message)
+        };
+        let stored = |row: u64| match &set {
+            Some(set) => set.select(row).ok_or_else(|| absent(row)),
+            None if row < count => Ok(row),
+            None => Err(absent(row)),
+        };
+        rows.iter().map(|row| stored(*row)).collect()
+    }
+
+    /// Through the offsets of an ordered list.
+    fn by_offsets(&self, edge: usize, table: &EdgeTable, list: &List, vertices: &[u64]) -> Result<Found> {
+        let mut segments = Vec::with_capacity(vertices.len());
+        let mut starts = Vec::with_capacity(vertices.len() + 1);
+        let mut aligned = Vec::with_capacity(vertices.len());
+        let mut total = 0usize;
+        starts.push(0);
+        for vertex in vertices {
+            let part = vertex / list.part_size;
+            let rows = self.lookups.edges_of(&table.root, list, part, vertex % list.part_size)?;
+            let mut from = rows.start;
+            while from < rows.end {
+                let chunk = from / list.chunk_size;
+                let first = chunk * list.chunk_size;
+                let to = rows.end.min(first.saturating_add(list.chunk_size));
+                segments.push(Segment { part, chunk, rows: from - first..to - first });
+                aligned.push(*vertex);
+                from = to;
+            }
+            total += usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX / 2);
+            starts.push(total);
+        }
+        let found = self.read_segments(edge, table, list, &segments)?;
+        let by_source = list.kind.by_source();
+        let column = if by_source { &found.source } else { &found.target };
+        let name = if by_source { SOURCE_INDEX } else { TARGET_INDEX };
+        let values = indexes(column, name, 0)?.values();
+        let mut at = 0;
+        for (segment, vertex) in segments.iter().zip(aligned) {
+            let rows = (segment.rows.end - segment.rows.start) as usize;
+            let own = values.get(at..at + rows).unwrap_or_default();
+            if let Some(row) = own.iter().position(|found| *found as u64 != vertex) {
+                let place =
+                    Place::file(list.layout.adj(segment.part, segment.chunk)).row(segment.rows.start + row as u64);
+                let message = format!("an edge of vertex {} where the offsets say {vertex}", own[row]);
+                return Err(Error::broken(&rules::OFFSET_DEGREE, message).at(place));
+            }
+            at += rows;
+        }
+        Ok(Found { starts, ..found })
+    }
+
+    /// Reads segments of a list with all properties that are shown, in their order.
+    pub(super) fn read_segments(
+        &self,
+        edge: usize,
+        table: &EdgeTable,
+        list: &List,
+        segments: &[Segment],
+    ) -> Result<Found> {
+        let order = Order::new(segments);
+        let (mut sources, mut targets) = (Vec::new(), Vec::new());
+        let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::new(); table.shown.properties.len()];
+        order.each(segments, |part, chunk, rows| {
+            let path = list.layout.adj(part, chunk);
+            let reader = self.lookups.reader(&table.root, &path, list.encoding, EdgeScan::adj_fields)?;
+            let stored = reader.row_count().unwrap_or(list.chunk_size);
+            if let Some(last) = rows.iter().map(|rows| rows.end).max().filter(|last| *last > stored) {
+                let message = format!("the offsets lead to row {last} of a chunk of {stored}");
+                return Err(Error::broken(&rules::OFFSET_END, message).at(Place::file(path)));
+            }
+            // Text tells its number of rows only by ending.
+            let batch = reader.read_rows(&[SOURCE_INDEX, TARGET_INDEX], rows).map_err(|error| match error.kind() {
+                Kind::Usage => Error::broken(&rules::OFFSET_END, error.message()).at(path.as_str()),
+                _ => error.at(path.as_str()),
+            })?;
+            self.check_ends(table, &path, batch.column(0), batch.column(1), rows)?;
+            sources.push(batch.column(0).clone());
+            targets.push(batch.column(1).clone());
+            for group in &table.groups {
+                let path = list.layout.chunk(group.number, part, chunk);
+                let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
+                let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
+                let chunk = Chunk::of_reader(path, reader, &group.columns)?;
+                for (column, array) in group.columns.iter().zip(chunk.read_rows(rows)?) {
+                    if let Target::Property(position) = column.target {
+                        columns[position].push(array);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let shown = &self.graph.edges.get(edge).map(|edge| edge.properties.as_slice()).unwrap_or_default();
+        let properties: Result<Columns> = columns
+            .iter()
+            .zip(shown.iter())
+            .map(|(pieces, property)| order.arrange(pieces, &property.data_type).map(Some))
+            .collect();
+        Ok(Found {
+            source: order.arrange(&sources, &DataType::Int64)?,
+            target: order.arrange(&targets, &DataType::Int64)?,
+            properties: properties?,
+            starts: Vec::new(),
+        })
+    }
+
+    /// Refuses ends that are no vertices.
+    fn check_ends(
+        &self,
+        table: &EdgeTable,
+        path: &str,
+        source: &ArrayRef,
+        target: &ArrayRef,
+        rows: &[Range<u64>],
+    ) -> Result<()> {
+        let ends = [(source, SOURCE_INDEX, table.shown.source), (target, TARGET_INDEX, table.shown.target)];
+        for (column, name, ty) in ends {
+            let first = rows.first().map_or(0, |rows| rows.start);
+            let values = indexes(column, name, first).map_err(|error| error.at(Place::file(path)))?.values();
+            let count = self.vertex_table(ty)?.rows()?;
+            if let Some(at) = first_outside(values, 0, count) {
+                let message = format!("vertex {} of {count}", values[at]);
+                return Err(Error::broken(&rules::EDGE_DANGLING, message).at(Place::file(path).in_field(name)));
+            }
+        }
+        Ok(())
+    }
+}

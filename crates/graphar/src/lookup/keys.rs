@@ -1,0 +1,73 @@
+//! Vertices by their keys.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{KeyKind, NodeId};
+use isomorph_tables::{Literal, Predicate, Selection};
+
+use crate::GraphAr;
+
+const ROW: &str = "_isomorphRow";
+
+impl GraphAr {
+    /// The row of the vertex of node type `ty` whose key is `key`; of several, the first. The files of the key are
+    /// read up to it, as far as their statistics do not rule them out.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when there is none; [`Kind::Usage`] when the key is no number where keys are numbers; those of
+    /// reading.
+    pub fn find(&self, ty: usize, key: &str) -> Result<u64> {
+        let table = self.vertex_table(ty)?;
+        let not_found = || Error::new(Kind::NotFound, format!("there is no {} {key}", table.info.ty));
+        let number = || {
+            let refused = |_| Error::usage(format!("the keys of {} are integers, and {key:?} is none", table.info.ty));
+            key.trim().parse::<i128>().map_err(refused)
+        };
+        let literal = match table.shown.key.kind {
+            KeyKind::Row => {
+                let row = u64::try_from(number()?).map_err(|_| not_found())?;
+                return self.stored_rows(ty, &[row]).map(|_| row);
+            }
+            KeyKind::Int => Literal::Int(number()?),
+            _ => Literal::Text(key.to_owned()),
+        };
+        let Some((group, column)) = table.key() else { return Err(not_found()) };
+        let Some(column) = group.columns.get(column) else { return Err(not_found()) };
+        let set = self.row_set(ty)?;
+        for chunk in 0..table.chunks()? {
+            let path = table.layout.chunk(group.number, chunk);
+            let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
+            let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
+            let is_key = Predicate::equal(column.name.as_str(), literal.clone());
+            let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(is_key);
+            for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {
+                let batch = batch.map_err(|error| error.at(path.as_str()))?;
+                let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
+                for row in rows.map(|rows| rows.values().as_ref()).unwrap_or_default() {
+                    let row = chunk * table.info.chunk_size + row.unsigned_abs();
+                    match &set {
+                        None => return Ok(row),
+                        Some(set) => {
+                            if let Some(rank) = set.rank(row) {
+                                return Ok(rank);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Err(not_found())
+    }
+
+    /// The row that `node` means in node type `ty`.
+    ///
+    /// # Errors
+    /// As [`GraphAr::find`].
+    pub(crate) fn row_of(&self, ty: usize, node: NodeId<'_>) -> Result<u64> {
+        match node {
+            NodeId::Row(row) => Ok(row),
+            NodeId::Key(key) => self.find(ty, key),
+        }
+    }
+}

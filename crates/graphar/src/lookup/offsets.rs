@@ -1,0 +1,102 @@
+//! Where the edges of a vertex begin and end.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::Root;
+use isomorph_tables::{Encoding, Selection, TableReader};
+
+use super::Lookups;
+use crate::rules;
+use crate::table::{List, OFFSET};
+
+/// Offsets that are read at once: those of a page of our files.
+const BLOCK: u64 = 4096;
+
+impl Lookups {
+    /// The rows of part `part` of an ordered list, counted over its chunks, that are the edges of its vertex `vertex`,
+    /// counted in the part.
+    ///
+    /// # Errors
+    /// [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], and those of reading.
+    pub fn edges_of(&self, root: &Root, list: &List, part: u64, vertex: u64) -> Result<std::ops::Range<u64>> {
+        let path = list.layout.offset(part);
+        let parquet = list.encoding == Encoding::Parquet;
+        let (block, at) = if parquet { (vertex / BLOCK, vertex % BLOCK) } else { (0, vertex) };
+        let key = (path, block);
+        let offsets = match self.offsets.get(&key) {
+            Some(offsets) => offsets,
+            None => {
+                let offsets = self.load(root, list, &key.0, parquet.then_some(block))?;
+                self.offsets.keep(key.clone(), Arc::clone(&offsets), offsets.len());
+                offsets
+            }
+        };
+        let path = key.0;
+        let at = usize::try_from(at).unwrap_or(usize::MAX - 1);
+        let place = || Place::file(&path).row(vertex);
+        let (Some(&begin), Some(&end)) = (offsets.get(at), offsets.get(at + 1)) else {
+            return Err(Error::broken(&rules::OFFSET_ROWS, format!("no offset of vertex {vertex}")).at(place()));
+        };
+        if begin < 0 || begin > end {
+            return Err(Error::broken(&rules::OFFSET_FALLS, format!("from {begin} to {end}")).at(place()));
+        }
+        Ok(begin.unsigned_abs()..end.unsigned_abs())
+    }
+
+    /// The offsets of a block and the one behind it, or all.
+    fn load(&self, root: &Root, list: &List, path: &str, block: Option<u64>) -> Result<Arc<[i64]>> {
+        // Text must be told the type; the width of others is theirs.
+        let declared = || match list.encoding.is_text() {
+            true => vec![Field::new(OFFSET, DataType::Int64, true)],
+            false => Vec::new(),
+        };
+        let reader = self.reader(root, path, list.encoding, declared)?;
+        if reader.schema().column_with_name(OFFSET).is_none() {
+            let place = Place::file(path).in_field(OFFSET);
+            return Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {OFFSET}")).at(place));
+        }
+        match block {
+            Some(block) => {
+                let rows = reader.row_count().unwrap_or_default();
+                let from = (block * BLOCK).min(rows);
+                let to = (from + BLOCK + 1).min(rows);
+                let batch =
+                    reader.read_rows(&[OFFSET], std::slice::from_ref(&(from..to))).map_err(|error| error.at(path))?;
+                values(batch.column(0), path).map(Into::into)
+            }
+            None => all(&reader, list, path),
+        }
+    }
+}
+
+/// All offsets of a part, at most one more than a part has vertices.
+fn all(reader: &TableReader, list: &List, path: &str) -> Result<Arc<[i64]>> {
+    let mut offsets = Vec::new();
+    for batch in reader.batches(&Selection::all().columns([OFFSET])).map_err(|error| error.at(path))? {
+        offsets.extend(values(batch.map_err(|error| error.at(path))?.column(0), path)?);
+        if offsets.len() as u64 > list.part_size.saturating_add(1) {
+            return Err(Error::broken(&rules::OFFSET_ROWS, "more offsets than the chunk size allows").at(path));
+        }
+    }
+    Ok(offsets.into())
+}
+
+/// Offsets of either width; none may be null.
+fn values(column: &ArrayRef, path: &str) -> Result<Vec<i64>> {
+    let place = || Place::file(path).in_field(OFFSET);
+    if column.null_count() > 0 {
+        return Err(Error::broken(&rules::COLUMN_TYPE, "an offset is null").at(place()));
+    }
+    match column.data_type() {
+        DataType::Int64 => Ok(column.as_primitive::<Int64Type>().values().to_vec()),
+        DataType::Int32 => {
+            Ok(column.as_primitive::<Int32Type>().values().iter().map(|offset| i64::from(*offset)).collect())
+        }
+        other => Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Part};
@@ -11,7 +11,10 @@ use isomorph_model::{Batch, Part};
 pub type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 
 /// Batches of one part that may wait for their consumer.
-const WAITING: usize = 4;
+const AHEAD: usize = 4;
+
+/// The batches of one part, as far as they are read.
+type Waiting<T> = Receiver<Result<T>>;
 
 /// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own; `step`
 /// is told the number of the part.
@@ -64,8 +67,8 @@ pub fn in_order<T: Send>(
     if threads <= 1 || parts.len() <= 1 {
         return parts.iter().try_for_each(|part| part.read(&mut |batch| take(prepare(batch)?)));
     }
-    let (queue, opened) = sync_channel::<Receiver<Result<T>>>(threads);
-    let next: Mutex<(usize, Option<SyncSender<Receiver<Result<T>>>>)> = Mutex::new((0, Some(queue)));
+    let (queue, opened) = sync_channel::<Waiting<T>>(threads);
+    let next = Mutex::new((0, Some(queue)));
     // A reader claims a part and announces its channel in one step, so that channels come in the order of the parts.
     let claim = || {
         let mut next = next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -74,7 +77,7 @@ pub fn in_order<T: Send>(
             return None;
         };
         next.0 += 1;
-        let (send, receive) = sync_channel(WAITING);
+        let (send, receive) = sync_channel(AHEAD);
         next.1.as_ref()?.send(receive).ok()?;
         Some((part, send))
     };

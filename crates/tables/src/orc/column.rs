@@ -53,7 +53,8 @@ pub(super) enum Values {
     },
 }
 
-const TOO_LARGE: Reason = "a batch grows too large; ask for fewer rows at a time";
+/// A batch would become larger than it may; fewer rows at a time may fit.
+pub(super) const TOO_LARGE: Reason = "a row becomes larger than a batch may be";
 
 impl Column {
     /// A column whose nulls are told by `present`. One batch may come to `most` bytes.

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::Blob;
 
-use super::column::{Column, Values, ends};
+use super::column::{self, Column, Values, ends};
 use super::run_length::{self, Bits, Ints, Version};
 use super::schema::columns;
 use super::stream::{Reason, Stream, unpack_all};
@@ -116,6 +116,11 @@ impl OrcFile {
 
     /// Prepares `columns` of a stripe for decoding.
     fn stripe(&self, number: usize, columns: &[usize]) -> Result<Vec<Column>> {
+        let place = Place::default().row(self.rows_of(number).start);
+        fenced(&ORC_FILE, || self.open_stripe(number, columns)).map_err(|error| error.at(place))
+    }
+
+    fn open_stripe(&self, number: usize, columns: &[usize]) -> Result<Vec<Column>> {
         let broken = |reason: Reason| Error::broken(&ORC_FILE, format!("stripe {number}: {reason}"));
         let stripe = self.tail.stripes.get(number).ok_or_else(|| broken("is missing"))?;
         let most = usize::try_from(self.limits.footer_bytes).unwrap_or(usize::MAX);
@@ -237,38 +242,80 @@ struct OrcBatches {
     columns: Vec<usize>,
     schema: SchemaRef,
     batch_rows: usize,
-    /// The stripe in work: its columns and the rows that are left.
-    current: Option<(Vec<Column>, Range<u64>)>,
+    current: Option<Open>,
+}
+
+/// The stripe in work.
+struct Open {
+    stripe: usize,
+    columns: Vec<Column>,
+    /// The rows that are left, counted in the file.
+    rows: Range<u64>,
 }
 
 impl OrcBatches {
     fn next_batch(&mut self) -> Result<Option<Numbered>> {
-        let (columns, rows) = match &mut self.current {
-            Some(current) => current,
-            none => {
-                let Some(stripe) = self.stripes.next() else { return Ok(None) };
-                let rows = self.file.rows_of(stripe);
-                let columns = fenced(&ORC_FILE, || self.file.stripe(stripe, &self.columns))
-                    .map_err(|error| error.at(Place::default().row(rows.start)))?;
-                none.insert((columns, rows))
+        loop {
+            let open = match &mut self.current {
+                Some(open) => open,
+                none => {
+                    let Some(stripe) = self.stripes.next() else { return Ok(None) };
+                    let rows = self.file.rows_of(stripe);
+                    none.insert(Open { stripe, columns: self.file.stripe(stripe, &self.columns)?, rows })
+                }
+            };
+            let first = open.rows.start;
+            let count = usize::try_from(open.rows.end - first).unwrap_or(usize::MAX).min(self.batch_rows);
+            let Some(arrays) = decode(open, count, &self.schema)? else {
+                self.reopen()?;
+                continue;
+            };
+            let batch =
+                convert::batch(arrays, &self.schema, count).map_err(|error| error.at(Place::default().row(first)))?;
+            open.rows.start += count as u64;
+            if open.rows.is_empty() {
+                self.current = None;
             }
-        };
-        let first = rows.start;
-        let count = usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX).min(self.batch_rows);
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
-        for (column, field) in columns.iter_mut().zip(self.schema.fields()) {
-            let decode = || column.read(count).map_err(|reason| Error::broken(&ORC_FILE, reason));
-            let array = fenced(&ORC_FILE, decode);
-            arrays.push(array.map_err(|error| error.at(Place::field(field.name()).row(first)))?);
+            return Ok(Some((first, batch)));
         }
-        let batch =
-            convert::batch(arrays, &self.schema, count).map_err(|error| error.at(Place::default().row(first)))?;
-        rows.start += count as u64;
-        if rows.start == rows.end {
-            self.current = None;
-        }
-        Ok(Some((first, batch)))
     }
+
+    /// Opens the stripe in work again, to read it in smaller batches from the same row on.
+    fn reopen(&mut self) -> Result<()> {
+        let Some(open) = &mut self.current else { return Ok(()) };
+        if self.batch_rows == 1 {
+            let error = Error::new(Kind::TooLarge, column::TOO_LARGE);
+            return Err(error.at(Place::default().row(open.rows.start)));
+        }
+        self.batch_rows = (self.batch_rows / 8).max(1);
+        open.columns = self.file.stripe(open.stripe, &self.columns)?;
+        let mut before = open.rows.start - self.file.rows_of(open.stripe).start;
+        while before > 0 {
+            let count = before.min(self.batch_rows as u64);
+            if decode(open, count as usize, &self.schema)?.is_none() {
+                return Err(Error::new(Kind::TooLarge, column::TOO_LARGE).at(Place::default().row(open.rows.start)));
+            }
+            before -= count;
+        }
+        Ok(())
+    }
+}
+
+/// The next `count` rows of the stripe; nothing when they would be too large together.
+fn decode(open: &mut Open, count: usize, schema: &SchemaRef) -> Result<Option<Vec<ArrayRef>>> {
+    let place = Place::default().row(open.rows.start);
+    let mut arrays = Vec::with_capacity(open.columns.len());
+    for (column, field) in open.columns.iter_mut().zip(schema.fields()) {
+        let decoded = fenced(&ORC_FILE, || match column.read(count) {
+            Err(column::TOO_LARGE) => Ok(None),
+            other => other.map(Some).map_err(|reason| Error::broken(&ORC_FILE, reason)),
+        });
+        match decoded.map_err(|error| error.at(place.clone().in_field(field.name())))? {
+            Some(array) => arrays.push(array),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(arrays))
 }
 
 impl Iterator for OrcBatches {

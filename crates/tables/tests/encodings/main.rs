@@ -1,6 +1,7 @@
 //! Tables in every encoding: what is written is read, selected, pruned and refused as promised.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::single_range_in_vec_init)]
 
+mod bombs;
 mod csv;
 mod damage;
 mod json;

@@ -72,7 +72,7 @@ impl Line {
             Ok(Outcome::Skipped(why)) => ("SKIPPED", why.as_str()),
             Err(message) => ("FAILED", message.lines().next().unwrap_or_default()),
         };
-        format!("{word:<8} {:<14} {:>7.1} s  {note}", self.name, self.took.as_secs_f64()).trim_end().to_owned()
+        format!("{word:<8} {:<22} {:>7.1} s  {note}", self.name, self.took.as_secs_f64()).trim_end().to_owned()
     }
 }
 

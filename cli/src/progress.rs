@@ -1,6 +1,6 @@
 //! Progress bars: on a terminal, for stages longer than a second.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use isomorph::convert::Progress;
 
 use crate::interrupt::Interrupt;
-use crate::render::{Palette, about, duration, rate, thousands};
+use crate::render::{Palette, Screen, about, duration, rate, thousands};
 
 /// Stages that are over before this are not shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -66,10 +66,17 @@ impl Progress for Bars {
 
     fn end(&self) {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Stage { bar: Some(bar), began, .. }) = stage {
-            let rows = self.rows.load(Ordering::Relaxed);
-            bar.set_position(rows);
-            bar.abandon_with_message(format!("in {}", duration(began.elapsed().as_secs_f64())));
+        let (Some(stage), Some(palette)) = (stage, self.palette) else { return };
+        if let Some(bar) = stage.bar {
+            bar.finish_and_clear();
+            let (rows, seconds) = (self.rows.load(Ordering::Relaxed), stage.began.elapsed().as_secs_f64());
+            let mut screen = Screen::new(palette, None);
+            screen.line(
+                &stage.word,
+                &format!("{:>11}   {}   in {}", thousands(rows), rate(rows, seconds), duration(seconds)),
+            );
+            // Nobody misses a line of progress that cannot be written.
+            let _ = std::io::stderr().write_all(screen.as_str().as_bytes());
         }
     }
 }
@@ -86,14 +93,10 @@ impl Drop for Bars {
 
 /// A bar with rate and time left; without a total only the rows and their rate.
 fn bar(word: &str, total: Option<u64>, began: Instant, palette: Palette) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
-    bar.set_prefix(format!("{word:8}"));
     let line = match (total, palette) {
-        (Some(_), Palette::Ansi) => {
-            "{prefix} {bar:42.green/black.bright}  {percent:>3} %  {rows}  {rate}   {msg}{left}"
-        }
-        (Some(_), Palette::Plain) => "{prefix} {bar:42}  {percent:>3} %  {rows}  {rate}   {msg}{left}",
-        (None, _) => "{prefix} {rows}  {rate}   {msg}",
+        (Some(_), Palette::Ansi) => "{prefix} {bar:42.green/black.bright}  {percent:>3} %  {rows}  {rate}   {left}",
+        (Some(_), Palette::Plain) => "{prefix} {bar:42}  {percent:>3} %  {rows}  {rate}   {left}",
+        (None, _) => "{prefix} {rows}  {rate}",
     };
     let seconds = move || began.elapsed().as_secs_f64();
     let left = move |state: &ProgressState| {
@@ -114,6 +117,10 @@ fn bar(word: &str, total: Option<u64>, began: Instant, palette: Palette) -> Prog
                 let _ = write!(out, "about {} left", about(left));
             }
         });
+    // Shown only when it looks as it should: every change draws.
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     bar.set_style(style);
+    bar.set_prefix(format!("{word:8}"));
+    bar.set_draw_target(ProgressDrawTarget::stderr());
     bar
 }

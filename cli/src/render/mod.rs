@@ -8,4 +8,4 @@ mod text;
 pub use colour::{Mark, Palette};
 pub use number::{about, bytes, count, duration, of, rate, thousands};
 pub use table::{Cell, Column, Table};
-pub use text::{Screen, cut, width};
+pub use text::{STAGE, Screen, cut, width};

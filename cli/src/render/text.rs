@@ -5,7 +5,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::{Mark, Palette, Table};
 
 /// Width of the words at the left, without the space behind them.
-const WORD: usize = 8;
+pub const STAGE: usize = 8;
 
 /// Columns that `text` takes on a terminal.
 pub fn width(text: &str) -> usize {
@@ -60,6 +60,11 @@ impl Screen {
         Screen { palette, width, text: String::new() }
     }
 
+    /// Whether lines of so many columns stay whole.
+    pub fn fits(&self, columns: usize) -> bool {
+        self.width.is_none_or(|width| columns <= width)
+    }
+
     /// A stage and what it says.
     pub fn line(&mut self, word: &str, text: &str) -> &mut Self {
         self.marked(word, None, text)
@@ -68,7 +73,7 @@ impl Screen {
     /// The same with a mark on the word.
     pub fn marked(&mut self, word: &str, mark: Option<Mark>, text: &str) -> &mut Self {
         let text = one_line(text);
-        let missing = WORD.saturating_sub(width(word));
+        let missing = STAGE.saturating_sub(width(word));
         let used = width(word) + missing + 1;
         let text = self.width.map_or_else(|| text.clone(), |columns| cut(&text, columns.saturating_sub(used)));
         if text.is_empty() {
@@ -128,9 +133,6 @@ impl Screen {
         self
     }
 }
-
-/// The narrowest a column of stage words may be.
-pub const STAGE: usize = WORD;
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,9 @@ mod compare;
 mod convert;
 mod help;
 mod info;
+#[cfg(unix)]
+mod interrupt;
+mod json;
 mod neighbors;
 mod streams;
 mod support;

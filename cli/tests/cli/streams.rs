@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::support::{Home, PEOPLE};
+use crate::support::{Done, Home, PEOPLE};
 
 #[test]
 fn who_has_read_enough_causes_no_error() {
@@ -43,4 +43,32 @@ fn what_comes_out_of_a_file_does_not_move_the_cursor() {
     home.write("people.csv", PEOPLE);
     let done = home.run(&["diff", "evil.csv", "people.csv"]).exits(1);
     assert!(done.out.contains("u{1b}") && !done.out.contains('\x1b'), "{}", done.out);
+}
+
+/// Runs the binary on a terminal that the program `script` makes; nothing, and a line that says so, without it.
+#[cfg(target_os = "linux")]
+fn on_terminal(home: &Home, arguments: &[&str], environment: &[(&str, &str)]) -> Option<Done> {
+    let words = [&[env!("CARGO_BIN_EXE_isomorph")], arguments].concat().join(" ");
+    let mut command = std::process::Command::new("script");
+    command.args(["--quiet", "--return", "--command", &format!("stty rows 24 cols 80; {words}"), "/dev/null"]);
+    command.current_dir(home.path()).stdin(Stdio::null()).env_remove("NO_COLOR").env("TERM", "xterm");
+    command.envs(environment.iter().copied());
+    let Ok(output) = command.output() else {
+        println!("SKIPPED there is no `script` to make a terminal with");
+        return None;
+    };
+    let out = String::from_utf8(output.stdout).unwrap();
+    Some(Done { code: output.status.code().unwrap(), out, err: String::new() })
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_terminal_gets_marks_and_lines_that_fit() {
+    let home = Home::with_people();
+    let Some(done) = on_terminal(&home, &["info", "people.csv"], &[]) else { return };
+    assert!(done.out.contains("\x1b[32mchecks\x1b[0m"), "{:?}", done.out);
+    let Some(plain) = on_terminal(&home, &["info", "people.csv"], &[("NO_COLOR", "1")]) else { return };
+    assert!(!plain.out.contains('\x1b'), "{:?}", plain.out);
+    assert!(plain.out.lines().all(|line| line.chars().count() <= 80), "{}", plain.out);
+    assert!(plain.out.contains('…'), "{}", plain.out);
 }

@@ -32,13 +32,13 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);
+    let interrupt = Interrupt::listen()?;
     if !args.plan {
         probe(&destination, directory, args.replace)?;
     }
     let about = opened.native.about();
     console.warn(&about.findings);
 
-    let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
     let plan = interrupt.guard(|| Plan::new(&opened, &destination, &options, &resources, &bars))?;
     let carries = !plan.mapping.steps.is_empty() && !options.lossy;

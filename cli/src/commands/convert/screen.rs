@@ -1,14 +1,14 @@
 //! The screens of `convert`.
 
 use isomorph::convert::carry;
-use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan};
+use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan, PlanLine};
 use isomorph::formats::graphar::info::FileType;
 use isomorph::formats::nock;
 use isomorph::model::digest::Digest;
 
 use crate::args::ConvertArgs;
 use crate::console::Console;
-use crate::render::{Cell, Column, Mark, Screen, Table, bytes, duration, of, thousands};
+use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, of, thousands, width};
 
 /// Where the carry of a destination lies, as people write it.
 pub fn beside(name: &str, directory: bool) -> String {
@@ -24,15 +24,21 @@ pub fn plan(opened: &Opened, plan: &Plan, options: &ConvertOptions, beside: Opti
     let mut screen = console.screen();
     let source = match opened.format == plan.from {
         true => plan.from.name().to_owned(),
-        false => format!("{}, seen as the {} graph it came from", opened.format, plan.from),
+        false => format!("{} with its carry", opened.format),
     };
     let target =
         encoding(plan.to, options).map_or_else(|| plan.to.name().to_owned(), |kind| format!("{} ({kind})", plan.to));
     let passes = format!("{} ({})", of_passes(plan.passes.len()), plan.passes.join(", "));
     screen.line("plan", &format!("{source} → {target}, {passes}, {}", sorts(&plan.sorts)));
     let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
-    for line in &plan.lines {
-        table.row(["", &line.subject, &line.becomes].map(Cell::from));
+    match one_for_all(&plan.lines) {
+        Some(becomes) if !console.verbose => {
+            let all = format!("all {} types", plan.lines.len());
+            table.row(["", &all, becomes].map(Cell::from));
+        }
+        _ => plan.lines.iter().for_each(|line| {
+            table.row(["", &line.subject, &line.becomes].map(Cell::from));
+        }),
     }
     let (word, place) = match beside {
         Some(place) => ("carried", format!(" · in {place}")),
@@ -46,6 +52,13 @@ pub fn plan(opened: &Opened, plan: &Plan, options: &ConvertOptions, beside: Opti
     }
     screen.table(&table);
     screen
+}
+
+/// What becomes of every part, if it is the same for several.
+fn one_for_all(lines: &[PlanLine]) -> Option<&str> {
+    let (first, others) = lines.split_first()?;
+    let same = others.iter().all(|line| line.becomes == first.becomes);
+    (same && !others.is_empty()).then_some(first.becomes.as_str())
 }
 
 /// `1 pass`, `2 passes`.
@@ -108,7 +121,12 @@ fn digests(screen: &mut Screen, digests: &Digests, whole: bool) {
         screen.table(&table);
         return;
     }
-    let begins = |digest: Digest| digest.to_string().split(' ').take(3).collect::<Vec<_>>().join(" ");
-    let texts = all.map(|(word, digest)| format!("{word}  {} …", begins(digest)));
-    screen.line("", &texts.join("   "));
+    let line = |groups: usize| {
+        let begins = |digest: Digest| digest.to_string().split(' ').take(groups).collect::<Vec<_>>().join(" ");
+        let texts = all.map(|(word, digest)| format!("{word}  {} …", begins(digest)));
+        texts.join("   ")
+    };
+    let long = line(3);
+    let fits = screen.fits(STAGE + 1 + width(&long));
+    screen.line("", &if fits { long } else { line(2) });
 }

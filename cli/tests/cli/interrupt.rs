@@ -1,0 +1,53 @@
+//! A conversion that is interrupted leaves nothing behind.
+
+use std::fmt::Write;
+use std::process::{Command, Stdio};
+
+use crate::support::Home;
+
+/// A graph that takes a moment to convert.
+fn large() -> Home {
+    let mut text = String::from(crate::support::PEOPLE.lines().next().unwrap());
+    for number in 0..60_000 {
+        let _ = write!(text, "\n\"n{number}\",-1,\"\",\"\",1.0,-1,False,\"\",\"{{\"\"x\"\": {number}}}\"");
+        let other = (number * 7919) % 60_000;
+        let _ = write!(text, "\n\"n{number}\",0,\"r\",\"n{other}\",1.0,-1,False,\"\",\"\"");
+    }
+    let home = Home::new();
+    home.write("large.csv", text + "\n");
+    home
+}
+
+/// Begins a conversion, waits until something is in the making, interrupts it. Says how it ended.
+fn interrupted(home: &Home, signal: &str) -> (i32, String) {
+    let mut command = home.command(&["convert", "large.csv", "result", "--to", "graphar"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    while home.names().len() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let _ = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap_or(-1), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn nothing_is_left_of_what_was_interrupted() {
+    let home = large();
+    for signal in ["-INT", "-TERM", "-INT"] {
+        let (code, err) = interrupted(&home, signal);
+        match code {
+            // The signal came before anything listened to it, or in the last step: then the conversion is whole.
+            0 => {
+                home.run(&["diff", "large.csv", "result"]).exits(0);
+                std::fs::remove_dir_all(home.at("result")).unwrap();
+            }
+            5 => {
+                assert!(err.starts_with("interrupted: "), "{err}");
+                assert_eq!(err.lines().count(), 1, "{err}");
+            }
+            other => panic!("{other}: {err}"),
+        }
+        assert_eq!(home.names(), ["large.csv"]);
+    }
+    home.run(&["convert", "large.csv", "result", "--to", "graphar"]).exits(0);
+}

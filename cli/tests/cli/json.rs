@@ -1,0 +1,88 @@
+//! The machine forms: every document has the fields that `docs/cli-json.md` names, and no others.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Home, workspace};
+
+/// Names of the members of an object, sorted.
+fn members(value: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+#[track_caller]
+fn assert_members(value: &Value, expected: &str) {
+    let mut expected: Vec<&str> = expected.split(' ').collect();
+    expected.sort_unstable();
+    assert_eq!(members(value), expected);
+    let text = fs::read_to_string(workspace().join("docs/cli-json.md")).unwrap();
+    for name in expected {
+        let stands = |open: char, close: char| text.contains(&format!("{open}{name}{close}"));
+        let named = stands('`', '`') || stands('"', '"') || stands('{', '}') || stands('{', ',');
+        assert!(named || stands(' ', ',') || stands(' ', '}'), "{name} is not documented");
+    }
+}
+
+#[test]
+fn documents_have_the_documented_fields() {
+    let home = Home::with_people();
+    home.write("other.csv", crate::support::PEOPLE.replace("1791", "1792"));
+    let json = |arguments: &[&str]| home.run(&[arguments, &["--json"]].concat()).json();
+
+    let info = json(&["info", "people.csv"]);
+    assert_members(&info, "path format encoding version name files bytes layout nodes edges documents findings carry");
+    assert_members(&info["nodes"][0], "type count key labels properties");
+    assert_members(&info["nodes"][0]["key"], "kind name type");
+    assert_members(&info["nodes"][0]["properties"][0], "name type kind nullable cardinality");
+    assert_members(&info["edges"][0], "source relation target count relations direction key stored properties");
+    assert_members(&info["edges"][0]["relations"][0], "relation count");
+
+    let convert = json(&["convert", "people.csv", "people", "--to", "graphar"]);
+    assert_members(&convert, "destination plan certificate findings");
+    assert_members(&convert["plan"], "from to passes sorts lines carried");
+    assert_members(&convert["plan"]["lines"][0], "subject becomes");
+    assert_members(
+        &convert["certificate"],
+        "from to digest source result nodes edges carried lost files bytes seconds equal",
+    );
+    assert_members(&convert["certificate"]["source"], "content order schema");
+
+    assert_members(&json(&["validate", "people.csv"]), "path format sound rules findings");
+
+    let diff = json(&["diff", "people.csv", "other.csv"]);
+    assert_members(&diff, "left right equal order_equal schema_equal lines elements differing");
+    assert_members(&diff["lines"][0], "kind type property left right equal");
+    assert_members(&diff["elements"][0], "kind type identity left right");
+
+    let digest = json(&["digest", "people.csv"]);
+    assert_members(&digest, "path digest content order schema lines");
+    assert_members(&digest["lines"][0], "kind type property count sum");
+
+    let neighbors = json(&["neighbors", "people.csv", "ada"]);
+    assert_members(&neighbors, "path node neighbors more");
+    assert_members(&neighbors["node"], "type key");
+    assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties");
+
+    let carry = json(&["carry", "show", "people"]);
+    assert_members(&carry, "path of format written_by stale differences digests files");
+    assert_members(&carry["files"][0], "name size tail blake3");
+    assert_members(&json(&["info", "people"])["carry"], "of stale differences");
+    assert_members(&json(&["carry", "rebind", "people"]), "path files");
+    assert_members(&json(&["carry", "drop", "people"]), "path removed");
+
+    assert_members(&json(&["explain", "CARRY-STALE"])[0], "id about severity says remedy");
+    assert_members(&json(&["formats"])[0], "id name read write shape names rules");
+}
+
+#[test]
+fn findings_have_the_documented_fields() {
+    let home = Home::new();
+    home.write("twice.csv", crate::support::PEOPLE.to_owned() + "\"mary\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"\n");
+    let findings = home.run(&["validate", "twice.csv", "--json"]).json()["findings"].clone();
+    let finding = findings.as_array().unwrap().first().expect("a repeated node is worth a finding").clone();
+    assert_members(&finding, "rule severity says count places");
+    assert!(finding["places"][0]["message"].is_string() && finding["places"][0]["file"].is_string());
+}

@@ -13,8 +13,8 @@ fn carrying() -> Home {
 
 /// Rewrites a file of the graph with other bytes that say the same.
 fn touch(home: &Home) {
-    let name = fs::read_dir(home.at("people")).unwrap().map(|entry| entry.unwrap().path());
-    let graph = name.filter(|path| path.to_str().unwrap().ends_with(".graph.yml")).next().unwrap();
+    let mut names = fs::read_dir(home.at("people")).unwrap().map(|entry| entry.unwrap().path());
+    let graph = names.find(|path| path.to_str().unwrap().ends_with(".graph.yml")).unwrap();
     let text = fs::read_to_string(&graph).unwrap();
     fs::write(&graph, format!("# by hand\n{text}")).unwrap();
 }

@@ -1,6 +1,6 @@
 //! The rules of GraphAr, each with a stable id.
 //!
-//! [`metadata`] are about the information files, [`data`] about everything else. Errors mean that the data is not what
+//! Those named `META` are about the information files, the others about everything else. Errors mean that the data is not what
 //! it claims to be; warnings that it is readable here, but against the specification or unreadable for a published
 //! reader; notes that nothing is wrong.
 

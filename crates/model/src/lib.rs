@@ -8,6 +8,7 @@
 //! This crate does no I/O and knows no format. `docs/model.md` is its specification.
 
 pub mod batch;
+pub mod capability;
 pub mod digest;
 pub mod flow;
 pub mod json;

@@ -2,6 +2,7 @@
 
 mod about;
 mod counts;
+pub mod extend;
 pub mod hints;
 pub mod info;
 pub mod layout;

@@ -17,22 +17,7 @@ impl Source for GraphAr {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let mut parts: Parts<'_> = Vec::new();
-        let (nodes, edges) = (0..self.vertices.len(), 0..self.edges.len());
-        match request.tables {
-            Tables::All => {
-                nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?;
-                edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?;
-            }
-            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?,
-            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?,
-            Tables::Nodes(ty) => self.nodes(ty, false, request, &mut parts)?,
-            Tables::NodeKeys(ty) => self.nodes(ty, true, request, &mut parts)?,
-            Tables::Edges(ty) => self.edges(ty, false, request, &mut parts)?,
-            Tables::EdgeEnds(ty) => self.edges(ty, true, request, &mut parts)?,
-            Tables::Rest => {}
-        }
-        Ok(parts)
+        self.scan_parts(request)
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
@@ -71,6 +56,29 @@ impl GraphAr {
         self.edges.get(ty).ok_or_else(|| Error::usage(format!("there is no edge type {ty}")))
     }
 
+    /// The parts of a scan.
+    ///
+    /// # Errors
+    /// As [`Source::scan`].
+    pub(crate) fn scan_parts(&self, request: &Request) -> Result<Parts<'_>> {
+        let mut parts: Parts<'_> = Vec::new();
+        let (nodes, edges) = (0..self.vertices.len(), 0..self.edges.len());
+        match request.tables {
+            Tables::All => {
+                nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?;
+                edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?;
+            }
+            Tables::AllNodes => nodes.into_iter().try_for_each(|ty| self.nodes(ty, false, request, &mut parts))?,
+            Tables::AllEdges => edges.into_iter().try_for_each(|ty| self.edges(ty, false, request, &mut parts))?,
+            Tables::Nodes(ty) => self.nodes(ty, false, request, &mut parts)?,
+            Tables::NodeKeys(ty) => self.nodes(ty, true, request, &mut parts)?,
+            Tables::Edges(ty) => self.edges(ty, false, request, &mut parts)?,
+            Tables::EdgeEnds(ty) => self.edges(ty, true, request, &mut parts)?,
+            Tables::Rest => {}
+        }
+        Ok(parts)
+    }
+
     /// The vertices of a type that are shown, if not all.
     pub(crate) fn row_set(&self, ty: usize) -> Result<Option<Arc<RowSet>>> {
         let table = self.vertex_table(ty)?;
@@ -91,19 +99,39 @@ impl GraphAr {
     }
 
     fn edges<'a>(&'a self, ty: usize, ends_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
-        let table = self.edge_table(ty)?;
-        let list = table.list_in_order(request.order)?;
-        let scan = Arc::new(self.edge_scan(ty, list, ends_only, request.batch_rows)?);
+        let list = self.edge_table(ty)?.list_in_order(request.order)?;
+        let scan = self.edge_scan(ty, list, ends_only, request.batch_rows)?;
+        parts.extend(self.chunks_of(scan)?.into_iter().map(|(_, _, part)| Box::new(part) as Box<dyn Part + 'a>));
+        Ok(())
+    }
+
+    /// The chunks of `list` with their parts and numbers, each with all properties that are shown.
+    ///
+    /// # Errors
+    /// As [`Source::scan`].
+    pub(crate) fn list_parts<'a>(
+        &'a self,
+        ty: usize,
+        list: &'a List,
+        batch_rows: usize,
+    ) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
+        self.chunks_of(self.edge_scan(ty, list, false, batch_rows)?)
+    }
+
+    fn chunks_of<'a>(&'a self, scan: EdgeScan<'a>) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
+        let (table, list) = (scan.table, scan.list);
         let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
-        for (part, edges) in counts.edges.iter().enumerate() {
+        let scan = Arc::new(scan);
+        let mut chunks = Vec::new();
+        for (part, edges) in (0..).zip(&counts.edges) {
             let bounds = Arc::new(Bounds::default());
             for chunk in 0..crate::layout::chunk_count(*edges, list.chunk_size) {
                 let rows = list.chunk_rows(*edges, chunk);
                 let (scan, bounds) = (Arc::clone(&scan), Arc::clone(&bounds));
-                parts.push(Box::new(EdgePart { scan, part: part as u64, chunk, rows, bounds }));
+                chunks.push((part, chunk, EdgePart { scan, part, chunk, rows, bounds }));
             }
         }
-        Ok(())
+        Ok(chunks)
     }
 
     /// What the parts of a scan of `list` have in common. The counts of the list must fit those of the vertices.

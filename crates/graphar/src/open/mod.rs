@@ -26,7 +26,10 @@ const KEPT_FINDINGS: usize = 1000;
 /// Implements [`isomorph_model::Source`]: see there for scans, look-ups and validation.
 pub struct GraphAr {
     pub(crate) root: Root,
+    /// The directory of the information files.
     pub(crate) beside: Root,
+    /// Where the data is below it, if it is.
+    pub(crate) below: Option<String>,
     pub(crate) graph_file: String,
     pub(crate) info: GraphInfo,
     pub(crate) graph: Graph,
@@ -56,7 +59,7 @@ impl GraphAr {
         refuse(&findings)?;
         let columns = select::Columns::new(&info, options)?;
         select::check_filters(&info, options)?;
-        let root =
+        let (root, below) =
             place::data_root(&beside, &graph_file, info.prefix.as_deref(), options.root.as_ref(), &mut findings)?;
         let refine = Refine { root: &root, timestamps: options.timestamps };
         let mut vertices = Vec::with_capacity(info.vertices.len());
@@ -88,6 +91,7 @@ impl GraphAr {
         Ok(GraphAr {
             root,
             beside,
+            below,
             graph_file,
             info,
             graph,

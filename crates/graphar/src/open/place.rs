@@ -88,7 +88,7 @@ pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<G
 }
 
 /// The directory of the data: `chosen`, or what the graph's prefix says as far as that is the graph file's directory or
-/// below it, or the graph file's directory.
+/// below it, or the graph file's directory; and where that is below the graph file's directory, if it is.
 ///
 /// # Errors
 /// [`PATH_ESCAPE`] for a relative prefix that leads out of it, and those of opening.
@@ -98,26 +98,28 @@ pub(crate) fn data_root(
     prefix: Option<&str>,
     chosen: Option<&Location>,
     findings: &mut Findings,
-) -> Result<Root> {
+) -> Result<(Root, Option<String>)> {
+    let here = || Ok((beside.clone(), Some(String::new())));
     if let Some(chosen) = chosen {
-        return Root::open(chosen);
+        let below = (chosen == beside.location()).then(String::new);
+        return Ok((Root::open(chosen)?, below));
     }
-    let Some(prefix) = prefix else { return Ok(beside.clone()) };
+    let Some(prefix) = prefix else { return here() };
     let place = || Place::file(graph_file).in_field("prefix");
     if !prefix.ends_with('/') && !prefix.contains('?') {
         findings.push(&rules::META_PREFIX_SLASH, format!("{prefix} is read as {prefix}/"), place());
     }
     let Some(relative) = relative_to(beside.location(), prefix) else {
         findings.push(&rules::META_PREFIX_ELSEWHERE, format!("{prefix} is not followed"), place());
-        return Ok(beside.clone());
+        return here();
     };
     if relative.split('/').any(|part| part == "..") {
         let message = format!("the prefix {prefix} leads out of the directory of the graph file");
         return Err(Error::broken(&PATH_ESCAPE, message).at(place()).hint("--root DIRECTORY"));
     }
     match directory(&relative).map_err(|error| error.at(place()))? {
-        here if here.is_empty() => Ok(beside.clone()),
-        below => Root::open(&beside.location().join(&below)?),
+        same if same.is_empty() => here(),
+        below => Ok((Root::open(&beside.location().join(&below)?)?, Some(below))),
     }
 }
 

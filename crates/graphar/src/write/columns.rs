@@ -22,7 +22,7 @@ pub(super) fn arrow(error: ArrowError) -> Error {
 ///
 /// # Errors
 /// [`Kind::WouldLose`] when a value has no equal there.
-pub(super) fn stored(column: Option<&ArrayRef>, rows: usize, data_type: &DataType, name: &str) -> Result<ArrayRef> {
+pub(crate) fn stored(column: Option<&ArrayRef>, rows: usize, data_type: &DataType, name: &str) -> Result<ArrayRef> {
     let Some(column) = column else { return Ok(new_null_array(data_type, rows)) };
     convert(column, data_type).map_err(|error| error.at(Place::field(name)))
 }

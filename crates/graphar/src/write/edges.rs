@@ -32,7 +32,7 @@ struct List {
 }
 
 /// One edge type in one order, in the making.
-pub(super) struct EdgeWriter {
+pub(crate) struct EdgeWriter {
     by_source: bool,
     lists: Vec<List>,
     groups: Vec<Group>,

@@ -23,7 +23,7 @@ enum Job {
 }
 
 /// A file that is being encoded.
-pub(super) struct Task {
+pub(crate) struct Task {
     path: String,
     state: Mutex<TaskState>,
 }
@@ -55,7 +55,7 @@ struct Shared {
 }
 
 /// Threads that encode files.
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }

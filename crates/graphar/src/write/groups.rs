@@ -22,20 +22,26 @@ pub(super) fn groups(
         None if !hint.groups.is_empty() => hinted(properties, options, hint),
         Some(Grouping::One) | None => vec![(default, properties)],
     };
-    let mut groups = Vec::new();
-    let mut seen: HashSet<String> = taken.iter().map(|name| (*name).to_owned()).collect();
+    let mut groups: Vec<PropertyGroup> = Vec::new();
     let apart = cut.into_iter().flat_map(|(file_type, properties)| without_lists_in_csv(file_type, properties));
     for (file_type, properties) in apart.filter(|(_, properties)| !properties.is_empty()) {
-        let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
-        let mut directory = group_directory(&names, groups.len());
-        // Some file systems do not tell capitals from small letters; counts of parts are files beside the groups.
-        while seen.contains(&directory.to_ascii_lowercase()) || directory.starts_with("edge_count") {
-            directory.insert_str(0, "group_");
-        }
-        seen.insert(directory.to_ascii_lowercase());
-        groups.push(PropertyGroup { prefix: format!("{directory}/"), file_type, properties });
+        let prefix = group_prefix(&properties, &groups, taken);
+        groups.push(PropertyGroup { prefix, file_type, properties });
     }
     Ok(groups)
+}
+
+/// The directory of a new group: named after its properties, and neither `taken` nor that of another group.
+pub(crate) fn group_prefix(properties: &[PropertyInfo], others: &[PropertyGroup], taken: &[&str]) -> String {
+    let own = others.iter().map(|group| group.prefix.trim_end_matches('/').to_ascii_lowercase());
+    let seen: HashSet<String> = taken.iter().map(|name| (*name).to_owned()).chain(own).collect();
+    let names: Vec<&str> = properties.iter().map(|property| property.name.as_str()).collect();
+    let mut directory = group_directory(&names, others.len());
+    // Some file systems do not tell capitals from small letters; counts of parts are files beside the groups.
+    while seen.contains(&directory.to_ascii_lowercase()) || directory.starts_with("edge_count") {
+        directory.insert_str(0, "group_");
+    }
+    format!("{directory}/")
 }
 
 /// Groups as they were; properties that are new come last, together.

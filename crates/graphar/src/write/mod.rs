@@ -13,5 +13,12 @@ mod table;
 mod types;
 mod vertices;
 
+pub(crate) use columns::stored as stored_column;
+pub(crate) use edges::EdgeWriter;
+pub(crate) use encoder::Encoder;
+pub(crate) use groups::group_prefix;
 pub use options::{EDGE_CHUNK, Grouping, MAX_VERTEX_CHUNK, VERTEX_CHUNK, WriteOptions};
+pub(crate) use sink::Files;
 pub use sink::GraphArWriter;
+pub(crate) use table::{Directory, TableFile, TableSpec};
+pub(crate) use types::{property as checked_property, stored_type};

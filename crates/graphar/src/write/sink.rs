@@ -74,7 +74,7 @@ pub(crate) fn graph_file(info: &GraphInfo) -> String {
 }
 
 /// Where files go, and who encodes them.
-pub(super) struct Files<'a> {
+pub(crate) struct Files<'a> {
     pub directory: &'a dyn Directory,
     pub encoder: &'a Encoder,
     /// Whether labels are written at all.

@@ -40,7 +40,7 @@ impl Directory for Redo {
 
 /// The columns of a kind of files, and how they are encoded.
 #[derive(Debug, Clone)]
-pub(super) struct TableSpec {
+pub(crate) struct TableSpec {
     pub schema: SchemaRef,
     pub encoding: Encoding,
     options: WriteOptions,
@@ -80,7 +80,7 @@ impl TableSpec {
 }
 
 /// One file in the making.
-pub(super) struct TableFile {
+pub(crate) struct TableFile {
     task: Arc<Task>,
     schema: SchemaRef,
     pending: Vec<RecordBatch>,

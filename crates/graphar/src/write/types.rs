@@ -19,7 +19,7 @@ fn no_place(data_type: &DataType) -> Error {
 /// # Errors
 /// [`Kind::WouldLose`] for a type that GraphAr lacks; [`rules::META_NAME`], [`rules::META_TEXT`],
 /// [`rules::META_RESERVED`] for the name.
-pub(super) fn property(property: &Property, of_edge: bool) -> Result<PropertyInfo> {
+pub(crate) fn property(property: &Property, of_edge: bool) -> Result<PropertyInfo> {
     check_name("property", &property.name)?;
     if property.name.starts_with("_graphAr") {
         return Err(Error::broken(&rules::META_RESERVED, format!("a property named {}", property.name)));
@@ -78,7 +78,7 @@ fn key_name(ty: &NodeType) -> String {
 
 /// The Arrow type of a property's column in a file. Parquet keeps units of timestamps up to milliseconds; other
 /// encodings state none, so there they are milliseconds.
-pub(super) fn stored_type(data_type: &DataType, file_type: FileType) -> DataType {
+pub(crate) fn stored_type(data_type: &DataType, file_type: FileType) -> DataType {
     match data_type {
         DataType::Timestamp(unit, zone) => {
             let coarse = *unit == TimeUnit::Second || file_type != FileType::Parquet;

@@ -10,3 +10,4 @@ mod parquet;
 mod point;
 mod samples;
 mod selection;
+mod twins;

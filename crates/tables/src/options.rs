@@ -19,7 +19,7 @@ pub struct ReadOptions {
     pub text: TextType,
     /// Bounds for hostile input.
     pub limits: Limits,
-    /// Unpacked Parquet pages that look-ups come back to. Options that are cloned share them.
+    /// Unpacked Parquet pages that look-ups come back to; by default those of the whole process together.
     pub pages: PageCache,
 }
 

@@ -139,7 +139,7 @@ fn lookups(path: &Path) {
             start..start + 10 + (state >> 20) % 91
         })
         .collect();
-    for (name, pages) in [("no cache", PageCache::new(0)), ("32 MiB cache", PageCache::default())] {
+    for (name, pages) in [("no cache", PageCache::new(0)), ("32 MiB cache", PageCache::new(32 << 20))] {
         let reader = open(path, Encoding::Parquet, &ReadOptions { pages, ..ReadOptions::default() });
         reader.read_rows(&["dst"], &[0..1]).unwrap();
         let mut times = Vec::with_capacity(rows.len());

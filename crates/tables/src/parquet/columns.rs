@@ -45,7 +45,17 @@ impl Columns {
             parquet_to_arrow_schema(&parquet, None)
                 .map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
         })?;
-        let decoded: Fields = native.fields().iter().map(|field| decoded_field(field, options.text)).collect();
+        let declared = |field: &Field| options.schema.as_ref()?.field_with_name(field.name()).ok();
+        let decoded: Fields = native
+            .fields()
+            .iter()
+            .map(|field| match declared(field) {
+                Some(declared) if is_words(field, declared) => {
+                    field.clone().with_data_type(declared.data_type().clone())
+                }
+                _ => decoded_field(field, options.text),
+            })
+            .collect();
         let schema = convert::schema(&decoded, options.schema.as_deref())?;
         let mut leaves: Vec<Range<usize>> = vec![0..0; decoded.len()];
         for leaf in 0..parquet.num_columns() {
@@ -129,6 +139,13 @@ fn with_strings(node: &TypePtr) -> Result<TypePtr, ParquetError> {
             Ok(Arc::new(group.build()?))
         }
     }
+}
+
+/// Whether text is declared as a dictionary, which the decoder then takes over from the pages instead of copying every
+/// value.
+fn is_words(field: &Field, declared: &Field) -> bool {
+    let DataType::Dictionary(keys, values) = declared.data_type() else { return false };
+    (keys.as_ref(), values.as_ref(), field.data_type()) == (&DataType::Int32, &DataType::Utf8, &DataType::Utf8)
 }
 
 /// The field with the offsets of text that were asked for, without metadata.

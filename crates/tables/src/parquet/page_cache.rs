@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use parquet::column::page::Page;
 
@@ -103,10 +103,11 @@ impl Pages {
     }
 }
 
-/// 32 MiB.
+/// The cache of the whole process, 32 MiB: however many files are open, no more is kept.
 impl Default for PageCache {
     fn default() -> Self {
-        PageCache::new(32 << 20)
+        static SHARED: LazyLock<PageCache> = LazyLock::new(|| PageCache::new(32 << 20));
+        SHARED.clone()
     }
 }
 

@@ -176,6 +176,51 @@ fn declared_types_are_converted_to_without_loss_or_not_at_all() {
 }
 
 #[test]
+fn structures_and_maps_pass_through() {
+    use arrow_array::builder::{MapBuilder, StringBuilder};
+    use arrow_array::{Array, ListArray, StructArray};
+    let inner = StructArray::from(vec![
+        (
+            Arc::new(Field::new("rel", DataType::Int32, true)),
+            Arc::new(Int32Array::from(vec![1, 2, 3])) as Arc<dyn Array>,
+        ),
+        (Arc::new(Field::new("dst", DataType::Int64, true)), Arc::new(Int64Array::from(vec![Some(4), None, Some(6)]))),
+    ]);
+    let item = Arc::new(Field::new("element", inner.data_type().clone(), true));
+    let edges = ListArray::new(item, arrow_buffer::OffsetBuffer::from_lengths([2, 0, 1]), Arc::new(inner), None);
+    let mut props = MapBuilder::new(None, StringBuilder::new(), StringBuilder::new());
+    for row in 0..3 {
+        if row == 1 {
+            props.keys().append_value("key");
+            props.values().append_null();
+        }
+        props.append(true).unwrap();
+    }
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("edges", Arc::new(edges) as Arc<dyn Array>, true),
+        ("props", Arc::new(props.finish()) as Arc<dyn Array>, true),
+    ]);
+    let batch = batch.unwrap();
+    let reader = open(&write(&batch, PARQUET, &WriteOptions::default()), PARQUET, &ReadOptions::default()).unwrap();
+    let back = read(&reader, &Selection::all()).unwrap();
+    assert_eq!(back.column(0), batch.column(0));
+    assert_eq!(format!("{:?}", back.column(1)), format!("{:?}", batch.column(1)));
+    let one = read(&reader, &Selection::all().columns(["props"]).rows([1..2])).unwrap();
+    assert_eq!(one.column(0).len(), 1);
+}
+
+/// Readers, what they give, and writers go from thread to thread.
+#[test]
+fn everything_can_be_sent() {
+    fn sent<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<isomorph_tables::TableReader>();
+    shared::<ReadOptions>();
+    sent::<isomorph_tables::Batches>();
+    sent::<TableWriter<Vec<u8>>>();
+}
+
+#[test]
 fn a_null_where_none_is_allowed_is_refused() {
     let nulls =
         RecordBatch::try_from_iter_with_nullable([("x", Arc::new(Int64Array::from(vec![None, Some(1)])) as _, true)]);

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 pub mod checksum;
+pub mod digest;
 pub mod pump;
 pub mod social;
 

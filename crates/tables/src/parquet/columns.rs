@@ -51,7 +51,7 @@ impl Columns {
             .iter()
             .map(|field| match declared(field) {
                 Some(declared) if is_words(field, declared) => {
-                    field.clone().with_data_type(declared.data_type().clone())
+                    Field::new(field.name(), declared.data_type().clone(), field.is_nullable())
                 }
                 _ => decoded_field(field, options.text),
             })

@@ -3,9 +3,12 @@
 //! Nothing here is a format: only the process that wrote the bytes reads them. They are decoded with checks all the
 //! same, because disks fail.
 
+use std::cell::RefCell;
+use std::io;
+
 use arrow_buffer::MutableBuffer;
 use isomorph_error::{Error, Result};
-use zstd::bulk;
+use zstd::bulk::{Compressor, Decompressor};
 
 /// Buffers shorter than this are not worth compressing, bytes.
 const COMPRESSED_FROM: usize = 1 << 10;
@@ -21,6 +24,26 @@ const PLAIN: u8 = 0;
 const COMPRESSED: u8 = 1;
 /// First bytes of all values first, then all second bytes, and so on; then compressed.
 const TRANSPOSED: u8 = 2;
+
+thread_local! {
+    // Kept, because to set one up takes longer than to compress a small buffer.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    COMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(compressor) => compressor.compress(bytes),
+        none => none.insert(Compressor::new(LEVEL)?).compress(bytes),
+    })
+}
+
+fn decompress(compressed: &[u8], bytes: &mut [u8]) -> io::Result<usize> {
+    DECOMPRESSOR.with_borrow_mut(|kept| match kept {
+        Some(decompressor) => decompressor.decompress_to_buffer(compressed, bytes),
+        none => none.insert(Decompressor::new()?).decompress_to_buffer(compressed, bytes),
+    })
+}
 
 /// What is left to decode.
 pub(crate) struct Input<'a>(&'a [u8]);
@@ -150,9 +173,7 @@ pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) -> Resu
     put_length(out, buffer.len());
     if buffer.len() >= COMPRESSED_FROM {
         let transposed = matches!(width, 2 | 4 | 8 | 16);
-        let compress = |part: &[u8]| {
-            if transposed { bulk::compress(&transpose(part, width), LEVEL) } else { bulk::compress(part, LEVEL) }
-        };
+        let compress = |part: &[u8]| if transposed { compress(&transpose(part, width)) } else { compress(part) };
         let trial = &buffer[..buffer.len().min(TRIAL)];
         if pays(compress(trial)?.len(), trial.len()) {
             let compressed = compress(buffer)?;
@@ -189,7 +210,7 @@ pub(crate) fn buffer(input: &mut Input, length: usize) -> Result<MutableBuffer> 
     let compressed_length = input.length()?;
     let compressed = input.take(compressed_length)?;
     bytes.resize(length, 0);
-    let decoded = bulk::decompress_to_buffer(compressed, bytes.as_slice_mut()).map_err(|_| damaged())?;
+    let decoded = decompress(compressed, bytes.as_slice_mut()).map_err(|_| damaged())?;
     if decoded != length {
         return Err(damaged());
     }

@@ -47,7 +47,7 @@ impl Rows {
     /// # Errors
     /// As [`put_column`].
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let mut out = Vec::with_capacity(self.len() * 8);
+        let mut out = Vec::with_capacity(self.bytes()? / 2);
         put_length(&mut out, self.len());
         put_ascending(&mut out, &self.aligned);
         put_numbers(&mut out, &self.other);

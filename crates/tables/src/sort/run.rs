@@ -12,7 +12,7 @@ use super::payload::Payload;
 use super::rows::Rows;
 
 /// Blocks that one thread encodes before they are written.
-const ENCODED_AT_ONCE: usize = 4;
+const ENCODED_AT_ONCE: usize = 8;
 
 /// A part of a run that is read at once.
 pub(super) struct Block {

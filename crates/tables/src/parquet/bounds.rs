@@ -7,14 +7,14 @@ use parquet::file::metadata::ColumnChunkMetaData;
 
 use super::file::ParquetFile;
 use super::page_index::PageBounds;
-use crate::predicate::{Bounds, Value, nanoseconds};
+use crate::predicate::{Bounds, Value, nanoseconds, value_type};
 
 /// The bounds of `column` in row group `group`.
 pub(super) fn of_group(file: &ParquetFile, group: usize, column: usize) -> Result<Bounds> {
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(Bounds::UNKNOWN) };
     let chunk = file.chunk(group, leaf)?;
     let Some(statistics) = chunk.statistics() else { return Ok(Bounds::UNKNOWN) };
-    let data_type = file.columns.decoded_type(column);
+    let data_type = value_type(file.columns.decoded_type(column));
     // The first definition of these fields compared everything as if it were signed.
     let trusted = !statistics.is_min_max_deprecated() || is_signed(data_type);
     let bound = |bytes: Option<&[u8]>| bytes.filter(|_| trusted).and_then(|bytes| value(data_type, chunk, bytes));
@@ -32,7 +32,7 @@ pub(super) fn of_group(file: &ParquetFile, group: usize, column: usize) -> Resul
 pub(super) fn of_page(file: &ParquetFile, group: usize, column: usize, page: &PageBounds) -> Result<Bounds> {
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(Bounds::UNKNOWN) };
     let chunk = file.chunk(group, leaf)?;
-    let data_type = file.columns.decoded_type(column);
+    let data_type = value_type(file.columns.decoded_type(column));
     let bound = |bytes: &[u8]| if page.all_null { None } else { value(data_type, chunk, bytes) };
     Ok(Bounds {
         least: bound(&page.least),

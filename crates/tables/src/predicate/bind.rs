@@ -44,10 +44,19 @@ fn find<'a>(schema: &'a Schema, name: &str) -> Result<(usize, &'a Field)> {
     })
 }
 
+/// The type of a column's values, whether or not it has a dictionary of them.
+pub(crate) fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
 fn value(field: &Field, literal: &Literal) -> Result<Value> {
     use DataType as T;
-    let is_number = field.data_type().is_integer() || matches!(field.data_type(), T::Float32 | T::Float64);
-    let value = match (field.data_type(), literal) {
+    let data_type = value_type(field.data_type());
+    let is_number = data_type.is_integer() || matches!(data_type, T::Float32 | T::Float64);
+    let value = match (data_type, literal) {
         (_, Literal::Int(value)) if is_number => Value::Int(*value),
         (_, Literal::Float(value)) if is_number => Value::Float(*value),
         (T::Boolean, Literal::Bool(value)) => Value::Int((*value).into()),

@@ -13,7 +13,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 
-use super::bind::nanoseconds;
+use super::bind::{nanoseconds, value_type};
 use super::value::order_int_float;
 use super::{BoundPredicate, Comparison, Value};
 
@@ -74,6 +74,12 @@ fn present(array: &ArrayRef) -> BooleanBuffer {
 }
 
 fn compare(array: &ArrayRef, comparison: Comparison, value: &Value) -> Result<Truth> {
+    let plain = value_type(array.data_type());
+    if plain != array.data_type() {
+        let values =
+            arrow_cast::cast(array, plain).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+        return compare(&values, comparison, value);
+    }
     let holds = match array.data_type() {
         DataType::Int8 => whole::<Int8Type>(array, comparison, value, 1),
         DataType::Int16 => whole::<Int16Type>(array, comparison, value, 1),

@@ -7,7 +7,7 @@ mod value;
 
 use std::fmt;
 
-pub(crate) use bind::{BoundPredicate, nanoseconds};
+pub(crate) use bind::{BoundPredicate, nanoseconds, value_type};
 pub(crate) use prune::Bounds;
 pub(crate) use value::Value;
 

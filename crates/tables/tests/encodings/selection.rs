@@ -1,9 +1,11 @@
 //! Projection, row ranges, conditions: the right rows, and no more bytes than needed.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
 use isomorph_error::Kind;
 use isomorph_storage::Blob;
@@ -146,6 +148,21 @@ fn conditions_without_statistics_and_within_rows() {
         assert_eq!(ids(&reader, &selection), (59_991..60_010).collect::<Vec<_>>());
         assert_eq!(ids(&reader, &selection.columns(["id"])), (59_991..60_010).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn conditions_on_text_that_is_declared_as_a_dictionary() {
+    let bytes = bytes();
+    let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let declared = ReadOptions::declared(Arc::new(Schema::new(vec![Field::new("name", words, true)])));
+    let reader = open(&bytes, Encoding::Parquet, &declared).unwrap();
+    let selection = Selection::all().filter(Predicate::equal("name", "name 00054321"));
+    assert_eq!(ids(&reader, &selection), [54_321]);
+    let blob = Blob::from_bytes("table", &bytes);
+    let reader = TableReader::open(blob.clone(), Encoding::Parquet, &declared).unwrap();
+    let before = blob.bytes_read();
+    read(&reader, &selection).unwrap();
+    assert!(blob.bytes_read() - before < bytes.len() as u64 / 5);
 }
 
 #[test]

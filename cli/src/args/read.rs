@@ -93,6 +93,9 @@ impl ResourceArgs {
         }
         if let Some(threads) = self.threads {
             resources.threads = usize::from(threads);
+            // Readers that divide their work by themselves take it from the pool of the process, which is made here, or
+            // was made already by somebody who asked for the same.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(resources.threads).build_global();
         }
         Ok(resources)
     }

@@ -77,3 +77,28 @@ fn a_node_that_is_not_there_is_an_error() {
     assert!(done.code == 2 || done.code == 3, "{done:?}");
     assert!(done.err.contains("nobody"), "{}", done.err);
 }
+
+#[test]
+fn edges_without_a_direction_are_seen_from_both_ends_and_loops_once() {
+    let home = Home::new();
+    let rows: Vec<String> = [("a", 0, "b"), ("a", 1, "a"), ("b", 0, "a")]
+        .iter()
+        .map(|(from, number, to)| {
+            format!("\"{from}\",{number},\"r\",\"{to}\",1.0,-1,False,\"\",\"{{\"\"directed\"\": false}}\"")
+        })
+        .collect();
+    let node = |name: &str| format!("\"{name}\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"");
+    let header = crate::support::PEOPLE.lines().next().unwrap();
+    let text = [header, &node("a"), &rows[0], &rows[1], &node("b"), &rows[2], ""].join("\n");
+    home.write("g.csv", text);
+    home.run(&["convert", "g.csv", "g", "--to", "graphar"]).exits(0);
+    let of = |flags: &[&str]| {
+        let document = home.run(&[&["neighbors", "g", "a", "--json"], flags].concat()).exits(0).json();
+        let mut keys: Vec<String> = keys(&document).iter().map(|key| key.as_str().unwrap().to_owned()).collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(of(&[]), ["a", "b", "b"]);
+    assert_eq!(of(&["--out"]), ["a", "b"]);
+    assert_eq!(of(&["--in"]), ["a", "b"]);
+}

@@ -39,6 +39,11 @@ impl Neighbor {
         }
     }
 
+    /// The word before it: whether the edge leaves the node, reaches it, or has no direction.
+    pub fn word(&self) -> &'static str {
+        if self.directed { self.direction } else { "with" }
+    }
+
     /// What the edge says.
     pub fn facts(&self) -> String {
         let facts = self.properties.iter().map(|(name, value)| format!("{name} {value}"));
@@ -60,6 +65,7 @@ pub struct Asked<'a> {
     ty: usize,
     relation: Option<&'a str>,
     node: NodeId<'a>,
+    renderer: Renderer,
 }
 
 impl<'a> Asked<'a> {
@@ -73,6 +79,7 @@ impl<'a> Asked<'a> {
         relation: Option<&'a str>,
         key: Option<&'a str>,
         row: Option<u64>,
+        resources: &Resources,
     ) -> Result<Self> {
         let graph = source.graph();
         let types = || graph.nodes.iter().map(|ty| ty.name.as_str()).collect::<Vec<_>>().join("|");
@@ -95,7 +102,8 @@ impl<'a> Asked<'a> {
             (None, Some(row)) => NodeId::Row(row),
             (None, None) => return Err(Error::usage("no node is named")),
         };
-        Ok(Asked { source, graph, ty, relation, node })
+        let renderer = Renderer::new(&Description(graph), resources, &Silent)?;
+        Ok(Asked { source, graph, ty, relation, node, renderer })
     }
 
     /// Name of the node's type.
@@ -133,17 +141,27 @@ impl<'a> Asked<'a> {
                     continue;
                 }
                 for batch in self.source.neighbors(number, self.node, side)? {
-                    self.add(batch, side, far, limit, &mut found)?;
+                    self.add(batch, (side, far, sides.is_none()), limit, &mut found)?;
                 }
             }
         }
         Ok(found)
     }
 
-    /// Adds the far ends of a batch.
-    fn add(&self, mut batch: EdgeBatch, side: Side, far: usize, limit: usize, found: &mut Found) -> Result<()> {
+    /// Adds the far ends of a batch. A loop without a direction is there once, although both of its ends are the node.
+    fn add(
+        &self,
+        mut batch: EdgeBatch,
+        (side, far, once): (Side, usize, bool),
+        limit: usize,
+        found: &mut Found,
+    ) -> Result<()> {
+        let undirected = self.graph.edges.get(batch.ty).is_some_and(|ty| ty.direction == Direction::Undirected);
+        let repeats = if once && undirected && side == Side::In { loops(&batch) } else { Vec::new() };
+        let mut repeats = repeats.into_iter();
         let room = limit.saturating_sub(found.neighbors.len());
-        if self.relation.is_none() && batch.rows > room {
+        let all_count = repeats.len() == 0 && (self.relation.is_none() || batch.relations.is_none());
+        if all_count && batch.rows > room {
             found.more += (batch.rows - room) as u64;
             batch = batch.slice(0, room);
         }
@@ -159,8 +177,10 @@ impl<'a> Asked<'a> {
         (batch.source, batch.target) = (Ends::Keys(Arc::clone(&keys)), Ends::Keys(keys));
         let by_row = self.graph.nodes.get(far).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         let ty = self.graph.nodes.get(far).map(|ty| ty.name.clone()).unwrap_or_default();
-        let renderer = Renderer::new(&Description(self.graph), &Resources::of_this_machine()?, &Silent)?;
-        renderer.batch(&Batch::Edges(batch), |element| {
+        self.renderer.batch(&Batch::Edges(batch), |element| {
+            if repeats.next() == Some(true) {
+                return Ok(());
+            }
             if self.relation.is_some_and(|wanted| wanted != element.ty) {
                 return Ok(());
             }
@@ -184,6 +204,14 @@ impl<'a> Asked<'a> {
             Ok(())
         })
     }
+}
+
+/// Which rows are loops; nothing when none is.
+fn loops(batch: &EdgeBatch) -> Vec<bool> {
+    let (Ends::Rows(sources), Ends::Rows(targets)) = (&batch.source, &batch.target) else { return Vec::new() };
+    let loops: Vec<bool> =
+        sources.values().iter().zip(targets.values()).map(|(source, target)| source == target).collect();
+    if loops.contains(&true) { loops } else { Vec::new() }
 }
 
 /// A graph without rows whose ends are keys: all that is needed to render edges of which the keys are at hand.

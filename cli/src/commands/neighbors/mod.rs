@@ -47,7 +47,8 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
         (.., true) => Some([Some(Side::Out), Some(Side::In)]),
         _ => None,
     };
-    let asked = Asked::new(opened.native.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row)?;
+    let asked =
+        Asked::new(opened.native.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
     let found = asked.neighbors(sides, args.limit.get())?;
 
     console.show(&screen(&asked, &found.neighbors, found.more, console))?;
@@ -63,7 +64,7 @@ fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: u64, console: &Consol
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
     for neighbor in neighbors {
         let subject = format!("{} {}", neighbor.ty, neighbor.identity());
-        table.row([neighbor.direction, &neighbor.relation, &subject, &neighbor.facts()].map(Cell::from));
+        table.row([neighbor.word(), &neighbor.relation, &subject, &neighbor.facts()].map(Cell::from));
     }
     screen.table(&table);
     if more > 0 {

@@ -72,7 +72,7 @@ pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
 }
 
 fn bound_to(carry: &Carry) -> String {
-    let size = bytes(carry.files.iter().map(|file| file.size).sum());
+    let size = bytes(carry.files.iter().fold(0, |sum, file| sum.saturating_add(file.size)));
     match carry.files.as_slice() {
         [one] => format!("{} ({size})", one.name),
         several => format!("{} ({size})", of(several.len() as u64, "file")),

@@ -20,7 +20,7 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
     let mut found = Vec::new();
     let mut start = Some(0u64);
     for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
-        let end = start.zip(part.rows()).map(|(start, rows)| start + rows);
+        let end = start.zip(part.rows()).map(|(start, rows)| start.saturating_add(rows));
         let range = start.zip(end);
         start = end;
         if range.is_some_and(|(start, end)| within(&wanted, start, end).is_empty()) {
@@ -28,7 +28,7 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
         }
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
-            let inside = within(&wanted, nodes.start, nodes.start + nodes.rows as u64);
+            let inside = within(&wanted, nodes.start, nodes.start.saturating_add(nodes.rows as u64));
             if let Some(keys) = nodes.keys.as_ref().filter(|_| !inside.is_empty()) {
                 let at: UInt64Array = inside.iter().map(|row| row - nodes.start).collect();
                 found.push(take(keys.as_ref(), &at, None).map_err(broken)?);

@@ -10,6 +10,7 @@
 pub mod batch;
 pub mod capability;
 pub mod digest;
+pub mod faces;
 pub mod flow;
 pub mod json;
 pub mod key;

@@ -236,7 +236,7 @@ impl ContentDigest {
 }
 
 /// Whether a row is directed; rows that say nothing are.
-pub(super) fn is_directed(direction: Direction, rows: Option<&arrow_array::BooleanArray>, row: usize) -> bool {
+pub(crate) fn is_directed(direction: Direction, rows: Option<&arrow_array::BooleanArray>, row: usize) -> bool {
     match direction {
         Direction::Directed => true,
         Direction::Undirected => false,

@@ -24,6 +24,7 @@ mod tensor;
 mod tests;
 mod values;
 
+pub(crate) use content::is_directed;
 pub use content::{ContentDigest, RowHashes};
 pub(crate) use fact::edge_keys;
 pub use fact::key_hashes;

@@ -1,0 +1,166 @@
+//! The two faces of a graph: the same nodes and edges as a property graph and as RDF quads.
+//!
+//! [`Quads`] turns batches into quads, [`FromQuads`] turns what it made back into a property graph. The mapping is the
+//! GraphLake column of `docs/mapping.md`:
+//!
+//! | property graph | RDF |
+//! |---|---|
+//! | node | IRI: base, type, `/`, percent-encoded key; `rdf:type` of the type's IRI says that it exists |
+//! | label | `rdf:type` of the label's IRI |
+//! | value | literal of an XML Schema datatype, in canonical form; a list is one `rdf:JSON` literal, a set several literals |
+//! | null | no triple |
+//! | edge | triple |
+//! | its key, properties, missing direction, and its being one of several | a reifier of the triple, with triples of its own |
+//! | RDF term as key, IRI as relation or name | itself |
+//!
+//! A triple with n ≥ 1 reifiers is n edges, one without any is one. Identity from RDF and back needs nothing else;
+//! from a property graph and back it needs the description ([`crate::Graph`]), which knows types, widths and names.
+
+mod from_rdf;
+mod lexical;
+#[cfg(test)]
+mod tests;
+mod to_rdf;
+
+pub use from_rdf::FromQuads;
+pub use to_rdf::Quads;
+
+use crate::{Graph, KeyKind};
+
+/// The base of IRIs, where the user names none.
+pub const BASE: &str = "urn:x-isomorph:";
+
+/// The predicate that says that an edge has no direction. No name becomes this IRI: `#` is always encoded.
+pub const DIRECTED: &str = "urn:x-isomorph:model#directed";
+
+/// Behind the name of a bag's member that has a column of its name beside it.
+const MEMBER: &str = "#member";
+
+/// `rdf:type`.
+pub const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+
+/// `rdf:reifies`.
+pub const RDF_REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
+
+/// The datatype of JSON literals.
+pub const RDF_JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
+
+/// A quad. Terms are canonical texts, see [`crate::term`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quad<'a> {
+    /// An IRI, a blank node or a triple term.
+    pub subject: &'a str,
+    /// An IRI.
+    pub predicate: &'a str,
+    /// What is said.
+    pub object: Object<'a>,
+    /// Named graph; none is the default graph.
+    pub graph: Option<&'a str>,
+}
+
+/// The object of a quad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Object<'a> {
+    /// An IRI, a blank node or a triple term.
+    Term(&'a str),
+    /// A literal.
+    Literal {
+        /// Its lexical form.
+        lexical: &'a str,
+        /// IRI of its datatype.
+        datatype: &'a str,
+        /// Its language.
+        language: Option<&'a str>,
+        /// Its base direction, `ltr` or `rtl`.
+        direction: Option<&'a str>,
+    },
+}
+
+impl<'a> Object<'a> {
+    /// A literal without a language.
+    pub fn plain(lexical: &'a str, datatype: &'a str) -> Self {
+        Object::Literal { lexical, datatype, language: None, direction: None }
+    }
+}
+
+/// Appends a name or key as part of an IRI: letters, digits and `-._~` as they are, all other bytes percent-encoded.
+fn push_encoded(out: &mut String, name: &str) {
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+/// The name that [`push_encoded`] encoded.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut parts = text.split('%');
+    bytes.extend_from_slice(parts.next()?.as_bytes());
+    for part in parts {
+        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+        bytes.extend_from_slice(part.get(2..)?.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// IRIs of names below a base.
+struct Names<'g> {
+    graph: &'g Graph,
+    base: String,
+}
+
+impl Names<'_> {
+    fn below(&self, name: &str) -> String {
+        let mut iri = self.base.clone();
+        push_encoded(&mut iri, name);
+        iri
+    }
+
+    /// The IRI of a label: of its name, unless a node type has that.
+    fn label(&self, name: &str) -> String {
+        match self.graph.node_type(name) {
+            None => self.below(name),
+            Some(_) => {
+                let mut iri = format!("{}label#", self.base);
+                push_encoded(&mut iri, name);
+                iri
+            }
+        }
+    }
+
+    /// The label of an IRI.
+    fn label_of(&self, iri: &str) -> Option<String> {
+        let name = iri.strip_prefix(&self.base)?;
+        decoded(name.strip_prefix("label#").unwrap_or(name))
+    }
+
+    /// The IRI of a property or relation of a type: names of RDF terms are IRIs already.
+    fn predicate(&self, node: usize, name: &str) -> String {
+        if self.is_term(node) { name.to_owned() } else { self.below(name) }
+    }
+
+    fn is_term(&self, node: usize) -> bool {
+        self.graph.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Term)
+    }
+
+    /// What stands before the keys of a node type.
+    fn prefix(&self, node: usize) -> String {
+        match self.graph.nodes.get(node) {
+            Some(ty) if ty.key.kind != KeyKind::Term => self.below(&ty.name) + "/",
+            _ => String::new(),
+        }
+    }
+
+    /// Node type and key of a term.
+    fn node(&self, term: &str) -> Option<(usize, String)> {
+        let below = term.strip_prefix(&self.base).and_then(|rest| rest.split_once('/'));
+        let typed = below.and_then(|(ty, key)| Some((self.graph.node_type(&decoded(ty)?)?, decoded(key)?)));
+        typed.filter(|(ty, _)| !self.is_term(*ty)).or_else(|| {
+            let ty = (0..self.graph.nodes.len()).find(|ty| self.is_term(*ty))?;
+            Some((ty, term.to_owned()))
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! Columns as lexical forms, and back.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, StringArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use isomorph_error::{Error, Result};
+
+use super::RDF_JSON;
+use crate::json::{self, Value, push_string};
+use crate::xsd;
+
+/// The lexical forms of a column and their datatype, null where the cell is.
+pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
+    use DataType as T;
+    let xsd = |name: &str| format!("{}{name}", xsd::NAMESPACE);
+    let floats = |values: &mut dyn Iterator<Item = Option<f64>>| {
+        built(values, |value, out| {
+            // Writing to a builder cannot fail.
+            let _ = xsd::push_double(out, value);
+        })
+    };
+    let (texts, datatype) = match column.data_type() {
+        T::Float16 => return write(&cast(column, &T::Float64)?),
+        T::Float32 => {
+            let texts = built(&mut column.as_primitive::<Float32Type>().iter(), |value, out| {
+                let _ = xsd::push_float(out, value);
+            });
+            (texts, xsd("float"))
+        }
+        T::Float64 => (floats(&mut column.as_primitive::<Float64Type>().iter()), xsd("double")),
+        T::Binary => {
+            let texts = built(&mut column.as_binary::<i32>().iter(), |value, out| {
+                let _ = std::fmt::Write::write_str(out, &STANDARD.encode(value));
+            });
+            (texts, xsd("base64Binary"))
+        }
+        T::List(_) | T::LargeList(_) | T::FixedSizeList(_, _) => (json_texts(column)?, RDF_JSON.to_owned()),
+        data_type => {
+            let name = match data_type {
+                T::Null | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Dictionary(_, _) => "string",
+                T::Boolean => "boolean",
+                T::Date32 => "date",
+                T::Time32(_) | T::Time64(_) => "time",
+                T::Timestamp(_, _) => "dateTime",
+                T::Decimal128(_, _) | T::Decimal256(_, _) => "decimal",
+                integer if integer.is_integer() => "integer",
+                other => return Err(Error::unsupported(format!("values of type {other} as literals"))),
+            };
+            let texts = cast(column, &T::Utf8)?.as_string::<i32>().clone();
+            let fraction = matches!(name, "time" | "dateTime" | "decimal");
+            (if fraction { texts.iter().map(|text| text.map(trimmed)).collect() } else { texts }, xsd(name))
+        }
+    };
+    Ok((texts, datatype))
+}
+
+fn built<T>(values: &mut dyn Iterator<Item = Option<T>>, push: impl Fn(T, &mut StringBuilder)) -> StringArray {
+    let mut builder = StringBuilder::new();
+    for value in values {
+        match value {
+            Some(value) => {
+                push(value, &mut builder);
+                builder.append_value("");
+            }
+            None => builder.append_null(),
+        }
+    }
+    builder.finish()
+}
+
+/// A fraction without zeros at its end: the canonical form of decimals and times.
+fn trimmed(text: &str) -> String {
+    let Some((whole, rest)) = text.split_once('.') else { return text.to_owned() };
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (fraction, zone) = rest.split_at(end);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole}{zone}"),
+        fraction => format!("{whole}.{fraction}{zone}"),
+    }
+}
+
+fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    let exact = CastOptions { safe: false, ..Default::default() };
+    cast_with_options(column, to, &exact).map_err(|error| Error::malformed(error.to_string()))
+}
+
+/// JSON texts of a column: what JSON has no number or word for is a string with the lexical form.
+fn json_texts(column: &ArrayRef) -> Result<StringArray> {
+    let items = match column.data_type() {
+        DataType::List(_) => column,
+        DataType::LargeList(item) | DataType::FixedSizeList(item, _) => &cast(column, &DataType::List(item.clone()))?,
+        DataType::Boolean => return Ok(write(column)?.0),
+        data_type => {
+            let number = data_type.is_integer();
+            let (texts, _) = write(column)?;
+            let quoted = |text: &str| {
+                let mut out = String::new();
+                push_string(&mut out, text);
+                out
+            };
+            let bare = |text: &str| number || data_type.is_floating() && !text.ends_with(['N', 'F']);
+            let spelt = |text: &str| if bare(text) { text.to_owned() } else { quoted(text) };
+            return Ok(texts.iter().map(|text| text.map(spelt)).collect());
+        }
+    };
+    let list = items.as_list::<i32>();
+    let texts = json_texts(list.values())?;
+    let joined = |row: usize| {
+        let (from, to) = (list.value_offsets()[row] as usize, list.value_offsets()[row + 1] as usize);
+        let items = (from..to).map(|item| if texts.is_valid(item) { texts.value(item) } else { "null" });
+        format!("[{}]", items.collect::<Vec<_>>().join(","))
+    };
+    Ok((0..list.len()).map(|row| list.is_valid(row).then(|| joined(row))).collect())
+}
+
+/// The column of a type that has these lexical forms.
+///
+/// # Errors
+/// When a form is none of the type.
+pub(super) fn read(data_type: &DataType, texts: &[Option<String>]) -> Result<ArrayRef> {
+    use DataType as T;
+    let misfit = |text: &str| Error::malformed(format!("{text:?} is no value of type {data_type}"));
+    fn parsed<T: std::str::FromStr>(
+        texts: &[Option<String>],
+        misfit: impl Fn(&str) -> Error,
+    ) -> Result<Vec<Option<T>>> {
+        texts.iter().map(|text| text.as_ref().map(|text| text.parse().map_err(|_| misfit(text))).transpose()).collect()
+    }
+    Ok(match data_type {
+        T::Float32 => Arc::new(Float32Array::from(parsed::<f32>(texts, misfit)?)),
+        T::Float64 => Arc::new(Float64Array::from(parsed::<f64>(texts, misfit)?)),
+        T::Binary => {
+            let mut builder = BinaryBuilder::new();
+            for text in texts {
+                let bytes = text.as_ref().map(|text| STANDARD.decode(text).map_err(|_| misfit(text)));
+                builder.append_option(bytes.transpose()?);
+            }
+            Arc::new(builder.finish())
+        }
+        T::List(field) => {
+            let (mut items, mut lengths) = (Vec::new(), Vec::new());
+            for text in texts {
+                let before = items.len();
+                json::items(text.as_deref().unwrap_or("[]"), |item| {
+                    items.push(plain_text(item)?);
+                    Ok(())
+                })?;
+                lengths.push(items.len() - before);
+            }
+            let nulls: NullBuffer = texts.iter().map(Option::is_some).collect();
+            let items = read(field.data_type(), &items)?;
+            let offsets = OffsetBuffer::from_lengths(lengths);
+            let list = ListArray::try_new(Arc::clone(field), offsets, items, Some(nulls));
+            Arc::new(list.map_err(|error| Error::malformed(error.to_string()))?)
+        }
+        _ => cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)?,
+    })
+}
+
+/// The lexical form in an item of a JSON array; none for null.
+fn plain_text(raw: &str) -> Result<Option<String>> {
+    Ok(match json::value(raw)? {
+        Value::Null => None,
+        Value::Text(text) => Some(text.into_owned()),
+        _ => Some(raw.to_owned()),
+    })
+}
+
+/// Lexical form and datatype of a JSON value.
+pub(super) fn of_json(raw: &str) -> Result<(String, &'static str)> {
+    Ok(match json::value(raw)? {
+        Value::Text(text) => (text.into_owned(), xsd::STRING),
+        Value::Bool(value) => (value.to_string(), xsd::BOOLEAN),
+        Value::Integer(value) => (value.to_string(), xsd::INTEGER),
+        Value::Float(value) => {
+            let mut text = String::new();
+            let _ = xsd::push_double(&mut text, value);
+            (text, xsd::DOUBLE)
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) | Value::Number(_) => (raw.to_owned(), RDF_JSON),
+    })
+}
+
+/// The JSON value of a literal that [`of_json`] gave.
+pub(super) fn to_json(lexical: &str, datatype: &str) -> String {
+    match (xsd::read(datatype, lexical), lexical) {
+        (Some(xsd::Scalar::Text), _) => {
+            let mut out = String::new();
+            push_string(&mut out, lexical);
+            out
+        }
+        (Some(xsd::Scalar::Float(_)), "INF") => "Infinity".to_owned(),
+        (Some(xsd::Scalar::Float(_)), "-INF") => "-Infinity".to_owned(),
+        _ => lexical.to_owned(),
+    }
+}

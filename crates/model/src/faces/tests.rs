@@ -1,0 +1,198 @@
+//! Graphs as quads and back.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeSet;
+
+use arrow_array::UInt32Array;
+
+use super::*;
+use crate::zoo::{self, Build, Edges, Nodes, int64, text};
+use crate::{Batch, EdgeBatch, Ends, MemoryGraph};
+
+/// A quad as one line.
+fn line(quad: Quad<'_>) -> String {
+    let object = match quad.object {
+        Object::Term(term) => crate::term::ntriples(term),
+        Object::Literal { lexical, datatype, language: None, .. } => format!("{lexical:?}^^<{datatype}>"),
+        Object::Literal { lexical, language: Some(language), .. } => format!("{lexical:?}@{language}"),
+    };
+    let graph = quad.graph.map(|graph| format!(" {}", crate::term::ntriples(graph))).unwrap_or_default();
+    format!("{} <{}> {object}{graph}", crate::term::ntriples(quad.subject), quad.predicate)
+}
+
+/// The graph with its edges sorted, so that parallel ones stand together, cut into batches of `rows`.
+fn prepared(memory: &MemoryGraph, rows: usize) -> MemoryGraph {
+    let keyed = zoo::same(memory).into_iter().find(|(what, _)| *what == "ends as keys").unwrap().1;
+    let mut batches = Vec::new();
+    for batch in &keyed.batches {
+        let batch = match batch {
+            Batch::Edges(edges) => Batch::Edges(sorted(edges)),
+            other => other.clone(),
+        };
+        batches.extend((0..batch.rows()).step_by(rows).map(|at| batch.slice(at, rows.min(batch.rows() - at))));
+    }
+    MemoryGraph { graph: keyed.graph, batches }
+}
+
+fn sorted(edges: &EdgeBatch) -> EdgeBatch {
+    let texts = |ends: &Ends| match ends {
+        Ends::Keys(keys) => lexical::write(keys).unwrap().0,
+        Ends::Rows(_) => panic!("rows"),
+    };
+    let (sources, targets) = (texts(&edges.source), texts(&edges.target));
+    let mut order: Vec<u32> = (0..edges.rows as u32).collect();
+    let relation = |row: usize| edges.relations.as_ref().map(|all| all.index.value(row));
+    order.sort_by_key(|row| {
+        let row = *row as usize;
+        (sources.value(row), relation(row), targets.value(row))
+    });
+    let order = UInt32Array::from(order);
+    let take = |column: &arrow_array::ArrayRef| arrow_select::take::take(column, &order, None).unwrap();
+    let ends = |ends: &Ends| match ends {
+        Ends::Keys(keys) => Ends::Keys(take(keys)),
+        Ends::Rows(_) => panic!("rows"),
+    };
+    use arrow_array::cast::AsArray;
+    use std::sync::Arc;
+    EdgeBatch {
+        source: ends(&edges.source),
+        target: ends(&edges.target),
+        directed: edges.directed.as_ref().map(|all| take(&(Arc::new(all.clone()) as _)).as_boolean().clone()),
+        relations: edges.relations.as_ref().map(|all| crate::Relations {
+            names: all.names.clone(),
+            index: take(&(Arc::new(all.index.clone()) as _)).as_primitive().clone(),
+        }),
+        properties: edges.properties.iter().map(|column| column.as_ref().map(take)).collect(),
+        ..edges.clone()
+    }
+}
+
+fn lines(memory: &MemoryGraph) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut take = |quad: Quad<'_>| {
+        all.push(line(quad));
+        Ok(())
+    };
+    let mut quads = Quads::new(&memory.graph, None);
+    memory.batches.iter().for_each(|batch| quads.batch(batch, &mut take).unwrap());
+    quads.finish(&mut take).unwrap();
+    all
+}
+
+fn there_and_back(memory: &MemoryGraph, base: Option<&str>) -> MemoryGraph {
+    let mut back = FromQuads::new(&memory.graph, base);
+    let mut take = |quad: Quad<'_>| {
+        back.take(quad);
+        Ok(())
+    };
+    let mut quads = Quads::new(&memory.graph, base);
+    for batch in &memory.batches {
+        quads.batch(batch, &mut take).unwrap();
+    }
+    quads.finish(&mut take).unwrap();
+    back.finish().unwrap()
+}
+
+#[test]
+fn a_small_graph_reads_as_one_would_write_it() {
+    let mut build = Build::default();
+    let person = build.nodes(
+        Nodes::keyed("person", int64([1, 2]))
+            .labels(&[&["Admin"], &["person"]])
+            .column("name", text([Some("ann b"), None]))
+            .column("scores", zoo::lists(int64([Some(1), None]), &[Some(2), None])),
+    );
+    build.edges(
+        Edges::keys(person, "knows", person, int64([1, 1, 2]), int64([2, 2, 1]))
+            .column("since", zoo::dates([None, None, Some(-1)])),
+    );
+    let memory = build.finish();
+    let (rdf, xsd) = ("http://www.w3.org/1999/02/22-rdf-syntax-ns#", crate::xsd::NAMESPACE);
+    let short = |line: &String| {
+        let line = line.replace(rdf, "rdf:").replace(xsd, "xsd:").replace("urn:x-isomorph:", ":");
+        line.replace(|c: char| c.is_ascii_hexdigit() && line.contains("_:e"), "")
+    };
+    let all: Vec<String> = lines(&memory).iter().map(short).collect();
+    assert_eq!(
+        all[..7],
+        [
+            "<:person/1> <rdf:type> <:person>",
+            "<:person/1> <rdf:type> <:Admin>",
+            "<:person/1> <:name> \"ann b\"^^<xsd:string>",
+            "<:person/1> <:scores> \"[1,null]\"^^<rdf:JSON>",
+            "<:person/2> <rdf:type> <:person>",
+            "<:person/2> <rdf:type> <:label#person>",
+            "<:person/1> <:knows> <:person/2>",
+        ]
+    );
+    // Two edges are one triple with two reifiers; a third says its date.
+    assert_eq!(all.len(), 12);
+    assert_eq!(lines(&memory).iter().filter(|line| line.contains("#reifies> <<( ")).count(), 3);
+    assert!(
+        lines(&memory).iter().any(
+            |line| line.ends_with("<urn:x-isomorph:since> \"1969-12-31\"^^<http://www.w3.org/2001/XMLSchema#date>")
+        )
+    );
+}
+
+#[test]
+fn every_typed_graph_comes_back() {
+    for (name, memory) in [zoo::property_graphs(), zoo::wide_property_graphs(), zoo::bundled_graphs()].concat() {
+        let memory = MemoryGraph { graph: crate::Graph { documents: Vec::new(), ..memory.graph }, ..memory };
+        let expected = memory.digest_table().unwrap();
+        for (rows, base) in [(1_000_000, None), (1, Some("http://example.org/g/"))] {
+            let back = there_and_back(&prepared(&memory, rows), base).digest_table().unwrap();
+            assert_eq!(expected.differences(&back), [], "{name}, {rows}");
+        }
+    }
+}
+
+#[test]
+fn rdf_is_itself() {
+    let memory = MemoryGraph {
+        batches: zoo::rdf().batches.into_iter().filter(|batch| !matches!(batch, Batch::Groups(_))).collect(),
+        ..zoo::rdf()
+    };
+    let all: BTreeSet<String> = lines(&memory).into_iter().collect();
+    let expected = [
+        "<urn:s> <urn:p> <urn:o> <urn:g1>",
+        "<urn:s> <urn:p> <urn:o> <urn:g2>",
+        "<urn:s> <urn:p> <urn:o> <urn:g3>",
+        "_:r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:s> <urn:p> <urn:o> )>> <urn:g1>",
+        "_:r <urn:label> \"chat\"@fr <urn:g1>",
+    ];
+    assert_eq!(all, expected.into_iter().map(str::to_owned).collect());
+    assert_eq!(there_and_back(&memory, None).digest().unwrap(), memory.digest().unwrap());
+}
+
+#[test]
+fn reifiers_do_not_depend_on_batches() {
+    let loops = zoo::property_graphs().into_iter().find(|(name, _)| *name == "loops and parallel edges").unwrap().1;
+    let [whole, cut] = [1_000, 1].map(|rows| lines(&prepared(&loops, rows)));
+    assert_eq!(whole, cut);
+    assert_eq!(whole.iter().filter(|line| line.contains("reifies")).count(), 9);
+}
+
+#[test]
+fn keyed_edges_are_reified_by_their_keys() {
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("n", int64([1, 2])));
+    build
+        .edges(Edges::keys(node, "r", node, int64([1, 2]), int64([2, 1])).keyed(crate::Key::utf8(), text(["a/1", ""])));
+    let memory = build.finish();
+    assert!(lines(&memory).iter().any(|line| line.starts_with("<urn:x-isomorph:r#a%2F1> ")));
+    assert_eq!(there_and_back(&memory, None).digest().unwrap(), memory.digest().unwrap());
+}
+
+#[test]
+fn what_has_no_quads_is_refused() {
+    let memory = zoo::annnet();
+    let mut quads = Quads::new(&memory.graph, None);
+    let refused = memory.batches.iter().filter(|batch| quads.batch(batch, &mut |_| Ok(())).is_err()).count();
+    assert!(refused > 4, "{refused}");
+    let social = zoo::property_graphs().remove(3).1;
+    let edges = social.batches.iter().find(|batch| matches!(batch, Batch::Edges(_))).unwrap();
+    let error = Quads::new(&social.graph, None).batch(edges, &mut |_| Ok(())).unwrap_err();
+    assert_eq!(error.message(), "ends are rows where keys are wanted");
+}

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use arrow_array::{Array, ArrayRef};
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Findings, Kind, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::Encoding;
 
@@ -19,7 +19,12 @@ pub(super) fn extra_files(
     findings: &mut Findings,
 ) -> Result<()> {
     let expected: HashSet<String> = expected.collect();
-    for entry in root.list(directory)? {
+    let listed = match root.list(directory) {
+        // Web servers have no listing.
+        Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage) => return Ok(()),
+        listed => listed?,
+    };
+    for entry in listed {
         if !expected.contains(&entry.name) {
             findings.push(&rules::FILE_EXTRA, "nothing calls for this file", entry.name);
         }

@@ -13,6 +13,8 @@ mod cells;
 mod columns;
 mod content;
 mod encode;
+#[cfg(test)]
+mod example;
 mod fact;
 mod json;
 mod order;

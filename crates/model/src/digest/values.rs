@@ -91,14 +91,12 @@ pub(super) fn same_length(column: &dyn Array, rows: usize, name: &str) -> Result
     Err(Error::usage(lengths).at(Place::field(name)))
 }
 
-/// Whether there is a column of this name: then a member of the bag with that name is another property.
-fn has_column(properties: &[Property], name: &str) -> bool {
-    properties.iter().any(|property| property.kind != ValueKind::Bag && property.name == name)
-}
-
-/// The name of a member of a bag beside a column of the same name. No column is called so.
-fn beside_column(name: &str) -> String {
-    format!("{name}\0")
+/// The name under which a member of a bag is told: beside a column of the same name it is another property, and the
+/// empty name is taken by the elements themselves. No column is called so.
+fn told_as(properties: &[Property], name: &str) -> String {
+    let is_column = |property: &Property| property.kind != ValueKind::Bag && property.name == name;
+    let taken = name.is_empty() || properties.iter().any(is_column);
+    if taken { format!("{name}\0") } else { name.to_owned() }
 }
 
 /// The sums of a bag, by the names of its members.
@@ -124,7 +122,7 @@ impl<'a> Bag<'a> {
             false => *self.by_name.get(name).unwrap_or(&self.lines.len()),
         };
         if at == self.lines.len() {
-            let line = if has_column(self.properties, name) { beside_column(name) } else { name.to_owned() };
+            let line = told_as(self.properties, name);
             let stem = stem(&line);
             self.lines.push((line, stem, Sum::default()));
             self.by_name.insert(name.to_owned(), at);

@@ -205,6 +205,13 @@ fn a_member_beside_a_column_of_its_name_is_another_property() {
 }
 
 #[test]
+fn a_member_without_a_name_is_no_node() {
+    let memory = bundled(&[("a", &[], 1.0, r#"{"":1}"#)], &[]);
+    let nodes = crate::digest::Line::new(LineKind::Nodes, &["node"], "");
+    assert_eq!(memory.digest_table().unwrap().get(&nodes).count, 1);
+}
+
+#[test]
 fn widths_and_declarations_are_in_the_schema_digest() {
     let memory = typed::social();
     let schema = schema_digest(&memory.graph);

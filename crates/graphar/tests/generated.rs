@@ -134,7 +134,7 @@ fn properties(dice: &mut Dice, of_edge: bool) -> Vec<Property> {
         list_of(DataType::Utf8),
         list_of(DataType::Int64),
     ];
-    let names = ["a", "B", "name x", "labels", "adj_list", "vertex_count", "id", "weight"];
+    let names = ["a", "B", "x.y", "labels", "adj_list", "vertex_count", "id", "weight"];
     let mut left: Vec<&str> = names.to_vec();
     (0..dice.roll(5))
         .map(|_| {

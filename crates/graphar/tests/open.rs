@@ -210,3 +210,35 @@ fn unknown_keys_and_types_are_kept() {
     assert_eq!(extra, r#"{"a":"1.0"}"#);
     assert_eq!(MemoryGraph::read(&graph).unwrap().batches.len(), 1);
 }
+
+#[test]
+fn what_is_no_key_and_no_known_type_comes_back_as_it_was() {
+    let home = tempfile::tempdir().unwrap();
+    graph(home.path(), "");
+    let primaries = "        is_primary: true\n      - name: took\n        data_type: duration\n      - name: other\n        data_type: string\n        is_primary: true\n";
+    fs::write(home.path().join("v.vertex.yml"), VERTEX.replace("        is_primary: true\n", primaries)).unwrap();
+    fs::write(home.path().join("vertex/v/id/chunk0"), "_graphArVertexIndex,id,took,other\n0,7,PT1H,a\n1,8,,b\n")
+        .unwrap();
+    fs::write(home.path().join("g.graph.yml"), GRAPH.replace("gar/v1", "gar/v1 (duration)")).unwrap();
+    let graph = GraphAr::open(&Location::from_path(home.path()), &OpenOptions::default()).unwrap();
+    assert_eq!(graph.graph().nodes[0].key.kind, isomorph_model::KeyKind::Row);
+    let to = Location::from_path(&home.path().join("again"));
+    let write = isomorph_graphar::WriteOptions { hints: true, ..Default::default() };
+    support::pump::write_as(&graph, graph.graph(), &write, &to, 10).unwrap();
+    let again = GraphAr::open(&to, &OpenOptions::default()).unwrap();
+    assert_eq!(again.graph().nodes, graph.graph().nodes);
+    assert_eq!(again.graph().metadata["version"], "gar/v1 (duration)");
+    assert_eq!(support::digest::digests(&again), support::digest::digests(&graph));
+    // By default the types are those that the published library knows.
+    let to = Location::from_path(&home.path().join("plain"));
+    support::pump::write_as(&graph, graph.graph(), &Default::default(), &to, 10).unwrap();
+    let plain = GraphAr::open(&to, &OpenOptions::default()).unwrap();
+    assert!(plain.graph().nodes[0].properties.iter().all(|property| !property.declared.contains_key("type")));
+    // A single primary property that is not to be the key stays none.
+    let by_row = OpenOptions { key_row: true, columns: Some(vec!["id".into()]), ..OpenOptions::default() };
+    let graph = GraphAr::open(&Location::from_path(home.path()), &by_row).unwrap();
+    let to = Location::from_path(&home.path().join("row"));
+    support::pump::write_as(&graph, graph.graph(), &Default::default(), &to, 10).unwrap();
+    let row = GraphAr::open(&to, &OpenOptions::default()).unwrap();
+    assert_eq!(row.graph().nodes[0].key.kind, isomorph_model::KeyKind::Row);
+}

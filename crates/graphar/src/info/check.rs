@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use isomorph_error::{Findings, Place};
+use isomorph_error::{Error, Findings, Place, Result, Severity};
 use isomorph_model::Cardinality;
 
 use super::{EdgeInfo, FileType, GraphInfo, PropertyGroup, PropertyInfo, Version, VertexInfo};
@@ -12,9 +12,22 @@ use crate::rules;
 /// The most offsets of a vertex chunk that the published library reads, less one.
 pub(crate) const REFERENCE_VERTEX_CHUNK: u64 = 131_071;
 
+/// The first finding that is an error, as one.
+///
+/// # Errors
+/// That one.
+pub(crate) fn refuse(findings: &Findings) -> Result<()> {
+    let worst = findings.by_rule().filter_map(|(_, kept)| kept.first());
+    match worst.into_iter().find(|finding| finding.rule.severity == Severity::Error) {
+        Some(finding) => Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone())),
+        None => Ok(()),
+    }
+}
+
 impl GraphInfo {
-    /// Adds every breach of a metadata rule to `findings`.
-    pub(crate) fn check(&self, graph_file: &str, findings: &mut Findings) {
+    /// Adds every breach of a metadata rule to `findings`: what the files say, without a look at the data. `graph_file`
+    /// is the name of the graph file.
+    pub fn check(&self, graph_file: &str, findings: &mut Findings) {
         version(self.version.as_ref(), graph_file, findings);
         let mut types = HashSet::new();
         for vertex in &self.vertices {

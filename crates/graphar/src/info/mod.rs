@@ -11,8 +11,10 @@ mod read;
 mod tests;
 mod version;
 
+pub(crate) use check::refuse;
 pub use group::{PropertyGroup, PropertyInfo};
 pub use kinds::{AdjListType, FileType, ListItem, ValueType};
+pub use read::Files;
 pub use version::Version;
 
 /// Keys of an information file that GraphAr does not know, with their texts; lists and mappings as JSON.

@@ -12,14 +12,15 @@ use crate::rules;
 use crate::yml::{Fields, parse};
 
 /// Opens an information file by its name relative to the graph file; nothing when there is none.
-pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Result<Option<Bytes>>;
+pub type Files<'a> = &'a dyn Fn(&str) -> Result<Option<Bytes>>;
 
 impl GraphInfo {
     /// Reads the graph file `name` and, through `files`, every file that it names.
     ///
     /// # Errors
-    /// When a file is missing, is not YAML, or lacks what cannot be guessed. The rest goes to `findings`.
-    pub(crate) fn read(name: &str, bytes: &[u8], files: Files<'_>, findings: &mut Findings) -> Result<GraphInfo> {
+    /// When a file is missing, is not YAML, or lacks what cannot be guessed. The rest goes to `findings`; see also
+    /// [`GraphInfo::check`].
+    pub fn read(name: &str, bytes: &[u8], files: Files<'_>, findings: &mut Findings) -> Result<GraphInfo> {
         let map = parse(name, bytes, findings)?;
         let mut fields = Fields::new(name, map, findings);
         let mut graph = GraphInfo {
@@ -86,7 +87,7 @@ fn extra_info(fields: &mut Fields<'_>) -> Result<Vec<(String, String)>> {
     fields.each("extra_info", |mut pair| {
         let (key, _) = pair.required("key")?;
         let value = pair.text("value")?.map(|(text, _)| text).unwrap_or_default();
-        pair.rest();
+        pair.pass_over_rest();
         Ok((key, value))
     })
 }
@@ -191,7 +192,7 @@ fn adj_list(mut fields: Fields<'_>, nested: &mut Vec<Vec<PropertyGroup>>) -> Res
     if !groups.is_empty() {
         nested.push(groups);
     }
-    fields.rest();
+    fields.pass_over_rest();
     Ok(list)
 }
 
@@ -212,7 +213,7 @@ fn group(mut fields: Fields<'_>) -> Result<PropertyGroup> {
     if group.properties.is_empty() {
         fields.find(&rules::META_GROUP_EMPTY, "a property group without properties", "properties");
     }
-    fields.rest();
+    fields.pass_over_rest();
     Ok(group)
 }
 
@@ -237,7 +238,7 @@ fn property(mut fields: Fields<'_>) -> Result<PropertyInfo> {
             Error::broken(&rules::META_CARDINALITY, format!("{word:?} is no cardinality")).at(place)
         })?,
     };
-    fields.rest();
+    fields.pass_over_rest();
     Ok(PropertyInfo { name, value_type, primary, nullable, cardinality })
 }
 

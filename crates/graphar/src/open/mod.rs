@@ -7,7 +7,7 @@ mod select;
 pub use options::OpenOptions;
 pub use place::detect;
 
-use isomorph_error::{Error, Findings, Result, Severity};
+use isomorph_error::{Findings, Result};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Document, Graph};
 use isomorph_storage::{Location, Root};
@@ -49,14 +49,14 @@ impl GraphAr {
     /// # Errors
     /// [`isomorph_error::Kind::NotFound`], [`isomorph_error::Kind::Usage`] for options that do not fit the graph,
     /// [`isomorph_error::Kind::Incomplete`] when an information file is missing, and the first broken rule of severity
-    /// [`Severity::Error`] in the information and count files.
+    /// [`isomorph_error::Severity::Error`] in the information and count files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
         let (beside, graph_file) = place::manifest(location)?;
         let mut info = place::load(&beside, &graph_file, &mut findings)?;
         select::select_types(&mut info, options.types.as_deref())?;
         info.check(&graph_file, &mut findings);
-        refuse(&findings)?;
+        crate::info::refuse(&findings)?;
         let columns = select::Columns::new(&info, options)?;
         select::check_filters(&info, options)?;
         let (root, below) =
@@ -116,15 +116,6 @@ impl GraphAr {
     /// The directory of the data.
     pub fn root(&self) -> &Root {
         &self.root
-    }
-}
-
-/// The first finding that is an error.
-fn refuse(findings: &Findings) -> Result<()> {
-    let worst = findings.by_rule().filter_map(|(_, kept)| kept.first());
-    match worst.into_iter().find(|finding| finding.rule.severity == Severity::Error) {
-        Some(finding) => Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone())),
-        None => Ok(()),
     }
 }
 

@@ -26,8 +26,11 @@ pub static META_KEY_MISSING: Rule = error(
 );
 
 /// A key that GraphAr does not know.
-pub static META_KEY_UNKNOWN: Rule =
-    note("GAR-META-KEY-UNKNOWN", "an information file holds keys that GraphAr does not know; they are kept", "");
+pub static META_KEY_UNKNOWN: Rule = note(
+    "GAR-META-KEY-UNKNOWN",
+    "an information file holds no keys that GraphAr does not know; those beside its own keys are kept as hints",
+    "",
+);
 
 /// A value of the wrong form.
 pub static META_VALUE: Rule =

@@ -2,17 +2,20 @@
 
 use std::collections::HashSet;
 
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::schema::DocumentBody;
-use isomorph_model::{Direction, EdgeType, Graph, LabelVocabulary, NodeType};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, NodeType, Property};
 
 use super::WriteOptions;
 use super::groups::groups;
 use super::names::{check_name, file_part};
 use super::options::{EDGE_CHUNK, MAX_VERTEX_CHUNK, VERTEX_CHUNK};
-use super::types::{key_property, property};
-use crate::hints::{EXTRA_INFO, Hints, TypeHint, edge_key};
-use crate::info::{AdjList, AdjListType, EdgeInfo, FileType, GraphInfo, Unknown, VertexInfo};
+use super::sink::graph_file;
+use super::types::{key_property, property as checked_property};
+use crate::hints::{EXTRA_INFO, Hints, TypeHint, VERSION, edge_key};
+use crate::info::{
+    AdjList, AdjListType, EdgeInfo, FileType, GraphInfo, PropertyInfo, Unknown, ValueType, Version, VertexInfo,
+};
 use crate::rules;
 use crate::yml::check_text;
 
@@ -24,10 +27,11 @@ use crate::yml::check_text;
 pub(super) fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
     refuse(graph)?;
     let hints = if options.hints { Hints::read(graph) } else { Hints::default() };
+    let planner = Planner { options, version: version(graph, options) };
     let mut info = GraphInfo {
         name: options.name.clone().or_else(|| graph.name.clone()),
         prefix: None,
-        version: Some(options.version.clone()),
+        version: Some(planner.version.clone()),
         labels: hints.labels.clone(),
         extra_info: extra_info(graph)?,
         unknown: known_again(&hints.unknown),
@@ -38,14 +42,15 @@ pub(super) fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
     }
     for ty in &graph.nodes {
         let hint = hints.vertices.get(&ty.name).cloned().unwrap_or_default();
-        info.vertices.push(vertex(ty, options, &hint)?);
+        info.vertices.push(planner.vertex(ty, &hint)?);
     }
     for ty in &graph.edges {
         let (source, relation, target) = graph.edge_name(ty);
         let hint = hints.edges.get(&edge_key(&source, &relation, &target)).cloned().unwrap_or_default();
-        info.edges.push(edge(graph, ty, &info.vertices, options, &hint)?);
+        info.edges.push(planner.edge(graph, ty, &info.vertices, &hint)?);
     }
     distinct(&info)?;
+    sound(&info)?;
     Ok(info)
 }
 
@@ -94,100 +99,144 @@ fn known_again(unknown: &Unknown) -> Unknown {
     unknown.iter().filter(scalar).cloned().collect()
 }
 
-fn vertex(ty: &NodeType, options: &WriteOptions, hint: &TypeHint) -> Result<VertexInfo> {
-    let name = file_part("vertex type", &ty.name)?;
-    let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
-    let chunk_size = options.vertex_chunk.or(hinted).unwrap_or(VERTEX_CHUNK);
-    if !(1..=MAX_VERTEX_CHUNK).contains(&chunk_size) {
-        return Err(Error::usage(format!("vertex chunks of {chunk_size}")).hint("from 1 to 67,108,864 vertices"));
-    }
-    let labels = match &ty.labels {
-        _ if !options.label_files => Vec::new(),
-        LabelVocabulary::None => Vec::new(),
-        LabelVocabulary::Declared(labels) => labels.clone(),
-        LabelVocabulary::Open => {
-            return Err(Error::usage(format!(
-                "the labels of {} must be declared before its rows are written",
-                ty.name
-            )));
-        }
-    };
-    for label in &labels {
-        check_name("label", label)?;
-    }
-    let mut properties: Vec<_> = key_property(ty)?.into_iter().collect();
-    for one in &ty.properties {
-        properties
-            .push(property(one, false).map_err(|error| error.at(Place::field(format!("{}.{}", ty.name, one.name))))?);
-    }
-    let taken = if labels.is_empty() { &["vertex_count"][..] } else { &["vertex_count", "labels"] };
-    Ok(VertexInfo {
-        file: format!("{name}.vertex.yml"),
-        ty: ty.name.clone(),
-        chunk_size,
-        prefix: format!("vertex/{name}/"),
-        labels,
-        groups: groups(properties, options, hint, taken)?,
-        version: Some(options.version.clone()),
-        unknown: known_again(&hint.unknown),
-    })
+/// The version to state: what was asked for, or, with hints, what the graph's own files stated.
+fn version(graph: &Graph, options: &WriteOptions) -> Version {
+    let own = graph.metadata.get(VERSION).map(|text| Version::parse(text));
+    own.filter(|own| options.hints && own.is_known()).unwrap_or_else(|| options.version.clone())
 }
 
-fn edge(
-    graph: &Graph,
-    ty: &EdgeType,
-    vertices: &[VertexInfo],
-    options: &WriteOptions,
-    hint: &TypeHint,
-) -> Result<EdgeInfo> {
-    let (source, relation, target) = graph.edge_name(ty);
-    let shown = format!("{source} -{relation}- {target}");
-    let lost = |what: &str| Err(would_lose(format!("{shown}: {what}")));
-    if ty.relation.fixed().is_none() {
-        return lost("GraphAr has one relation for each edge type");
+/// What every type is planned by.
+struct Planner<'a> {
+    options: &'a WriteOptions,
+    version: Version,
+}
+
+impl Planner<'_> {
+    fn vertex(&self, ty: &NodeType, hint: &TypeHint) -> Result<VertexInfo> {
+        let options = self.options;
+        let name = file_part("vertex type", &ty.name)?;
+        let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
+        let chunk_size = options.vertex_chunk.or(hinted).unwrap_or(VERTEX_CHUNK);
+        if !(1..=MAX_VERTEX_CHUNK).contains(&chunk_size) {
+            return Err(Error::usage(format!("vertex chunks of {chunk_size}")).hint("from 1 to 67,108,864 vertices"));
+        }
+        let labels = match &ty.labels {
+            _ if !options.label_files => Vec::new(),
+            LabelVocabulary::None => Vec::new(),
+            LabelVocabulary::Declared(labels) => labels.clone(),
+            LabelVocabulary::Open => {
+                let message = format!("the labels of {} must be declared before its rows are written", ty.name);
+                return Err(Error::usage(message));
+            }
+        };
+        for label in &labels {
+            check_name("label", label)?;
+        }
+        let mut properties: Vec<_> = key_property(ty)?.into_iter().collect();
+        for one in &ty.properties {
+            properties.push(self.property(one, false, &ty.name)?);
+        }
+        if ty.key.kind == KeyKind::Row {
+            primaries_again(&mut properties, ty);
+        }
+        let taken = if labels.is_empty() { &["vertex_count"][..] } else { &["vertex_count", "labels"] };
+        Ok(VertexInfo {
+            file: format!("{name}.vertex.yml"),
+            ty: ty.name.clone(),
+            chunk_size,
+            prefix: format!("vertex/{name}/"),
+            labels,
+            groups: groups(properties, options, hint, taken)?,
+            version: Some(self.version.clone()),
+            unknown: known_again(&hint.unknown),
+        })
     }
-    if ty.key.is_some() {
-        return lost("edges of GraphAr have no keys");
+
+    fn edge(&self, graph: &Graph, ty: &EdgeType, vertices: &[VertexInfo], hint: &TypeHint) -> Result<EdgeInfo> {
+        let options = self.options;
+        let (source, relation, target) = graph.edge_name(ty);
+        let shown = format!("{source} -{relation}- {target}");
+        let lost = |what: &str| Err(would_lose(format!("{shown}: {what}")));
+        if ty.relation.fixed().is_none() {
+            return lost("GraphAr has one relation for each edge type");
+        }
+        if ty.key.is_some() {
+            return lost("edges of GraphAr have no keys");
+        }
+        if ty.layered {
+            return lost("GraphAr has no layers");
+        }
+        let directed = match ty.direction {
+            Direction::Directed => true,
+            Direction::Undirected => false,
+            Direction::PerRow => return lost("a GraphAr edge type is directed or not, as a whole"),
+        };
+        let name = edge_key(&source, &relation, &target);
+        file_part("edge type", &name)?;
+        check_name("edge type", &relation)?;
+        let size = |ty: usize| vertices.get(ty).map(|vertex| vertex.chunk_size);
+        let (Some(source_chunk_size), Some(target_chunk_size)) = (size(ty.source), size(ty.target)) else {
+            return Err(Error::broken(&rules::META_ENDS, format!("{shown} is between types that are not there")));
+        };
+        let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
+        let chunk_size = options.edge_chunk.or(hinted).unwrap_or(EDGE_CHUNK);
+        if !(1..=1 << 40).contains(&chunk_size) {
+            return Err(Error::usage(format!("edge chunks of {chunk_size}")).hint("from 1 to 2^40 edges"));
+        }
+        let mut properties = Vec::new();
+        for one in &ty.properties {
+            properties.push(self.property(one, true, &name)?);
+        }
+        Ok(EdgeInfo {
+            file: format!("{name}.edge.yml"),
+            source,
+            relation,
+            target,
+            chunk_size,
+            source_chunk_size,
+            target_chunk_size,
+            // What was not stated stays so.
+            directed: (directed || hint.directed || hint.chunk_size == 0).then_some(directed),
+            prefix: format!("edge/{name}/"),
+            lists: lists(options, hint)?,
+            groups: groups(properties, options, hint, &["adj_list", "offset", "vertex_count", "edge_count"])?,
+            version: Some(self.version.clone()),
+            unknown: known_again(&hint.unknown),
+        })
     }
-    if ty.layered {
-        return lost("GraphAr has no layers");
+
+    /// The entry for a property. With hints, text of a user-defined type gets its type back.
+    fn property(&self, property: &Property, of_edge: bool, of: &str) -> Result<PropertyInfo> {
+        let mut info = checked_property(property, of_edge)
+            .map_err(|error| error.at(Place::field(format!("{of}.{}", property.name))))?;
+        let declared = property.declared.get("type").map(|token| ValueType::from_token(token));
+        if let Some(other @ ValueType::Other(_)) = declared
+            && self.options.hints
+            && info.value_type == ValueType::String
+        {
+            info.value_type = other;
+        }
+        Ok(info)
     }
-    let directed = match ty.direction {
-        Direction::Directed => true,
-        Direction::Undirected => false,
-        Direction::PerRow => return lost("a GraphAr edge type is directed or not, as a whole"),
+}
+
+/// Primary properties of a type whose rows are its keys are said to be primary again, where that does not make one of
+/// them the key.
+fn primaries_again(properties: &mut [PropertyInfo], ty: &NodeType) {
+    let was_primary = |info: &PropertyInfo| {
+        let own = ty.properties.iter().find(|property| property.name == info.name);
+        own.is_some_and(|property| property.declared.get("primary").is_some_and(|value| value == "true"))
     };
-    let name = edge_key(&source, &relation, &target);
-    file_part("edge type", &name)?;
-    check_name("edge type", &relation)?;
-    let size = |ty: usize| vertices.get(ty).map(|vertex| vertex.chunk_size);
-    let (Some(source_chunk_size), Some(target_chunk_size)) = (size(ty.source), size(ty.target)) else {
-        return Err(Error::broken(&rules::META_ENDS, format!("{shown} is between types that are not there")));
-    };
-    let hinted = (hint.chunk_size > 0).then_some(hint.chunk_size);
-    let chunk_size = options.edge_chunk.or(hinted).unwrap_or(EDGE_CHUNK);
-    if !(1..=1 << 40).contains(&chunk_size) {
-        return Err(Error::usage(format!("edge chunks of {chunk_size}")).hint("from 1 to 2^40 edges"));
+    let primary: Vec<usize> = (0..properties.len()).filter(|at| was_primary(&properties[*at])).collect();
+    if let [only] = primary[..]
+        && properties[only].can_be_key()
+    {
+        return;
     }
-    let mut properties = Vec::new();
-    for one in &ty.properties {
-        properties.push(property(one, true).map_err(|error| error.at(Place::field(format!("{name}.{}", one.name))))?);
+    for at in primary {
+        properties[at].primary = true;
+        properties[at].nullable = false;
     }
-    Ok(EdgeInfo {
-        file: format!("{name}.edge.yml"),
-        source,
-        relation,
-        target,
-        chunk_size,
-        source_chunk_size,
-        target_chunk_size,
-        directed: Some(directed),
-        prefix: format!("edge/{name}/"),
-        lists: lists(options, hint)?,
-        groups: groups(properties, options, hint, &["adj_list", "offset", "vertex_count", "edge_count"])?,
-        version: Some(options.version.clone()),
-        unknown: known_again(&hint.unknown),
-    })
 }
 
 fn lists(options: &WriteOptions, hint: &TypeHint) -> Result<Vec<AdjList>> {
@@ -217,4 +266,11 @@ fn distinct(info: &GraphInfo) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses information files that break a rule.
+fn sound(info: &GraphInfo) -> Result<()> {
+    let mut findings = Findings::default();
+    info.check(&graph_file(info), &mut findings);
+    crate::info::refuse(&findings)
 }

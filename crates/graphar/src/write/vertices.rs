@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{LabelColumn, NodeBatch, NodeType};
+use isomorph_model::{KeyKind, LabelColumn, NodeBatch, NodeType};
 use isomorph_tables::{Compression, Encoding};
 
 use super::columns::{stored, stored_keys};
@@ -156,9 +156,9 @@ impl VertexWriter {
     }
 }
 
-/// Where the column of `property` comes from: properties come first, so that a key without name takes what is left.
+/// Where the column of `property` comes from.
 fn source(ty: &NodeType, property: &PropertyInfo) -> Result<From> {
-    if property.primary {
+    if property.primary && ty.key.kind != KeyKind::Row {
         return Ok(From::Key);
     }
     let at = ty.properties.iter().position(|own| own.name == property.name);

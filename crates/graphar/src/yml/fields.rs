@@ -126,18 +126,25 @@ impl<'a> Fields<'a> {
     }
 
     /// What nobody asked for, as key and text; lists and mappings as JSON.
-    pub fn rest(self) -> Vec<(String, String)> {
-        let mut kept = Vec::new();
-        for (key, node) in self.left {
+    pub fn rest(mut self) -> Vec<(String, String)> {
+        self.find_rest("not a key of GraphAr; it is kept");
+        let text = |node| match node {
+            Node::Scalar { text, .. } => text,
+            other => json(&other).to_string(),
+        };
+        self.left.into_iter().map(|(key, node)| (key, text(node))).collect()
+    }
+
+    /// Passes over what nobody asked for.
+    pub fn pass_over_rest(mut self) {
+        self.find_rest("not a key of GraphAr; it is passed over");
+    }
+
+    fn find_rest(&mut self, message: &str) {
+        for (key, node) in &self.left {
             let place = Place::file(self.file).line(node.line()).in_field(key.clone());
-            self.findings.push(&rules::META_KEY_UNKNOWN, "not a key of GraphAr", place);
-            let text = match node {
-                Node::Scalar { text, .. } => text,
-                other => json(&other).to_string(),
-            };
-            kept.push((key, text));
+            self.findings.push(&rules::META_KEY_UNKNOWN, message, place);
         }
-        kept
     }
 }
 

@@ -186,8 +186,7 @@ impl Layout {
         }
         let is = |column, wanted: &[DataType]| self.data_type(column).is_some_and(|found| wanted.contains(found));
         let texts = [Column::RelName, Column::DstName, Column::Labels, Column::Props];
-        let text_types = [DataType::Utf8, DataType::LargeUtf8, DataType::Null];
-        if !texts.into_iter().all(|column| is(column, &text_types)) {
+        if !texts.into_iter().all(|column| self.data_type(column).is_some_and(is_text)) {
             return Dialect::Other;
         }
         let types = |integer, float| {
@@ -210,7 +209,8 @@ fn column_type(name: &str, data_type: &DataType, wanted: &str) -> Error {
         .at(Place::field(name))
 }
 
-fn is_text(data_type: &DataType) -> bool {
+/// Whether columns of this type can hold text.
+pub(crate) fn is_text(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => true,
         DataType::Dictionary(_, values) => is_text(values),

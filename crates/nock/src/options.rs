@@ -30,7 +30,7 @@ pub struct OpenOptions {
     /// Where it spills; the system's directory for temporary files if nothing is given.
     pub scratch: Option<Scratch>,
     /// Inputs of at most this many rows are settled while they are opened (see [`crate::Nock::settle`]), so that the
-    /// description has exact counts.
+    /// description has exact counts. Text always is: it does not say how many rows it has.
     pub settle_up_to: u64,
     /// Rows of a piece of a scan, about: larger row groups are read as several pieces, so that all cores have work.
     pub piece_rows: u64,

@@ -72,7 +72,7 @@ impl Partition {
         let (name, size) = (blob.name().to_owned(), blob.size());
         let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
         let table = match format {
-            Format::Parquet => TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())?,
+            Format::Parquet => TableReader::open(blob, Encoding::Parquet, &with_words())?,
             Format::Csv => open_text(&blob, tolerance)?,
         };
         let rows = table.row_count();
@@ -238,6 +238,13 @@ impl Partition {
         let numbers = mask.values().set_indices().map(owner).collect();
         normalize(&flat, Numbers::Listed(numbers), &self.reading(wanted))
     }
+}
+
+/// Relations and labels come as dictionaries: they have few distinct values, which need not be copied into every row.
+fn with_words() -> ReadOptions {
+    let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let fields = [Column::RelName, Column::Labels].map(|column| Field::new(column.name(), words.clone(), true));
+    ReadOptions::declared(Arc::new(Schema::new(fields.to_vec())))
 }
 
 /// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.

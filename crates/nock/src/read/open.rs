@@ -1,6 +1,6 @@
 //! Opening a dataset.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Graph;
@@ -39,15 +39,16 @@ pub struct Nock {
     pub(crate) graph: Graph,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
+    /// Set once strict reading has found nothing.
+    pub(crate) approved: OnceLock<()>,
     settled: OnceLock<Settled>,
-    settling: Mutex<()>,
 }
 
 impl Nock {
     /// Opens a file, or a directory of partitions.
     ///
-    /// Reads metadata. Inputs of at most [`OpenOptions::settle_up_to`] rows, and directories whose statistics show
-    /// shadow rows, are settled too.
+    /// Reads metadata. Inputs of at most [`OpenOptions::settle_up_to`] rows, text, and directories whose statistics
+    /// show shadow rows, are settled too, which reads names.
     ///
     /// # Errors
     /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, or two files claim
@@ -93,22 +94,27 @@ impl Nock {
             is_directory,
             has_shadows: false,
             noticed,
+            approved: OnceLock::new(),
             settled: OnceLock::new(),
-            settling: Mutex::new(()),
         };
-        let mut foreign = false;
-        for partition in &nock.partitions {
-            foreign = foreign || partition.has_foreign_rows()?;
-        }
-        let small = rows.is_some_and(|rows| rows <= options.settle_up_to);
-        if small || (foreign && nock.partitions.len() > 1) {
-            // A broken row does not keep a file from being opened: reading and validating it will name the row.
-            let settled = nock.settle().ok().map(|settled| settled.unresolved_shadows > 0);
-            foreign = settled.unwrap_or(foreign);
-        }
-        nock.has_shadows = foreign;
+        nock.has_shadows = nock.look_for_shadows(rows);
         nock.graph = graph(&nock, nock.settled.get());
         Ok(nock)
+    }
+
+    /// Whether nodes need a property for the partition of foreign nodes; settles where that is the way to know.
+    ///
+    /// A broken row does not keep a file from being opened: reading and validating it will name the row.
+    fn look_for_shadows(&self, rows: Option<u64>) -> bool {
+        let unresolved = || self.settle().ok().map(|settled| settled.unresolved_shadows > 0);
+        // Text has no statistics: to find out anything it must be read, and then everything can be found out.
+        if rows.is_none_or(|rows| rows <= self.options.settle_up_to)
+            && let Some(unresolved) = unresolved()
+        {
+            return unresolved;
+        }
+        let foreign = self.partitions.iter().any(|partition| partition.has_foreign_rows().unwrap_or(true));
+        foreign && (self.partitions.len() == 1 || unresolved().unwrap_or(true))
     }
 
     /// Compares all names, once, and says what was found. Scans of nodes need it and do it by themselves.
@@ -119,10 +125,8 @@ impl Nock {
         if let Some(settled) = self.settled.get() {
             return Ok(settled);
         }
-        let _only_one = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(settled) = self.settled.get() {
-            return Ok(settled);
-        }
+        // No lock is held meanwhile: two threads that come at once do the work twice, but none waits for a lock inside
+        // a pool that the other one needs.
         let settled = self.compare_names()?;
         Ok(self.settled.get_or_init(|| settled))
     }

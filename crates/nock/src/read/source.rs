@@ -35,8 +35,9 @@ impl Source for Nock {
         if request.order == EdgeOrder::Target || request.order == EdgeOrder::Source && self.edge_orders(0).is_empty() {
             return Err(Error::unsupported("the edges of this file do not come in that order"));
         }
-        if self.options.tolerance == Tolerance::Strict {
+        if self.options.tolerance == Tolerance::Strict && self.approved.get().is_none() {
             validate::refuse(self)?;
+            let _ = self.approved.set(());
         }
         let (nodes, edges) = depths(request.tables);
         if (nodes, edges) == (Depth::None, Depth::None) {

@@ -18,7 +18,7 @@ use super::props_map::from_map;
 use super::shape::cast_strict;
 use super::split::arrow_error;
 use crate::columns::{Column, ColumnSet};
-use crate::layout::EDGES;
+use crate::layout::{EDGES, is_text};
 use crate::rules;
 
 /// A sequence of rows: each node row followed by its edge rows.
@@ -126,7 +126,10 @@ pub(crate) fn explode(
                 let of_edges = cast_strict(&as_text(of_edges)?, column.data_type(), name)?;
                 push(name, sequence.column(column, &of_edges)?);
             }
-            (_, None) => push(name, sequence.column(column, &missing(name, column.data_type(), sources.len()))?),
+            (_, None) => {
+                let of_edges = missing(name, column.data_type(), sources.len())?;
+                push(name, sequence.column(column, &of_edges)?);
+            }
         }
     }
     for (field, column) in members.fields().iter().zip(members.columns()) {
@@ -134,7 +137,7 @@ pub(crate) fn explode(
         let asked = Column::named(name).is_none_or(|column| wanted.has(column) && column != Column::EdgeId);
         if asked && batch.column_by_name(name).is_none() {
             let column = as_text(column)?;
-            let of_nodes = missing(name, column.data_type(), batch.num_rows());
+            let of_nodes = missing(name, column.data_type(), batch.num_rows())?;
             push(name, sequence.column(&of_nodes, &column)?);
         }
     }
@@ -146,13 +149,12 @@ pub(crate) fn explode(
 }
 
 /// Cells of rows that have no such column: the empty text in the format's own columns, null in further ones.
-fn missing(name: &str, data_type: &DataType, rows: usize) -> ArrayRef {
-    match data_type {
-        DataType::Utf8 if Column::named(name).is_some() => {
-            Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows)))
-        }
-        _ => new_null_array(data_type, rows),
+fn missing(name: &str, data_type: &DataType, rows: usize) -> Result<ArrayRef> {
+    if Column::named(name).is_none() || !is_text(data_type) {
+        return Ok(new_null_array(data_type, rows));
     }
+    let blank: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", rows)));
+    cast_strict(&blank, data_type, name)
 }
 
 /// For each member of the lists, in order, the row of its list; and the members that are in a list at all.

@@ -93,6 +93,9 @@ pub fn certificate(certificate: &Certificate, args: &ConvertArgs, directory: boo
     counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
     screen.table(&counts);
     match (&certificate.result, args.lossy) {
+        (Some(result), _) if result.schema != certificate.source.schema => {
+            screen.plain("read back, and equal in content and order", Some(Mark::Sound))
+        }
         (Some(_), _) => screen.plain("read back, and equal", Some(Mark::Sound)),
         (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
         (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),

@@ -58,7 +58,7 @@ impl Bundled {
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
         let (Some(slots), Some(ty), Some(base), Some(target)) = (
             self.bundling.nodes.get(batch.ty),
-            self.inner.graph().nodes.get(batch.ty),
+            self.bundling.typed.nodes.get(batch.ty),
             self.bases.get(batch.ty),
             self.bundling.bundled.nodes.first(),
         ) else {
@@ -81,7 +81,7 @@ impl Bundled {
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
         let (Some(slots), Some(ty), Some(target)) = (
             self.bundling.edges.get(batch.ty),
-            self.inner.graph().edges.get(batch.ty),
+            self.bundling.typed.edges.get(batch.ty),
             self.bundling.bundled.edges.first(),
         ) else {
             return Err(Error::usage("no such edge type"));

@@ -124,3 +124,12 @@ fn fixtures_have_no_errors_but_quirks() {
         assert!(found.worst() <= Some(Severity::Warning), "{file}: {:?}", ids(&found));
     }
 }
+
+#[test]
+fn whoever_fails_on_props_is_told_where_they_are() {
+    let rows = [node("a"), edge("a", 0, "r", "a"), Row { props: Some(r#"{"a":}"#), ..edge("a", 1, "r", "a") }];
+    let nock = open_bytes(file(&rows), &OpenOptions::default()).unwrap();
+    let error = view(&nock).unwrap_err();
+    assert_eq!(error.broken_rule(), Some(&rules::PROPS_JSON));
+    assert_eq!((error.place().row, error.place().file.as_deref()), (Some(2), Some("memory.parq")));
+}

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use isomorph_error::Result;
+use isomorph_error::{Place, Result};
 use isomorph_model::{Batch, NodeBatch, Part};
 
 use super::Nock;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::Wanted;
-use crate::rows::{Depth, Split, split};
+use crate::rows::{Depth, Split, broken_props, split};
 use crate::settle::Position;
 
 /// Node and edge rows of one piece.
@@ -71,11 +71,12 @@ impl Part for RowPart<'_> {
             let now: Vec<usize> = now.iter().map(|position| (position.row() - row) as usize).collect();
             row = end;
             let (nodes, edges) = split(&rows, &what, start, &now)?;
-            if let Some(nodes) = nodes {
-                start += nodes.rows as u64;
-                take(Batch::Nodes(nodes))?;
-            }
-            edges.map_or(Ok(()), |edges| take(Batch::Edges(edges)))
+            start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
+            let batches = nodes.map(Batch::Nodes).into_iter().chain(edges.map(Batch::Edges));
+            batches.map(&mut *take).collect::<Result<()>>().map_err(|error| {
+                // Whoever took the rows parses props, once, and cannot know where they come from.
+                broken_props(&rows).map_or(error, |found| found.at(Place::file(&partition.name)))
+            })
         })
     }
 

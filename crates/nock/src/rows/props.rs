@@ -7,7 +7,7 @@ use arrow_array::{Array, StringArray};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::Members;
 
-use super::Numbers;
+use super::{Numbers, Rows};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
@@ -47,6 +47,17 @@ fn looks_sound(props: &StringArray) -> bool {
     props.iter().flatten().all(|cell| {
         let cell = cell.as_bytes();
         matches!((cell.first(), cell.last()), (None, None) | (Some(b'{'), Some(b'}'))) || cell == b"null"
+    })
+}
+
+/// The first cell that looks like an object and is none.
+pub(crate) fn broken_props(rows: &Rows) -> Option<Error> {
+    let props = rows.props.as_ref()?;
+    let mut members = Members::default();
+    props.iter().enumerate().find_map(|(row, cell)| {
+        let error = members.read(cell.unwrap_or_default(), |_, _| Ok(())).err()?;
+        let place = Place::field(Column::Props.name()).row(rows.numbers.at(row));
+        Some(Error::broken(&rules::PROPS_JSON, error.message()).at(place))
     })
 }
 

@@ -1,12 +1,13 @@
 //! One file of rows, of the kind that the options ask for.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_storage::{StagedFile, Staging};
 use isomorph_tables::{Encoding, TableWriter};
-use std::sync::Arc;
 
 use super::nested::Nested;
 use super::options::CreateOptions;
@@ -16,11 +17,6 @@ use super::text::SortedText;
 use crate::Format;
 use crate::columns::Column;
 use crate::rows::{map_field, to_map};
-
-/// Name of the only file of a destination.
-pub(super) fn file_name(staging: &Staging, _options: &CreateOptions) -> String {
-    staging.destination().file_name().to_owned()
-}
 
 /// Name of a partition's file.
 pub(super) fn part_name(id: u32, options: &CreateOptions) -> String {

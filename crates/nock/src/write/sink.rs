@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, EdgeBatch, Graph, NodeBatch, Sink, Written};
 use isomorph_storage::Staging;
 
-use super::file::{file_name, row_file};
+use super::file::row_file;
 use super::options::CreateOptions;
 use super::partitioned::Partitioned;
 use super::sides::{Edges, Nodes, rows};
@@ -54,7 +54,7 @@ impl NockWriter {
         options.check()?;
         let target = Target::of(graph, options)?;
         let file: Box<dyn RowFile> = match &options.partitions {
-            None => row_file(staging, &file_name(staging, options), &target, options)?,
+            None => row_file(staging, staging.destination().file_name(), &target, options)?,
             Some(partitions) => Box::new(Partitioned::create(staging, &target, options, partitions)?),
         };
         Ok(Box::new(NockWriter { target, file, nodes: None, done: 0, open: None }))

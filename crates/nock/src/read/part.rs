@@ -72,8 +72,8 @@ impl Part for RowPart<'_> {
             row = end;
             let (nodes, edges) = split(&rows, &what, start, &now)?;
             start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
-            let batches = nodes.map(Batch::Nodes).into_iter().chain(edges.map(Batch::Edges));
-            batches.map(&mut *take).collect::<Result<()>>().map_err(|error| {
+            let mut batches = nodes.map(Batch::Nodes).into_iter().chain(edges.map(Batch::Edges));
+            batches.try_for_each(&mut *take).map_err(|error| {
                 // Whoever took the rows parses props, once, and cannot know where they come from.
                 broken_props(&rows).map_or(error, |found| found.at(Place::file(&partition.name)))
             })

@@ -242,3 +242,38 @@ fn what_is_no_key_and_no_known_type_comes_back_as_it_was() {
     let row = GraphAr::open(&to, &OpenOptions::default()).unwrap();
     assert_eq!(row.graph().nodes[0].key.kind, isomorph_model::KeyKind::Row);
 }
+
+#[test]
+fn counts_that_no_file_bears_out_cost_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let source = support::social::social(20);
+    let at = Location::from_path(&home.path().join("social"));
+    support::pump::write_as(&source, &source.graph, &Default::default(), &at, 100).unwrap();
+    let huge = "chunk_size: 4611686018427387904";
+    for name in ["person", "city"] {
+        let yml = home.path().join(format!("social/{name}.vertex.yml"));
+        let text = fs::read_to_string(&yml).unwrap();
+        fs::write(&yml, text.replace("chunk_size: 65536", huge)).unwrap();
+        fs::write(home.path().join(format!("social/vertex/{name}/vertex_count")), (1u64 << 61).to_le_bytes()).unwrap();
+    }
+    let few = isomorph_tables::Predicate::equal("id", 1000);
+    let options = OpenOptions { filters: [("person".to_owned(), few)].into(), ..OpenOptions::default() };
+    let only = |types: &str, options: OpenOptions| OpenOptions { types: Some(vec![types.to_owned()]), ..options };
+    for options in [
+        only("person", options),
+        only("city", OpenOptions::default()),
+        only("city", OpenOptions { columns: Some(Vec::new()), ..OpenOptions::default() }),
+    ] {
+        let graph = GraphAr::open(&at, &options).unwrap();
+        let read = graph
+            .scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0)))
+            .and_then(|parts| parts.iter().try_for_each(|part| part.read(&mut |_| Ok(()))));
+        // The filtered one reads what passes; the counts of the edges do not fit any more.
+        assert!(read.is_ok() || read.unwrap_err().broken_rule().unwrap().id == "GAR-COUNT-ROWS");
+        if options.columns.is_none() {
+            let mut findings = isomorph_error::Findings::default();
+            graph.validate(&mut findings).unwrap();
+            assert_eq!(findings.worst(), Some(isomorph_error::Severity::Error));
+        }
+    }
+}

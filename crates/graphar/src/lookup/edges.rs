@@ -109,7 +109,7 @@ impl GraphAr {
                 aligned.push(*vertex);
                 from = to;
             }
-            total += usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX / 2);
+            total = usize::try_from(rows.end - rows.start).map_or(usize::MAX, |rows| total.saturating_add(rows));
             starts.push(total);
         }
         let found = self.read_segments(edge, table, list, &segments)?;

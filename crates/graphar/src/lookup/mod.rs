@@ -47,17 +47,27 @@ const OPEN_FILES: usize = 512;
 /// Offsets that are kept: 32 MiB.
 const OFFSETS: usize = 4 << 20;
 
+/// Counts that are kept.
+const COUNTS: usize = 1 << 16;
+
 /// What look-ups keep.
 pub(crate) struct Lookups {
     readers: Cache<String, TableReader>,
     /// By offset file and block.
     offsets: Cache<(String, u64), Arc<[i64]>>,
+    /// Edges of a part, by count file.
+    counts: Cache<String, u64>,
     pages: PageCache,
 }
 
 impl Default for Lookups {
     fn default() -> Self {
-        Lookups { readers: Cache::new(OPEN_FILES), offsets: Cache::new(OFFSETS), pages: PageCache::default() }
+        Lookups {
+            readers: Cache::new(OPEN_FILES),
+            offsets: Cache::new(OFFSETS),
+            counts: Cache::new(COUNTS),
+            pages: PageCache::default(),
+        }
     }
 }
 

@@ -11,8 +11,10 @@ use isomorph_storage::Root;
 use isomorph_tables::{Encoding, Selection, TableReader};
 
 use super::Lookups;
+use crate::counts::read_count;
+use crate::layout::{check_chunks, chunk_count};
 use crate::rules;
-use crate::table::{List, OFFSET};
+use crate::table::{List, OFFSET, missing};
 
 /// Offsets that are read at once: those of a page of our files.
 const BLOCK: u64 = 4096;
@@ -22,7 +24,8 @@ impl Lookups {
     /// counted in the part.
     ///
     /// # Errors
-    /// [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], and those of reading.
+    /// [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], and those of
+    /// reading.
     pub fn edges_of(&self, root: &Root, list: &List, part: u64, vertex: u64) -> Result<std::ops::Range<u64>> {
         let path = list.layout.offset(part);
         let parquet = list.encoding == Encoding::Parquet;
@@ -45,7 +48,25 @@ impl Lookups {
         if begin < 0 || begin > end {
             return Err(Error::broken(&rules::OFFSET_FALLS, format!("from {begin} to {end}")).at(place()));
         }
-        Ok(begin.unsigned_abs()..end.unsigned_abs())
+        let (begin, end) = (begin.unsigned_abs(), end.unsigned_abs());
+        let edges = self.count(root, list, part)?;
+        if end > edges {
+            let message = format!("up to {end} of {edges} edges");
+            return Err(Error::broken(&rules::OFFSET_END, message).at(place()));
+        }
+        Ok(begin..end)
+    }
+
+    /// The number of edges of a part. The counts of other parts are not read for it.
+    fn count(&self, root: &Root, list: &List, part: u64) -> Result<u64> {
+        let path = list.layout.edge_count(part);
+        if let Some(count) = self.counts.get(&path) {
+            return Ok(count);
+        }
+        let count = read_count(root, &path)?.ok_or_else(|| missing(&path))?;
+        check_chunks(chunk_count(count, list.chunk_size), "the edge count").map_err(|error| error.at(path.as_str()))?;
+        self.counts.keep(path, count, 1);
+        Ok(count)
     }
 
     /// The offsets of a block and the one behind it, or all.

@@ -130,6 +130,7 @@ fn relative_to(base: &Location, prefix: &str) -> Option<String> {
         Some(("file", path)) => path,
         Some(_) => return strip(prefix, &base.to_string()),
         None if prefix.starts_with('/') => prefix,
+        None if has_drive(prefix) => return None,
         None => return Some(prefix.to_owned()),
     };
     let here = base.as_path()?;
@@ -139,6 +140,14 @@ fn relative_to(base: &Location, prefix: &str) -> Option<String> {
         let rest = Path::new(absolute).strip_prefix(&here).ok()?;
         rest.to_str().map(str::to_owned)
     })
+}
+
+/// Whether a prefix is an absolute path of another system: `C:/…`, `C:\…`.
+fn has_drive(prefix: &str) -> bool {
+    let mut chars = prefix.chars();
+    chars.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && chars.next() == Some(':')
+        && matches!(chars.next(), None | Some('/' | '\\'))
 }
 
 /// What is left of `prefix` behind the directory `base`.
@@ -160,6 +169,8 @@ mod tests {
         assert_eq!(relative_to(&base, "/data/graphs/"), None);
         assert_eq!(relative_to(&base, "/tmp/graphar/nebula2graphar/"), None);
         assert_eq!(relative_to(&base, "s3://bucket/graph/"), None);
+        assert_eq!(relative_to(&base, "C:\\data\\graph\\"), None);
+        assert_eq!(relative_to(&base, "c:/data/"), None);
         assert_eq!(strip("s3://bucket/graph/sub/", "s3://bucket/graph").as_deref(), Some("/sub/"));
         assert_eq!(strip("s3://bucket/graph2/", "s3://bucket/graph"), None);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Batch, Columns, Part};
 use isomorph_tables::{Predicate, Selection};
 
@@ -176,8 +176,8 @@ impl EdgePart<'_> {
 
 impl Part for EdgePart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.read_chunk(take).map_err(|error| match error.broken_rule() {
-            Some(rule) if rule.id.starts_with("GAR-") => self.scan.table.with_other_lists(error, self.scan.list),
+        self.read_chunk(take).map_err(|error| match error.kind() {
+            Kind::Malformed | Kind::Incomplete => self.scan.table.with_other_lists(error, self.scan.list),
             _ => error,
         })
     }

@@ -54,9 +54,11 @@ impl FilteredChunk<'_> {
 
     /// The rows for which all are true. Conditions on one group are read together.
     fn all(&self, all: &[Predicate]) -> Result<Ranges> {
-        let whole = || std::iter::once(0..self.rows).filter(|rows| !rows.is_empty()).collect::<Ranges>();
+        if all.is_empty() {
+            return Err(Error::usage("a condition without properties"));
+        }
         let mut by_group: BTreeMap<usize, Vec<Predicate>> = BTreeMap::new();
-        let mut found = whole();
+        let mut found: Ranges = std::iter::once(0..self.rows).filter(|rows| !rows.is_empty()).collect();
         for one in all {
             let mut groups =
                 one.columns().into_iter().map(|column| self.group_of(column)).collect::<Result<Vec<_>>>()?;

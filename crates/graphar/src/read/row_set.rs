@@ -17,8 +17,10 @@ pub(crate) struct RowSet {
 }
 
 impl RowSet {
-    /// The set of the given ranges, in order and apart, of a table of `rows` rows.
-    pub fn new(rows: u64, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) -> Self {
+    /// The set of the given ranges, in order and apart. It takes no more memory than its last member asks for: how many
+    /// rows a table claims to have does not matter.
+    pub fn new(ranges: &[std::ops::Range<u64>]) -> Self {
+        let rows = ranges.last().map_or(0, |range| range.end);
         let mut words = vec![0u64; usize::try_from(rows.div_ceil(WORD)).unwrap_or_default()];
         for range in ranges {
             let mut row = range.start;
@@ -73,7 +75,8 @@ impl RowSet {
     /// The members within `range`, as ranges.
     pub fn within(&self, range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
         let mut found: Vec<std::ops::Range<u64>> = Vec::new();
-        for row in range.filter(|row| self.rank(*row).is_some()) {
+        let end = range.end.min(self.words.len() as u64 * WORD);
+        for row in (range.start..end).filter(|row| self.rank(*row).is_some()) {
             match found.last_mut() {
                 Some(last) if last.end == row => last.end += 1,
                 _ => found.push(row..row + 1),
@@ -112,7 +115,7 @@ mod tests {
 
     #[test]
     fn ranks_and_members_are_inverse() {
-        let set = RowSet::new(300, [3..5, 60..130, 299..300]);
+        let set = RowSet::new(&[3..5, 60..130, 299..300]);
         let members: Vec<u64> = (3..5).chain(60..130).chain(299..300).collect();
         assert_eq!(set.len(), members.len() as u64);
         for (rank, row) in members.iter().enumerate() {
@@ -121,5 +124,7 @@ mod tests {
         }
         assert_eq!((set.rank(0), set.rank(59), set.rank(10_000), set.select(set.len())), (None, None, None, None));
         assert_eq!(set.within(0..70), [3..5, 60..70]);
+        assert_eq!(set.within(0..u64::MAX), [3..5, 60..130, 299..300]);
+        assert_eq!(RowSet::new(&[]).len(), 0);
     }
 }

@@ -13,7 +13,7 @@ use isomorph_tables::Selection;
 use super::filter::{FilteredChunk, count};
 use super::{LabelFile, RowSet, Steps, label_column};
 use crate::rules;
-use crate::table::{Chunk, Target, VertexTable};
+use crate::table::{Chunk, Target, VertexTable, open_chunk};
 
 /// One vertex chunk.
 pub(crate) struct VertexPart<'a> {
@@ -44,8 +44,9 @@ impl VertexTable {
     /// # Errors
     /// Those of reading.
     pub fn row_set(&self) -> Result<RowSet> {
-        let rows = self.rows()?;
-        let Some(filter) = &self.filter else { return Ok(RowSet::new(rows, std::iter::once(0..rows))) };
+        let Some(filter) = &self.filter else {
+            return Ok(RowSet::new(std::slice::from_ref(&(0..self.rows()?))));
+        };
         let mut passing = Vec::new();
         for chunk in 0..self.chunks()? {
             let path = |group| self.layout.chunk(group, chunk);
@@ -55,7 +56,7 @@ impl VertexTable {
             let first = chunk * self.info.chunk_size;
             passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
         }
-        Ok(RowSet::new(rows, passing))
+        Ok(RowSet::new(&passing))
     }
 }
 
@@ -73,6 +74,32 @@ impl VertexPart<'_> {
     }
 }
 
+/// Labels times rows of a batch.
+const LABEL_BITS: usize = 1 << 28;
+
+impl VertexPart<'_> {
+    /// When no column is read, compares the number of rows with that of a file that states its own: a count alone can
+    /// claim anything.
+    fn check_rows(&self) -> Result<()> {
+        let table = self.table;
+        let groups = table.info.groups.iter().enumerate();
+        let stating = groups.map(|(number, group)| (number, group.file_type.encoding()));
+        let Some((number, encoding)) = stating.into_iter().find(|(_, encoding)| !encoding.is_text()) else {
+            return Ok(());
+        };
+        let path = table.layout.chunk(number, self.chunk);
+        let stored = open_chunk(&table.root, &path, encoding, Vec::new())?.row_count();
+        let expected = table.chunk_rows(self.chunk)?;
+        match stored.filter(|stored| *stored != expected) {
+            None => Ok(()),
+            Some(stored) => {
+                let message = format!("{stored} rows instead of the {expected} that the counts say");
+                Err(Error::broken(&rules::COUNT_ROWS, message).at(Place::file(path)))
+            }
+        }
+    }
+}
+
 impl Part for VertexPart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let table = self.table;
@@ -85,7 +112,11 @@ impl Part for VertexPart<'_> {
             ranges.iter().fold(selection, |selection, ranges| selection.rows(ranges.clone()))
         };
         let wanted = |target: Target| !self.keys_only || target == Target::Key;
-        let mut steps = Steps::new(rows, self.batch_rows);
+        let labels = &table.info.labels;
+        let labelled = !self.keys_only && !labels.is_empty();
+        // Each row needs a bit for each label.
+        let batch_rows = if labelled { self.batch_rows.min(LABEL_BITS / labels.len().max(1)) } else { self.batch_rows };
+        let mut steps = Steps::new(rows, batch_rows);
         let mut chunks = Vec::new();
         for group in &table.groups {
             let columns: Vec<_> = group.columns.iter().filter(|column| wanted(column.target)).cloned().collect();
@@ -99,8 +130,9 @@ impl Part for VertexPart<'_> {
             steps.push(path, chunk.batches(selection())?);
             opened.push((chunk, columns));
         }
-        let labels = &table.info.labels;
-        let labelled = !self.keys_only && !labels.is_empty();
+        if opened.is_empty() && !labelled {
+            self.check_rows()?;
+        }
         if labelled {
             let file = LabelFile::open(table, self.chunk)?;
             steps.push(&file.path, file.batches(labels.iter().map(String::as_str), selection())?);

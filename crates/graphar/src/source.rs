@@ -5,7 +5,8 @@ use std::sync::Arc;
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 
-use crate::read::{Bounds, EdgePart, EdgeScan, RowSet, VertexPart};
+use crate::layout::chunk_count;
+use crate::read::{Bounds, EdgePart, EdgeScan, EmptyPart, PartOffsets, RowSet, VertexPart};
 use crate::table::{EdgeTable, List, VertexTable};
 use crate::{GraphAr, rules};
 
@@ -101,7 +102,13 @@ impl GraphAr {
     fn edges<'a>(&'a self, ty: usize, ends_only: bool, request: &Request, parts: &mut Parts<'a>) -> Result<()> {
         let list = self.edge_table(ty)?.list_in_order(request.order)?;
         let scan = self.edge_scan(ty, list, ends_only, request.batch_rows)?;
-        parts.extend(self.chunks_of(scan)?.into_iter().map(|(_, _, part)| Box::new(part) as Box<dyn Part + 'a>));
+        let scan = Arc::new(scan);
+        parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| Box::new(part) as Box<dyn Part + 'a>));
+        if list.kind.ordered() && self.edge_table(ty)?.filters.is_empty() {
+            let counts = list.counts()?;
+            let empty = (0..).zip(&counts.edges).filter(|(_, edges)| **edges == 0).map(|(part, _)| part);
+            parts.extend(empty.map(|part| Box::new(EmptyPart { scan: Arc::clone(&scan), part }) as Box<dyn Part + 'a>));
+        }
         Ok(())
     }
 
@@ -115,20 +122,21 @@ impl GraphAr {
         list: &'a List,
         batch_rows: usize,
     ) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
-        self.chunks_of(self.edge_scan(ty, list, false, batch_rows)?)
+        self.chunks_of(&Arc::new(self.edge_scan(ty, list, false, batch_rows)?))
     }
 
-    fn chunks_of<'a>(&'a self, scan: EdgeScan<'a>) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
+    fn chunks_of<'a>(&'a self, scan: &Arc<EdgeScan<'a>>) -> Result<Vec<(u64, u64, EdgePart<'a>)>> {
         let (table, list) = (scan.table, scan.list);
         let counts = list.counts().map_err(|error| table.with_other_lists(error, list))?;
-        let scan = Arc::new(scan);
         let mut chunks = Vec::new();
         for (part, edges) in (0..).zip(&counts.edges) {
-            let bounds = Arc::new(Bounds::default());
-            for chunk in 0..crate::layout::chunk_count(*edges, list.chunk_size) {
+            let (bounds, offsets) = (Arc::new(Bounds::default()), Arc::new(PartOffsets::default()));
+            let number = chunk_count(*edges, list.chunk_size);
+            for chunk in 0..number {
                 let rows = list.chunk_rows(*edges, chunk);
-                let (scan, bounds) = (Arc::clone(&scan), Arc::clone(&bounds));
-                chunks.push((part, chunk, EdgePart { scan, part, chunk, rows, bounds }));
+                let (bounds, offsets) = (Arc::clone(&bounds), Arc::clone(&offsets));
+                let (scan, last) = (Arc::clone(scan), chunk + 1 == number);
+                chunks.push((part, chunk, EdgePart { scan, part, chunk, rows, last, bounds, offsets }));
             }
         }
         Ok(chunks)

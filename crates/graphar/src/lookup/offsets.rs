@@ -2,10 +2,6 @@
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::{Encoding, Selection, TableReader};
@@ -14,7 +10,7 @@ use super::Lookups;
 use crate::counts::read_count;
 use crate::layout::{check_chunks, chunk_count};
 use crate::rules;
-use crate::table::{List, OFFSET, missing};
+use crate::table::{List, OFFSET, check_offsets, missing, offset_fields, offset_values};
 
 /// Offsets that are read at once: those of a page of our files.
 const BLOCK: u64 = 4096;
@@ -71,16 +67,8 @@ impl Lookups {
 
     /// The offsets of a block and the one behind it, or all.
     fn load(&self, root: &Root, list: &List, path: &str, block: Option<u64>) -> Result<Arc<[i64]>> {
-        // Text must be told the type; the width of others is theirs.
-        let declared = || match list.encoding.is_text() {
-            true => vec![Field::new(OFFSET, DataType::Int64, true)],
-            false => Vec::new(),
-        };
-        let reader = self.reader(root, path, list.encoding, declared)?;
-        if reader.schema().column_with_name(OFFSET).is_none() {
-            let place = Place::file(path).in_field(OFFSET);
-            return Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {OFFSET}")).at(place));
-        }
+        let reader = self.reader(root, path, list.encoding, || offset_fields(list.encoding))?;
+        check_offsets(&reader, path)?;
         match block {
             Some(block) => {
                 let rows = reader.row_count().unwrap_or_default();
@@ -88,7 +76,7 @@ impl Lookups {
                 let to = (from + BLOCK + 1).min(rows);
                 let batch =
                     reader.read_rows(&[OFFSET], std::slice::from_ref(&(from..to))).map_err(|error| error.at(path))?;
-                values(batch.column(0), path).map(Into::into)
+                offset_values(batch.column(0), path).map(|offsets| offsets.as_ref().into())
             }
             None => all(&reader, list, path),
         }
@@ -99,25 +87,10 @@ impl Lookups {
 fn all(reader: &TableReader, list: &List, path: &str) -> Result<Arc<[i64]>> {
     let mut offsets = Vec::new();
     for batch in reader.batches(&Selection::all().columns([OFFSET])).map_err(|error| error.at(path))? {
-        offsets.extend(values(batch.map_err(|error| error.at(path))?.column(0), path)?);
+        offsets.extend_from_slice(&offset_values(batch.map_err(|error| error.at(path))?.column(0), path)?);
         if offsets.len() as u64 > list.part_size.saturating_add(1) {
             return Err(Error::broken(&rules::OFFSET_ROWS, "more offsets than the chunk size allows").at(path));
         }
     }
     Ok(offsets.into())
-}
-
-/// Offsets of either width; none may be null.
-fn values(column: &ArrayRef, path: &str) -> Result<Vec<i64>> {
-    let place = || Place::file(path).in_field(OFFSET);
-    if column.null_count() > 0 {
-        return Err(Error::broken(&rules::COLUMN_TYPE, "an offset is null").at(place()));
-    }
-    match column.data_type() {
-        DataType::Int64 => Ok(column.as_primitive::<Int64Type>().values().to_vec()),
-        DataType::Int32 => {
-            Ok(column.as_primitive::<Int32Type>().values().iter().map(|offset| i64::from(*offset)).collect())
-        }
-        other => Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
-    }
 }

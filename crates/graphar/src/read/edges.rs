@@ -9,8 +9,9 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Batch, Columns, Part};
 use isomorph_tables::{Predicate, Selection};
 
-use super::ends::{first_descent, first_outside, indexes};
+use super::ends::{Joint, first_descent, first_outside, indexes};
 use super::filter::{FilteredChunk, count};
+use super::offsets::{OffsetCheck, PartOffsets};
 use super::renumber::renumbered;
 use super::{Bounds, RowSet, Steps};
 use crate::rules;
@@ -38,14 +39,31 @@ pub(crate) struct EdgePart<'a> {
     pub chunk: u64,
     /// Rows of the chunk.
     pub rows: u64,
+    /// Whether it is the last one of its part.
+    pub last: bool,
     /// Shared by the chunks of one part of an ordered list.
     pub bounds: Arc<Bounds>,
+    /// Likewise.
+    pub offsets: Arc<PartOffsets>,
 }
 
 impl EdgeScan<'_> {
     /// The columns of an adjacency chunk, as they are declared to its reader.
     pub fn adj_fields() -> Vec<Field> {
         [SOURCE_INDEX, TARGET_INDEX].into_iter().map(|name| Field::new(name, DataType::Int64, true)).collect()
+    }
+
+    /// The first vertex of part `part`.
+    pub fn first_vertex(&self, part: u64) -> u64 {
+        part.saturating_mul(self.list.part_size)
+    }
+
+    /// An error of the data, with other copies of the edges to try.
+    pub fn explained(&self, error: Error) -> Error {
+        match error.kind() {
+            Kind::Malformed | Kind::Incomplete => self.table.with_other_lists(error, self.list),
+            _ => error,
+        }
     }
 
     /// Checks that ends exist, that the aligned end belongs to the part, and the order of an ordered list. `start` is
@@ -62,7 +80,7 @@ impl EdgeScan<'_> {
                 return failed(&rules::EDGE_DANGLING, message, name, row);
             }
         }
-        let low = part.saturating_mul(self.list.part_size);
+        let low = self.first_vertex(part);
         let high = low.saturating_add(self.list.part_size);
         if let Some(row) = first_outside(aligned.values(), low, high) {
             let message = format!("vertex {} in the part of vertices {low} to {}", aligned.value(row), high - 1);
@@ -115,6 +133,10 @@ impl EdgePart<'_> {
             opened.push((chunk, &group.columns));
         }
         let (mut first, mut last) = (None, None);
+        let begin = self.chunk.saturating_mul(scan.list.chunk_size);
+        // Where edges are left out, nothing can be said of offsets.
+        let compares = scan.list.kind.ordered() && ranges.is_none();
+        let mut offsets = None;
         while let Some((start, _, batches)) = steps.next()? {
             let Some(ends) = batches.first() else { continue };
             let at = |error: Error| error.at(Place::file(&adj));
@@ -130,6 +152,13 @@ impl EdgePart<'_> {
                 return Err(error.at(Place::file(&adj).row(start)));
             }
             first = first.or_else(|| aligned.first().copied());
+            if let Some(first) = first.filter(|_| compares) {
+                let offsets = match &mut offsets {
+                    Some(offsets) => offsets,
+                    none => none.insert(self.open_offsets(first, begin)?),
+                };
+                offsets.compare(aligned, begin + start, last)?;
+            }
             last = aligned.last().copied().or(last);
             let mut properties: Columns = vec![None; table.shown.properties.len()];
             for ((chunk, columns), batch) in opened.iter().zip(batches.iter().skip(1)) {
@@ -139,10 +168,29 @@ impl EdgePart<'_> {
                 take(Batch::Edges(batch))?;
             }
         }
-        match (first, last) {
-            (Some(first), Some(last)) if scan.list.kind.ordered() => self.check_neighbours(first, last),
+        if let (Some(first), Some(last)) = (first, last)
+            && scan.list.kind.ordered()
+        {
+            for joint in self.bounds.note(self.chunk, first, last) {
+                self.check_joint(joint, compares)?;
+            }
+        }
+        match offsets {
+            Some(offsets) if self.last => offsets.finish(begin + rows),
             _ => Ok(()),
         }
+    }
+
+    /// The offsets from that of `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
+    fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'_>> {
+        if let Some(before) = self.bounds.before(self.chunk) {
+            self.check_order(Joint { chunk: self.chunk, before, behind: first })?;
+        }
+        // The edges that are before those of `first` in its part are in the chunks before this one.
+        let vertex = if self.chunk == 0 { 0 } else { first as u64 - self.scan.first_vertex(self.part) };
+        let mut offsets = OffsetCheck::new(&self.scan, self.part, vertex, &self.offsets)?;
+        offsets.begin(begin)?;
+        Ok(offsets)
     }
 
     fn place(
@@ -162,24 +210,32 @@ impl EdgePart<'_> {
         Ok(())
     }
 
-    fn check_neighbours(&self, first: i64, last: i64) -> Result<()> {
-        match self.bounds.note(self.chunk, first, last) {
-            None => Ok(()),
-            Some(chunk) => {
-                let path = self.scan.list.layout.adj(self.part, chunk);
-                let message = "the chunk begins below the end of the one before it";
-                Err(Error::broken(&rules::EDGE_ORDER, message).at(Place::file(path).row(0)))
-            }
+    fn check_order(&self, joint: Joint) -> Result<()> {
+        if joint.before <= joint.behind {
+            return Ok(());
         }
+        let path = self.scan.list.layout.adj(self.part, joint.chunk);
+        let message = "the chunk begins below the end of the one before it";
+        Err(Error::broken(&rules::EDGE_ORDER, message).at(Place::file(path).row(0)))
+    }
+
+    /// Compares two neighbouring chunks, and the offsets of the vertices between them.
+    fn check_joint(&self, joint: Joint, compares: bool) -> Result<()> {
+        let scan = &*self.scan;
+        self.check_order(joint)?;
+        if !compares || joint.before == joint.behind {
+            return Ok(());
+        }
+        let low = scan.first_vertex(self.part);
+        let (from, to) = (joint.before as u64 + 1 - low, joint.behind as u64 - low);
+        let row = joint.chunk.saturating_mul(scan.list.chunk_size);
+        OffsetCheck::new(scan, self.part, from, &self.offsets)?.gap(to, row)
     }
 }
 
 impl Part for EdgePart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.read_chunk(take).map_err(|error| match error.kind() {
-            Kind::Malformed | Kind::Incomplete => self.scan.table.with_other_lists(error, self.scan.list),
-            _ => error,
-        })
+        self.read_chunk(take).map_err(|error| self.scan.explained(error))
     }
 
     fn rows(&self) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Checks of the ends of edges, over whole columns at once.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -52,21 +52,42 @@ pub(crate) fn as_rows(array: &Int64Array) -> UInt64Array {
 #[derive(Debug, Default)]
 pub(crate) struct Bounds(Mutex<Vec<Option<(i64, i64)>>>);
 
+/// Where a chunk meets the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Joint {
+    /// The second chunk.
+    pub chunk: u64,
+    /// The last aligned end of the first.
+    pub before: i64,
+    /// The first aligned end of the second.
+    pub behind: i64,
+}
+
 impl Bounds {
-    /// Notes the bounds of chunk `chunk`, and returns whether it fits its neighbours: the chunk that begins too low.
-    pub fn note(&self, chunk: u64, first: i64, last: i64) -> Option<u64> {
-        let at = usize::try_from(chunk).ok()?;
-        let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if known.len() <= at {
-            known.resize(at + 1, None);
-        }
-        known[at] = Some((first, last));
-        let before = at.checked_sub(1).and_then(|before| known.get(before).copied().flatten());
-        let after = known.get(at + 1).copied().flatten();
-        if before.is_some_and(|(_, end)| end > first) {
-            return Some(chunk);
-        }
-        after.is_some_and(|(begin, _)| last > begin).then_some(chunk + 1)
+    /// The last aligned end of the chunk before chunk `chunk`, if it was noted.
+    pub fn before(&self, chunk: u64) -> Option<i64> {
+        let at = usize::try_from(chunk.checked_sub(1)?).ok()?;
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(at).copied().flatten().map(|(_, last)| last)
+    }
+
+    /// Notes the bounds of chunk `chunk`, and returns where it meets its neighbours, as far as they were noted.
+    pub fn note(&self, chunk: u64, first: i64, last: i64) -> impl Iterator<Item = Joint> + use<> {
+        let at = usize::try_from(chunk).ok();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let joints = at.map(|at| {
+            if known.len() <= at {
+                known.resize(at + 1, None);
+            }
+            known[at] = Some((first, last));
+            let before = at.checked_sub(1).and_then(|before| known.get(before).copied().flatten());
+            let after = known.get(at + 1).copied().flatten();
+            [
+                before.map(|(_, before)| Joint { chunk, before, behind: first }),
+                after.map(|(behind, _)| Joint { chunk: chunk + 1, before: last, behind }),
+            ]
+        });
+        joints.into_iter().flatten().flatten()
     }
 }
 
@@ -89,11 +110,13 @@ mod tests {
     #[test]
     fn chunks_are_compared_with_their_neighbours_in_any_order() {
         let bounds = Bounds::default();
-        assert_eq!(bounds.note(2, 20, 29), None);
-        assert_eq!(bounds.note(0, 0, 9), None);
-        assert_eq!(bounds.note(1, 9, 21), Some(2));
-        assert_eq!(bounds.note(1, 8, 20), Some(1));
-        assert_eq!(bounds.note(1, 9, 20), None);
+        let joints = |chunk, first, last| bounds.note(chunk, first, last).collect::<Vec<_>>();
+        assert_eq!(joints(2, 20, 29), []);
+        assert_eq!(joints(0, 0, 9), []);
+        let first = Joint { chunk: 1, before: 9, behind: 9 };
+        assert_eq!(joints(1, 9, 21), [first, Joint { chunk: 2, before: 21, behind: 20 }]);
+        assert_eq!((bounds.before(0), bounds.before(1), bounds.before(4)), (None, Some(9), None));
+        assert_eq!(joints(0, 0, 8), [Joint { before: 8, ..first }]);
     }
 
     #[test]

@@ -1,22 +1,20 @@
 //! Validation of the offsets of one part against its edges, both read once and side by side.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, Field};
-use isomorph_error::{Error, Findings, Place, Result};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::DataType;
+use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::{Batches, Encoding, Selection};
 
 use super::chunks::BATCH_ROWS;
 use crate::rules;
-use crate::table::{OFFSET, open_chunk};
+use crate::table::{OFFSET, offset_values, open_offsets};
 
 /// The offsets of a part: offset `k` is the number of its edges whose aligned end comes before vertex `k` of the part.
 pub(super) struct Offsets {
     path: String,
     batches: Batches,
-    current: Vec<i64>,
+    current: ScalarBuffer<i64>,
     /// Values of `current` that were compared.
     taken: usize,
     /// Offsets that were compared.
@@ -33,19 +31,14 @@ impl Offsets {
     /// Opens the offset file of a part with `edges` edges.
     ///
     /// # Errors
-    /// As [`open_chunk`]; [`rules::COLUMN_MISSING`], [`rules::COLUMN_TYPE`].
+    /// As [`open_offsets`].
     pub fn open(root: &Root, path: String, encoding: Encoding, edges: u64, findings: &mut Findings) -> Result<Self> {
-        let declared = if encoding.is_text() { vec![Field::new(OFFSET, DataType::Int64, true)] } else { Vec::new() };
-        let reader = open_chunk(root, &path, encoding, declared)?;
-        let place = || Place::file(&path).in_field(OFFSET);
-        match reader.schema().field_with_name(OFFSET).map(Field::data_type) {
-            Ok(DataType::Int64) => {}
-            Ok(DataType::Int32) => findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", place()),
-            Ok(other) => return Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
-            Err(_) => return Err(Error::broken(&rules::COLUMN_MISSING, format!("no column {OFFSET}")).at(place())),
+        let reader = open_offsets(root, &path, encoding)?;
+        if reader.schema().field_with_name(OFFSET).is_ok_and(|field| field.data_type() == &DataType::Int32) {
+            findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", Place::file(&path).in_field(OFFSET));
         }
         let batches = reader.batches(&Selection::all().columns([OFFSET]).batch_rows(BATCH_ROWS))?;
-        let (current, taken, seen, last) = (Vec::new(), 0, 0, 0);
+        let (current, taken, seen, last) = (ScalarBuffer::default(), 0, 0, 0);
         Ok(Offsets { path, batches, current, taken, seen, last, edges, wrong: false, falls: false })
     }
 
@@ -54,7 +47,7 @@ impl Offsets {
         while self.taken == self.current.len() {
             let Some(batch) = self.batches.next() else { return Ok(false) };
             let batch = batch.map_err(|error| error.at(Place::file(&self.path)))?;
-            self.current = values(batch.column(0), &self.path)?;
+            self.current = offset_values(batch.column(0), &self.path)?;
             self.taken = 0;
             if self.seen == 0
                 && let Some(first) = self.current.first().filter(|first| **first != 0)
@@ -123,16 +116,4 @@ impl Offsets {
         }
         Ok(())
     }
-}
-
-/// Offsets of either width; none may be null.
-fn values(column: &ArrayRef, path: &str) -> Result<Vec<i64>> {
-    if column.null_count() > 0 {
-        return Err(Error::broken(&rules::COLUMN_TYPE, "an offset is null").at(Place::file(path).in_field(OFFSET)));
-    }
-    if let Some(array) = column.as_primitive_opt::<Int64Type>() {
-        return Ok(array.values().to_vec());
-    }
-    let array = column.as_primitive_opt::<Int32Type>();
-    Ok(array.map(|array| array.values().iter().map(|value| i64::from(*value)).collect()).unwrap_or_default())
 }

@@ -1,0 +1,60 @@
+//! The offset file of one part of an ordered list.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::Root;
+use isomorph_tables::{Encoding, TableReader};
+
+use super::{OFFSET, open_chunk};
+use crate::rules;
+
+/// The column of an offset file as it is declared to its reader: text must be told the type, the width of others is
+/// theirs.
+pub(crate) fn offset_fields(encoding: Encoding) -> Vec<Field> {
+    if encoding.is_text() { vec![Field::new(OFFSET, DataType::Int64, true)] } else { Vec::new() }
+}
+
+/// Opens the offset file `path`; whether its offsets have 32 bits is in the schema.
+///
+/// # Errors
+/// As [`open_chunk`], and as [`check_offsets`].
+pub(crate) fn open_offsets(root: &Root, path: &str, encoding: Encoding) -> Result<TableReader> {
+    let reader = open_chunk(root, path, encoding, offset_fields(encoding))?;
+    check_offsets(&reader, path)?;
+    Ok(reader)
+}
+
+/// Whether a file holds offsets.
+///
+/// # Errors
+/// [`rules::COLUMN_MISSING`], [`rules::COLUMN_TYPE`].
+pub(crate) fn check_offsets(reader: &TableReader, path: &str) -> Result<()> {
+    let place = || Place::file(path).in_field(OFFSET);
+    match reader.schema().field_with_name(OFFSET).map(Field::data_type) {
+        Ok(DataType::Int64 | DataType::Int32) => Ok(()),
+        Ok(other) => Err(Error::broken(&rules::COLUMN_TYPE, format!("offsets of type {other}")).at(place())),
+        Err(_) => Err(Error::broken(&rules::COLUMN_MISSING, format!("there is no column {OFFSET}")).at(place())),
+    }
+}
+
+/// Offsets of either width; none may be null. Those of 64 bits are not copied.
+///
+/// # Errors
+/// [`rules::COLUMN_TYPE`].
+pub(crate) fn offset_values(column: &ArrayRef, path: &str) -> Result<ScalarBuffer<i64>> {
+    let broken = |message: String| Error::broken(&rules::COLUMN_TYPE, message).at(Place::file(path).in_field(OFFSET));
+    if column.null_count() > 0 {
+        return Err(broken("an offset is null".to_owned()));
+    }
+    match column.data_type() {
+        DataType::Int64 => Ok(column.as_primitive::<Int64Type>().values().clone()),
+        DataType::Int32 => {
+            Ok(column.as_primitive::<Int32Type>().values().iter().map(|offset| i64::from(*offset)).collect())
+        }
+        other => Err(broken(format!("offsets of type {other}"))),
+    }
+}

@@ -39,6 +39,22 @@ class Isomorph:
         """The same with `--json`, parsed."""
         return json.loads(self.run(*arguments, "--json", expect=expect))
 
+    def error(self, *arguments: object, expect: int) -> Any:
+        """The error document of a call that ends so."""
+        words = [str(self.binary), *map(str, arguments), "--json"]
+        done = subprocess.run(
+            words, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT
+        )
+        assert done.returncode == expect, f"{' '.join(words)}\nexit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return json.loads(done.stderr)["error"]
+
+    def start(self, *arguments: object) -> subprocess.Popen[bytes]:
+        """Begins a call and does not wait for it."""
+        words = [str(self.binary), *map(str, arguments)]
+        return subprocess.Popen(
+            words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+
     def convert(self, source: object, target: object, *flags: object) -> Path:
         """Converts, certificate included, and returns the target."""
         self.run("convert", source, target, *flags)

@@ -22,6 +22,9 @@ pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Optio
     if let Some(rule) = error.broken_rule() {
         screen.detail("rule", rule.says);
     }
+    if let Some(cause) = cause(error) {
+        screen.detail("why", &cause);
+    }
     let mut hints: Vec<(String, String)> = error.hints().map(|hint| hint_parts(hint, path)).collect();
     if let (true, Some(rule)) = (hints.is_empty(), error.broken_rule()) {
         hints.push((format!("isomorph explain {}", rule.id), String::new()));
@@ -35,6 +38,14 @@ pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Optio
     if let Some(last) = last {
         screen.plain(last, None);
     }
+}
+
+/// What the system, a store or a library said, where that is more than the message says.
+fn cause(error: &Error) -> Option<String> {
+    let innermost = std::iter::successors(std::error::Error::source(error), |cause| cause.source()).last()?;
+    let text = innermost.to_string();
+    let told = error.message().contains(&text) || matches!(error.kind(), Kind::NotFound | Kind::Cancelled);
+    (!told && !text.is_empty()).then_some(text)
 }
 
 /// A hint as a thing to do and what it does, which hints keep apart by several spaces.
@@ -135,6 +146,7 @@ struct ErrorBody<'a> {
     rule: Option<&'static str>,
     says: Option<&'static str>,
     place: &'a Place,
+    why: Option<String>,
     #[serde(rename = "try")]
     hints: Vec<&'a str>,
 }
@@ -150,6 +162,7 @@ impl<'a> ErrorDocument<'a> {
                 rule: error.broken_rule().map(|rule| rule.id),
                 says: error.broken_rule().map(|rule| rule.says),
                 place: error.place(),
+                why: cause(error),
                 hints: error.hints().collect(),
             },
         }

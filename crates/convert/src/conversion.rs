@@ -87,29 +87,22 @@ pub fn convert(
     };
     let written = sink.finish()?;
     let verify = !options.no_verify && !options.lossy;
-    // An object store shows nothing before it is published: there the proof comes after.
-    let preview = staging.preview().ok();
-    let mut result = match (verify, &preview) {
-        (true, Some(location)) => Some(read_back(location, plan, resources, progress)?),
-        _ => None,
-    };
-    let mut lost = Vec::new();
-    if let Some(result) = &result {
-        compare(&source, result, &plan.mapping.steps)?;
-        if result.digests.schema != source.digests.schema {
-            lost.push("widths of types, which text does not declare".to_owned());
-        }
-    }
     let carries = !options.lossy && !plan.mapping.steps.is_empty();
     if carries {
         write_carry(&staging, directory, plan, &source.digests)?;
     }
     let manifests: Vec<&str> = plan.to.manifests(&written);
-    let published = staging.commit(&manifests)?;
-    if verify && result.is_none() {
-        let back = read_back(destination, plan, resources, progress)?;
+    let (published, result) = staging.commit_proved(&manifests, |location| {
+        if !verify {
+            return Ok(None);
+        }
+        let back = read_back(location, plan, resources, progress)?;
         compare(&source, &back, &plan.mapping.steps)?;
-        result = Some(back);
+        Ok(Some(back))
+    })?;
+    let mut lost = Vec::new();
+    if result.as_ref().is_some_and(|result| result.digests.schema != source.digests.schema) {
+        lost.push("widths of types, which text does not declare".to_owned());
     }
     let (nodes, edges) = counts(&source.table);
     let mut carried = plan.carried.clone();

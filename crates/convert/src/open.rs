@@ -63,7 +63,7 @@ impl Opened {
 /// The file or directory that a carry lies beside or inside, and whether it is a directory. A GraphAr graph is often
 /// named by its information file; its home is the directory.
 pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
-    let is_directory = Root::open(location).is_ok();
+    let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
     match format {
         Format::GraphAr if !is_directory => (location.parent().unwrap_or_else(|| location.clone()), true),
         _ => (location.clone(), is_directory),

@@ -45,6 +45,11 @@ impl Scheme {
     pub fn is_writable(self) -> bool {
         !matches!(self, Scheme::Http | Scheme::Https)
     }
+
+    /// Whether what lies below a place can be listed; of a web server only files can be had whose names are known.
+    pub fn has_listing(self) -> bool {
+        !matches!(self, Scheme::Http | Scheme::Https)
+    }
 }
 
 /// A file, an object, a directory or a prefix: where it is, not whether it exists.

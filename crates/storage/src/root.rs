@@ -10,7 +10,7 @@ use crate::blob::unopened;
 use crate::counter::Counter;
 use crate::platform::Beneath;
 use crate::remote::Store;
-use crate::{Blob, Location, Scheme, limits, redo, sandbox};
+use crate::{Blob, Location, limits, redo, sandbox};
 
 /// An opened directory or prefix. Clones share it and its counter.
 ///
@@ -63,9 +63,8 @@ impl Root {
             }
             None => {
                 let store = Store::connect(location)?;
-                // Web servers have no listing to ask.
-                let is_web = matches!(location.scheme(), Scheme::Http | Scheme::Https);
-                if !is_web && store.list("", 1).map_err(|error| error.at(at()))?.is_empty() {
+                let listed = location.scheme().has_listing();
+                if listed && store.list("", 1).map_err(|error| error.at(at()))?.is_empty() {
                     return Err(Error::new(Kind::NotFound, "there is nothing under this prefix").at(at()));
                 }
                 Opened::Remote(store)
@@ -121,8 +120,9 @@ impl Root {
     ///
     /// # Errors
     /// [`Kind::TooLarge`] for more than [`limits::FILES`] files or directories inside one another more than
-    /// [`limits::DIRECTORY_DEPTH`] times; as [`Root::file`].
+    /// [`limits::DIRECTORY_DEPTH`] times; [`Kind::Unsupported`] on a web server; as [`Root::file`].
     pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
+        self.must_list(prefix)?;
         let too_many = || Error::new(Kind::TooLarge, "there are more than 1,000,000 files").at(self.place_of(prefix));
         if let Opened::Remote(store) = &self.0.place {
             let files = store.list(prefix, limits::FILES + 1)?;
@@ -151,11 +151,12 @@ impl Root {
     /// Left out: devices and pipes, links that leave the root, and names that are not UTF-8.
     ///
     /// # Errors
-    /// As [`Root::file`].
+    /// [`Kind::Unsupported`] on a web server; as [`Root::file`].
     pub fn list_dir(&self, prefix: &str) -> Result<Vec<Entry>> {
         if !prefix.is_empty() {
             sandbox::check(prefix)?;
         }
+        self.must_list(prefix)?;
         let directory = match &self.0.place {
             Opened::Local(directory) => directory,
             Opened::Remote(store) => return store.list_dir(prefix),
@@ -183,6 +184,15 @@ impl Root {
     /// Reads (requests, for an object store) through this root so far.
     pub fn reads(&self) -> u64 {
         self.0.counter.requests()
+    }
+
+    fn must_list(&self, prefix: &str) -> Result<()> {
+        if self.location().scheme().has_listing() {
+            return Ok(());
+        }
+        Err(Error::unsupported("a web server does not list its files")
+            .at(self.place_of(prefix))
+            .hint("name the file itself: a NOCK file, or the *.graph.yml of a GraphAr graph"))
     }
 
     fn place_of(&self, relative: &str) -> Place {

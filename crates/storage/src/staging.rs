@@ -171,12 +171,27 @@ impl Staging {
     /// a manifest not written; [`Kind::Poisoned`] when the system could not make the data durable; [`Kind::NoSpace`],
     /// [`Kind::Io`]. What was there before is kept.
     pub fn commit(self, last: &[&str]) -> Result<Published> {
+        Ok(self.publish(last, |_| Ok(()))?.0)
+    }
+
+    /// The same for what `prove` accepts, which is told where the finished files can be read: before anything is
+    /// published, or in an object store, where nothing can be read before, after; there what is new is removed again
+    /// when `prove` fails.
+    ///
+    /// # Errors
+    /// Those of `prove`, and as [`Staging::commit`].
+    pub fn commit_proved<T>(self, last: &[&str], prove: impl FnOnce(&Location) -> Result<T>) -> Result<(Published, T)> {
+        self.publish(last, prove)
+    }
+
+    fn publish<T>(&self, last: &[&str], prove: impl FnOnce(&Location) -> Result<T>) -> Result<(Published, T)> {
         let committed = match &*self.backend {
-            Backend::Local(local) => local.commit(last),
-            Backend::Remote(remote) => remote.commit(last),
+            Backend::Local(local) => prove(&local.preview()).and_then(|proof| Ok((local.commit(last)?, proof))),
+            Backend::Remote(remote) => remote.commit(last, || prove(&self.destination)),
         };
-        let (files, bytes) = committed.map_err(|error| error.at(Place::file(self.destination.to_string())))?;
-        Ok(Published { location: self.destination.clone(), files, bytes })
+        let at = || Place::file(self.destination.to_string());
+        let ((files, bytes), proof) = committed.map_err(|error| error.at(at()))?;
+        Ok((Published { location: self.destination.clone(), files, bytes }, proof))
     }
 }
 

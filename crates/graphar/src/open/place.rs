@@ -28,6 +28,9 @@ pub fn detect(location: &Location) -> Result<bool> {
         let bytes = Root::open(&directory)?.read(name, limits::MANIFEST_BYTES)?;
         return Ok(is_graph_file(name) || says_so(name, &bytes));
     }
+    if !location.scheme().has_listing() {
+        return Ok(false);
+    }
     match Root::open(location) {
         Ok(root) => Ok(root.list_dir("")?.iter().any(|entry| !entry.is_dir && is_graph_file(&entry.name))),
         Err(error) if error.kind() == Kind::Usage => Ok(false),

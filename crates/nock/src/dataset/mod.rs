@@ -68,10 +68,16 @@ fn format_of(blob: &Blob) -> Result<Format> {
 
 /// The files at `location` with their partition numbers, in their order; and whether it is a directory.
 fn files(location: &Location) -> Result<(Vec<(Blob, u64)>, bool)> {
+    let single = || Ok((vec![(Blob::open(location)?, 0)], false));
+    if !location.scheme().has_listing() {
+        return single();
+    }
     let root = match Root::open(location) {
         Ok(root) if location.is_local() || Format::of_name(location.file_name()).is_none() => root,
+        // There is nothing below the name, and perhaps an object of that name.
+        Err(error) if error.kind() == Kind::NotFound && !location.is_local() => return single(),
         Err(error) if error.kind() != Kind::Usage => return Err(error),
-        _ => return Ok((vec![(Blob::open(location)?, 0)], false)),
+        _ => return single(),
     };
     let parts: Vec<PartFile> = names::partitions(&root.list_dir("")?)?;
     let open = |part: &PartFile| Ok((root.file(&part.name)?, part.id));

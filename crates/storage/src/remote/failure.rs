@@ -12,6 +12,10 @@ pub(crate) fn failed(error: StoreError, name: &str) -> Error {
 /// The error for a request whose place a caller names.
 pub(crate) fn explained(error: StoreError) -> Error {
     let told = |kind, message: &str| Error::new(kind, message);
+    // The library tells apart what is missing only for objects.
+    if error.to_string().contains("<Code>NoSuchBucket</Code>") {
+        return told(Kind::NotFound, "there is no such bucket");
+    }
     match &error {
         StoreError::NotFound { .. } => return told(Kind::NotFound, "there is no such object"),
         StoreError::AlreadyExists { .. } => {

@@ -203,7 +203,9 @@ fn check_free(disk: &dyn Disk, target: &Path, mode: Mode, shape: Shape) -> Resul
 }
 
 fn exists() -> Error {
-    Error::new(Kind::AlreadyExists, "there is something at that place already").hint("choose another destination")
+    Error::new(Kind::AlreadyExists, "there is something at that place already")
+        .hint("choose another destination")
+        .hint("--replace    replace what is there")
 }
 
 fn unlike(message: &str) -> Error {

@@ -71,7 +71,8 @@ impl Uploads {
         };
         if taken && mode == Mode::CreateNew {
             return Err(Error::new(Kind::AlreadyExists, "there is something at that place already")
-                .hint("choose another destination"));
+                .hint("choose another destination")
+                .hint("--replace    replace what is there"));
         }
         Uploads::new(destination, main, mode, shape)
     }
@@ -114,20 +115,27 @@ impl Uploads {
         self.create(Part::Main, relative, relative)
     }
 
-    /// Makes everything visible, `last` last, and removes what was replaced.
-    pub(super) fn commit(&self, last: &[&str]) -> Result<(u64, u64)> {
+    /// Makes everything visible, `last` last, and keeps it if `prove` accepts it: then what was replaced is removed.
+    /// Otherwise dropping this removes what is new.
+    pub(super) fn commit<T>(&self, last: &[&str], prove: impl FnOnce() -> Result<T>) -> Result<((u64, u64), T)> {
         let written = self.publish(last)?;
+        let proof = prove().map_err(|error| match self.0.before.is_empty() {
+            true => error,
+            false => error.hint("what was at the destination is replaced in part: write it again"),
+        })?;
         let stale = {
-            let state = self.0.state();
+            let mut state = self.0.state();
+            state.done = true;
             self.0.before.iter().filter(|key| !state.visible.contains(key)).cloned().collect()
         };
         delete(&self.0.main.store, stale)?;
-        Ok(written)
+        Ok((written, proof))
     }
 
     /// Makes everything visible, `last` last, then removes the files and directories `removed`.
     pub(crate) fn commit_and_remove(&self, last: &[&str], removed: &BTreeSet<String>) -> Result<()> {
         self.publish(last)?;
+        self.0.state().done = true;
         let mut keys = Vec::new();
         for path in removed {
             let key = self.0.main.key(path)?;
@@ -166,7 +174,6 @@ impl Uploads {
         for manifest in manifests {
             self.0.show_all(vec![manifest])?;
         }
-        self.0.state().done = true;
         Ok(written)
     }
 }

@@ -80,6 +80,30 @@ fn an_object_that_changes_is_noticed() {
 }
 
 #[test]
+fn what_is_not_proved_is_taken_back() {
+    let disk = tempfile::tempdir().unwrap();
+    for place in [lake(), Location::from_path(&disk.path().join("data"))] {
+        let written = || {
+            let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
+            fill(staging.create("chunk").unwrap(), b"rows");
+            fill(staging.create("graph.yml").unwrap(), b"name: g");
+            fill(staging.companion().create("carry.json").unwrap(), b"{}");
+            staging
+        };
+        let read = |location: &Location| Root::open(location)?.read("graph.yml", 10);
+        let refused = written().commit_proved(&["graph.yml"], |location| {
+            read(location)?;
+            Err::<(), _>(isomorph_error::Error::malformed("another graph"))
+        });
+        assert_eq!(refused.unwrap_err().message(), "another graph");
+        assert_eq!(Root::open(&place).unwrap_err().kind(), Kind::NotFound);
+        let (published, proof) = written().commit_proved(&["graph.yml"], read).unwrap();
+        assert_eq!((published.files, &proof[..]), (3, &b"name: g"[..]));
+        assert_eq!(&read(&place).unwrap()[..], b"name: g");
+    }
+}
+
+#[test]
 fn an_aborted_run_deletes_what_it_wrote() {
     let place = lake();
     let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
@@ -166,4 +190,18 @@ fn web_servers_are_read_only() {
     let place = Location::parse("https://example.org/x").unwrap().on_store(Arc::new(InMemory::new()));
     assert_eq!(Staging::file(&place, Mode::Replace).unwrap_err().kind(), Kind::Usage);
     assert_eq!(Redo::begin(&Root::open(&place).unwrap()).unwrap_err().kind(), Kind::Usage);
+}
+
+#[test]
+fn a_web_server_is_read_by_name_and_never_listed() {
+    let store = Arc::new(InMemory::new());
+    put(&Location::parse("s3://lake/site").unwrap().on_store(store.clone()), "a/b.yml", b"text");
+    let site = Location::parse("http://lake.example/site").unwrap().on_store(store);
+    let root = Root::open(&site).unwrap();
+    assert_eq!(&root.read("a/b.yml", 10).unwrap()[..], b"text");
+    assert_eq!(root.file("a/c.yml").unwrap_err().kind(), Kind::NotFound);
+    for listed in [root.list("").map(drop), root.list_dir("a").map(drop), Staging::file(&site, Mode::Replace).map(drop)]
+    {
+        assert!(matches!(listed.unwrap_err().kind(), Kind::Unsupported | Kind::Usage));
+    }
 }

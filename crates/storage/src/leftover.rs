@@ -94,7 +94,8 @@ impl Drop for Aside {
     }
 }
 
-fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName) -> io::Result<()> {
+/// Removes what killed runs left in `parent` under such names.
+pub(crate) fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName) -> io::Result<()> {
     for found in disk.names(parent)? {
         let Some(maker) = name.maker(&found) else { continue };
         let path = parent.join(&found);

@@ -11,7 +11,7 @@ use isomorph_error::{Error, Kind, Result};
 
 use super::{Area, COMPANION_SUFFIX, Mode, Part, Shape, StagedFile, unwritten};
 use crate::disk::{Disk, NodeKind, is_empty_dir};
-use crate::leftover::AsideName;
+use crate::leftover::{AsideName, remove_leftovers};
 use crate::platform::parent_of;
 use crate::redo::{Journal, Step};
 use crate::{Location, redo};
@@ -34,7 +34,10 @@ impl LocalStaging {
         let parent = parent_of(&target).to_owned();
         let journal = Journal::beside(&disk, &parent, &name);
         journal.recover()?;
-        check_free(&*disk, &target, mode, shape)?;
+        check_free(&*disk, &target, mode, shape).inspect_err(|_| {
+            // A run that was killed just after it had published left its directory, and nobody else will come for it.
+            let _ = remove_leftovers(&*disk, &parent, &AsideName::beside(&name));
+        })?;
         let companion = parent.join(format!("{name}{COMPANION_SUFFIX}"));
         let area = Area::create(&disk, &parent, &AsideName::beside(&name)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::new(Kind::NotFound, "the directory that is to hold it does not exist")

@@ -1,0 +1,139 @@
+//! Changes of a graph that exists, killed: a property group, an adjacency list.
+//!
+//! The change is made by this test binary, started again with the name of one test and a variable that says what to do.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Instant;
+
+use arrow_array::{ArrayRef, Int64Array};
+use arrow_schema::DataType;
+use isomorph::Location;
+use isomorph::formats::graphar::extend::NewGroup;
+use isomorph::formats::graphar::info::AdjListType;
+use isomorph::formats::graphar::{GraphAr, OpenOptions};
+use isomorph::model::Property;
+use isomorph::storage::{Budget, Scratch};
+
+use crate::kill::{KILLS, Random, killed, moment, setting};
+use crate::support::{Home, PEOPLE};
+use crate::tree::{self, Tree};
+
+const GRAPH: &str = "CRASH_EXTEND_GRAPH";
+const CHANGE: &str = "CRASH_EXTEND_CHANGE";
+
+#[test]
+fn does_what_the_environment_says() {
+    let (Ok(graph), Ok(change)) = (std::env::var(GRAPH), std::env::var(CHANGE)) else { return };
+    let graph = GraphAr::open(&Location::parse(&graph).unwrap(), &OpenOptions::default()).unwrap();
+    if let Some(kind) = AdjListType::from_word(&change) {
+        graph.add_list(0, kind, &Budget::new(64 << 20), &Scratch::new(None).unwrap()).unwrap();
+        return;
+    }
+    let group = NewGroup::new([Property::new(change, DataType::Int64)]);
+    let rows = |start: u64, rows: usize| Int64Array::from_iter_values((start..).take(rows).map(|row| row as i64));
+    graph
+        .add_vertex_group(0, &group, &mut |batch| Ok(vec![Some(Arc::new(rows(batch.start, batch.rows)) as ArrayRef)]))
+        .unwrap();
+}
+
+fn command(home: &Home, change: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "extend::does_what_the_environment_says"])
+        .env(GRAPH, home.at("graph"))
+        .env(CHANGE, change);
+    command.env("TMPDIR", home.at("tmp")).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command
+}
+
+fn apply(home: &Home, change: &str) {
+    assert!(command(home, change).status().unwrap().success(), "{change}");
+}
+
+/// The files of the graph, but not those of changes in progress.
+fn files(home: &Home) -> Tree {
+    tree::read(&home.at("graph"), |name| name == Path::new("_isomorph"))
+}
+
+fn side(home: &Home) -> Tree {
+    tree::read(&home.at("graph/_isomorph"), |_| false)
+}
+
+fn reset(home: &Home, old: &Tree) {
+    let graph = home.at("graph");
+    tree::clear(&graph, |_| false);
+    fs::create_dir(graph.join("_isomorph")).unwrap();
+    tree::write(&graph, old);
+}
+
+/// Kills the change `killed_change`; afterwards `next` has to be possible.
+fn kill_and_look(killed_change: &str, next: &str) {
+    let home = Home::new();
+    fs::create_dir(home.at("tmp")).unwrap();
+    home.write("people.csv", PEOPLE);
+    let arguments = ["--vertex-chunk", "2", "--adj-lists", "ordered_by_source", "--lossy"];
+    home.run(&[&["convert", "people.csv", "graph", "--to", "graphar"][..], &arguments].concat()).exits(0);
+    let old = files(&home);
+    reset(&home, &old);
+    let begun = Instant::now();
+    apply(&home, killed_change);
+    let whole = begun.elapsed();
+    let new = files(&home);
+    apply(&home, next);
+    let both = files(&home);
+    home.run(&["validate", "graph"]).exits(0);
+    let seed = setting("CRASH_SEED").unwrap_or(1) ^ killed_change.len() as u64;
+    let kills = setting("CRASH_KILLS").map_or(KILLS, |kills| kills as usize);
+    let mut random = Random(seed);
+    let (mut done, mut tried, mut middle, mut recorded) = (0, 0, 0, 0);
+    while done < kills {
+        assert!(tried < 5 * kills + 20, "{killed_change}: nearly every kill comes too late");
+        tried += 1;
+        reset(&home, &old);
+        let moment = moment(tried, whole, &mut random);
+        if !killed(&mut command(&home, killed_change), &home.at("graph/_isomorph"), moment) {
+            continue;
+        }
+        done += 1;
+        let what = format!("{killed_change}, seed {seed}, kill {done}, {moment:?}");
+        let record = home.at("graph/_isomorph/redo.json").exists();
+        middle += usize::from(!side(&home).is_empty());
+        recorded += usize::from(record);
+        let found = files(&home);
+        assert!(record || found == old || found == new, "{what}: a mix: {}", tree::difference(&found, &new));
+        // Opening finishes what was recorded.
+        home.run(&["digest", "graph"]).exits(0);
+        assert!(!home.at("graph/_isomorph/redo.json").exists(), "{what}: the record is still there");
+        let found = files(&home);
+        assert!(
+            found == new || !record && found == old,
+            "{what}: a mix after opening: {}",
+            tree::difference(&found, &new)
+        );
+        if found == old {
+            apply(&home, killed_change);
+            assert!(files(&home) == new, "{what}: the next run made something else");
+        }
+        apply(&home, next);
+        assert!(files(&home) == both, "{what}: the next change made something else");
+        assert_eq!(side(&home), Tree::new(), "{what}: left behind");
+        assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "{what}: temporary files");
+    }
+    println!(
+        "{killed_change}: seed {seed}, {whole:?} undisturbed, {done} kills of {tried} runs, {middle} in the middle, {recorded} with a record"
+    );
+    assert!(middle > 0, "{killed_change}: no kill fell in the middle");
+}
+
+#[test]
+fn a_property_group_that_is_added() {
+    kill_and_look("rank", "unordered_by_source");
+}
+
+#[test]
+fn an_adjacency_list_that_is_added() {
+    kill_and_look("ordered_by_dest", "rank");
+}

@@ -1,11 +1,10 @@
 //! Ctrl-C while a conversion runs.
 //!
-//! A conversion that is interrupted is unwound: every destructor runs, so that what was begun is removed. The way out is
-//! the report of progress, which every stage makes again and again: it is the one call from inside all of them. A second
-//! Ctrl-C ends the process at once; the next conversion to the same place removes what is left then. Commands that only
-//! read leave nothing behind and keep the system's own answer.
+//! A conversion that is interrupted ends with an error, like one that fails: what was begun is removed. It learns of the
+//! interruption from the report of progress, which every stage makes again and again. A second Ctrl-C ends the process at
+//! once; the next conversion to the same place removes what is left then. Commands that only read leave nothing behind
+//! and keep the system's own answer.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,9 +13,6 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 /// What an interruption leaves: one line.
 const OUTCOME: &str = "interrupted: what was begun is removed, nothing was written; the same command starts over";
-
-/// What unwinds through an interrupted conversion.
-struct Interrupted;
 
 /// Told of by signals.
 #[derive(Debug, Clone, Default)]
@@ -43,54 +39,38 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Leaves the work that [`Interrupt::guard`] runs, if a signal came.
-    pub fn check(&self) {
-        if self.came() {
-            // Not a panic: no message, only the way out.
-            resume_unwind(Box::new(Interrupted));
-        }
-    }
-
-    /// Runs `work`, which [`Interrupt::check`] may leave.
+    /// Whether the work may go on.
     ///
     /// # Errors
-    /// Those of `work`; [`Kind::Cancelled`] when it was interrupted.
-    pub fn guard<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let cancelled = || Err(Error::new(Kind::Cancelled, OUTCOME));
-        match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(Ok(done)) => Ok(done),
-            // A thread that was left breaks down for those who wait for it.
-            Ok(Err(_)) if self.came() => cancelled(),
-            Ok(Err(error)) => Err(error),
-            Err(_) if self.came() => cancelled(),
-            Err(panic) => resume_unwind(panic),
-        }
+    /// [`Kind::Cancelled`] when a signal came.
+    pub fn check(&self) -> Result<()> {
+        if self.came() { Err(Error::new(Kind::Cancelled, OUTCOME)) } else { Ok(()) }
+    }
+
+    /// What became of work that looks at [`Interrupt::check`].
+    ///
+    /// # Errors
+    /// Those of the work; [`Kind::Cancelled`] when it was interrupted, whichever of its threads ended first.
+    pub fn outcome<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.or_else(|error| self.check().and(Err(error)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic)]
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
-    fn what_is_interrupted_is_unwound() {
+    fn errors_of_interrupted_work_are_the_interruption() {
         let interrupt = Interrupt::default();
-        assert_eq!(interrupt.guard(|| Ok(7)).unwrap(), 7);
-        let dropped = AtomicBool::new(false);
-        struct Cleans<'a>(&'a AtomicBool);
-        impl Drop for Cleans<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::Relaxed);
-            }
-        }
+        let broken = || Err::<(), _>(Error::malformed("a thread gave up"));
+        interrupt.check().unwrap();
+        assert_eq!(interrupt.outcome(broken()).unwrap_err().kind(), Kind::Malformed);
         interrupt.0.store(true, Ordering::Relaxed);
-        let error = interrupt.guard(|| -> Result<()> {
-            let _cleans = Cleans(&dropped);
-            interrupt.check();
-            panic!("not reached");
-        });
-        assert_eq!(error.unwrap_err().kind(), Kind::Cancelled);
-        assert!(dropped.load(Ordering::Relaxed));
+        assert_eq!(interrupt.check().unwrap_err().kind(), Kind::Cancelled);
+        assert_eq!(interrupt.outcome(broken()).unwrap_err().kind(), Kind::Cancelled);
+        // What was done before anybody looked is done.
+        assert_eq!(interrupt.outcome(Ok(7)).unwrap(), 7);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use isomorph::Result;
 use isomorph::convert::Progress;
 
 use crate::interrupt::Interrupt;
@@ -56,12 +57,13 @@ impl Progress for Bars {
         *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
     }
 
-    fn advance(&self, rows: u64) {
-        self.interrupt.check();
+    fn advance(&self, rows: u64) -> Result<()> {
+        self.interrupt.check()?;
         let rows = self.rows.fetch_add(rows, Ordering::Relaxed).saturating_add(rows);
         if let Some(palette) = self.palette {
             self.draw(palette, rows);
         }
+        Ok(())
     }
 
     fn end(&self) {

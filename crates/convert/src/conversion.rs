@@ -82,7 +82,9 @@ pub fn convert(
             let target = plan.mapping.apply(Arc::clone(&tapped) as Arc<dyn Source>)?;
             pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
             drop(target);
-            Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?.finish()?
+            Arc::into_inner(tapped)
+                .ok_or_else(|| Error::usage("a source is still in use"))?
+                .finish(resources, progress)?
         }
     };
     let written = sink.finish()?;
@@ -91,6 +93,8 @@ pub fn convert(
     if carries {
         write_carry(&staging, directory, plan, &source.digests)?;
     }
+    // The last moment to turn back.
+    progress.advance(0)?;
     let manifests: Vec<&str> = plan.to.manifests(&written);
     let (published, result) = staging.commit_proved(&manifests, |location| {
         if !verify {

@@ -23,6 +23,8 @@ mod plan;
 mod progress;
 mod registry;
 mod render;
+mod running;
+
 mod survey;
 mod tapped;
 

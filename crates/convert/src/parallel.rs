@@ -52,6 +52,34 @@ pub fn fold<S: Send>(
     })
 }
 
+/// Drives every item on a thread of its own, step by step, until `step` says that there is no more to do.
+///
+/// # Errors
+/// The first error of `step`, in the order of the items; it stops the others.
+pub fn drive<T: Send>(items: Vec<T>, step: impl Fn(&mut T) -> Result<bool> + Sync) -> Result<()> {
+    let failed = AtomicBool::new(false);
+    let work = |mut item: T| -> Result<()> {
+        while !failed.load(Ordering::Relaxed) {
+            match step(&mut item) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    };
+    if items.len() <= 1 {
+        return items.into_iter().try_for_each(work);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = items.into_iter().map(|item| scope.spawn(|| work(item))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|_| Err(broken_thread())))
+    })
+}
+
 /// Reads every part on `threads` threads and hands the batches over in the order of the parts.
 ///
 /// `prepare` runs on the reading threads, `take` on the calling one.

@@ -8,13 +8,14 @@ use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, Reque
 use isomorph_storage::Location;
 use serde::Serialize;
 
-use crate::digests::{Digested, Resources, Running, State};
+use crate::digests::{Digested, Resources};
 use crate::mapping::{Bundling, Mapping, Slot, Step};
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
+use crate::running::{Running, State};
 use crate::survey::Survey;
 
 /// One line of a plan: a part of the graph and what becomes of it.
@@ -249,7 +250,7 @@ fn survey(opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Re
         resources.threads,
         || (Survey::default(), State::default()),
         |(survey, state), _, batch| {
-            progress.advance(batch.rows() as u64);
+            progress.advance(batch.rows() as u64)?;
             survey.see(graph, &batch)?;
             running.add(state, &batch)
         },

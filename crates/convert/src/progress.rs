@@ -2,13 +2,18 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Told how far a long job is. Called from several threads.
+use isomorph_error::Result;
+
+/// Told how far a long job is, and asked whether it should go on. Called from several threads.
 pub trait Progress: Sync {
     /// A stage begins: its word, and the number of rows to come if that is known.
     fn begin(&self, stage: &str, total: Option<u64>);
 
-    /// So many more rows are done.
-    fn advance(&self, rows: u64);
+    /// So many more rows are done. An error ends the job with that error: this is how a job is cancelled.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Cancelled`] when the job should not go on; every call after that says so again.
+    fn advance(&self, rows: u64) -> Result<()>;
 
     /// The stage is over.
     fn end(&self);
@@ -20,7 +25,9 @@ pub struct Silent;
 
 impl Progress for Silent {
     fn begin(&self, _stage: &str, _total: Option<u64>) {}
-    fn advance(&self, _rows: u64) {}
+    fn advance(&self, _rows: u64) -> Result<()> {
+        Ok(())
+    }
     fn end(&self) {}
 }
 
@@ -38,8 +45,9 @@ impl Counter {
 impl Progress for Counter {
     fn begin(&self, _stage: &str, _total: Option<u64>) {}
 
-    fn advance(&self, rows: u64) {
+    fn advance(&self, rows: u64) -> Result<()> {
         self.0.fetch_add(rows, Ordering::Relaxed);
+        Ok(())
     }
 
     fn end(&self) {}

@@ -7,9 +7,11 @@ use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables,
 };
 
-use crate::digests::{Digested, Resources, Running, State};
+use crate::digests::{Digested, Resources};
+use crate::progress::Progress;
+use crate::running::{Running, State};
 
-/// Shows `inner` unchanged and adds every row that is read to a digest. Rows must be read exactly once: whoever drives
+/// Shows `inner` unchanged and adds every node and edge that is read to a digest. Rows must be read exactly once: whoever drives
 /// it asks for keys and ends alone ([`Tables::NodeKeys`], [`Tables::EdgeEnds`]) where it reads more often.
 pub struct Tapped {
     inner: Arc<dyn Source>,
@@ -23,15 +25,16 @@ impl Tapped {
     /// # Errors
     /// When memory for the keys is short.
     pub fn new(inner: Arc<dyn Source>, resources: &Resources) -> Result<Self> {
-        let running = Running::new(inner.as_ref(), resources)?;
+        let running = Running::new(inner.as_ref(), resources)?.without_order();
         Ok(Tapped { inner, running, states: Mutex::default() })
     }
 
-    /// The digests of what was read.
+    /// The digests of what was read; what is neither nodes nor edges is read now.
     ///
     /// # Errors
-    /// When a document is not sound.
-    pub fn finish(self) -> Result<Digested> {
+    /// When the rest cannot be read or is not sound.
+    pub fn finish(self, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
+        self.running.rest(self.inner.as_ref(), resources, progress)?;
         let states = self.states.into_inner().unwrap_or_else(PoisonError::into_inner);
         states.into_iter().for_each(|state| self.running.merge(state));
         self.running.finish()
@@ -52,7 +55,8 @@ impl Part for TappedPart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let running = &self.tapped.running;
         match self.tables {
-            Tables::EdgeEnds(_) => return self.inner.read(take),
+            // The rest is small, and refers to itself: it has a pass of its own at the end.
+            Tables::EdgeEnds(_) | Tables::Rest => return self.inner.read(take),
             Tables::NodeKeys(_) => {
                 return self.inner.read(&mut |batch| {
                     running.remember(&batch)?;

@@ -8,9 +8,9 @@ use arrow_schema::DataType;
 use isomorph_model::schema::Direction;
 use isomorph_model::{EdgeBatch, EdgeType, Ends, Property};
 
-use crate::draw::Stream;
 use crate::names::CITIES;
 use crate::nodes::{CITY, PERSON, PERSONS, POST, POSTS, instant, moment};
+use isomorph_examples::draw::Stream;
 
 /// Index of each edge type.
 const KNOWS: usize = 0;

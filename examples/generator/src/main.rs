@@ -2,7 +2,6 @@
 //!
 //! The graph is drawn by counter from word lists, so that it is the same on every machine and grows without changing.
 
-mod draw;
 mod edges;
 mod names;
 mod nodes;

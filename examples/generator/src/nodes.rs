@@ -8,8 +8,8 @@ use isomorph_model::label::LabelBuilder;
 use isomorph_model::schema::LabelVocabulary;
 use isomorph_model::{Key, NodeBatch, NodeType, Property};
 
-use crate::draw::Stream;
 use crate::names::{CITIES, FIRST, LAST, OPENINGS, TOPICS};
+use isomorph_examples::draw::Stream;
 
 /// Number of persons.
 pub(crate) const PERSONS: u64 = 500;

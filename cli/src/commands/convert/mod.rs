@@ -40,14 +40,15 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     console.warn(&about.findings);
 
     let bars = Bars::new(interrupt.clone());
-    let plan = interrupt.guard(|| Plan::new(&opened, &destination, &options, &resources, &bars))?;
+    let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
     let carries = !plan.mapping.steps.is_empty() && !options.lossy;
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     console.show(&screen::plan(&opened, &plan, &options, beside.as_deref(), console))?;
     let certificate = match args.plan {
         true => None,
         false => {
-            let certificate = interrupt.guard(|| convert(&opened, &plan, &destination, &options, &resources, &bars))?;
+            let certificate = convert(&opened, &plan, &destination, &options, &resources, &bars);
+            let certificate = interrupt.outcome(certificate)?;
             drop(bars);
             console.show(&screen::certificate(&certificate, args, directory, console))?;
             Some(certificate)

@@ -1,9 +1,10 @@
 //! Keys of nodes, kept as far as edges need them.
 
 use arrow_array::{Array, ArrayRef, UInt64Array};
-use isomorph_error::{Error, Kind, Result, Rule, Severity};
+use arrow_cast::display::array_value_to_string;
+use isomorph_error::{Error, Place, Result, Rule, Severity};
 use isomorph_model::{EndForm, Ends, Graph, KeyKind, NodeBatch, Source};
-use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
+use isomorph_tables::lookup::{KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder, SpilledKeys};
 
 use crate::digests::Resources;
 
@@ -74,23 +75,29 @@ impl RowsByKey {
     /// All nodes have passed.
     ///
     /// # Errors
-    /// When a key is there twice, or there is too little memory for the keys.
+    /// When a key is there twice, or there is too little memory even for spilling.
     pub fn finish(&mut self) -> Result<()> {
         for (ty, builder) in self.builders.drain(..).enumerate() {
             let lookup = builder.map(KeyRowsBuilder::finish).transpose()?;
-            if let Some(Lookup::Memory(keys)) = &lookup
-                && let Some(repeat) = keys.repeats().shown().first()
-            {
+            if let Some(repeat) = lookup.as_ref().and_then(|lookup| lookup.repeats().shown().first()) {
                 let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
                 let name = self.names.get(ty).cloned().unwrap_or_default();
-                return Err(Error::broken(&REPEATED_KEY, message).at(isomorph_error::Place::file(name).row(repeat.row)));
+                return Err(Error::broken(&REPEATED_KEY, message).at(Place::file(name).row(repeat.row)));
             }
             self.lookups.push(lookup);
         }
         Ok(())
     }
 
-    /// The rows of ends.
+    /// The keys of a type, if they do not fit into memory.
+    pub fn spilled(&self, ty: usize) -> Option<&SpilledKeys> {
+        match self.lookups.get(ty) {
+            Some(Some(Lookup::Spilled(keys))) => Some(keys),
+            _ => None,
+        }
+    }
+
+    /// The rows of ends, unless they are keys that do not fit into memory.
     ///
     /// # Errors
     /// When an end is no node.
@@ -98,8 +105,8 @@ impl RowsByKey {
         let keys = match ends {
             Ends::Rows(rows) => {
                 let count = self.rows.get(ty).copied().unwrap_or_default();
-                if rows.values().iter().any(|row| *row >= count) {
-                    return Err(self.dangling(ty, "an edge ends in a row that does not exist"));
+                if let Some(row) = rows.values().iter().find(|row| **row >= count) {
+                    return Err(self.dangling(ty, Some(&format!("row {row}"))));
                 }
                 return Ok(rows.clone());
             }
@@ -108,24 +115,24 @@ impl RowsByKey {
         if self.keyless.get(ty).copied().unwrap_or_default() {
             return Err(Error::usage("keys of a type that has none"));
         }
+        let Some(Some(Lookup::Memory(lookup))) = self.lookups.get(ty) else {
+            return Err(Error::usage("ends are keys where rows were announced"));
+        };
         let mut rows = Vec::with_capacity(keys.len());
-        match self.lookups.get(ty) {
-            Some(Some(Lookup::Memory(lookup))) => {
-                let misses = lookup.translate(keys.as_ref(), &mut rows)?;
-                if misses.nulls + misses.not_found > 0 {
-                    return Err(self.dangling(ty, "an edge ends in a key that no node has"));
-                }
-            }
-            Some(Some(Lookup::Spilled(_))) => {
-                return Err(Error::new(Kind::TooLarge, "the keys of the nodes do not fit into memory")
-                    .hint("--memory 2GiB    or as much as there is"));
-            }
-            _ => return Err(Error::usage("ends are keys where rows were announced")),
+        let misses = lookup.translate(keys.as_ref(), &mut rows)?;
+        if misses.nulls + misses.not_found > 0 {
+            let missing = misses.first_not_found.and_then(|at| array_value_to_string(keys, at).ok());
+            return Err(self.dangling(ty, missing.as_deref()));
         }
         Ok(rows.into())
     }
 
-    fn dangling(&self, ty: usize, message: &str) -> Error {
+    /// The error for an edge that ends in `missing`, if that is known.
+    pub fn dangling(&self, ty: usize, missing: Option<&str>) -> Error {
+        let message = match missing {
+            Some(missing) => format!("an edge ends in {missing:?}, which is no node"),
+            None => "an edge has an end that is no node".to_owned(),
+        };
         Error::broken(&DANGLING_END, message).at(self.names.get(ty).cloned().unwrap_or_default())
     }
 }

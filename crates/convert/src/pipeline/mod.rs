@@ -4,9 +4,11 @@
 //! key → row where the source names ends by key and the sink wants rows, row → key the other way round. Edges are sorted
 //! where the source does not have them in the order that is wanted.
 
+mod bulk;
 mod ends;
 mod merge;
 mod run;
+mod shares;
 mod sorted;
 
 use arrow_array::{Array, UInt64Array};
@@ -49,7 +51,7 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
                 let mut next = 0;
                 let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
                     let nodes = nodes_of(batch, ty, &mut next)?;
-                    progress.advance(nodes.rows as u64);
+                    progress.advance(nodes.rows as u64)?;
                     rows.add(&nodes)?;
                     sink.write(number, Batch::Nodes(nodes))
                 });
@@ -57,7 +59,17 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
                 brought?;
             }
             Delivery::Edges { ty, order } => wanted.push(Wanted { number, ty, order }),
-            Delivery::Rest | Delivery::NodesWithOutEdges => {}
+            Delivery::Rest => {
+                let parts = source.scan(&Request::of(Tables::Rest))?;
+                progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
+                let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                    progress.advance(batch.rows() as u64)?;
+                    sink.write(number, batch)
+                });
+                progress.end();
+                brought?;
+            }
+            Delivery::NodesWithOutEdges => {}
         }
     }
     if wanted.is_empty() {
@@ -70,7 +82,7 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
     progress.begin("write", Some(total));
     for (wanted, sorted) in wanted.iter().zip(&sorted) {
         sorted.each(|batch| {
-            progress.advance(batch.rows as u64);
+            progress.advance(batch.rows as u64)?;
             sink.write(wanted.number, Batch::Edges(batch))
         })?;
     }
@@ -108,7 +120,7 @@ fn nodes_with_out_edges(
         let mut next = 0;
         let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
             let nodes = nodes_of(batch, ty, &mut next)?;
-            progress.advance(nodes.rows as u64);
+            progress.advance(nodes.rows as u64)?;
             rows.add(&nodes)?;
             keys.add(&nodes)
         });
@@ -137,7 +149,7 @@ fn nodes_with_out_edges(
             let mut next = 0;
             parallel::in_order(&parts, resources.threads, Ok, |batch| {
                 let nodes = nodes_of(batch, ty, &mut next)?;
-                progress.advance(nodes.rows as u64);
+                progress.advance(nodes.rows as u64)?;
                 for from in (0..nodes.rows).step_by(TOGETHER) {
                     let nodes = nodes.slice(from, TOGETHER.min(nodes.rows - from));
                     let end = nodes.start + nodes.rows as u64;
@@ -145,7 +157,7 @@ fn nodes_with_out_edges(
                     let mut pieces = Vec::new();
                     for cursor in &mut cursors {
                         while let Some(edges) = cursor.below(ty, end, graph)? {
-                            progress.advance(edges.rows as u64);
+                            progress.advance(edges.rows as u64)?;
                             pieces.push(with_target_keys(edges, graph, &keys)?);
                         }
                     }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, EdgeBatch, EdgeOrder, EdgeType, Ends, Relations, Request, Source, Tables};
-use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
+use isomorph_model::{Batch, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables};
+use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 
+use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
+use super::shares::shares;
 use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
@@ -32,6 +34,66 @@ pub(super) struct Sorted {
     relations: bool,
 }
 
+/// Sorters for some of what is wanted; several threads may push at once.
+struct Sorters<'w> {
+    wanted: &'w [Wanted],
+    /// Each with its index in `wanted`.
+    sorters: Vec<(usize, EdgeSorter)>,
+}
+
+impl<'w> Sorters<'w> {
+    /// Sorters for what `shares` names by index, each with so many bytes of memory.
+    ///
+    /// # Errors
+    /// When there is too little memory even for spilling, or a column cannot be sorted along.
+    fn new(graph: &Graph, wanted: &'w [Wanted], shares: &[(usize, u64)], resources: &Resources) -> Result<Self> {
+        let mut sorters = Vec::with_capacity(shares.len());
+        for &(at, memory) in shares {
+            let ty = wanted.get(at).and_then(|wanted| graph.edges.get(wanted.ty));
+            let ty = ty.ok_or_else(|| Error::usage("no such edge type"))?;
+            let options = SortOptions::new(&resources.budget, &resources.scratch).payload(columns_of(ty));
+            sorters.push((at, EdgeSorter::new(options.memory(memory).threads(resources.threads))?));
+        }
+        Ok(Sorters { wanted, sorters })
+    }
+
+    /// Adds edges of type `ty`.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    fn push<'s>(
+        &self,
+        ty: usize,
+        (source, target): (&[u64], &[u64]),
+        columns: Option<&RecordBatch>,
+        sequence: impl Into<Sequence<'s>>,
+    ) -> Result<()> {
+        let sequence = sequence.into();
+        for (at, sorter) in &self.sorters {
+            let Some(wanted) = self.wanted.get(*at).filter(|wanted| wanted.ty == ty) else { continue };
+            let (aligned, other) = match wanted.order {
+                EdgeOrder::Target => (target, source),
+                EdgeOrder::Source | EdgeOrder::Any => (source, target),
+            };
+            sorter.push(aligned, other, columns, sequence)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the sorted edges in the places of `sorted`.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    fn finish(self, graph: &Graph, sorted: &mut [Option<Sorted>]) -> Result<()> {
+        for (at, sorter) in self.sorters {
+            let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else { continue };
+            let relations = graph.edges.get(wanted.ty).is_some_and(|ty| ty.relation.fixed().is_none());
+            *place = Some(Sorted { edges: sorter.finish()?, ty: wanted.ty, order: wanted.order, relations });
+        }
+        Ok(())
+    }
+}
+
 /// Reads the edges of `source` once and sorts them for each of `wanted`.
 ///
 /// # Errors
@@ -47,15 +109,28 @@ pub(super) fn sort(
         return Ok(Vec::new());
     }
     let graph = source.graph();
-    let mut sorters = Vec::with_capacity(wanted.len());
-    for wanted in wanted {
-        let ty = graph.edges.get(wanted.ty).ok_or_else(|| Error::usage("no such edge type"))?;
-        let options = SortOptions::new(&resources.budget, &resources.scratch).payload(payload_schema(ty));
-        sorters.push(EdgeSorter::new(options.threads(resources.threads))?);
-    }
     let mut types: Vec<usize> = wanted.iter().map(|wanted| wanted.ty).collect();
     types.sort_unstable();
     types.dedup();
+    let bulk = BulkTypes::of(source, &types, rows);
+    let of_types = |types: &[usize]| -> Vec<usize> {
+        let all = wanted.iter().enumerate();
+        all.filter(|(_, wanted)| types.contains(&wanted.ty)).map(|(at, _)| at).collect()
+    };
+    let direct: Vec<usize> =
+        types.iter().copied().filter(|ty| !bulk.iter().any(|bulk| bulk.types.contains(ty))).collect();
+    // All that collects edges during the pass shares the memory.
+    let sorted_now = of_types(&direct);
+    let rows_of = |ty: usize| graph.edges.get(ty).and_then(|ty| ty.rows);
+    let rows_now = sorted_now.iter().map(|&at| wanted.get(at).and_then(|wanted| rows_of(wanted.ty)));
+    let rows_bulk = bulk.iter().map(|bulk| bulk.types.iter().map(|&ty| rows_of(ty)).sum::<Option<u64>>());
+    let mut memory = shares(resources.budget.available(), &rows_now.chain(rows_bulk).collect::<Vec<_>>());
+    let memory_bulk = memory.split_off(sorted_now.len());
+    let shares_now: Vec<(usize, u64)> = sorted_now.into_iter().zip(memory).collect();
+    let sorters = Sorters::new(graph, wanted, &shares_now, resources)?;
+    let bulk = bulk.into_iter().zip(memory_bulk).map(|(bulk, memory)| bulk.collect(rows, memory));
+    let bulk = bulk.collect::<Result<Vec<_>>>()?;
+
     // One pass over everything; or over the types that are wanted, where only some are.
     let requests: Vec<Tables> = match types.len() == graph.edges.len() {
         true => vec![Tables::AllEdges],
@@ -73,50 +148,52 @@ pub(super) fn sort(
             // Parallel edges keep the order in which they were read, whoever read them.
             let sequence = ((pass as u64) << 56) | ((part as u64) << 36) | *offset;
             *offset += edges.rows as u64;
-            progress.advance(edges.rows as u64);
+            progress.advance(edges.rows as u64)?;
             let ty = graph.edges.get(edges.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+            let columns = columns(ty, &edges)?;
+            if let Some(bulk) = bulk.iter().find(|bulk| bulk.types().contains(&edges.ty)) {
+                return bulk.add(&edges, columns.as_ref(), sequence);
+            }
             let from = rows.rows(ty.source, &edges.source)?;
             let to = rows.rows(ty.target, &edges.target)?;
-            let payload = payload(ty, &edges)?;
-            for (wanted, sorter) in wanted.iter().zip(&sorters).filter(|(wanted, _)| wanted.ty == edges.ty) {
-                let (aligned, other) = match wanted.order {
-                    EdgeOrder::Target => (&to, &from),
-                    EdgeOrder::Source | EdgeOrder::Any => (&from, &to),
-                };
-                sorter.push(aligned.values(), other.values(), payload.as_ref(), sequence)?;
-            }
-            Ok(())
+            sorters.push(edges.ty, (from.values(), to.values()), columns.as_ref(), sequence)
         });
         progress.end();
         read?;
     }
-    wanted
-        .iter()
-        .zip(sorters)
-        .map(|(wanted, sorter)| {
-            let relations = graph.edges.get(wanted.ty).is_some_and(|ty| ty.relation.fixed().is_none());
-            Ok(Sorted { edges: sorter.finish()?, ty: wanted.ty, order: wanted.order, relations })
-        })
-        .collect()
+    let mut sorted: Vec<Option<Sorted>> = wanted.iter().map(|_| None).collect();
+    sorters.finish(graph, &mut sorted)?;
+    for bulk in bulk {
+        let places = of_types(bulk.types());
+        let rows: Vec<_> = places.iter().map(|&at| wanted.get(at).and_then(|wanted| rows_of(wanted.ty))).collect();
+        let memory = |available: u64| places.iter().copied().zip(shares(available, &rows)).collect::<Vec<_>>();
+        let sorters = bulk.each(
+            resources,
+            progress,
+            |available| Sorters::new(graph, wanted, &memory(available), resources),
+            |sorters, edges| sorters.push(edges.ty, (edges.source, edges.target), edges.columns, edges.sequence),
+        )?;
+        sorters.finish(graph, &mut sorted)?;
+    }
+    Ok(sorted.into_iter().flatten().collect())
 }
 
 /// What travels with the ends: the relation where rows have their own, then the properties.
-fn payload_schema(ty: &EdgeType) -> SchemaRef {
+pub(super) fn columns_of(ty: &EdgeType) -> SchemaRef {
     let relation = ty.relation.fixed().is_none().then(|| Field::new("relation", arrow_schema::DataType::Utf8, false));
     let properties = ty.properties.iter().enumerate();
     let properties = properties.map(|(at, property)| Field::new(at.to_string(), property.data_type.clone(), true));
     Arc::new(Schema::new(relation.into_iter().chain(properties).collect::<Vec<_>>()))
 }
 
-fn payload(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
-    let schema = payload_schema(ty);
+fn columns(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
+    let schema = columns_of(ty);
     if schema.fields().is_empty() {
         return Ok(None);
     }
     let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     if let Some(relations) = &edges.relations {
-        let names = arrow_select::take::take(&relations.names, &relations.index, None);
-        columns.push(names.map_err(|error| Error::malformed(error.to_string()))?);
+        columns.push(arrow_select::take::take(&relations.names, &relations.index, None).map_err(arrow)?);
     }
     for (property, column) in ty.properties.iter().zip(&edges.properties) {
         columns.push(column.clone().unwrap_or_else(|| new_null_array(&property.data_type, edges.rows)));
@@ -124,6 +201,11 @@ fn payload(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
     let options = RecordBatchOptions::new().with_row_count(Some(edges.rows));
     let batch = RecordBatch::try_new_with_options(schema, columns, &options);
     batch.map(Some).map_err(|error| Error::usage(format!("an edge batch does not fit its type: {error}")))
+}
+
+/// An error of the column library.
+pub(super) fn arrow(error: ArrowError) -> Error {
+    Error::malformed(error.to_string())
 }
 
 impl Sorted {

@@ -106,7 +106,7 @@ pub fn key_hashes(ty: &str, key: &Key, keys: &ArrayRef, out: &mut Vec<u128>) -> 
 ///
 /// # Errors
 /// When a key is null or not of the key's kind.
-pub(crate) fn edge_keys(graph: &Graph, batch: &EdgeBatch) -> Result<Vec<u128>> {
+pub fn edge_keys(graph: &Graph, batch: &EdgeBatch) -> Result<Vec<u128>> {
     let mut hashes = Vec::new();
     if let (Some(ty), Some(keys)) = (graph.edges.get(batch.ty), &batch.keys)
         && let Some(key) = &ty.key

@@ -28,8 +28,7 @@ mod values;
 
 pub(crate) use content::is_directed;
 pub use content::{ContentDigest, RowHashes};
-pub(crate) use fact::edge_keys;
-pub use fact::key_hashes;
+pub use fact::{edge_keys, key_hashes};
 pub use order::OrderDigest;
 pub use schema::{schema_digest, schema_json};
 pub use table::{Digest, Line, LineKind, Sum, Table};

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 
 use super::Misses;
-use super::column::{KeyColumn, KeyKind};
+use super::column::{KeyColumn, KeyKind, ordinal};
 use super::spilled::{Groups, SpilledKeys, text_ordinal};
 use crate::sort::{EdgeSorter, EdgeStream, Sequence, SortedBatch, SortedEdges, arrow_error};
 
@@ -26,18 +26,26 @@ pub struct BulkLookup<'k> {
 }
 
 impl<'k> BulkLookup<'k> {
-    /// No probes yet; their tags will have the columns of `tags`.
+    /// No probes yet; their tags will have the columns of `tags`. It may reserve as much memory as the keys might.
     ///
     /// # Errors
     /// As [`EdgeSorter::new`].
     pub fn new(keys: &'k SpilledKeys, tags: &Schema) -> Result<Self> {
+        BulkLookup::within(keys, tags, keys.options.memory)
+    }
+
+    /// The same, with a share of the memory of its own, bytes: for look-ups that collect probes side by side.
+    ///
+    /// # Errors
+    /// As [`EdgeSorter::new`].
+    pub fn within(keys: &'k SpilledKeys, tags: &Schema, memory: u64) -> Result<Self> {
         let own = match keys.kind() {
             KeyKind::Text => Field::new("", DataType::Utf8, true),
             KeyKind::Signed | KeyKind::Unsigned => Field::new("", DataType::Boolean, true),
         };
         let fields: Vec<_> = std::iter::once(Arc::new(own)).chain(tags.fields().iter().cloned()).collect();
         let schema = Arc::new(Schema::new(fields));
-        let sorter = EdgeSorter::new(keys.options.sort(schema.clone()))?;
+        let sorter = EdgeSorter::new(keys.options.sort(schema.clone()).memory(memory))?;
         Ok(BulkLookup { keys, sorter, schema })
     }
 
@@ -140,10 +148,10 @@ impl Answers<'_> {
     }
 
     fn stream_part(&self, part: (u64, Option<u64>)) -> Result<AnswerStream<'_>> {
-        let text = self.keys.kind() == KeyKind::Text;
-        let mut keys = Groups::new(self.keys.sorted.stream_part(part)?, text);
+        let kind = self.keys.kind();
+        let mut keys = Groups::new(self.keys.sorted.stream_part(part)?, kind == KeyKind::Text);
         let more = keys.advance()?;
-        Ok(AnswerStream { probes: self.probes.stream_part(part)?, keys, more, text })
+        Ok(AnswerStream { probes: self.probes.stream_part(part)?, keys, more, kind })
     }
 }
 
@@ -158,6 +166,8 @@ pub struct AnswerBatch {
     pub tags: RecordBatch,
     /// Probes without a row; places are those in this batch.
     pub misses: Misses,
+    /// The first key that is not there, if it can be told.
+    pub missing: Option<String>,
 }
 
 /// Answers in the order of the keys' numbers or hashes, batch by batch.
@@ -165,7 +175,7 @@ pub struct AnswerStream<'a> {
     probes: EdgeStream<'a>,
     keys: Groups<'a>,
     more: bool,
-    text: bool,
+    kind: KeyKind,
 }
 
 impl AnswerStream<'_> {
@@ -182,9 +192,11 @@ impl AnswerStream<'_> {
 
     fn answer(&mut self, probes: SortedBatch) -> Result<AnswerBatch> {
         let own = probes.payload.column(0);
-        let texts: Option<&StringArray> = if self.text { own.as_string_opt() } else { None };
-        let there: Option<&BooleanArray> = if self.text { None } else { own.as_boolean_opt() };
+        let text = self.kind == KeyKind::Text;
+        let texts: Option<&StringArray> = if text { own.as_string_opt() } else { None };
+        let there: Option<&BooleanArray> = if text { None } else { own.as_boolean_opt() };
         let mut misses = Misses::default();
+        let mut missing = None;
         let mut rows = Vec::with_capacity(probes.aligned.len());
         for (at, ordinal) in probes.aligned.values().iter().enumerate() {
             while self.more && self.keys.ordinal < Some(*ordinal) {
@@ -197,12 +209,24 @@ impl AnswerStream<'_> {
             } else {
                 None
             };
+            // Integers that were sought among texts have no text.
+            if comparable && row.is_none() && misses.not_found == 0 && !(text && *ordinal == u64::MAX) {
+                missing = Some(match texts {
+                    Some(texts) => texts.value(at).to_owned(),
+                    None => text_of(self.kind, *ordinal),
+                });
+            }
             rows.push(misses.note(null, row));
         }
         let tags: Range<usize> = 1..probes.payload.num_columns();
         let tags = probes.payload.project(&tags.collect::<Vec<_>>()).map_err(arrow_error)?;
-        Ok(AnswerBatch { rows, sequence: probes.other, tags, misses })
+        Ok(AnswerBatch { rows, sequence: probes.other, tags, misses, missing })
     }
+}
+
+/// An integer key as text.
+fn text_of(kind: KeyKind, number: u64) -> String {
+    if kind == KeyKind::Signed { (ordinal(number as i64) as i64).to_string() } else { number.to_string() }
 }
 
 impl Iterator for AnswerStream<'_> {

@@ -1,0 +1,280 @@
+//! Edges whose ends are keys that do not fit into memory: translated in bulk, one end after the other.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::take::take_record_batch;
+use isomorph_error::{Error, Result};
+use isomorph_model::{EdgeBatch, EndForm, Ends, Source};
+use isomorph_tables::lookup::{AnswerBatch, Answers, BulkLookup, KeyKind, SpilledKeys};
+
+use super::ends::RowsByKey;
+use super::sorted::{arrow, columns_of};
+use crate::digests::Resources;
+use crate::parallel;
+use crate::progress::Progress;
+
+/// Edge types that are translated together: they join the same node types and have the same columns. At least one of
+/// their ends is a key that does not fit into memory.
+pub(super) struct BulkTypes<'k> {
+    pub types: Vec<usize>,
+    /// Node types of sources and targets.
+    ends: (usize, usize),
+    way: Way<'k>,
+    /// What travels with the edges into the sort.
+    columns: SchemaRef,
+}
+
+/// Which ends are looked up.
+#[derive(Clone, Copy)]
+enum Way<'k> {
+    Source(&'k SpilledKeys),
+    Target(&'k SpilledKeys),
+    /// The sources first, then the targets.
+    Both(&'k SpilledKeys, &'k SpilledKeys),
+}
+
+impl<'k> BulkTypes<'k> {
+    /// Those of `types` that are translated in bulk.
+    pub fn of(source: &dyn Source, types: &[usize], rows: &'k RowsByKey) -> Vec<BulkTypes<'k>> {
+        let mut all: Vec<BulkTypes<'k>> = Vec::new();
+        for &number in types.iter().filter(|&&ty| source.end_form(ty) == EndForm::Keys) {
+            let Some(ty) = source.graph().edges.get(number) else { continue };
+            let way = match (rows.spilled(ty.source), rows.spilled(ty.target)) {
+                (Some(source), Some(target)) => Way::Both(source, target),
+                (Some(source), None) => Way::Source(source),
+                (None, Some(target)) => Way::Target(target),
+                (None, None) => continue,
+            };
+            let (ends, columns) = ((ty.source, ty.target), columns_of(ty));
+            match all.iter_mut().find(|like| like.ends == ends && like.columns == columns) {
+                Some(like) => like.types.push(number),
+                None => all.push(BulkTypes { types: vec![number], ends, way, columns }),
+            }
+        }
+        all
+    }
+
+    /// Begins the first look-up with `memory` bytes.
+    ///
+    /// # Errors
+    /// When there is too little memory even for spilling.
+    pub fn collect(self, rows: &'k RowsByKey, memory: u64) -> Result<BulkEdges<'k>> {
+        let (keys, other) = match self.way {
+            Way::Source(keys) | Way::Target(keys) => (keys, DataType::UInt64),
+            Way::Both(keys, targets) => (keys, key_type(targets)),
+        };
+        let tags = self.tags(other);
+        let first = BulkLookup::within(keys, &tags, memory)?;
+        Ok(BulkEdges { of: self, rows, first, tags })
+    }
+
+    /// What travels through a look-up: the type where there are several, the other end, the columns.
+    fn tags(&self, other: DataType) -> SchemaRef {
+        let ty = (self.types.len() > 1).then(|| Arc::new(Field::new("type", DataType::UInt32, false)));
+        let other = Arc::new(Field::new("other", other, true));
+        let columns = self.columns.fields().iter().cloned();
+        Arc::new(Schema::new(ty.into_iter().chain([other]).chain(columns).collect::<Vec<_>>()))
+    }
+
+    /// Where the other end is among the tags.
+    fn other(&self) -> usize {
+        usize::from(self.types.len() > 1)
+    }
+}
+
+/// Edges on their way through look-ups.
+pub(super) struct BulkEdges<'k> {
+    of: BulkTypes<'k>,
+    rows: &'k RowsByKey,
+    first: BulkLookup<'k>,
+    tags: SchemaRef,
+}
+
+/// Edges of one type whose ends are rows.
+pub(super) struct Translated<'a> {
+    pub ty: usize,
+    pub source: &'a [u64],
+    pub target: &'a [u64],
+    pub columns: Option<&'a RecordBatch>,
+    /// Sequence number of each.
+    pub sequence: &'a [u64],
+}
+
+impl BulkEdges<'_> {
+    /// The edge types.
+    pub fn types(&self) -> &[usize] {
+        &self.of.types
+    }
+
+    /// Adds edges with consecutive sequence numbers.
+    ///
+    /// # Errors
+    /// When an end is no node, as far as that is known now, or there is no room for temporary files.
+    pub fn add(&self, edges: &EdgeBatch, columns: Option<&RecordBatch>, sequence: u64) -> Result<()> {
+        let (sources, targets) = self.of.ends;
+        let (keys, other): (&ArrayRef, ArrayRef) = match self.of.way {
+            Way::Source(_) => (keys(&edges.source)?, Arc::new(self.rows.rows(targets, &edges.target)?)),
+            Way::Target(_) => (keys(&edges.target)?, Arc::new(self.rows.rows(sources, &edges.source)?)),
+            Way::Both(_, kept) => {
+                let other = keys(&edges.target)?;
+                (keys(&edges.source)?, as_kept(other, kept).ok_or_else(|| self.rows.dangling(targets, None))?)
+            }
+        };
+        let ty = (self.of.types.len() > 1).then(|| Arc::new(UInt32Array::from_value(edges.ty as u32, edges.rows)) as _);
+        let tags = self.tagged(&self.tags, ty, other, columns, edges.rows)?;
+        self.first.add_probes(keys.as_ref(), &tags, sequence)
+    }
+
+    fn tagged(
+        &self,
+        schema: &SchemaRef,
+        ty: Option<ArrayRef>,
+        other: ArrayRef,
+        columns: Option<&RecordBatch>,
+        rows: usize,
+    ) -> Result<RecordBatch> {
+        let columns = columns.map(RecordBatch::columns).unwrap_or_default().iter().cloned();
+        let columns = ty.into_iter().chain([other]).chain(columns).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options).map_err(arrow)
+    }
+
+    /// Hands over all edges, from several threads, in no order. `begin` makes what takes them, given the memory that is
+    /// left for it, bytes: only when the last look-up has all its probes.
+    ///
+    /// # Errors
+    /// When an end is no node, temporary files cannot be written or read, or `begin` or `take` return an error.
+    pub fn each<T: Sync>(
+        self,
+        resources: &Resources,
+        progress: &dyn Progress,
+        begin: impl Fn(u64) -> Result<T>,
+        take: impl Fn(&T, Translated<'_>) -> Result<()> + Sync,
+    ) -> Result<T> {
+        let BulkEdges { of, rows, first, .. } = self;
+        let mut answers = first.finish()?;
+        let (sources, targets) = of.ends;
+        if let Way::Both(_, keys) = of.way {
+            let tags = of.tags(DataType::UInt64);
+            let second = BulkLookup::within(keys, &tags, resources.budget.available())?;
+            each_answer(&answers, "sources", resources, progress, |answer| {
+                known(rows, sources, answer)?;
+                let mut columns = answer.tags.columns().to_vec();
+                let found: ArrayRef = Arc::new(UInt64Array::from(answer.rows.clone()));
+                let other = columns.get_mut(of.other());
+                let keys = other.map(|other| std::mem::replace(other, found)).ok_or_else(untagged)?;
+                let tagged = RecordBatch::try_new(Arc::clone(&tags), columns).map_err(arrow)?;
+                second.add_probes(keys.as_ref(), &tagged, &answer.sequence)
+            })?;
+            drop(answers);
+            answers = second.finish()?;
+        }
+        let taker = begin(resources.budget.available())?;
+        let by_source = matches!(of.way, Way::Source(_));
+        let (stage, end) = if by_source { ("sources", sources) } else { ("targets", targets) };
+        each_answer(&answers, stage, resources, progress, |answer| {
+            known(rows, end, answer)?;
+            hand_over(&of, answer, by_source, &|edges| take(&taker, edges))
+        })?;
+        Ok(taker)
+    }
+}
+
+/// Reads answers on all threads.
+fn each_answer(
+    answers: &Answers<'_>,
+    stage: &str,
+    resources: &Resources,
+    progress: &dyn Progress,
+    take: impl Fn(&AnswerBatch) -> Result<()> + Sync,
+) -> Result<()> {
+    progress.begin(stage, Some(answers.len()));
+    let read = parallel::drive(answers.streams(resources.threads)?, |stream| {
+        let Some(answer) = stream.next_batch()? else { return Ok(false) };
+        progress.advance(answer.rows.len() as u64)?;
+        take(&answer).map(|()| true)
+    });
+    progress.end();
+    read
+}
+
+/// Fails if an end is no node of type `ty`.
+fn known(rows: &RowsByKey, ty: usize, answer: &AnswerBatch) -> Result<()> {
+    match answer.misses.nulls + answer.misses.not_found {
+        0 => Ok(()),
+        _ => Err(rows.dangling(ty, answer.missing.as_deref())),
+    }
+}
+
+/// Hands over edges both of whose ends are known, type by type; `sources` says that those were looked up last.
+fn hand_over(
+    of: &BulkTypes<'_>,
+    answer: &AnswerBatch,
+    sources: bool,
+    take_edges: &impl Fn(Translated<'_>) -> Result<()>,
+) -> Result<()> {
+    let at = of.other();
+    let tags = &answer.tags;
+    let other = tags.columns().get(at).and_then(|other| other.as_primitive_opt::<UInt64Type>()).ok_or_else(untagged)?;
+    let columns: Vec<usize> = (at + 1..tags.num_columns()).collect();
+    let columns = if columns.is_empty() { None } else { Some(tags.project(&columns).map_err(arrow)?) };
+    let give = |ty, found: &[u64], other: &[u64], columns: Option<&RecordBatch>, sequence: &[u64]| {
+        let (source, target) = if sources { (found, other) } else { (other, found) };
+        take_edges(Translated { ty, source, target, columns, sequence })
+    };
+    if let [only] = of.types.as_slice() {
+        return give(*only, &answer.rows, other.values(), columns.as_ref(), answer.sequence.values());
+    }
+    let types = tags.columns().first().and_then(|ty| ty.as_primitive_opt::<UInt32Type>()).ok_or_else(untagged)?;
+    for &ty in &of.types {
+        let here = types.values().iter().enumerate().filter(|(_, of)| **of as usize == ty);
+        let here = UInt32Array::from_iter_values(here.map(|(row, _)| row as u32));
+        if here.is_empty() {
+            continue;
+        }
+        let pick = |all: &[u64]| here.values().iter().filter_map(|row| all.get(*row as usize).copied()).collect();
+        let (found, other): (Vec<u64>, Vec<u64>) = (pick(&answer.rows), pick(other.values()));
+        let sequence: Vec<u64> = pick(answer.sequence.values());
+        let columns = columns.as_ref().map(|columns| take_record_batch(columns, &here)).transpose().map_err(arrow)?;
+        give(ty, &found, &other, columns.as_ref(), &sequence)?;
+    }
+    Ok(())
+}
+
+fn untagged() -> Error {
+    Error::usage("an edge has lost its tags in a look-up")
+}
+
+fn keys(ends: &Ends) -> Result<&ArrayRef> {
+    match ends {
+        Ends::Keys(keys) => Ok(keys),
+        Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
+    }
+}
+
+fn key_type(keys: &SpilledKeys) -> DataType {
+    match keys.kind() {
+        KeyKind::Text => DataType::Utf8,
+        KeyKind::Signed => DataType::Int64,
+        KeyKind::Unsigned => DataType::UInt64,
+    }
+}
+
+/// The keys in the type of `kept`; none when they are of another sort altogether, so that none of them is there. What
+/// has no place in that type becomes null, which is not there either.
+fn as_kept(keys: &ArrayRef, kept: &SpilledKeys) -> Option<ArrayRef> {
+    let own = match keys.data_type() {
+        DataType::Dictionary(_, values) => values.as_ref(),
+        other => other,
+    };
+    let text = kept.kind() == KeyKind::Text;
+    if own.is_integer() == text {
+        return None;
+    }
+    cast(keys, &key_type(kept)).ok()
+}

@@ -1,0 +1,33 @@
+//! Shares of the memory for operators that work at the same time.
+
+/// Of the memory, this part is divided evenly: a table that turns out larger than announced can still be sorted.
+const EVENLY: u64 = 4;
+
+/// Divides `memory` bytes among operators that are to take so many rows each, if that is known.
+pub(super) fn shares(memory: u64, rows: &[Option<u64>]) -> Vec<u64> {
+    let count = (rows.len() as u64).max(1);
+    let known: Vec<u64> = rows.iter().flatten().copied().collect();
+    let mean = known.iter().sum::<u64>().checked_div(known.len() as u64).unwrap_or(1).max(1);
+    let rows: Vec<u64> = rows.iter().map(|rows| rows.unwrap_or(mean)).collect();
+    let total = rows.iter().map(|rows| u128::from(*rows)).sum::<u128>().max(1);
+    let even = memory / EVENLY / count;
+    let rest = u128::from(memory - even * count);
+    // Never more than the whole: the rest times a fraction.
+    rows.into_iter().map(|rows| even + (rest * u128::from(rows) / total) as u64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn shares_follow_the_rows_and_never_exceed_the_memory() {
+        assert_eq!(shares(1000, &[None]), [1000]);
+        assert_eq!(shares(1000, &[None, None]), [500, 500]);
+        assert_eq!(shares(1000, &[Some(300), Some(100)]), [125 + 562, 125 + 187]);
+        // What is not known counts as much as the others on average; what is empty still gets something.
+        assert_eq!(shares(1000, &[Some(10), None, Some(0)]).iter().sum::<u64>(), 999);
+        assert!(shares(1000, &[Some(u64::MAX), Some(u64::MAX), Some(0)])[2] > 0);
+        assert!(shares(0, &[]).is_empty());
+    }
+}

@@ -1,0 +1,3 @@
+//! What the generators share: draws by counter.
+
+pub mod draw;

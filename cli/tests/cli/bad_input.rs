@@ -24,10 +24,13 @@ fn a_truncated_parquet_file() {
     let home = Home::with_people();
     home.run(&["convert", "people.csv", "people.parq"]).exits(0);
     let bytes = fs::read(home.at("people.parq")).unwrap();
-    home.write("short.parq", &bytes[..bytes.len() - 20]);
-    refused(&home, "short.parq", "short.parq");
-    home.write("empty.parq", "");
-    refused(&home, "empty.parq", "empty.parq");
+    for (name, bytes) in
+        [("short.parq", &bytes[..bytes.len() - 20]), ("empty.parquet", b""), ("none.parq", b"none at all")]
+    {
+        home.write(name, bytes);
+        refused(&home, name, name);
+        refused(&home, name, "PARQUET-FOOTER");
+    }
 }
 
 #[test]

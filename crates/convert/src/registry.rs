@@ -107,20 +107,25 @@ impl Format {
     /// # Errors
     /// [`Kind::NotFound`] when there is nothing; [`Kind::Unsupported`] when it is none of the formats.
     pub fn at(location: &Location) -> Result<Format> {
-        let mut missing = None;
+        let mut missing = false;
         for format in Format::ALL {
             match format.detect(location) {
                 Ok(true) => return Ok(format),
                 Ok(false) => {}
-                Err(error) if error.kind() == Kind::NotFound => missing = Some(error),
+                Err(error) if error.kind() == Kind::NotFound => missing = true,
                 Err(error) => return Err(error),
             }
         }
-        Err(missing.unwrap_or_else(|| {
-            Error::unsupported("this is none of the formats that are known")
-                .at(location.to_string())
-                .hint("--from graphar|nock    say which it is")
-        }))
+        if missing {
+            return Err(Error::new(Kind::NotFound, "there is nothing at this place").at(location.to_string()));
+        }
+        // A name that promises a format: its reader says best what is wrong.
+        if let Some(format) = Format::of_name(location.file_name()) {
+            return Ok(format);
+        }
+        Err(Error::unsupported("this is none of the formats that are known")
+            .at(location.to_string())
+            .hint("--from graphar|nock    say which it is"))
     }
 
     /// Opens a graph; nothing is read but metadata.

@@ -44,7 +44,8 @@ fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     let layout = match format {
         Format::Parquet => match Partition::open(blob.clone(), 0, format, Tolerance::Normal) {
             Ok(partition) => return Ok((!partition.layout.empty || is_parq(blob)).then_some(format)),
-            Err(error) if error.kind().exit_code() == 3 => return Ok(None),
+            // The suffix is NOCK's own: such a file is damaged, and opening it says how.
+            Err(error) if error.kind().exit_code() == 3 => return Ok(is_parq(blob).then_some(format)),
             Err(error) => return Err(error),
         },
         Format::Csv => blob.read(0..blob.size().min(HEADER_BYTES))?,
@@ -63,7 +64,8 @@ fn is_parq(blob: &Blob) -> bool {
 
 fn format_of(blob: &Blob) -> Result<Format> {
     let magic = blob.read(0..blob.size().min(4))?;
-    Ok(if magic == PARQUET_MAGIC { Format::Parquet } else { Format::Csv })
+    let promised = Format::of_name(blob.name()) == Some(Format::Parquet);
+    Ok(if promised || magic == PARQUET_MAGIC { Format::Parquet } else { Format::Csv })
 }
 
 /// The files at `location` with their partition numbers, in their order; and whether it is a directory.

@@ -7,7 +7,7 @@
 //! thrift ─ page_header ─ page_check ┐
 //! chunk_bytes ─ codec ──────────────┴ pages  one page after the other, checked before anything is reserved for it
 //! pages ─ row_group ─ group_reader ─ scan    the published decoder, fenced and watched
-//! pages ─ page_cache ─ int_page ─ point      single rows, by the page index
+//! pages ─ page_cache ─ fixed_page, text_page ─ point      single rows, by the page index
 //! ```
 
 mod bounds;
@@ -16,19 +16,21 @@ mod codec;
 mod columns;
 mod delta;
 mod file;
+mod fixed_page;
 mod footer;
 mod group_reader;
 mod hybrid;
-mod int_page;
 mod page_cache;
 mod page_check;
 mod page_header;
 mod page_index;
+mod page_rows;
 mod pages;
 mod point;
 mod prune;
 mod row_group;
 mod scan;
+mod text_page;
 mod thrift;
 mod watch;
 mod write;

@@ -1,23 +1,24 @@
-//! Look-ups of single rows: only the pages that hold them are touched, and integers are taken out of them directly.
+//! Look-ups of single rows: only the pages that hold them are touched, and values are taken out of them directly.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::DataType;
+use arrow_array::{ArrayRef, RecordBatch};
 use isomorph_error::{Error, Place, Result};
 use parquet::column::page::Page;
 
 use super::chunk_bytes::{ChunkBytes, THROUGH};
 use super::columns::positions;
 use super::file::ParquetFile;
-use super::int_page::{self, Ints};
+use super::fixed_page::{self, Words};
 use super::page_cache::Key;
 use super::page_check::Column;
 use super::page_header::{PageHeader, PageKind};
 use super::page_index::OffsetIndex;
+use super::page_rows::{PageRows, knows_levels};
 use super::pages::ChunkPages;
 use super::scan::Scan;
+use super::text_page::{self, Texts};
 use super::watch::Watch;
 use crate::fence::fenced;
 use crate::row_order::RowOrder;
@@ -41,11 +42,11 @@ pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range
     let mut others = Vec::new();
     let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(columns.len());
     for (column, name) in columns.iter().zip(&names) {
-        let ints = int_column(file, *column, rows)?;
-        if ints.is_none() {
+        let array = flat_column(file, *column, rows)?;
+        if array.is_none() {
             others.push(name.clone());
         }
-        arrays.push(ints);
+        arrays.push(array);
     }
     if !others.is_empty() {
         let mut scanned = scan(file, others, rows)?.into_iter();
@@ -67,49 +68,64 @@ fn scan(file: &Arc<ParquetFile>, columns: Vec<String>, rows: &[Range<u64>]) -> R
     Ok(batch.columns().to_vec())
 }
 
-/// A column of integers by the fast way; nothing when it is none, or has no page index.
-fn int_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> Result<Option<ArrayRef>> {
+/// What is taken out of pages.
+enum Taken {
+    Words(Words),
+    Texts(Texts),
+}
+
+/// A column without inner structure by the fast way; nothing when it has another type or encoding, or no page index.
+fn flat_column(file: &Arc<ParquetFile>, column: usize, rows: &[Range<u64>]) -> Result<Option<ArrayRef>> {
     let data_type = file.columns.decoded_type(column);
     let Some(leaf) = file.columns.flat_leaf(column) else { return Ok(None) };
-    if !matches!(data_type, DataType::Int64 | DataType::Int32) {
-        return Ok(None);
-    }
     let count = rows.iter().map(|range| range.end - range.start).sum::<u64>();
-    let mut out = Ints::with_capacity(usize::try_from(count).unwrap_or_default());
+    let count = usize::try_from(count).unwrap_or_default();
+    let mut taken = None;
     for range in rows {
         let mut at = range.start;
         while at < range.end {
             let group = file.group_of(at);
             let group_rows = file.rows_of(group);
-            let chunk = IntChunk { file, group, leaf, column: Column::new(file.chunk(group, leaf)?.column_descr()) };
-            if !int_page::decodes(chunk.column) {
-                return Ok(None);
-            }
+            let chunk = FlatChunk { file, group, leaf, column: Column::new(file.chunk(group, leaf)?.column_descr()) };
+            let taken = match &mut taken {
+                Some(taken) => taken,
+                none if fixed_page::decodes(data_type, chunk.column) => {
+                    none.insert(Taken::Words(Words::with_capacity(count)))
+                }
+                none if text_page::decodes(data_type, chunk.column) => {
+                    none.insert(Taken::Texts(Texts::with_capacity(count)))
+                }
+                _ => return Ok(None),
+            };
             let Some(index) = file.page_places(group, leaf)? else { return Ok(None) };
             let end = range.end.min(group_rows.end);
-            chunk.append(&index, at - group_rows.start..end - group_rows.start, &mut out)?;
+            if !chunk.append(&index, at - group_rows.start..end - group_rows.start, taken)? {
+                return Ok(None);
+            }
             at = end;
         }
     }
-    let nulls = out.nulls.finish();
-    let array: ArrayRef = match data_type {
-        DataType::Int64 => Arc::new(Int64Array::new(out.values.into(), nulls)),
-        _ => Arc::new(Int32Array::new(out.values.into_iter().map(|value| value as i32).collect(), nulls)),
-    };
-    Ok(Some(array))
+    match taken {
+        None => Ok(None),
+        Some(Taken::Words(words)) => Ok(words.finish(data_type)),
+        Some(Taken::Texts(texts)) => {
+            let place = || file.blob.place().in_field(file.schema().field(column).name());
+            texts.finish().map(Some).map_err(|reason| Error::broken(&PARQUET_VALUES, reason).at(place()))
+        }
+    }
 }
 
-/// One column chunk of integers.
-struct IntChunk<'a> {
+/// One column chunk without inner structure.
+struct FlatChunk<'a> {
     file: &'a Arc<ParquetFile>,
     group: usize,
     leaf: usize,
     column: Column,
 }
 
-impl IntChunk<'_> {
-    /// Appends `rows`, counted in the row group.
-    fn append(&self, index: &Arc<OffsetIndex>, rows: Range<u64>, out: &mut Ints) -> Result<()> {
+impl FlatChunk<'_> {
+    /// Appends `rows`, counted in the row group. Whether their pages have encodings that are known here.
+    fn append(&self, index: &Arc<OffsetIndex>, rows: Range<u64>, out: &mut Taken) -> Result<bool> {
         for number in index.page_of(rows.start)..=index.page_of(rows.end - 1) {
             let page_rows = index.rows_of(number);
             let wanted =
@@ -117,13 +133,19 @@ impl IntChunk<'_> {
             let wanted = wanted.start as usize..wanted.end as usize;
             let key = Key { file: self.file.number, group: self.group, leaf: self.leaf, page: number };
             let cached = self.file.cache.get(&key);
-            if cached.is_none() && self.append_plain(index, number, wanted.clone(), out)? {
+            if let (None, Taken::Words(words)) = (&cached, &mut *out)
+                && self.append_plain(index, number, wanted.clone(), words)?
+            {
                 continue;
             }
             let page = match cached {
                 Some(page) => page,
                 None => self.load(index, key)?,
             };
+            let is_text = matches!(out, Taken::Texts(_));
+            if !knows_levels(self.column, &page) || is_text && !text_page::knows(page.encoding()) {
+                return Ok(false);
+            }
             let dictionary = if uses_dictionary(&page) {
                 let key = Key { page: Key::DICTIONARY, ..key };
                 Some(self.file.cache.get(&key).map_or_else(|| self.load(index, key), Ok)?)
@@ -132,12 +154,15 @@ impl IntChunk<'_> {
             };
             let dictionary = dictionary.as_ref().map(|page| page.buffer().as_ref());
             fenced(&PARQUET_VALUES, || {
-                int_page::append(self.column, &page, dictionary, wanted, out)
-                    .map_err(|reason| Error::broken(&PARQUET_VALUES, reason))
+                let appended = PageRows::new(self.column, &page).and_then(|page| match out {
+                    Taken::Words(words) => words.append(self.column, &page, dictionary, wanted),
+                    Taken::Texts(texts) => texts.append(&page, dictionary, wanted),
+                });
+                appended.map_err(|reason| Error::broken(&PARQUET_VALUES, reason))
             })
             .map_err(|error| error.at(self.place()))?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Reads a page, or the dictionary, and keeps it.
@@ -161,7 +186,7 @@ impl IntChunk<'_> {
     }
 
     /// Takes values out of a large, uncompressed page without reading the rest of it. Whether that was possible.
-    fn append_plain(&self, index: &OffsetIndex, number: usize, rows: Range<usize>, out: &mut Ints) -> Result<bool> {
+    fn append_plain(&self, index: &OffsetIndex, number: usize, rows: Range<usize>, out: &mut Words) -> Result<bool> {
         let Some(page) = index.pages().get(number).filter(|page| page.length > LARGE) else { return Ok(false) };
         let chunk = self.file.chunk(self.group, self.leaf)?;
         if chunk.compression() != parquet::basic::Compression::UNCOMPRESSED {
@@ -174,7 +199,7 @@ impl IntChunk<'_> {
         if u64::from(values) != page_rows.end - page_rows.start || header.crc.is_some() {
             return Ok(false);
         }
-        let Some(at) = int_page::plain_values_at(self.column, encoding, &start[header.length..], rows.end) else {
+        let Some(at) = fixed_page::plain_values_at(self.column, encoding, &start[header.length..], rows.end) else {
             return Ok(false);
         };
         let first = page.offset + (header.length + at + rows.start * self.column.width) as u64;
@@ -183,8 +208,7 @@ impl IntChunk<'_> {
             return Ok(false);
         }
         let bytes = self.file.blob.read(first..end)?;
-        out.nulls.append_n_non_nulls(rows.len());
-        int_page::append_plain(self.column, &bytes, 0..rows.len(), &mut out.values)
+        out.append_plain(self.column, &bytes, rows.len())
             .map_err(|reason| Error::broken(&PARQUET_VALUES, reason).at(self.place()))?;
         Ok(true)
     }

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, BlobReader};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::split::{Records, Splitter};
 use super::{CsvDialect, Quoting};
@@ -72,6 +73,7 @@ impl CsvFile {
             batch_rows: selection.rows_of_a_batch(),
             next: 0,
             header: true,
+            ahead: None,
         };
         let schema = Arc::clone(wanted.schema());
         Ok((schema, Selected::new(batches, wanted, self.blob.place())))
@@ -132,7 +134,8 @@ fn columns(header: &[String], declared: &Schema, keep_others: bool) -> Result<(V
     Ok((fields, Schema::new(schema)))
 }
 
-/// All rows of a file, batch by batch.
+/// All rows of a file, batch by batch. While a batch is parsed, its columns side by side, the next one is split: one file
+/// keeps several cores at work.
 struct CsvBatches {
     file: Arc<CsvFile>,
     splitter: Splitter<BlobReader>,
@@ -143,6 +146,8 @@ struct CsvBatches {
     next: u64,
     /// Whether the header still comes.
     header: bool,
+    /// The records of the next batch, once they were split.
+    ahead: Option<Result<Option<Records>>>,
 }
 
 impl CsvBatches {
@@ -154,29 +159,54 @@ impl CsvBatches {
             self.splitter.keep_blank_lines = self.file.width == 1;
         }
         let most = usize::try_from(self.file.limits.batch_bytes).unwrap_or(usize::MAX);
-        let Some(records) = self.splitter.next(self.batch_rows, most)? else { return Ok(None) };
-        for record in 0..records.len() {
-            let found = records.fields(record).len();
+        let split = self.ahead.take().unwrap_or_else(|| self.splitter.next(self.batch_rows, most));
+        let Some(records) = split? else { return Ok(None) };
+        let first = self.next;
+        let parser = Parser { file: &self.file, records: &records, first };
+        let (fields, schema, splitter) = (&self.fields, &self.schema, &mut self.splitter);
+        let (parsed, ahead) = rayon::join(|| parser.batch(fields, schema), || splitter.next(self.batch_rows, most));
+        self.ahead = Some(ahead);
+        self.next += records.len() as u64;
+        Ok(Some((first, parsed?)))
+    }
+}
+
+/// Parses the records of one batch.
+struct Parser<'a> {
+    file: &'a CsvFile,
+    records: &'a Records,
+    /// The row of the first of them.
+    first: u64,
+}
+
+impl Parser<'_> {
+    fn batch(&self, fields: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
+        for record in 0..self.records.len() {
+            let found = self.records.fields(record).len();
             if found != self.file.width {
                 let message = format!("the record has {found} fields, the header {}", self.file.width);
-                return Err(Error::broken(&CSV_RECORD, message).at(self.place(&records, record)));
+                return Err(Error::broken(&CSV_RECORD, message).at(self.place(record)));
             }
         }
-        let mut columns = Vec::with_capacity(self.fields.len());
-        for (field, declared) in self.fields.iter().zip(self.schema.fields()) {
-            let at = |record: usize| self.place(&records, record).in_field(declared.name());
-            let cells = records.column(*field, self.file.width).map(|(field, bytes)| self.cell(declared, field, bytes));
-            let column = column::parse(declared.data_type(), cells)
-                .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
-            if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
-                let record = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
-                return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(record)));
-            }
-            columns.push(column);
+        // The error is that of the first column, whichever was parsed first.
+        let columns: Vec<Result<ArrayRef>> = fields
+            .par_iter()
+            .zip(schema.fields().as_ref())
+            .map(|(field, declared)| self.column(*field, declared))
+            .collect();
+        convert::batch(columns.into_iter().collect::<Result<_>>()?, schema, self.records.len())
+    }
+
+    fn column(&self, field: usize, declared: &Field) -> Result<ArrayRef> {
+        let at = |record: usize| self.place(record).in_field(declared.name());
+        let cells = self.records.column(field, self.file.width).map(|(field, bytes)| self.cell(declared, field, bytes));
+        let column = column::parse(declared.data_type(), cells)
+            .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
+        if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {
+            let record = (0..null.len()).find(|row| null.is_null(*row)).unwrap_or_default();
+            return Err(Error::broken(&TEXT_VALUE, "there is no value where one is required").at(at(record)));
         }
-        let first = self.next;
-        self.next += records.len() as u64;
-        Ok(Some((first, convert::batch(columns, &self.schema, records.len())?)))
+        Ok(column)
     }
 
     fn cell<'a>(&self, declared: &Field, field: super::split::Field, bytes: &'a [u8]) -> Cell<'a> {
@@ -194,8 +224,8 @@ impl CsvBatches {
         Some(field.text(bytes))
     }
 
-    fn place(&self, records: &Records, record: usize) -> Place {
-        Place::default().line(records.line(record)).row(self.next + record as u64)
+    fn place(&self, record: usize) -> Place {
+        Place::default().line(self.records.line(record)).row(self.first + record as u64)
     }
 }
 

@@ -26,20 +26,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     });
     let mut built = false;
     report.step("build", || {
-        workspace.cargo(&["build", SELECTION, "--bin", "isomorph"]).run()?;
+        workspace.cargo(&["build", SELECTION, "--bin", "isomorph", "--bin", "isomorph-bench"]).run()?;
         built = true;
         Ok(Outcome::Done)
     });
     let mut python = None;
-    report.step("python", || {
-        let environment = Environment::of(workspace);
-        let missing = environment.prepare(workspace)?;
-        python = Some(environment.python());
-        match missing.as_slice() {
-            [] => Ok(Outcome::Done),
-            missing => Ok(Outcome::Skipped(format!("pip could not install {}", missing.join(", ")))),
-        }
-    });
+    report.step("python", || prepare(workspace, &mut python));
     let Some(python) = python.filter(|_| built) else {
         report.step("interop", || Err("not run, because a step before it failed".into()));
         return;
@@ -49,13 +41,25 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         let mut pytest = workspace
             .program(&python, &["-m", "pytest", "-ra", "-o", &cache])
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("ISOMORPH_BIN", command_of(workspace));
+            .env("ISOMORPH_BIN", command_of(workspace))
+            .env("ISOMORPH_BENCH_BIN", built_as(workspace, "isomorph-bench"));
         if let Some(cloud) = &cloud {
             pytest = pytest.env("ISOMORPH_CLOUD_BIN", cloud);
         }
         let arguments = if arguments.is_empty() { vec!["interop".to_owned()] } else { arguments.to_vec() };
         pytest.args(arguments).run().map(Into::into)
     });
+}
+
+/// Makes the environment, and says where its interpreter is.
+pub(crate) fn prepare(workspace: &Workspace, python: &mut Option<PathBuf>) -> Result<Outcome, String> {
+    let environment = Environment::of(workspace);
+    let missing = environment.prepare(workspace)?;
+    *python = Some(environment.python());
+    match missing.as_slice() {
+        [] => Ok(Outcome::Done),
+        missing => Ok(Outcome::Skipped(format!("pip could not install {}", missing.join(", ")))),
+    }
 }
 
 /// Builds the command with the object stores and sets it aside. It shares every crate that does not know of them with
@@ -76,10 +80,16 @@ fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), Stri
 
 /// The command as the last build left it.
 fn command_of(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("debug").join(executable("isomorph"))
+    built_as(workspace, "isomorph")
 }
 
-fn executable(name: &str) -> String {
+/// A program as the last build left it.
+fn built_as(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.target.join("debug").join(executable(name))
+}
+
+/// The name of a program's file.
+pub(crate) fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 

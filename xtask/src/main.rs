@@ -4,6 +4,7 @@
 //! other crate of the workspace: it has to start in seconds on a fresh clone.
 
 mod advisories;
+mod bench;
 mod check;
 mod cross;
 mod directions;
@@ -28,6 +29,7 @@ cargo xtask check        what must hold before tests are worth running: format, 
 cargo xtask test         all tests: Rust, documentation examples, and interop with the published libraries
 cargo xtask ci           check, test, readme: all that has to pass before a change lands
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
+cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
 cargo xtask directions   dependencies between our crates point down only
 cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
 cargo xtask licences     licences and known advisories of every dependency
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    if !rest.is_empty() && task != "interop" {
+    if !rest.is_empty() && !matches!(task, "interop" | "bench") {
         eprintln!("error: `cargo xtask {task}` takes no arguments");
         return ExitCode::from(2);
     }
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         "check" => check::run(&workspace, &mut report),
         "test" => test::run(&workspace, &mut report),
         "interop" => interop::run(&workspace, rest, &mut report),
+        "bench" => bench::run(&workspace, rest, &mut report),
         "directions" => report.step("directions", || directions::run(&workspace)),
         "features" => report.step("features", || features::run(&workspace)),
         "licences" => {

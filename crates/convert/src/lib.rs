@@ -34,6 +34,7 @@ pub use digests::{Digested, Digests, Resources, digest};
 pub use dump::dump;
 pub use open::{Opened, carry_of, home_of};
 pub use options::{CarryUse, ConvertOptions, OpenOptions, WriteOptions};
+pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};
 pub use progress::{Counter, Progress, Silent};
 pub use registry::{Format, Shape};

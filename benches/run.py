@@ -1,0 +1,295 @@
+"""Measures what is promised, beside the published libraries, on the same bytes, in the same run.
+
+    cargo xtask bench                 builds for release, makes the Python environment, runs this
+    python benches/run.py --smoke     the same work on tiny data: seconds, for tests
+
+Every line has a target, what was measured, and both answers: a faster wrong answer would be seen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+THREADS = 2
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    pa = pq = None
+try:
+    import pynock
+except ImportError:
+    pynock = None
+try:
+    import graphar
+    from graphar.types import AdjListType
+except ImportError:
+    graphar = None
+
+
+@dataclass
+class Sizes:
+    """How much is measured."""
+
+    nock_rows: int
+    pynock_rows: int
+    edges: int
+    vertices: int
+    lookups: int
+    peer_lookups: int
+    runs: int
+
+
+FULL = Sizes(1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5)
+SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1)
+
+
+@dataclass
+class Line:
+    """One line of the table."""
+
+    work: str
+    target: str
+    measured: str
+    met: bool | None
+    answers: str = ""
+
+
+class Bench:
+    """What is measured with, and where."""
+
+    def __init__(self, sizes: Sizes, folder: Path, tool: Path, command: Path) -> None:
+        self.sizes, self.folder, self.tool, self.command = sizes, folder, tool, command
+        self.lines: list[Line] = []
+
+    def measure(self, *arguments: object) -> Any:
+        """One measurement by the Rust tool."""
+        words = [str(self.tool), *map(str, arguments)]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(words)}\n{done.stderr}")
+        return json.loads(done.stdout)
+
+    def isomorph(self, *arguments: object) -> tuple[float, float]:
+        """Seconds and peak megabytes of one call of the command."""
+        words = [str(self.command), *map(str, arguments)]
+        with tempfile.TemporaryFile() as said:
+            start = time.perf_counter()
+            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
+            _, status, usage = os.wait4(child.pid, 0)
+            seconds = time.perf_counter() - start
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode != 0:
+                said.seek(0)
+                sys.exit(f"{' '.join(words)}\n{said.read().decode()}")
+        return seconds, usage.ru_maxrss / 1024
+
+    def add(self, work: str, target: str, measured: str, met: bool | None, answers: str = "") -> None:
+        line = Line(work, target, measured, met, answers)
+        self.lines.append(line)
+        print(show(line), flush=True)
+
+
+def show(line: Line) -> str:
+    met = {True: "met", False: "NOT MET", None: ""}[line.met]
+    text = f"{line.work}\n    target {line.target} · measured {line.measured} · {met}".rstrip(" ·")
+    return f"{text}\n    answers {line.answers}" if line.answers else text
+
+
+def median(work: Callable[[], Any], runs: int) -> tuple[float, Any]:
+    """Median seconds, and the last answer."""
+    times, answer = [], None
+    for _ in range(runs):
+        start = time.perf_counter()
+        answer = work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times), answer
+
+
+def nock(bench: Bench) -> None:
+    """Reading NOCK, beside a bare read of the file and beside pynock."""
+    sizes = bench.sizes
+    file = bench.folder / "million.parq"
+    made = bench.measure("nock-make", sizes.nock_rows, file)
+    read = bench.measure("nock-read", file, sizes.runs, THREADS)
+    ours, bare = read["seconds"], read["bare_seconds"]
+    answer = read["answer"]
+    same = answer == {"nodes": made["nodes"], "edges": made["edges"]} and read["bare_answer"]["rows"] == made["rows"]
+    bench.add(
+        f"NOCK Parquet, {sizes.nock_rows:,} rows, full read into the model, {THREADS} threads",
+        "≤ 2 × a bare Arrow read",
+        f"{ours * 1e3:.0f} ms, bare {bare * 1e3:.0f} ms: {ours / bare:.2f} ×",
+        ours <= 2 * bare,
+        f"{answer} and {read['bare_answer']}{'' if same else ' DIFFER'}",
+    )
+    if pq is not None:
+        theirs, table = median(lambda: pq.read_table(file), sizes.runs)
+        bench.add("  the same file by PyArrow", "–", f"{theirs * 1e3:.0f} ms", None, f"{table.num_rows} rows")
+    if pynock is not None:
+        small = bench.folder / "small.parq"
+        made = bench.measure("nock-make", sizes.pynock_rows, small)
+        theirs, partition = median(lambda: pynock_read(small), 1)
+        rates = sizes.nock_rows / ours, sizes.pynock_rows / theirs
+        counts = len(partition.nodes), sum(len(e) for n in partition.nodes.values() for e in n.edge_map.values())
+        bench.add(
+            f"  beside pynock on {sizes.pynock_rows:,} rows",
+            "≥ 400 ×",
+            f"{rates[0] / 1e6:.2f} M rows/s, pynock {rates[1]:,.0f} rows/s: {rates[0] / rates[1]:,.0f} ×",
+            rates[0] >= 400 * rates[1],
+            f"{made['nodes']} nodes and {made['edges']} edges were written, pynock has {counts[0]} and {counts[1]}",
+        )
+    convert_nock(bench, file)
+
+
+def pynock_read(file: Path) -> Any:
+    partition = pynock.Partition(part_id=0)
+    partition.parse_rows(partition.iter_load_parquet(pq.ParquetFile(file)))
+    return partition
+
+
+def convert_nock(bench: Bench, file: Path) -> None:
+    """NOCK to GraphAr with and without the certificate."""
+    certified, plain, peaks = [], [], []
+    for number in range(bench.sizes.runs):
+        for flags, times in ([], certified), (["--no-verify"], plain):
+            target = bench.folder / f"graphar-{number}-{len(flags)}"
+            seconds, peak = bench.isomorph("convert", file, target, "--to", "graphar", *flags)
+            times.append(seconds)
+            peaks.append(peak)
+            shutil.rmtree(target)
+    with_it, without = statistics.median(certified), statistics.median(plain)
+    rows = f"{bench.sizes.nock_rows:,} rows"
+    bench.add(f"NOCK → GraphAr, {rows}, certificate included", "≤ 2 s", f"{with_it:.2f} s", with_it <= 2)
+    bench.add("  peak memory", "≤ 300 MB", f"{max(peaks):.0f} MB", max(peaks) <= 300)
+    share = with_it / without - 1
+    bench.add("  certificate", "≤ 50 % on top", f"{without:.2f} s without: {share:.0%} on top", share <= 0.5)
+
+
+def edges(bench: Bench) -> None:
+    """An edge table to GraphAr, and reading that."""
+    sizes = bench.sizes
+    table, graph = bench.folder / "edges.parquet", bench.folder / "edges"
+    bench.measure("edges-make", sizes.edges, sizes.vertices, table)
+    wrote = bench.measure("edges-write", table, sizes.vertices, graph, sizes.runs, THREADS)
+    rate = sizes.edges / wrote["seconds"]
+    bench.add(
+        f"edge table → GraphAr, {sizes.edges:,} edges, {sizes.vertices:,} vertices, both orders, offsets, one property",
+        "≥ 4 M edges/s",
+        f"{wrote['seconds']:.2f} s: {rate / 1e6:.2f} M edges/s, {wrote['bytes'] / 1e6:.0f} MB",
+        rate >= 4e6,
+        f"{wrote['edges']} edges",
+    )
+    scan = bench.measure("graph-scan", graph, sizes.runs)
+    rates = sizes.edges / scan["seconds"], sizes.edges / scan["bare_seconds"]
+    same = scan["answer"] == scan["bare_answer"]
+    bench.add(
+        "full scan of that adjacency, one thread",
+        "≥ 100 M edges/s",
+        f"{rates[0] / 1e6:.0f} M edges/s, parquet crate {rates[1] / 1e6:.0f}",
+        rates[0] >= 100e6,
+        f"{scan['answer']} {'both' if same else 'DIFFERS FROM'} {'' if same else scan['bare_answer']}".strip(),
+    )
+    neighbours(bench, "our files", graph, 30e-6)
+    cold = bench.measure("graph-neighbours", graph, min(sizes.lookups, 200))["cold_bytes"]
+    bench.add("  cold, after metadata", "≤ 128 KiB read", f"{cold / 1024:.0f} KiB", cold <= 128 << 10)
+    if pq is not None:
+        for name, compression, target in ("uncompressed", "none", 150e-6), ("ZSTD", "zstd", 1.5e-3):
+            foreign = bench.folder / f"foreign-{compression}"
+            as_the_library_writes(graph, foreign, compression)
+            neighbours(bench, f"{name} files as the C++ library writes them, with page index", foreign, target)
+            shutil.rmtree(foreign)
+
+
+def as_the_library_writes(graph: Path, foreign: Path, compression: str) -> None:
+    """The graph with every chunk written by Arrow's C++ writer with its defaults, as the C++ library does."""
+    shutil.copytree(graph, foreign)
+    for path in foreign.rglob("chunk*"):
+        if path.is_file():
+            table = pq.read_table(pa.BufferReader(path.read_bytes()))
+            pq.write_table(table, path, compression=compression, write_page_index=True, row_group_size=max(len(table), 1))
+
+
+def neighbours(bench: Bench, name: str, graph: Path, target: float) -> None:
+    """Neighbours of random vertices, beside the published library on the same files."""
+    found = bench.measure("graph-neighbours", graph, bench.sizes.lookups)
+    ends, full = found["ends_only"], found["with_properties"]
+    theirs = peer_neighbours(graph, found["first"][: bench.sizes.peer_lookups])
+    bench.add(
+        f"neighbours of a random vertex, warm p50, {name}",
+        f"≤ {target * 1e6:,.0f} µs",
+        f"{ends['p50'] * 1e6:.1f} µs, with the property {full['p50'] * 1e6:.1f} µs (p99 {full['p99'] * 1e6:.0f} µs){theirs[0]}",
+        full["p50"] <= target,
+        f"{ends['edges']} and {full['edges']} edges, targets add up to {ends['sum']} and {full['sum']}{theirs[1]}",
+    )
+
+
+def peer_neighbours(graph: Path, first: list[tuple[int, int, int]]) -> tuple[str, str]:
+    """The published library's time for a look-up, and whether its answers are ours. Its iterators do not know their
+    end, so that it is told how many edges a vertex has."""
+    if graphar is None:
+        return "", ""
+    (file,) = graph.glob("*.graph.yml")
+    info = graphar.GraphInfo.load(str(file.resolve()))
+    edges = graphar.EdgesCollection.Make(info, "person", "knows", "person", AdjListType.ordered_by_source)
+    times, different = [], 0
+    for vertex, count, total in first:
+        start = time.perf_counter()
+        found = edges.find_src(vertex, edges.begin())
+        targets = [edge.destination() for edge in (next(found) for _ in range(count)) if edge.source() == vertex]
+        times.append(time.perf_counter() - start)
+        different += len(targets) != count or sum(targets) != total
+    answers = "the same" if different == 0 else f"DIFFER for {different}"
+    return f"; graphar wheel {statistics.median(times) * 1e3:.1f} ms", f"; the wheel's answers for {len(first)} are {answers}"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
+    options.add_argument("--only", choices=["nock", "edges"], help="one half of it")
+    options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
+    chosen = options.parse_args()
+    built = ROOT / "target" / "release"
+    tool = Path(os.environ.get("ISOMORPH_BENCH_BIN", built / "isomorph-bench"))
+    command = Path(os.environ.get("ISOMORPH_BIN", built / "isomorph"))
+    for binary in tool, command:
+        if not binary.is_file():
+            sys.exit(f"{binary} is not built: `cargo xtask bench` builds it")
+    for name, module in ("pyarrow", pa), ("pynock", pynock), ("graphar", graphar):
+        if module is None:
+            print(f"SKIPPED: {name} is not installed, its lines are left out")
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
+        if chosen.only != "edges":
+            nock(bench)
+        if chosen.only != "nock":
+            edges(bench)
+    differing = [line.work for line in bench.lines if "DIFFER" in line.answers]
+    if differing:
+        sys.exit(f"answers differ: {differing}")
+    print("\n| work | target | measured | |\n|---|---|---|---|")
+    for line in bench.lines:
+        print(f"| {line.work.strip()} | {line.target} | {line.measured} | {show_met(line, chosen.smoke)} |")
+
+
+def show_met(line: Line, smoke: bool) -> str:
+    if smoke or line.met is None:
+        return ""
+    return "met" if line.met else "not met"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+//! Measures one thing and prints one line of JSON: what `benches/run.py` calls.
+//!
+//! Work that has a peer in Rust runs alternately with it, on the same bytes, in the same process. Answers are printed
+//! with the times, so that a faster wrong answer is seen. Data is drawn by a generator with a fixed seed.
+
+mod draw;
+mod edges;
+mod graph;
+mod measure;
+mod nock;
+
+use std::process::ExitCode;
+
+use isomorph_error::{Error, Result};
+use serde_json::Value;
+
+const HELP: &str = "\
+isomorph-bench nock-make ROWS FILE            a NOCK file, one node row for three edge rows
+isomorph-bench nock-read FILE RUNS THREADS    all of it into the model, beside a bare read with the parquet crate
+isomorph-bench edges-make EDGES VERTICES FILE an edge table: src, dst, weight, in no order
+isomorph-bench edges-write FILE VERTICES DIRECTORY RUNS THREADS
+                                              the table as GraphAr with both ordered lists, offsets and the weight
+isomorph-bench graph-scan GRAPH RUNS          every edge of one list, on one thread, beside the parquet crate
+isomorph-bench graph-neighbours GRAPH LOOKUPS neighbours of random vertices, warm, and the bytes of cold ones
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(measured) => {
+            println!("{measured}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<Value> {
+    match arguments {
+        ["nock-make", rows, file] => nock::make(number(rows)?, file),
+        ["nock-read", file, runs, threads] => nock::read(file, number(runs)?, number(threads)?),
+        ["edges-make", edges, vertices, file] => edges::make(number(edges)?, number(vertices)?, file),
+        ["edges-write", file, vertices, directory, runs, threads] => {
+            edges::write(file, number(vertices)?, directory, number(runs)?, number(threads)?)
+        }
+        ["graph-scan", graph, runs] => graph::scan(graph, number(runs)?),
+        ["graph-neighbours", graph, lookups] => graph::neighbours(graph, number(lookups)?),
+        _ => Err(Error::usage(format!("what should be measured?\n\n{HELP}"))),
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::usage(format!("{text} is no number")))
+}

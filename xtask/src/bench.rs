@@ -1,0 +1,32 @@
+//! The benchmarks, in the Python environment of the interop tests.
+
+use crate::interop;
+use crate::process::Workspace;
+use crate::report::{Outcome, Report};
+
+/// Builds for release, makes the environment, measures.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Report) {
+    let mut built = false;
+    report.step("release build", || {
+        let packages = ["build", "--release", "--package", "isomorph-cli", "--package", "isomorph-benches"];
+        workspace.cargo(&packages).run()?;
+        built = true;
+        Ok(Outcome::Done)
+    });
+    let mut python = None;
+    report.step("python", || interop::prepare(workspace, &mut python));
+    let Some(python) = python.filter(|_| built) else {
+        report.step("bench", || Err("not run, because a step before it failed".into()));
+        return;
+    };
+    report.step("bench", || {
+        let release = |name| workspace.target.join("release").join(interop::executable(name));
+        workspace
+            .program(&python, &["benches/run.py"])
+            .args(arguments)
+            .env("ISOMORPH_BIN", release("isomorph"))
+            .env("ISOMORPH_BENCH_BIN", release("isomorph-bench"))
+            .run()
+            .map(Into::into)
+    });
+}

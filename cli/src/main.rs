@@ -1,5 +1,6 @@
 //! The isomorph command.
 
+mod allocator;
 mod args;
 mod commands;
 mod console;
@@ -18,6 +19,7 @@ use crate::args::Cli;
 use crate::console::Console;
 
 fn main() -> ExitCode {
+    allocator::keep_little();
     isomorph::tables::quiet_fenced_panics();
     let cli = Cli::parse();
     let console = Console { json: cli.json, verbose: cli.verbose };

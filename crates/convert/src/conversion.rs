@@ -12,12 +12,13 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::mapping::Step;
+use crate::mapping::{Mapping, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::registry::Format;
 use crate::tapped::Tapped;
 
 /// What a conversion did, and the proof that it lost nothing.
@@ -89,9 +90,17 @@ pub fn convert(
     };
     let written = sink.finish()?;
     let verify = !options.no_verify && !options.lossy;
-    let carries = !options.lossy && !plan.mapping.steps.is_empty();
+    let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
+    if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
+        if says_itself(open_native(&location, plan.to, &mapping)?.graph(), graph) {
+            (mapping, carried) = (Mapping::default(), Vec::new());
+        } else if carried.is_empty() {
+            carried.push(crate::plan::UNDECLARED.to_owned());
+        }
+    }
+    let carries = !options.lossy && !mapping.steps.is_empty();
     if carries {
-        write_carry(&staging, directory, plan, &source.digests)?;
+        write_carry(&staging, directory, plan, &mapping, &source.digests)?;
     }
     // The last moment to turn back.
     progress.advance(0)?;
@@ -100,19 +109,12 @@ pub fn convert(
         if !verify {
             return Ok(None);
         }
-        let back = read_back(location, plan, resources, progress)?;
-        compare(&source, &back, &plan.mapping.steps)?;
+        let back = read_back(location, plan.to, &mapping, resources, progress)?;
+        compare(&source, &back)?;
         Ok(Some(back))
     })?;
-    let mut lost = Vec::new();
-    if result.as_ref().is_some_and(|result| result.digests.schema != source.digests.schema) {
-        lost.push("widths of types, which text does not declare".to_owned());
-    }
     let (nodes, edges) = counts(&source.table);
-    let mut carried = plan.carried.clone();
-    if options.lossy {
-        lost.append(&mut carried);
-    }
+    let (carried, lost) = if options.lossy { (Vec::new(), carried) } else { (carried, Vec::new()) };
     Ok(Certificate {
         from: plan.from.id().to_owned(),
         to: plan.to.id().to_owned(),
@@ -136,20 +138,27 @@ pub fn counts(table: &Table) -> (u64, u64) {
     (sum(LineKind::Nodes), sum(LineKind::Edges))
 }
 
+/// What was written, as what it is.
+fn open_native(location: &Location, format: Format, mapping: &Mapping) -> Result<Arc<dyn Source>> {
+    let options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    format.open(location, &options.showing(mapping.kept()))
+}
+
 /// Reads what was written, through the mapping, and digests it.
-fn read_back(location: &Location, plan: &Plan, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
-    let options = OpenOptions { from: Some(plan.to), carry: CarryUse::Ignore, ..OpenOptions::default() };
-    let native = plan.to.open(location, &options)?;
-    let graph = plan.mapping.inverse().apply(native)?;
+fn read_back(
+    location: &Location,
+    format: Format,
+    mapping: &Mapping,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Digested> {
+    let graph = mapping.inverse().apply(open_native(location, format, mapping)?)?;
     digest(graph.as_ref(), resources, progress)
 }
 
 /// An error that says where the result differs, if it does.
-fn compare(source: &Digested, result: &Digested, steps: &[Step]) -> Result<()> {
-    let (went_in, came_out) = (source.digests, result.digests);
-    // Another encoding of the same format may declare less (CSV has no widths); nothing is carried for that yet.
-    let schema = went_in.schema == came_out.schema || steps.is_empty();
-    if went_in.content == came_out.content && went_in.order == came_out.order && schema {
+fn compare(source: &Digested, result: &Digested) -> Result<()> {
+    if source.digests == result.digests {
         return Ok(());
     }
     let differences = source.table.differences(&result.table);
@@ -170,14 +179,14 @@ fn compare(source: &Digested, result: &Digested, steps: &[Step]) -> Result<()> {
         .hint("--lossy    write it without the proof"))
 }
 
-fn write_carry(staging: &Staging, directory: bool, plan: &Plan, digests: &Digests) -> Result<()> {
+fn write_carry(staging: &Staging, directory: bool, plan: &Plan, mapping: &Mapping, digests: &Digests) -> Result<()> {
     let files = staging.finished();
     let carry = Carry {
         version: carry::VERSION,
         written_by: concat!("isomorph ", env!("CARGO_PKG_VERSION")).to_owned(),
         of: plan.from.id().to_owned(),
         format: plan.to.id().to_owned(),
-        mapping: plan.mapping.clone(),
+        mapping: mapping.clone(),
         digests: *digests,
         files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
     };

@@ -46,7 +46,8 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        let native = format.open(location, options)?;
+        let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.kept()));
+        let native = format.open(location, &options)?;
         let graph = match &carry {
             Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native))?,
             None => Arc::clone(&native),

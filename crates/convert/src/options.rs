@@ -31,6 +31,17 @@ pub struct OpenOptions {
     pub nock: isomorph_nock::OpenOptions,
 }
 
+impl OpenOptions {
+    /// The options to open files that were written from `graph`: they show what it had.
+    pub(crate) fn showing(&self, graph: Option<&Graph>) -> OpenOptions {
+        let mut options = self.clone();
+        let edges = graph.map(|graph| graph.edges.as_slice()).unwrap_or_default();
+        let mut properties = edges.iter().flat_map(|ty| &ty.properties);
+        options.nock.keep_edge_id |= properties.any(|property| property.name == isomorph_nock::Column::EdgeId.name());
+        options
+    }
+}
+
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {

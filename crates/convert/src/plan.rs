@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::type_name::type_name;
-use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
+use isomorph_model::{Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
 use isomorph_storage::Location;
 use serde::Serialize;
 
@@ -16,7 +16,10 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
-use crate::survey::Survey;
+use crate::survey::{MOST_LABELS, MOST_RELATIONS, Survey};
+
+/// What is carried where files do not declare all that the graph does.
+pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
 
 /// One line of a plan: a part of the graph and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -89,6 +92,10 @@ impl Plan {
             target: graph.clone(),
             digested: None,
         };
+        let write = options.write.fitted(graph, destination.file_name(), resources);
+        if !options.lossy && !to.keeps_order(&write) {
+            refuse_order(graph)?;
+        }
         match (from.shape(), to.shape()) {
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
@@ -105,7 +112,11 @@ impl Plan {
                 plan.target = bundling.typed.clone();
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
             }
-            _ => plan.describe_identity(graph),
+            _ => {
+                plan.describe_identity(graph);
+                plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
         }
         plan.passes.extend(match to.shape() {
             Shape::Typed => ["nodes", "edges"],
@@ -174,6 +185,9 @@ impl Plan {
                 text.push_str(&format!(", {} labels", labels.len()));
             }
             push_columns(&mut text, &ty.properties, &slots.properties);
+            if slots.properties.contains(&Slot::Labels) {
+                text.push_str(&format!(" = more than {MOST_LABELS} labels"));
+            }
             self.line("nodes", text);
         }
         for (ty, slots) in typed.edges.iter().zip(&bundling.edges) {
@@ -182,16 +196,31 @@ impl Plan {
                 text.push_str(", undirected");
             }
             push_columns(&mut text, &ty.properties, &slots.properties);
-            self.line(format!("rel_name {:?}", slots.relation), text);
+            match slots.properties.contains(&Slot::Relation) {
+                true => self.line(format!("more than {MOST_RELATIONS} rel_names"), format!("{text} = rel_name")),
+                false => self.line(format!("rel_name {:?}", slots.relation), text),
+            }
             self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
         }
-        let mixed =
-            survey.nodes.members.values().chain(survey.relations.values().flat_map(|found| found.members.values()));
+        let mixed = survey.nodes.members.values().chain(survey.edges().flat_map(|found| found.members.values()));
         let mixed = mixed.filter(|kinds| kinds.is_mixed()).count();
         if mixed > 0 {
             self.carried.push(format!("{mixed} columns of JSON text, whose values do not agree on a type"));
         }
         self.carried.push("names, and that all of this was one table".to_owned());
+    }
+}
+
+/// Fails where positions of nodes mean something.
+fn refuse_order(graph: &Graph) -> Result<()> {
+    match graph.nodes.iter().find(|ty| ty.ordered || ty.key.kind == KeyKind::Row) {
+        None => Ok(()),
+        Some(ty) => {
+            let what = format!("this layout does not keep the order of nodes, which means something in {}", ty.name);
+            Err(Error::new(Kind::WouldLose, what)
+                .hint("--lossy    write it without the order")
+                .hint("one file that is not sorted keeps it"))
+        }
     }
 }
 
@@ -243,23 +272,29 @@ fn survey(opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Re
     let source = Arc::clone(&opened.graph);
     let running = Running::new(source.as_ref(), resources)?;
     let graph = source.graph();
-    let parts = source.scan(&Request::of(Tables::All))?;
-    progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
-    let states = parallel::fold(
-        &parts,
-        resources.threads,
-        || (Survey::default(), State::default()),
-        |(survey, state), _, batch| {
-            progress.advance(batch.rows() as u64)?;
-            survey.see(graph, &batch)?;
-            running.add(state, &batch)
-        },
-    );
-    progress.end();
+    // Edges that name rows need the keys of all nodes.
+    let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+    let passes: &[Tables] = if by_row { &[Tables::AllNodes, Tables::AllEdges] } else { &[Tables::All] };
     let mut survey = Survey::default();
-    for (found, state) in states? {
-        survey.merge(found);
-        running.merge(state);
+    for tables in passes {
+        let parts = source.scan(&Request::of(*tables))?;
+        progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
+        let states = parallel::fold(
+            &parts,
+            resources.threads,
+            || (Survey::default(), State::default()),
+            |(survey, state), _, batch| {
+                progress.advance(batch.rows() as u64)?;
+                survey.see(graph, &batch)?;
+                running.add(state, &batch)
+            },
+        );
+        progress.end();
+        for (found, state) in states? {
+            survey.merge(found);
+            running.merge(state);
+        }
+        running.nodes_done()?;
     }
     Ok((survey, running.finish()?))
 }

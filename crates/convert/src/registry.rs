@@ -4,8 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Kind, Result, Rule};
-use isomorph_model::{Graph, Sink, Source, Written};
+use isomorph_graphar::info::FileType;
+use isomorph_model::capability::Capability;
+use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
@@ -22,17 +25,6 @@ pub enum Format {
     /// NOCK: one file, or a directory of partitions.
     Nock,
 }
-
-/// Column names that GraphAr's readers and writers keep for themselves.
-const GRAPHAR_COLUMNS: &[&str] = &[
-    "_graphArVertexIndex",
-    "_graphArSrcIndex",
-    "_graphArDstIndex",
-    "_graphArOffset",
-    "_graphArPrimary",
-    "_graphArVertexChunkIndex",
-    "_graphArEdgeIndex",
-];
 
 /// How a format sees properties and types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,10 +68,10 @@ impl Format {
         match self {
             Format::GraphAr => NameRules {
                 legal: |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'),
-                reserved: GRAPHAR_COLUMNS,
+                reserved_prefix: "_graphAr",
                 key: "id",
             },
-            Format::Nock => NameRules { legal: |_| true, reserved: &[], key: "src_name" },
+            Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
         }
     }
 
@@ -152,6 +144,40 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
+        }
+    }
+
+    /// Whether a layout keeps the order of nodes.
+    pub(crate) fn keeps_order(self, options: &WriteOptions) -> bool {
+        let nock = &options.nock;
+        self != Format::Nock || (!nock.sort && nock.partitions.as_ref().is_none_or(|partitions| partitions.count == 1))
+    }
+
+    /// What a graph of this format can say.
+    pub fn capability(self) -> &'static Capability {
+        match self {
+            Format::GraphAr => &isomorph_graphar::CAPABILITY,
+            Format::Nock => &isomorph_nock::CAPABILITY,
+        }
+    }
+
+    /// What files of this format and layout do not declare of `graph`, which they hold as it is; a hint for plans.
+    pub(crate) fn undeclared(self, graph: &Graph, options: &WriteOptions) -> Option<&'static str> {
+        let nodes = graph.nodes.iter().flat_map(|ty| &ty.properties);
+        let mut properties = nodes.chain(graph.edges.iter().flat_map(|ty| &ty.properties));
+        match self {
+            Format::GraphAr => {
+                let fine = |data_type: &DataType| matches!(data_type, DataType::Timestamp(unit, _) if *unit != TimeUnit::Millisecond);
+                let stated = options.graphar.file_type.is_none_or(|file_type| file_type == FileType::Parquet);
+                (!stated && properties.any(|property| fine(&property.data_type))).then_some("units of timestamps")
+            }
+            Format::Nock if options.nock.format == isomorph_nock::Format::Csv => {
+                let text = |property: &Property| {
+                    matches!(property.data_type, DataType::Utf8 | DataType::Boolean | DataType::Float64)
+                };
+                properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
+            }
+            Format::Nock => None,
         }
     }
 

@@ -111,6 +111,12 @@ pub struct Found {
     pub columns: BTreeSet<usize>,
 }
 
+/// Above so many relations there is one edge type with the relation in a column.
+pub const MOST_RELATIONS: usize = 1_000;
+
+/// Above so many labels they are a property.
+pub const MOST_LABELS: usize = 1_000;
+
 /// What a survey found.
 #[derive(Debug, Clone, Default)]
 pub struct Survey {
@@ -118,8 +124,12 @@ pub struct Survey {
     pub nodes: Found,
     /// In the edges of each relation.
     pub relations: BTreeMap<String, Found>,
+    /// In all edges, where there are more than [`MOST_RELATIONS`]; then `relations` is empty.
+    pub all_edges: Option<Found>,
     /// Labels in use.
     pub labels: BTreeSet<String>,
+    /// There are more than [`MOST_LABELS`]; then `labels` is empty.
+    pub many_labels: bool,
 }
 
 impl Found {
@@ -176,8 +186,30 @@ impl Survey {
     pub fn merge(&mut self, other: Survey) {
         self.nodes.merge(other.nodes);
         self.labels.extend(other.labels);
+        self.many_labels |= other.many_labels;
+        if let Some(found) = other.all_edges {
+            self.all_edges.get_or_insert_default().merge(found);
+        }
         for (relation, found) in other.relations {
             self.relations.entry(relation).or_default().merge(found);
+        }
+        self.fold();
+    }
+
+    /// What was found in the edges, whether by relation or in all.
+    pub fn edges(&self) -> impl Iterator<Item = &Found> {
+        self.relations.values().chain(&self.all_edges)
+    }
+
+    /// Keeps memory bounded: whoever has very many relations or labels gets no type for each.
+    fn fold(&mut self) {
+        if self.all_edges.is_some() || self.relations.len() > MOST_RELATIONS {
+            let all = self.all_edges.get_or_insert_default();
+            std::mem::take(&mut self.relations).into_values().for_each(|found| all.merge(found));
+        }
+        if self.many_labels || self.labels.len() > MOST_LABELS {
+            self.many_labels = true;
+            self.labels.clear();
         }
     }
 
@@ -208,6 +240,7 @@ impl Survey {
                     self.labels.insert(name.clone());
                 }
             }
+            self.fold();
         }
         self.nodes.rows += batch.rows as u64;
         let found = std::slice::from_mut(&mut self.nodes);
@@ -233,6 +266,7 @@ impl Survey {
         for (name, found) in names.into_iter().zip(found).filter(|(_, found)| found.rows > 0) {
             self.relations.entry(name.to_owned()).or_default().merge(found);
         }
+        self.fold();
         Ok(())
     }
 }

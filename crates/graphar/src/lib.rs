@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod about;
+mod capability;
 mod counts;
 pub mod extend;
 pub mod hints;
@@ -16,5 +17,6 @@ mod validate;
 pub mod write;
 mod yml;
 
+pub use capability::CAPABILITY;
 pub use open::{GraphAr, OpenOptions, detect};
 pub use write::{GraphArWriter, WriteOptions};

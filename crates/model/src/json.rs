@@ -4,6 +4,8 @@
 //! compare as such; null, arrays, objects and other numbers are JSON. Within JSON the order of members counts,
 //! spacing and escapes do not. `NaN`, `Infinity` and `-Infinity` are read as floats, as Python writes them.
 
+#[cfg(test)]
+mod differential;
 mod members;
 mod scan;
 

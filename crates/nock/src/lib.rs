@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod capability;
 mod columns;
 mod compare;
 mod dataset;
@@ -14,6 +15,7 @@ mod text;
 mod validate;
 mod write;
 
+pub use capability::CAPABILITY;
 pub use columns::Column;
 pub use compare::{CompareOptions, Comparison, Difference, OnlyIn, compare};
 pub use dataset::{Format, detect};

@@ -1,5 +1,6 @@
 //! A typed source shown as its bundled graph.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -13,10 +14,11 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
-    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, Part, Property, Relations,
-    Request, Run, Source, Tables, ValueKind, json, well_known,
+    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelColumn, NodeBatch, Part,
+    Property, Relations, Request, Run, Source, Tables, ValueKind, json, well_known,
 };
 
+use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
 
@@ -34,10 +36,9 @@ impl Bundled {
     /// # Errors
     /// When the number of rows of a node type is not known, or the source is another graph than the mapping's.
     pub fn new(inner: Arc<dyn Source>, bundling: &Bundling) -> Result<Self> {
+        // The record counts columns as they were when it was made; files may have them in another order.
+        let inner = declared(inner, &bundling.typed)?;
         let graph = inner.graph();
-        if graph.nodes.len() != bundling.nodes.len() || graph.edges.len() != bundling.edges.len() {
-            return Err(Error::usage("the mapping is of another graph"));
-        }
         let mut bases = Vec::with_capacity(graph.nodes.len());
         let mut next = 0u64;
         for ty in &graph.nodes {
@@ -73,7 +74,7 @@ impl Bundled {
             start: base + batch.start,
             rows: batch.rows,
             keys: Some(keys),
-            labels: Some(labels(slots, &batch)),
+            labels: Some(labels(slots, &batch)?),
             properties,
         })
     }
@@ -89,12 +90,17 @@ impl Bundled {
         let directed = undirected_rows(slots, ty.direction, &batch);
         let properties =
             columns(&target.properties, &ty.properties, &batch.properties, &slots.properties, batch.rows, directed)?;
-        let names = StringArray::from_iter_values([slots.relation.as_str()]);
-        let index = UInt32Array::from_value(0, batch.rows);
+        let relations = match column_of(&Slot::Relation, &slots.properties, &batch.properties) {
+            Some(column) => relations_of(column)?,
+            None => Relations {
+                names: StringArray::from_iter_values([slots.relation.as_str()]),
+                index: UInt32Array::from_value(0, batch.rows),
+            },
+        };
         Ok(EdgeBatch {
             ty: 0,
             rows: batch.rows,
-            relations: Some(Relations { names, index }),
+            relations: Some(relations),
             source: self.ends(ty.source, batch.source)?,
             target: self.ends(ty.target, batch.target)?,
             layers: batch.layers,
@@ -221,12 +227,49 @@ fn numbered<N: std::fmt::Display>(prefix: &str, keys: impl Iterator<Item = N>) -
     Arc::new(builder.finish())
 }
 
-fn labels(slots: &NodeSlots, batch: &NodeBatch) -> isomorph_model::LabelColumn {
+/// The column that a slot stands for.
+fn column_of<'a>(slot: &Slot, slots: &[Slot], columns: &'a Columns) -> Option<&'a ArrayRef> {
+    columns.get(slots.iter().position(|other| other == slot)?)?.as_ref()
+}
+
+/// Relations that lie in a column.
+fn relations_of(column: &ArrayRef) -> Result<Relations> {
+    let column = column.as_string_opt::<i32>().ok_or_else(|| Error::malformed("relations are no text"))?;
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let index = UInt32Array::from_iter_values((0..column.len()).map(|row| {
+        // A null relation is the empty one.
+        let name = if column.is_null(row) { "" } else { column.value(row) };
+        let next = known.len() as u32;
+        *known.entry(name).or_insert(next)
+    }));
+    let mut names: Vec<(&str, u32)> = known.into_iter().collect();
+    names.sort_unstable_by_key(|(_, index)| *index);
+    Ok(Relations { names: StringArray::from_iter_values(names.into_iter().map(|(name, _)| name)), index })
+}
+
+/// Labels that lie in a column of lists.
+fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
+    let refused = || Error::malformed("labels are no lists of text");
+    let lists = column.as_list_opt::<i32>().ok_or_else(refused)?;
+    let items = lists.values().as_string_opt::<i32>().ok_or_else(refused)?;
+    let mut builder = LabelBuilder::default();
+    for row in 0..lists.len() {
+        let range = lists.value_offsets().get(row..row + 2).filter(|_| !lists.is_null(row));
+        let range = range.map_or(0..0, |ends| ends[0] as usize..ends[1] as usize);
+        builder.push(range.filter(|item| !items.is_null(*item)).map(|item| items.value(item)));
+    }
+    Ok(builder.finish())
+}
+
+fn labels(slots: &NodeSlots, batch: &NodeBatch) -> Result<LabelColumn> {
     let renamed = |name: &str| {
         let renamed = slots.labels.iter().find(|(typed, _)| typed == name);
         renamed.map_or_else(|| name.to_owned(), |(_, bundled)| bundled.clone())
     };
-    match &batch.labels {
+    if let Some(column) = column_of(&Slot::Labels, &slots.properties, &batch.properties) {
+        return labels_of(column);
+    }
+    Ok(match &batch.labels {
         Some(labels) => labels.map_sets(|names| names.into_iter().map(renamed).chain(slots.label.clone()).collect()),
         None => {
             let mut builder = LabelBuilder::default();
@@ -234,7 +277,7 @@ fn labels(slots: &NodeSlots, batch: &NodeBatch) -> isomorph_model::LabelColumn {
             (0..batch.rows).for_each(|_| builder.push_set(set));
             builder.finish()
         }
-    }
+    })
 }
 
 /// Which rows must say that they have no direction.
@@ -313,7 +356,7 @@ fn bag(
                 members.push((quoted, cells));
             }
             Slot::Rest => rest = column.as_string_opt::<i32>(),
-            Slot::Column(_) => {}
+            Slot::Column(_) | Slot::Labels | Slot::Relation => {}
         }
     }
     let mut builder = StringBuilder::with_capacity(rows, rows * 16 * members.len());

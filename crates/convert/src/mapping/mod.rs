@@ -3,9 +3,11 @@
 //! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
-//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph.
+//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Within one
+//! shape the graph stays as it is; [`declared`] gives it back what its files do not declare.
 
 mod bundle;
+mod declare;
 mod json_in;
 pub(crate) mod json_out;
 mod names;
@@ -20,6 +22,7 @@ use isomorph_model::{Graph, Source};
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
+pub use declare::{declared, says_itself};
 pub use names::Names;
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
@@ -34,6 +37,10 @@ pub enum Slot {
     Member(String),
     /// It *is* the rest of the bag: a JSON object of the members that have no column of their own.
     Rest,
+    /// It is the labels, of nodes that have too many for label files.
+    Labels,
+    /// It is the relation, of edges that have too many for types.
+    Relation,
 }
 
 /// How a node type lies in the one table of nodes.
@@ -53,7 +60,7 @@ pub struct NodeSlots {
 /// How an edge type lies in the one table of edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EdgeSlots {
-    /// The relation that names the type.
+    /// The relation that names the type; nothing where [`Slot::Relation`] says it.
     pub relation: String,
     /// The member that says that an edge has no direction, if that is to be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,6 +90,10 @@ pub enum Step {
     Bundle(Box<Bundling>),
     /// Bundled to typed.
     Shred(Box<Bundling>),
+    /// This graph as it is: the format keeps all of it but some of its declarations.
+    Native(Box<Graph>),
+    /// What a format keeps of this graph, with the declarations that it had.
+    Declare(Box<Graph>),
 }
 
 /// The way from one graph to another, and back.
@@ -98,8 +109,18 @@ impl Mapping {
         let turned = |step: &Step| match step {
             Step::Bundle(bundling) => Step::Shred(bundling.clone()),
             Step::Shred(bundling) => Step::Bundle(bundling.clone()),
+            Step::Native(graph) => Step::Declare(graph.clone()),
+            Step::Declare(graph) => Step::Native(graph.clone()),
         };
         Mapping { steps: self.steps.iter().rev().map(turned).collect() }
+    }
+
+    /// The graph that files keep as it is, where that is the whole way.
+    pub fn kept(&self) -> Option<&Graph> {
+        match self.steps.as_slice() {
+            [Step::Native(graph)] => Some(graph),
+            _ => None,
+        }
     }
 
     /// Shows `source` as what it is mapped to. Nothing is read.
@@ -112,6 +133,8 @@ impl Mapping {
             source = match step {
                 Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+                Step::Native(_) => source,
+                Step::Declare(graph) => declared(source, graph)?,
             };
         }
         Ok(source)

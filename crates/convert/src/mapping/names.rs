@@ -6,12 +6,19 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub struct Names {
     used: HashSet<String>,
+    reserved_prefix: &'static str,
 }
 
 impl Names {
     /// Names that must not be given.
     pub fn reserving<'a>(reserved: impl IntoIterator<Item = &'a str>) -> Self {
-        Names { used: reserved.into_iter().map(str::to_owned).collect() }
+        Names { used: reserved.into_iter().map(str::to_owned).collect(), reserved_prefix: "" }
+    }
+
+    /// The same, and no name may begin with `prefix`.
+    pub fn reserving_prefix(mut self, prefix: &'static str) -> Self {
+        self.reserved_prefix = prefix;
+        self
     }
 
     /// The name that stands for `name`: itself if `legal` and unused, else altered.
@@ -20,6 +27,9 @@ impl Names {
             name.chars().flat_map(|c| if legal(c) { vec![c] } else { escape(c).chars().collect() }).collect();
         if given.is_empty() {
             given.push('_');
+        }
+        if !self.reserved_prefix.is_empty() && given.starts_with(self.reserved_prefix) {
+            given.insert(0, 'x');
         }
         let stem = given.clone();
         let mut number = 1;
@@ -51,5 +61,10 @@ mod tests {
         let given: Vec<String> =
             ["a_b", "a,b", "a b", "labels", "é", ""].iter().map(|name| names.give(name, legal)).collect();
         assert_eq!(given, ["a_b", "a_b_2", "a_b_3", "labels_2", "_ue9", "_"]);
+        let mut names = Names::default().reserving_prefix("_own");
+        assert_eq!(
+            ["_own", "_ownX", " own", "own"].map(|name| names.give(name, legal)),
+            ["x_own", "x_ownX", "x_own_2", "own"]
+        );
     }
 }

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder, UInt64Builder};
+use arrow_array::builder::{BooleanBuilder, Int64Builder, ListBuilder, StringBuilder, UInt64Builder};
 use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result, Rule, Severity};
 use isomorph_model::json::Members;
+use isomorph_model::type_name::ITEM;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, LabelVocabulary,
     NodeBatch, Part, Property, Request, Source, Tables, ValueKind, json,
@@ -33,6 +35,8 @@ pub struct Shredded {
     bases: Vec<u64>,
     /// For each relation, the edge types that have it.
     relations: HashMap<String, Vec<usize>>,
+    /// The edge type of all other relations, if there is one.
+    any_relation: Vec<usize>,
 }
 
 impl Shredded {
@@ -52,12 +56,16 @@ impl Shredded {
             next = next.saturating_add(ty.rows.unwrap_or_default());
         }
         let mut relations: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut any_relation = Vec::new();
         for (ty, slots) in bundling.edges.iter().enumerate() {
-            relations.entry(slots.relation.clone()).or_default().push(ty);
+            match slots.properties.contains(&Slot::Relation) {
+                true => any_relation.push(ty),
+                false => relations.entry(slots.relation.clone()).or_default().push(ty),
+            }
         }
         // The inner columns stand where the source has them, not where the record says.
         bundling.bundled = inner.graph().clone();
-        Ok(Shredded { inner, bundling, bases, relations })
+        Ok(Shredded { inner, bundling, bases, relations, any_relation })
     }
 
     /// The type of a name: the one whose prefix it has.
@@ -131,7 +139,10 @@ impl Shredded {
         };
         let columns = isomorph_model::batch::slice_columns(&batch.properties, from, rows);
         let inner = self.bundling.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
-        let (properties, _) = columns_of(inner, &columns, &node_type.properties, &slots.properties, None, rows)?;
+        let of_slot = batch.labels.as_ref().filter(|_| slots.properties.contains(&Slot::Labels));
+        let of_slot = of_slot.map(|labels| label_lists(&labels.slice(from, rows)));
+        let (properties, _) =
+            columns_of(inner, &columns, &node_type.properties, &slots.properties, None, of_slot, rows)?;
         let labels = match node_type.labels {
             LabelVocabulary::None => None,
             _ => batch.labels.as_ref().map(|labels| self.labels(ty, &labels.slice(from, rows))),
@@ -158,18 +169,16 @@ impl Shredded {
         only: Option<usize>,
         take_batch: &mut dyn FnMut(Batch) -> Result<()>,
     ) -> Result<()> {
-        let (Some(relations), Ends::Keys(sources), Ends::Keys(targets)) =
-            (&batch.relations, &batch.source, &batch.target)
-        else {
-            return Err(Error::unsupported("bundled edges without relations or names"));
+        let Some(relations) = &batch.relations else {
+            return Err(Error::unsupported("bundled edges without relations"));
         };
-        let (Some(sources), Some(targets)) = (sources.as_string_opt::<i32>(), targets.as_string_opt::<i32>()) else {
-            return Err(Error::unsupported("bundled edges without text names"));
-        };
+        let (sources, targets) = (self.names_of(&batch.source)?, self.names_of(&batch.target)?);
+        let type_of =
+            |names: Option<&StringArray>, row: usize| names.map_or(Some(0), |names| self.type_of(names.value(row)));
         let candidates: Vec<&[usize]> = relations
             .names
             .iter()
-            .map(|name| self.relations.get(name.unwrap_or_default()).map(Vec::as_slice).unwrap_or_default())
+            .map(|name| self.relations.get(name.unwrap_or_default()).unwrap_or(&self.any_relation).as_slice())
             .collect();
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.bundling.edges.len()];
         for row in 0..batch.rows {
@@ -177,7 +186,7 @@ impl Shredded {
             let ty = match candidates.get(relation).copied().unwrap_or_default() {
                 [only] => *only,
                 many => {
-                    let ends = (self.type_of(sources.value(row)), self.type_of(targets.value(row)));
+                    let ends = (type_of(sources, row), type_of(targets, row));
                     let fits = |ty: &&usize| {
                         let typed = self.bundling.typed.edges.get(**ty);
                         typed.is_some_and(|typed| ends == (Some(typed.source), Some(typed.target)))
@@ -196,19 +205,24 @@ impl Shredded {
             if rows.is_empty() || only.is_some_and(|only| only != ty) {
                 continue;
             }
-            take_batch(Batch::Edges(self.edges_of(batch, ty, sources, targets, rows)?))?;
+            take_batch(Batch::Edges(self.edges_of(batch, ty, rows)?))?;
         }
         Ok(())
     }
 
-    fn edges_of(
-        &self,
-        batch: &EdgeBatch,
-        ty: usize,
-        sources: &StringArray,
-        targets: &StringArray,
-        rows: Vec<u32>,
-    ) -> Result<EdgeBatch> {
+    /// Ends as names; nothing where they are rows, which only the rows of the one node type can be.
+    fn names_of<'a>(&self, ends: &'a Ends) -> Result<Option<&'a StringArray>> {
+        match ends {
+            Ends::Rows(_) if self.bundling.nodes.len() == 1 => Ok(None),
+            Ends::Rows(_) => Err(Error::unsupported("bundled edges without names")),
+            Ends::Keys(keys) => match keys.as_string_opt::<i32>() {
+                Some(names) => Ok(Some(names)),
+                None => Err(Error::unsupported("bundled edges without text names")),
+            },
+        }
+    }
+
+    fn edges_of(&self, batch: &EdgeBatch, ty: usize, rows: Vec<u32>) -> Result<EdgeBatch> {
         let (Some(slots), Some(edge_type)) = (self.bundling.edges.get(ty), self.bundling.typed.edges.get(ty)) else {
             return Err(Error::usage("no such edge type"));
         };
@@ -220,7 +234,11 @@ impl Shredded {
                 None => Ok(array.slice(0, array.len())),
             }
         };
-        let end = |names: &StringArray, node: usize| -> Result<Ends> {
+        let end = |ends: &Ends, node: usize| -> Result<Ends> {
+            let names = match ends {
+                Ends::Rows(rows) => return Ok(Ends::Rows(pick(rows)?.as_primitive::<UInt64Type>().clone())),
+                Ends::Keys(names) => names,
+            };
             let (Some(slots), Some(node_type)) = (self.bundling.nodes.get(node), self.bundling.typed.nodes.get(node))
             else {
                 return Err(Error::usage("no such node type"));
@@ -234,14 +252,21 @@ impl Shredded {
             .collect::<Result<_>>()?;
         let inner = self.bundling.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
         let marker = slots.directed.as_deref().filter(|_| edge_type.direction != Direction::Directed);
+        let of_slot = batch.relations.as_ref().filter(|_| slots.properties.contains(&Slot::Relation));
+        let of_slot = of_slot.map(|relations| {
+            let index = pick(&relations.index)?;
+            let names: StringArray = relations.names.iter().map(|name| Some(name.unwrap_or_default())).collect();
+            take(&names, &index, None).map_err(|error| Error::malformed(error.to_string()))
+        });
+        let of_slot = of_slot.transpose()?;
         let (properties, directed) =
-            columns_of(inner, &columns, &edge_type.properties, &slots.properties, marker, count)?;
+            columns_of(inner, &columns, &edge_type.properties, &slots.properties, marker, of_slot, count)?;
         Ok(EdgeBatch {
             ty,
             rows: count,
             relations: None,
-            source: end(sources, edge_type.source)?,
-            target: end(targets, edge_type.target)?,
+            source: end(&batch.source, edge_type.source)?,
+            target: end(&batch.target, edge_type.target)?,
             layers: None,
             directed: directed.filter(|_| edge_type.direction == Direction::PerRow),
             keys: None,
@@ -298,13 +323,30 @@ fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
     Ok(Ends::Keys(array))
 }
 
-/// The typed columns of a run of rows; and, where `marker` names a member, whether each row is directed.
+/// Labels as a column of lists; no labels are null.
+fn label_lists(labels: &LabelColumn) -> ArrayRef {
+    let item = Field::new(ITEM, DataType::Utf8, true);
+    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item);
+    for row in 0..labels.len() {
+        let mut any = false;
+        for label in labels.row(row) {
+            builder.values().append_value(label);
+            any = true;
+        }
+        builder.append(any);
+    }
+    Arc::new(builder.finish())
+}
+
+/// The typed columns of a run of rows; and, where `marker` names a member, whether each row is directed. `of_slot` are
+/// the labels or relations of the rows, where they are a property.
 fn columns_of(
     inner: &[Property],
     cells: &Columns,
     typed: &[Property],
     slots: &[Slot],
     marker: Option<&str>,
+    of_slot: Option<ArrayRef>,
     rows: usize,
 ) -> Result<(Columns, Option<arrow_array::BooleanArray>)> {
     let bag = inner.iter().position(|property| property.kind == ValueKind::Bag);
@@ -330,6 +372,7 @@ fn columns_of(
                 Some(column) if bag.is_some() => column.finish().map(Some),
                 _ => Ok(None),
             },
+            Slot::Labels | Slot::Relation => Ok(of_slot.clone()),
             Slot::Rest => Ok(rest.take().filter(|_| bag.is_some()).map(|mut rest| Arc::new(rest.finish()) as ArrayRef)),
         })
         .collect::<Result<Columns>>()?;
@@ -366,7 +409,7 @@ impl<'a> Shredder<'a> {
                     shredder.columns.push(JsonColumn::new(property)?);
                 }
                 Slot::Rest => shredder.rest = Some(StringBuilder::new()),
-                Slot::Column(_) => {}
+                Slot::Column(_) | Slot::Labels | Slot::Relation => {}
             }
         }
         Ok(shredder)
@@ -469,6 +512,7 @@ impl Source for Shredded {
         let keyless = |node: usize| self.bundling.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         match self.bundling.typed.edges.get(ty) {
             Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
+            _ if self.bundling.nodes.len() == 1 => self.inner.end_form(0),
             _ => EndForm::Keys,
         }
     }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, ValueKind, well_known};
+use isomorph_model::type_name::list_of;
+use isomorph_model::{
+    Cardinality, Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, ValueKind, well_known,
+};
 
 use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
 use crate::survey::{Found, Kinds, Survey};
@@ -12,16 +15,19 @@ use crate::survey::{Found, Kinds, Survey};
 /// Above so many member names, or labels, the members stay together in one JSON column.
 pub const MOST_COLUMNS: usize = 1_000;
 
-/// Above so many relations there is one edge type with the relation in a column.
-pub const MOST_RELATIONS: usize = 1_000;
+/// The one edge type, where there are too many relations for a type each.
+const EDGE: &str = "edge";
+
+/// The column that says the relation there.
+const PREDICATE: &str = "predicate";
 
 /// What a typed target allows in names.
 #[derive(Debug, Clone, Copy)]
 pub struct NameRules {
     /// Characters of types, properties and labels.
     pub legal: fn(char) -> bool,
-    /// Names that the target keeps for itself.
-    pub reserved: &'static [&'static str],
+    /// What the names of properties that the target keeps for itself begin with.
+    pub reserved_prefix: &'static str,
     /// Name of the property that holds the key.
     pub key: &'static str,
 }
@@ -30,18 +36,14 @@ impl Bundling {
     /// The typing of a bundled graph: one node type, one edge type for each relation, one column for each member whose
     /// values agree, JSON text for the others.
     ///
+    /// Beyond 1,000 relations there is one edge type with the relation in a column, beyond 1,000 labels a property.
+    ///
     /// # Errors
-    /// When the graph is no bundled one, or has more relations than a typed target can take.
+    /// When the graph is no bundled one.
     pub fn surveyed(bundled: &Graph, survey: &Survey, rules: &NameRules) -> Result<Self> {
         let ([node], [edge]) = (bundled.nodes.as_slice(), bundled.edges.as_slice()) else {
             return Err(Error::usage("only one table of nodes and one of edges can be typed"));
         };
-        if survey.relations.len() > MOST_RELATIONS {
-            return Err(Error::unsupported(format!(
-                "{} relations: more than {MOST_RELATIONS} edge types are not written yet",
-                survey.relations.len()
-            )));
-        }
         let mut typed = Graph { name: bundled.name.clone(), documents: bundled.documents.clone(), ..Graph::default() };
         let mut ty = NodeType::new(&node.name, Key::utf8().named(rules.key));
         ty.ordered = node.ordered;
@@ -57,36 +59,61 @@ impl Bundling {
                 .map(|(real, given)| (given, real.clone()))
                 .collect();
         }
-        let (properties, slots) = columns(&node.properties, &survey.nodes, rules, &[rules.key]);
+        let mut names = Names::reserving([rules.key]).reserving_prefix(rules.reserved_prefix);
+        let (mut properties, mut slots) = columns(&node.properties, &survey.nodes, rules, &mut names);
+        if survey.many_labels {
+            let name = names.give(well_known::LABELS, rules.legal);
+            properties.push(Property::new(name, list_of(DataType::Utf8)).with_cardinality(Cardinality::Set));
+            slots.push(Slot::Labels);
+        }
         ty.properties = properties;
         typed.nodes.push(ty);
         let nodes = vec![NodeSlots { label: None, prefix: String::new(), labels, properties: slots }];
-        let relations = give_all(survey.relations.keys(), &mut Names::default(), rules);
         let mut edges = Vec::new();
-        for (relation, found) in &survey.relations {
-            let name = relations.get(relation).cloned().unwrap_or_default();
-            let mut ty = EdgeType::new(0, name, 0);
-            ty.rows = Some(found.rows);
-            // "directed": false on every row is how NOCK says that a relation has no direction.
-            let mut found = found.clone();
-            let marker = found.members.get(well_known::DIRECTED).filter(|kinds| kinds.is_always_false(found.rows));
-            let directed = marker.map(|_| well_known::DIRECTED.to_owned());
-            if directed.is_some() {
-                found.members.remove(well_known::DIRECTED);
-                ty.direction = Direction::Undirected;
-            }
-            let (properties, slots) = columns(&edge.properties, &found, rules, &[]);
-            ty.properties = properties;
+        if let Some(found) = &survey.all_edges {
+            let (mut ty, mut slots, mut names) = edge_type(EDGE, "", &edge.properties, found, rules);
+            ty.properties.push(Property::new(names.give(PREDICATE, rules.legal), DataType::Utf8).required());
+            slots.properties.push(Slot::Relation);
             typed.edges.push(ty);
-            edges.push(EdgeSlots { relation: relation.clone(), directed, properties: slots });
+            edges.push(slots);
+        }
+        let given = give_all(survey.relations.keys(), &mut Names::default(), rules);
+        for (relation, found) in &survey.relations {
+            let name = given.get(relation).map(String::as_str).unwrap_or_default();
+            let (ty, slots, _) = edge_type(name, relation, &edge.properties, found, rules);
+            typed.edges.push(ty);
+            edges.push(slots);
         }
         Ok(Bundling { typed, bundled: bundled.clone(), nodes, edges })
     }
 }
 
+/// The edge type of a relation, and where its properties come from.
+fn edge_type(
+    name: &str,
+    relation: &str,
+    bundled: &[Property],
+    found: &Found,
+    rules: &NameRules,
+) -> (EdgeType, EdgeSlots, Names) {
+    let mut ty = EdgeType::new(0, name, 0);
+    ty.rows = Some(found.rows);
+    // "directed": false on every row is how NOCK says that a relation has no direction.
+    let mut found = found.clone();
+    let marker = found.members.get(well_known::DIRECTED).filter(|kinds| kinds.is_always_false(found.rows));
+    let directed = marker.map(|_| well_known::DIRECTED.to_owned());
+    if directed.is_some() {
+        found.members.remove(well_known::DIRECTED);
+        ty.direction = Direction::Undirected;
+    }
+    let mut names = Names::default().reserving_prefix(rules.reserved_prefix);
+    let (properties, slots) = columns(bundled, &found, rules, &mut names);
+    ty.properties = properties;
+    (ty, EdgeSlots { relation: relation.to_owned(), directed, properties: slots }, names)
+}
+
 /// The columns of a type, and where each comes from.
-fn columns(bundled: &[Property], found: &Found, rules: &NameRules, taken: &[&str]) -> (Vec<Property>, Vec<Slot>) {
-    let mut names = Names::reserving(rules.reserved.iter().chain(taken).copied());
+fn columns(bundled: &[Property], found: &Found, rules: &NameRules, names: &mut Names) -> (Vec<Property>, Vec<Slot>) {
     let mut properties = Vec::new();
     let mut slots = Vec::new();
     for (at, property) in bundled.iter().enumerate() {
@@ -108,7 +135,7 @@ fn columns(bundled: &[Property], found: &Found, rules: &NameRules, taken: &[&str
         slots.push(Slot::Rest);
         return (properties, slots);
     }
-    for (member, name) in give_all(found.members.keys(), &mut names, rules) {
+    for (member, name) in give_all(found.members.keys(), names, rules) {
         properties.push(
             found.members.get(member).map_or_else(|| Kinds::default().property(&name), |kinds| kinds.property(&name)),
         );

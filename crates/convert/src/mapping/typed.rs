@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
-    Cardinality, Direction, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, ValueKind,
-    well_known,
+    Cardinality, Direction, EdgeType, Graph, Key, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
 };
 
 use super::json_in::JsonColumn;
@@ -141,16 +140,4 @@ fn label_names(typed: &Graph) -> BTreeMap<String, String> {
         given.insert((*name).clone(), names.give(name, |c| c != ','));
     }
     given
-}
-
-impl Bundling {
-    /// Nodes whose key may be the empty text cannot be named where names must not be empty.
-    pub fn prefix_all(&mut self) {
-        let mut prefixes = Names::default();
-        for (slots, ty) in self.nodes.iter_mut().zip(&self.typed.nodes) {
-            if ty.key.kind != KeyKind::Row {
-                slots.prefix = format!("{}/", prefixes.give(&ty.name, |c| c != '/'));
-            }
-        }
-    }
 }

@@ -1,0 +1,114 @@
+//! Binding a carry to files: whether all their bytes are those that it was made for; anew; not any more.
+
+use std::fs;
+use std::io::Write;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
+
+use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of};
+use crate::digests::{Resources, digest};
+use crate::open::{Opened, home_of};
+use crate::options::{CarryUse, OpenOptions};
+use crate::progress::Progress;
+use crate::registry::Format;
+
+/// Bytes read at once.
+const PIECE: u64 = 4 << 20;
+
+fn nothing(location: &Location) -> Error {
+    Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string())
+}
+
+/// The carry of the data at `location`, and what differs: names, sizes, and the BLAKE3 of every byte. Reads all files.
+///
+/// # Errors
+/// [`Kind::NotFound`] when there is no carry; when a file cannot be read.
+pub fn verify(location: &Location) -> Result<(Carry, Vec<String>)> {
+    let (home, directory) = home_of(location, Format::at(location)?);
+    let carry = Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
+    let mut differences = carry.differences(&home, directory)?;
+    // What a look at the ends of files has found needs no second look.
+    let found = |name: &str| differences.iter().any(|difference| difference.starts_with(&format!("{name} ")));
+    let unseen: Vec<&Bound> = carry.files.iter().filter(|bound| !found(&bound.name)).collect();
+    for bound in unseen {
+        let place = if directory { home.join(&bound.name)? } else { home.clone() };
+        if hashed(&bound.name, &Blob::open(&place)?)?.blake3 != bound.blake3 {
+            differences.push(format!("{} has other bytes", bound.name));
+        }
+    }
+    Ok((carry, differences))
+}
+
+/// Binds the carry of the data at `location` to the files as they are now, when they still hold the graph that it
+/// states. Reads all of them.
+///
+/// # Errors
+/// [`Kind::NotFound`] when there is no carry; [`CARRY_STALE`] when the graph is another one: then nothing is changed.
+pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progress) -> Result<Carry> {
+    let options = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
+    let opened = Opened::open(location, &options)?;
+    let carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
+    let digests = digest(opened.graph.as_ref(), resources, progress)?.digests;
+    if digests != carry.digests {
+        let what = if digests.content == carry.digests.content { "order or schema" } else { "content" };
+        let message = format!("this is not the graph any more that was carried: its {what} differs");
+        return Err(Error::new(Kind::StaleCarry, message)
+            .rule(&CARRY_STALE)
+            .at(location.to_string())
+            .hint("isomorph convert PATH NEW --carry schema    use its names and types, and nothing else of it")
+            .hint("isomorph carry drop PATH    the data as what it is"));
+    }
+    let (home, directory) = home_of(location, opened.format);
+    let bound = Carry { files: files(&home, directory)?, ..carry };
+    let staging = Staging::file(&location_of(&home, directory)?, Mode::Replace)?;
+    let mut file = staging.create("")?;
+    file.write_all(bound.to_json()?.as_bytes())?;
+    file.finish()?;
+    staging.commit(&[])?;
+    Ok(bound)
+}
+
+/// Removes the carry of the data at `location`, and its folder if nothing else is there. Gives the place of what was
+/// removed.
+///
+/// # Errors
+/// [`Kind::NotFound`] when there is none; [`Kind::Unsupported`] in an object store.
+pub fn remove(location: &Location) -> Result<Location> {
+    let (home, directory) = home_of(location, Format::at(location)?);
+    Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
+    let document = location_of(&home, directory)?;
+    let path = document.as_path().ok_or_else(|| {
+        Error::unsupported("a carry in an object store is not removed here")
+            .at(document.to_string())
+            .hint("remove the object with the tools of the store")
+    })?;
+    fs::remove_file(path).map_err(|error| Error::from(error).at(document.to_string()))?;
+    if let Some(folder) = path.parent() {
+        // The folder may hold something else, and then it stays.
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(document)
+}
+
+/// The files of the data as they are now.
+fn files(home: &Location, directory: bool) -> Result<Vec<Bound>> {
+    if !directory {
+        return Ok(vec![hashed(home.file_name(), &Blob::open(home)?)?]);
+    }
+    let root = Root::open(home)?;
+    let ours = format!("{FOLDER}/");
+    let names = root.list("")?.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with(&ours));
+    names.map(|name| hashed(&name, &root.file(&name)?)).collect()
+}
+
+fn hashed(name: &str, blob: &Blob) -> Result<Bound> {
+    let mut hasher = FileHasher::new();
+    let mut at = 0;
+    while at < blob.size() {
+        let end = blob.size().min(at + PIECE);
+        hasher.update(&blob.read(at..end)?);
+        at = end;
+    }
+    Ok(Bound::new(name, &hasher.finish()))
+}

@@ -1,0 +1,243 @@
+//! A source shown with declarations that its format does not keep: names of keys, widths, kinds of values, order.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::digest::schema_json;
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeId,
+    Part, Property, Request, Run, Side, Source, Tables,
+};
+
+use super::shred::CARRY_FITS;
+
+/// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
+pub struct Declared {
+    inner: Arc<dyn Source>,
+    graph: Graph,
+    nodes: Vec<Lies>,
+    edges: Vec<Lies>,
+}
+
+/// Where a type lies in the inner graph.
+struct Lies {
+    /// Its index there.
+    inner: usize,
+    /// For each property its index there, if it is there.
+    properties: Vec<Option<usize>>,
+    /// Properties that only the inner graph has; they may have no values.
+    others: Vec<usize>,
+}
+
+/// `inner` as `graph`; itself, if it is that by itself.
+///
+/// # Errors
+/// [`CARRY_FITS`] when it has other types or properties.
+pub fn declared(inner: Arc<dyn Source>, graph: &Graph) -> Result<Arc<dyn Source>> {
+    if says_itself(inner.graph(), graph) && names(inner.graph()) == names(graph) {
+        return Ok(inner);
+    }
+    Ok(Arc::new(Declared::new(inner, graph)?))
+}
+
+/// Whether a graph as it is found declares all that `graph` does, in whatever order.
+pub fn says_itself(found: &Graph, graph: &Graph) -> bool {
+    found.documents == graph.documents && schema_json(found) == schema_json(graph)
+}
+
+/// Types and properties in their order.
+fn names(graph: &Graph) -> Vec<String> {
+    let of = |properties: &[Property]| properties.iter().map(|property| property.name.clone()).collect::<Vec<_>>();
+    let nodes = graph.nodes.iter().flat_map(|ty| [vec![ty.name.clone()], of(&ty.properties)]);
+    let edges = graph.edges.iter().flat_map(|ty| {
+        let (source, relation, target) = graph.edge_name(ty);
+        [vec![source, relation, target], of(&ty.properties)]
+    });
+    nodes.chain(edges).flatten().collect()
+}
+
+fn misfit(what: String) -> Error {
+    Error::broken(&CARRY_FITS, what)
+}
+
+impl Lies {
+    fn new(name: &str, inner: usize, found: &[Property], declared: &[Property]) -> Result<Self> {
+        let find = |property: &Property| found.iter().position(|other| other.name == property.name);
+        let places: Vec<Option<usize>> = declared.iter().map(find).collect();
+        if let Some((property, _)) =
+            declared.iter().zip(&places).find(|(property, place)| place.is_none() && !property.nullable)
+        {
+            return Err(misfit(format!("{name} has no property {}", property.name)));
+        }
+        let others = (0..found.len()).filter(|at| !places.contains(&Some(*at))).collect();
+        Ok(Lies { inner, properties: places, others })
+    }
+
+    fn columns(&self, columns: &Columns, found: &[Property], declared: &[Property]) -> Result<Columns> {
+        for at in &self.others {
+            let has_values =
+                columns.get(*at).and_then(Option::as_ref).is_some_and(|column| column.null_count() < column.len());
+            if has_values {
+                let name = found.get(*at).map(|property| property.name.as_str()).unwrap_or_default();
+                return Err(misfit(format!("property {name} is not among those that travel beside the data")));
+            }
+        }
+        let column = |(property, place): (&Property, &Option<usize>)| {
+            let column = place.and_then(|place| columns.get(place)?.as_ref());
+            let column = column.map(|column| cast(column, &property.data_type));
+            column.transpose().map_err(|error| error.at(Place::field(property.name.clone())))
+        };
+        declared.iter().zip(&self.properties).map(column).collect()
+    }
+}
+
+/// The column in its declared type: every value must have an equal there.
+fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(Arc::clone(column));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &options)
+        .map_err(|error| misfit(format!("a value does not fit its declared type: {error}")))
+}
+
+impl Declared {
+    /// Shows `inner` as `graph`. Nothing is read.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] when types or properties are missing, or there are more.
+    pub fn new(inner: Arc<dyn Source>, graph: &Graph) -> Result<Self> {
+        let found = inner.graph();
+        let mut shown = graph.clone();
+        if found.nodes.len() != graph.nodes.len() || found.edges.len() != graph.edges.len() {
+            return Err(misfit("there are other types than those that travel beside the data".to_owned()));
+        }
+        let mut nodes = Vec::new();
+        for ty in &mut shown.nodes {
+            let at = found.node_type(&ty.name).ok_or_else(|| misfit(format!("there is no node type {}", ty.name)))?;
+            let (keyed, wanted) = (&found.nodes[at].key, &ty.key);
+            if (keyed.kind == KeyKind::Row) != (wanted.kind == KeyKind::Row) {
+                return Err(misfit(format!("nodes of type {} have keys of another kind", ty.name)));
+            }
+            nodes.push(Lies::new(&ty.name, at, &found.nodes[at].properties, &ty.properties)?);
+            ty.rows = found.nodes[at].rows;
+        }
+        let mut edges = Vec::new();
+        for ty in &mut shown.edges {
+            let name = graph.edge_name(ty);
+            let at = found.edges.iter().position(|other| found.edge_name(other) == name);
+            let at = at.ok_or_else(|| misfit(format!("there is no edge type {} {} {}", name.0, name.1, name.2)))?;
+            edges.push(Lies::new(&name.1, at, &found.edges[at].properties, &ty.properties)?);
+            ty.rows = found.edges[at].rows;
+        }
+        Ok(Declared { graph: shown, nodes, edges, inner })
+    }
+
+    fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
+        let at = self.nodes.iter().position(|place| place.inner == batch.ty);
+        let known = at.and_then(|at| Some((at, self.nodes.get(at)?, self.graph.nodes.get(at)?)));
+        let (at, place, ty) = known.ok_or_else(|| Error::usage("no such node type"))?;
+        let found = self.inner.graph().nodes.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let keys = batch.keys.as_ref().map(|keys| cast(keys, &ty.key.data_type)).transpose()?;
+        Ok(NodeBatch {
+            ty: at,
+            keys,
+            labels: batch.labels.filter(|_| ty.labels != LabelVocabulary::None),
+            properties: place.columns(&batch.properties, found, &ty.properties)?,
+            ..batch
+        })
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let at = self.edges.iter().position(|place| place.inner == batch.ty);
+        let known = at.and_then(|at| Some((at, self.edges.get(at)?, self.graph.edges.get(at)?)));
+        let (at, place, ty) = known.ok_or_else(|| Error::usage("no such edge type"))?;
+        let found = self.inner.graph().edges.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        let ends = |ends: Ends, node: usize| match (ends, self.graph.nodes.get(node)) {
+            (Ends::Keys(keys), Some(ty)) if ty.key.kind != KeyKind::Row => {
+                Ok::<_, Error>(Ends::Keys(cast(&keys, &ty.key.data_type)?))
+            }
+            (ends, _) => Ok(ends),
+        };
+        Ok(EdgeBatch {
+            ty: at,
+            source: ends(batch.source, ty.source)?,
+            target: ends(batch.target, ty.target)?,
+            properties: place.columns(&batch.properties, found, &ty.properties)?,
+            ..batch
+        })
+    }
+
+    fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
+        parts.into_iter().map(|inner| Box::new(DeclaredPart { declared: self, inner }) as Box<dyn Part>).collect()
+    }
+
+    fn inner_edge(&self, ty: usize) -> usize {
+        self.edges.get(ty).map_or(ty, |place| place.inner)
+    }
+}
+
+struct DeclaredPart<'a> {
+    declared: &'a Declared,
+    inner: Box<dyn Part + 'a>,
+}
+
+impl Part for DeclaredPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.declared.nodes(nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.declared.edges(edges)?)),
+            other => take(other),
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+impl Source for Declared {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let node = |ty: usize| self.nodes.get(ty).map_or(ty, |place| place.inner);
+        let tables = match request.tables {
+            Tables::Nodes(ty) => Tables::Nodes(node(ty)),
+            Tables::NodeKeys(ty) => Tables::NodeKeys(node(ty)),
+            Tables::Edges(ty) => Tables::Edges(self.inner_edge(ty)),
+            Tables::EdgeEnds(ty) => Tables::EdgeEnds(self.inner_edge(ty)),
+            other => other,
+        };
+        Ok(self.parts(self.inner.scan(&Request { tables, ..*request })?))
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(self.inner_edge(ty))
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        let runs = self.inner.runs(self.inner_edge(ty), order)?;
+        Ok(runs.map(|runs| runs.into_iter().map(|run| self.parts(run)).collect()))
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.inner.end_form(self.inner_edge(ty))
+    }
+
+    fn about(&self) -> About {
+        let mut about = self.inner.about();
+        let layouts = self.edges.iter().map(|place| about.edge_layouts.get(place.inner).cloned().unwrap_or_default());
+        about.edge_layouts = layouts.collect();
+        about
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let found = self.inner.neighbors(self.inner_edge(edge), node, side)?;
+        found.into_iter().map(|batch| self.edges(batch)).collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! From format to format: each graph through files of one, then of another, and back into its own.
+
+use isomorph_convert::CarryUse;
+
+use crate::formats::{MEMBERS, member};
+use crate::stage::{is_heavy, stage, zoo};
+
+/// Layouts are taken in turn, so that all pairs of them meet some graph.
+#[test]
+fn graphs_survive_a_journey() {
+    for (number, case) in zoo().iter().enumerate().filter(|(_, case)| !is_heavy(case)) {
+        let expected = case.digests();
+        let home = member(case.shape);
+        if home.refuses(case) {
+            continue;
+        }
+        for abroad in MEMBERS.iter().filter(|abroad| abroad.format != case.shape && !abroad.refuses(case)) {
+            let (at_home, far) = (home.layouts_for(case), abroad.layouts_for(case));
+            let stages = [
+                (home, &at_home[number % at_home.len()]),
+                (abroad, &far[number % far.len()]),
+                (abroad, &far[(number + 1) % far.len()]),
+                (home, &at_home[(number + 2) % at_home.len()]),
+            ];
+            let mut opened = case.opened();
+            let mut kept = Vec::new();
+            for (member, layout) in stages {
+                let what = format!("{} on its way to {}", case.name, layout.name);
+                let staged = stage(&opened, member, layout).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+                staged.check(&what, &expected, &case.memory.graph, layout);
+                opened = staged.open(CarryUse::Auto);
+                kept.push(staged);
+            }
+            assert_eq!(opened.format_of_graph(), case.shape, "{}", case.name);
+            // Back home, the files say all of the content without help.
+            let alone = kept.last().unwrap().open(CarryUse::Ignore);
+            assert_eq!(crate::stage::digests(&alone).content, expected.content, "{}", case.name);
+        }
+    }
+}

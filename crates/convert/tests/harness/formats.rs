@@ -1,0 +1,131 @@
+//! The formats, their layouts, and what each refuses.
+
+use isomorph_convert::{Format, WriteOptions};
+use isomorph_graphar::info::{AdjListType, FileType};
+use isomorph_graphar::write::Grouping;
+use isomorph_nock::{By, Partitioning, Types};
+use isomorph_tables::Compression;
+
+use crate::stage::Case;
+
+/// A format in the harness.
+pub struct Member {
+    pub format: Format,
+    /// The layouts that are tried; the argument is the number of rows of the largest table.
+    pub layouts: fn(u64) -> Vec<Layout>,
+    /// Graphs of the zoo that cannot be held, and some words of the reason.
+    pub refuses: &'static [(&'static str, &'static str)],
+}
+
+/// A way to write a format.
+pub struct Layout {
+    pub name: String,
+    /// Name of the file or directory.
+    pub file: &'static str,
+    pub write: WriteOptions,
+    /// Whether positions of nodes survive in it; graphs where they mean something are refused otherwise.
+    pub keeps_order: bool,
+}
+
+impl Member {
+    /// The layouts that can hold a graph.
+    pub fn layouts_for(&self, case: &Case) -> Vec<Layout> {
+        let all = (self.layouts)(case.rows()).into_iter();
+        all.filter(|layout| layout.keeps_order || !case.has_order()).collect()
+    }
+
+    /// Whether the graph is one that cannot be held.
+    pub fn refuses(&self, case: &Case) -> bool {
+        self.refuses.iter().any(|(name, _)| *name == case.name)
+    }
+}
+
+/// All formats. A new one is added here.
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK];
+
+/// The entry of a format.
+pub fn member(format: Format) -> &'static Member {
+    MEMBERS.iter().find(|member| member.format == format).unwrap()
+}
+
+const GRAPHAR: Member = Member {
+    format: Format::GraphAr,
+    layouts: graphar_layouts,
+    refuses: &[
+        ("undirected", "a GraphAr edge type is directed or not, as a whole"),
+        ("labels", "a character outside printable ASCII"),
+        ("documents", "GraphAr has no documents: empty"),
+        ("wide types", "GraphAr has no type for"),
+        ("awkward names", "cannot be part of a file name"),
+        ("annnet", "edges of GraphAr have no keys"),
+        ("rdf", "GraphAr has no"),
+        ("deepgnn", "GraphAr has no"),
+    ],
+};
+
+fn graphar_layouts(rows: u64) -> Vec<Layout> {
+    use AdjListType::{OrderedByDest, OrderedBySource, UnorderedByDest, UnorderedBySource};
+    // Chunk sizes that cut every graph into several chunks with a partial last one; and the defaults.
+    let (small, other) = (Some((rows / 3 + 1, rows / 5 + 1)), Some((rows / 7 + 1, rows / 2 + 1)));
+    let all = &AdjListType::ALL[..];
+    type Way = (FileType, Option<(u64, u64)>, &'static [AdjListType], Option<Grouping>, Compression);
+    let ways: Vec<Way> = vec![
+        (FileType::Parquet, None, &[], None, Compression::Zstd(1)),
+        (FileType::Parquet, small, &AdjListType::ALL, Some(Grouping::Each), Compression::None),
+        (FileType::Parquet, other, &[UnorderedByDest], Some(Grouping::One), Compression::Snappy),
+        (FileType::Orc, small, &[OrderedBySource, UnorderedBySource], None, Compression::Zstd(1)),
+        (FileType::Orc, other, &[OrderedByDest], Some(Grouping::Each), Compression::None),
+        (FileType::Csv, small, &[OrderedBySource, OrderedByDest], None, Compression::None),
+        (FileType::Csv, other, &[UnorderedBySource], Some(Grouping::Each), Compression::None),
+        (FileType::Json, small, &[UnorderedByDest, OrderedByDest], Some(Grouping::Each), Compression::None),
+        (FileType::Json, other, &[UnorderedBySource], None, Compression::None),
+    ];
+    let layout = |(file_type, chunks, lists, grouping, compression): Way| {
+        let mut write = WriteOptions::default();
+        write.graphar.file_type = Some(file_type);
+        write.graphar.vertex_chunk = chunks.map(|chunks| chunks.0);
+        write.graphar.edge_chunk = chunks.map(|chunks| chunks.1);
+        write.graphar.adjacency = (!lists.is_empty()).then(|| lists.to_vec());
+        write.graphar.grouping = grouping;
+        write.graphar.compression = compression;
+        let lists = if lists.len() == all.len() { "all lists".to_owned() } else { format!("{lists:?}") };
+        let name = format!("GraphAr {file_type} {chunks:?} {lists} {grouping:?}");
+        Layout { name, file: "graph.graphar", write, keeps_order: true }
+    };
+    ways.into_iter().map(layout).collect()
+}
+
+const NOCK: Member = Member {
+    format: Format::Nock,
+    layouts: nock_layouts,
+    refuses: &[("annnet", "cannot be bundled"), ("rdf", "cannot be bundled"), ("deepgnn", "cannot be bundled")],
+};
+
+fn nock_layouts(_: u64) -> Vec<Layout> {
+    let partitions = |count| Some(Partitioning { count, by: By::Name });
+    let of = |name: &str, file, change: &dyn Fn(&mut isomorph_nock::CreateOptions)| {
+        let mut write = WriteOptions::default();
+        change(&mut write.nock);
+        let keeps_order = write.nock.partitions.is_none() && !write.nock.sort;
+        Layout { name: format!("NOCK {name}"), file, write, keeps_order }
+    };
+    vec![
+        of("Parquet", "graph.parq", &|_| ()),
+        of("Parquet, types of pynock", "graph.parq", &|nock| nock.types = Types::Pynock),
+        of("Parquet, small row groups", "graph.parq", &|nock| {
+            (nock.row_group_rows, nock.compression) = (2, Compression::Zstd(3));
+        }),
+        of("Parquet, nested edges", "graph.parq", &|nock| nock.nested_edges = true),
+        of("Parquet, map", "graph.parq", &|nock| nock.props_map = true),
+        of("Parquet, nested edges and map", "graph.parq", &|nock| (nock.nested_edges, nock.props_map) = (true, true)),
+        of("Parquet, partitions", "graph", &|nock| nock.partitions = partitions(3)),
+        of("Parquet, nested partitions of pynock's types", "graph", &|nock| {
+            (nock.partitions, nock.nested_edges, nock.types) = (partitions(2), true, Types::Pynock);
+        }),
+        of("CSV", "graph.csv", &|_| ()),
+        of("CSV, sorted", "graph.csv", &|nock| nock.sort = true),
+        of("CSV, partitions", "graph", &|nock| {
+            (nock.partitions, nock.format) = (partitions(3), isomorph_nock::Format::Csv);
+        }),
+    ]
+}

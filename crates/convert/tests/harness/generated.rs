@@ -1,0 +1,75 @@
+//! Graphs that a property test makes up, through a layout of each format.
+
+use isomorph_convert::{CarryUse, Format};
+use isomorph_model::MemoryGraph;
+use isomorph_model::zoo::arbitrary::{bundled_graph, property_graph};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::formats::MEMBERS;
+use crate::stage::{Case, stage};
+
+/// Held with equal digests by each format, and then by the next; or refused for a reason.
+fn check(shape: Format, memory: MemoryGraph, layout: Index, next: Index) {
+    let case = Case::new("generated", shape, memory);
+    let expected = case.digests();
+    for member in MEMBERS {
+        let layouts = member.layouts_for(&case);
+        let layout = layout.get(&layouts);
+        let what = &layout.name;
+        let staged = match stage(&case.opened(), member, layout) {
+            Ok(staged) => staged,
+            Err(error) => {
+                assert!(is_reason(&error.to_string()), "{error:?}: {what}");
+                continue;
+            }
+        };
+        staged.check(what, &expected, &case.memory.graph, layout);
+        let opened = staged.open(CarryUse::Auto);
+        for other in MEMBERS {
+            let layouts = other.layouts_for(&case);
+            let layout = next.get(&layouts);
+            match stage(&opened, other, layout) {
+                Ok(staged) => {
+                    staged.check(&format!("{}, then {what}", layout.name), &expected, &case.memory.graph, layout)
+                }
+                Err(error) => assert!(is_reason(&error.to_string()), "{error:?}: {} after {what}", layout.name),
+            }
+        }
+    }
+}
+
+/// What generated graphs have and a format may lack.
+fn is_reason(error: &str) -> bool {
+    const REASONS: &[&str] = &[
+        "a GraphAr edge type is directed or not, as a whole",
+        "a character outside printable ASCII",
+        "src_name is empty",
+    ];
+    REASONS.iter().any(|reason| error.contains(reason))
+}
+
+/// Runs a property in a thread of its own: generated strategies need more stack than test threads have.
+fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>) {
+    let test = move || {
+        let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
+        let strategy = (graphs(), any::<Index>(), any::<Index>());
+        let run = TestRunner::new(config).run(&strategy, |(graph, layout, next)| {
+            check(shape, graph, layout, next);
+            Ok(())
+        });
+        run.unwrap_or_else(|error| panic!("{error}"));
+    };
+    std::thread::Builder::new().stack_size(64 << 20).spawn(test).unwrap().join().unwrap();
+}
+
+#[test]
+fn typed_graphs() {
+    run(Format::GraphAr, || property_graph().boxed());
+}
+
+#[test]
+fn bundled_graphs() {
+    run(Format::Nock, || bundled_graph().boxed());
+}

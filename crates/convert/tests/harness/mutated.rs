@@ -1,0 +1,99 @@
+//! One thing changed: the digest differs, and `diff` names it.
+
+use isomorph_convert::{CarryUse, Diff, Opened, Silent, diff};
+use isomorph_model::digest::LineKind;
+use isomorph_model::zoo::{Mutation, mutations};
+
+use crate::formats::{MEMBERS, Member};
+use crate::stage::{Case, is_heavy, resources, stage, zoo};
+
+/// So many changes of a graph are tried in each format, spread over all of them; others in each layout.
+const CHANGES: usize = 8;
+
+#[test]
+fn one_change_is_found_and_named() {
+    let (mut named, mut refused) = (0, Vec::new());
+    for (number, case) in zoo().iter().enumerate() {
+        for member in MEMBERS {
+            if is_heavy(case) || case.rows() > 1_000 || member.refuses(case) {
+                continue;
+            }
+            let layouts = member.layouts_for(case);
+            let layout = &layouts[number % layouts.len()];
+            let staged = stage(&case.opened(), member, layout).unwrap_or_else(|error| panic!("{error:?}"));
+            let opened = staged.open(CarryUse::Auto);
+            let all = mutations(&case.memory);
+            let step = (all.len() / CHANGES).max(1);
+            for (at, mutation) in all.iter().enumerate().skip(number % step).step_by(step) {
+                let layout = &layouts[(number + at) % layouts.len()];
+                let what = format!("{}, {}, as {}", case.name, mutation.what, layout.name);
+                match changed(case, mutation, member, layout) {
+                    Ok(changed) => {
+                        named += 1;
+                        is_named(&what, mutation, &opened, &changed.0);
+                    }
+                    Err(error) => {
+                        let error = format!("{error:?}");
+                        assert!(NOTICED.iter().any(|reason| error.contains(reason)), "{what}: {error}");
+                        refused.push(format!("{what}: {error}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(named > 2 * refused.len(), "{named} named, {} refused: {refused:#?}", refused.len());
+}
+
+/// Changes that are noticed earlier: lost nodes that edges still name, names twice, what breaks its own declaration (a
+/// null truth, a label of a type without labels), what the format lacks.
+const NOTICED: &[&str] = &[
+    "MODEL-DANGLING-END",
+    "MODEL-REPEATED-KEY",
+    "keys of a type that has none",
+    "GAR-LABEL-MISSING",
+    "what was read back is another graph",
+    "CARRY-FITS",
+    "the graph is not in the shape of NOCK",
+    "GraphAr has no documents",
+    "extra_info is an object of texts",
+    "a GraphAr edge type is directed or not, as a whole",
+];
+
+fn changed(
+    case: &Case,
+    mutation: &Mutation,
+    member: &Member,
+    layout: &crate::formats::Layout,
+) -> Result<(Opened, crate::stage::Staged), isomorph_error::Error> {
+    let case = Case::new(&case.name, case.shape, mutation.graph.clone());
+    let staged = stage(&case.opened(), member, layout)?;
+    Ok((staged.open(CarryUse::Auto), staged))
+}
+
+fn is_named(what: &str, mutation: &Mutation, before: &Opened, after: &Opened) {
+    let found = diff(before.graph.as_ref(), after.graph.as_ref(), 10, &resources(), &Silent).unwrap();
+    assert!(!found.equal, "{what}: not found");
+    let differs = |kind: LineKind, property: Option<&str>| {
+        let lines = found.lines.iter().filter(|line| !line.equal && line.line.kind == kind);
+        lines.filter(|line| property.is_none_or(|property| line.line.property == property)).count() > 0
+    };
+    assert!(differs(mutation.kind, mutation.property.as_deref()), "{what}: {:#?}", found.lines);
+    let kind = match mutation.kind {
+        LineKind::Nodes => "node",
+        LineKind::Edges => "edge",
+        _ => return,
+    };
+    assert!(found.elements.iter().any(|element| element.kind == kind), "{what}: {found:#?}");
+    assert!(found.differing > 0, "{what}");
+    if let Some(property) = &mutation.property {
+        says(what, property, &found);
+    }
+}
+
+/// Some element differs in what it says of `property`.
+fn says(what: &str, property: &str, found: &Diff) {
+    let quoted = serde_json::to_string(property).unwrap();
+    let mentions = |text: &Option<String>| text.as_ref().is_some_and(|text| text.contains(&quoted));
+    let mut elements = found.elements.iter();
+    assert!(elements.any(|element| mentions(&element.left) || mentions(&element.right)), "{what}: {found:#?}");
+}

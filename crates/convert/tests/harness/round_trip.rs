@@ -1,0 +1,52 @@
+//! The zoo through every layout of a format.
+
+use isomorph_convert::Format;
+use isomorph_error::Kind;
+
+use crate::formats::{Member, member};
+use crate::stage::{is_heavy, stage, zoo};
+
+fn survives(member: &Member) {
+    let mut refused = Vec::new();
+    for case in zoo() {
+        let expected = case.digests();
+        let opened = case.opened();
+        let mut layouts = (member.layouts)(case.rows());
+        if is_heavy(&case) {
+            layouts.truncate(1);
+        }
+        for layout in &layouts {
+            let what = format!("{} as {}", case.name, layout.name);
+            if !layout.keeps_order && case.has_order() {
+                let error = stage(&opened, member, layout).err().unwrap_or_else(|| panic!("{what}: order lost"));
+                assert_eq!(error.kind(), Kind::WouldLose, "{what}: {error:?}");
+                continue;
+            }
+            match stage(&opened, member, layout) {
+                Ok(staged) => staged.check(&what, &expected, &case.memory.graph, layout),
+                Err(error) => {
+                    let reason = member.refuses.iter().find(|(name, _)| *name == case.name);
+                    let (name, words) = reason.unwrap_or_else(|| panic!("{what}: {error:?}"));
+                    assert!(error.to_string().contains(words), "{what}: {error}");
+                    let is_refusal = matches!(error.kind(), Kind::WouldLose | Kind::Unsupported);
+                    assert!(is_refusal || error.broken_rule().is_some(), "{what}: {error:?}");
+                    refused.push(*name);
+                }
+            }
+        }
+    }
+    // Nothing is listed that was held after all, in this shape or the other.
+    let listed = member.refuses.iter().map(|(name, _)| *name);
+    let held: Vec<&str> = listed.filter(|name| !refused.contains(name)).collect();
+    assert!(held.is_empty(), "{} holds {held:?}", member.format);
+}
+
+#[test]
+fn the_zoo_survives_graphar() {
+    survives(member(Format::GraphAr));
+}
+
+#[test]
+fn the_zoo_survives_nock() {
+    survives(member(Format::Nock));
+}

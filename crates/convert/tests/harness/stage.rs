@@ -1,0 +1,149 @@
+//! Graphs in files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::Array;
+use isomorph_convert::{
+    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Resources, Silent, convert,
+    counts, digest,
+};
+use isomorph_error::{Error, Findings, Severity};
+use isomorph_model::digest::schema_digest;
+use isomorph_model::{Batch, Graph, KeyKind, MemoryGraph};
+use isomorph_storage::{Budget, Location};
+use tempfile::TempDir;
+
+use crate::formats::{Layout, Member};
+
+/// A graph of the zoo, and the format whose shape it has.
+pub struct Case {
+    pub name: String,
+    pub shape: Format,
+    pub memory: MemoryGraph,
+}
+
+impl Case {
+    pub fn new(name: impl Into<String>, shape: Format, memory: MemoryGraph) -> Self {
+        Case { name: name.into(), shape, memory }
+    }
+
+    /// Rows of the largest table.
+    pub fn rows(&self) -> u64 {
+        self.memory.batches.iter().map(|batch| batch.rows() as u64).max().unwrap_or_default()
+    }
+
+    /// Whether positions of nodes mean something.
+    pub fn has_order(&self) -> bool {
+        self.memory.graph.nodes.iter().any(|ty| ty.ordered || ty.key.kind == KeyKind::Row)
+    }
+
+    /// The digests, computed in memory.
+    pub fn digests(&self) -> Digests {
+        Digests {
+            content: self.memory.digest().unwrap(),
+            order: self.memory.order_digest().unwrap(),
+            schema: schema_digest(&self.memory.graph),
+        }
+    }
+
+    /// As an opened graph.
+    pub fn opened(&self) -> Opened {
+        let graph = Arc::new(self.memory.clone());
+        let location = Location::from_path(Path::new("/memory"));
+        Opened { location, format: self.shape, native: graph.clone(), carry: None, graph }
+    }
+}
+
+/// All graphs of the zoo.
+pub fn zoo() -> Vec<Case> {
+    use isomorph_model::zoo;
+    let typed = zoo::property_graphs().into_iter().chain(zoo::wide_property_graphs());
+    let typed = typed.map(|(name, memory)| Case::new(name, Format::GraphAr, memory));
+    let bundled = zoo::bundled_graphs().into_iter().map(|(name, memory)| Case::new(name, Format::Nock, memory));
+    let five = zoo::five().into_iter().map(|(name, memory)| {
+        let shape = if name == "nock" { Format::Nock } else { Format::GraphAr };
+        Case::new(name, shape, memory)
+    });
+    let more_relations = Case::new("more relations than types", Format::Nock, zoo::many_relations(1_200));
+    let labels: Vec<String> = (0..1_100).map(|at| format!("label {at}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let nodes =
+        [("a", &labels[..600], 1.0, ""), ("b", &labels[500..], 1.0, r#"{"labels":1}"#), ("c", &[][..], 1.0, "")];
+    let more_labels = Case::new("more labels than files", Format::Nock, zoo::bundled(&nodes, &[]));
+    typed.chain(bundled).chain(five).chain([more_relations, more_labels]).collect()
+}
+
+pub fn resources() -> Resources {
+    Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
+}
+
+/// A graph in files. They are gone with this.
+pub struct Staged {
+    _home: TempDir,
+    pub path: PathBuf,
+    pub certificate: Certificate,
+}
+
+/// Writes a graph; nothing is left where that fails.
+pub fn stage(opened: &Opened, member: &Member, layout: &Layout) -> Result<Staged, Error> {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join(layout.file);
+    let destination = Location::from_path(&path);
+    let options = ConvertOptions { to: Some(member.format), write: layout.write.clone(), ..ConvertOptions::default() };
+    let done = Plan::new(opened, &destination, &options, &resources(), &Silent)
+        .and_then(|plan| convert(opened, &plan, &destination, &options, &resources(), &Silent));
+    match done {
+        Ok(certificate) => Ok(Staged { _home: home, path, certificate }),
+        Err(error) => {
+            let left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+            assert!(left.is_empty(), "{}: {error} left {left:?}", layout.name);
+            Err(error)
+        }
+    }
+}
+
+impl Staged {
+    pub fn open(&self, carry: CarryUse) -> Opened {
+        self.open_with(&OpenOptions { carry, ..OpenOptions::default() })
+    }
+
+    pub fn open_with(&self, options: &OpenOptions) -> Opened {
+        Opened::open(&Location::from_path(&self.path), options).unwrap_or_else(|error| panic!("{error:?}"))
+    }
+
+    /// Checks that the files hold the graph: what the certificate says, what is read with the carry, by every adjacency
+    /// list, and as much as the format can say without it.
+    pub fn check(&self, what: &str, expected: &Digests, graph: &Graph, layout: &Layout) {
+        assert_eq!(self.certificate.source, *expected, "{what}: what went in");
+        assert_eq!(self.certificate.result, Some(*expected), "{what}: what came out");
+        let opened = self.open(CarryUse::Auto);
+        assert_eq!(digests(&opened), *expected, "{what}: opened again");
+        assert_eq!(opened.graph.graph().documents, graph.documents, "{what}");
+        if opened.format == Format::GraphAr {
+            for kind in layout.write.graphar.adjacency.iter().flatten() {
+                let mut options = OpenOptions::default();
+                options.graphar.adjacency = Some(*kind);
+                assert_eq!(digests(&self.open_with(&options)), *expected, "{what}: by {kind}");
+            }
+        }
+        let alone = self.open(CarryUse::Ignore);
+        let mut findings = Findings::keeping(5);
+        alone.native.validate(&mut findings).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+        assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
+        let table = digest(alone.graph.as_ref(), &resources(), &Silent).unwrap().table;
+        assert_eq!(counts(&table), (self.certificate.nodes, self.certificate.edges), "{what}: without its carry");
+    }
+}
+
+pub fn digests(opened: &Opened) -> Digests {
+    digest(opened.graph.as_ref(), &resources(), &Silent).unwrap_or_else(|error| panic!("{error:?}")).digests
+}
+
+/// Whether writing this in every way would take too long: many types, many files.
+pub fn is_heavy(case: &Case) -> bool {
+    case.memory.batches.len() > 50
+        || case.memory.batches.iter().any(|batch| {
+            matches!(batch, Batch::Edges(edges) if edges.relations.as_ref().is_some_and(|all| all.names.len() > 50))
+        })
+}

@@ -1,0 +1,140 @@
+//! The scanner against serde_json, over generated texts: what is JSON, and what it says.
+
+use isomorph_error::Result;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+use super::{Members, Value, items, value};
+use crate::zoo::arbitrary::json_value;
+
+/// The text as serde_json holds it, read by this module. Numbers become what serde_json makes of the same text, after
+/// they were compared; floats without a number are marked.
+fn built(text: &str) -> Result<serde_json::Value> {
+    Ok(match value(text)? {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => value.into(),
+        Value::Text(text) => text.as_ref().into(),
+        Value::Integer(value) => match i64::try_from(value) {
+            Ok(value) => value.into(),
+            Err(_) => u64::try_from(value).unwrap_or_default().into(),
+        },
+        Value::Float(value) if value.is_finite() => value.into(),
+        Value::Float(value) => serde_json::Value::String(format!("not a number: {value}")),
+        Value::Number(text) => serde_json::from_str(text).unwrap_or(serde_json::Value::Null),
+        Value::Array(array) => {
+            let mut all = Vec::new();
+            items(array, |item| {
+                all.push(built(item)?);
+                Ok(())
+            })?;
+            all.into()
+        }
+        Value::Object(object) => {
+            let mut all = serde_json::Map::new();
+            Members::default().read(object, |name, member| {
+                all.insert(name.to_owned(), built(member)?);
+                Ok(())
+            })?;
+            all.into()
+        }
+    })
+}
+
+/// What serde_json says that this module means to see otherwise: the words that Python writes.
+fn has_words_of_python(text: &str) -> bool {
+    ["NaN", "Infinity"].iter().any(|word| text.contains(word))
+}
+
+/// Numbers that serde_json cannot hold are none for it; as raw values it takes them.
+fn agree(text: &str) -> std::result::Result<(), TestCaseError> {
+    let ours = built(text);
+    match serde_json::from_str::<serde_json::Value>(text) {
+        Ok(theirs) => {
+            let ours = ours.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+            // -0 is an integer here, and a float there.
+            prop_assert_eq!(plain_zero(ours), plain_zero(theirs), "{}", text);
+        }
+        Err(error) if error.to_string().starts_with("number out of range") => {
+            prop_assert!(ours.is_ok() && serde_json::from_str::<&RawValue>(text).is_ok(), "{}", text);
+        }
+        Err(_) if has_words_of_python(text) => {}
+        Err(error) => prop_assert!(ours.is_err(), "{}: {}", text, error),
+    }
+    Ok(())
+}
+
+fn plain_zero(value: serde_json::Value) -> serde_json::Value {
+    match value {
+        serde_json::Value::Number(number) if number.as_f64() == Some(0.0) => 0.into(),
+        serde_json::Value::Array(items) => items.into_iter().map(plain_zero).collect(),
+        serde_json::Value::Object(members) => {
+            members.into_iter().map(|(name, member)| (name, plain_zero(member))).collect()
+        }
+        other => other,
+    }
+}
+
+/// Pieces of JSON in any order: mostly not JSON, but nearly.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"",
+        "\"a\"",
+        "\\",
+        "\\u00e9",
+        "\\ud83d",
+        "\\ude00",
+        "0",
+        "1",
+        "-",
+        ".",
+        "e",
+        "E+",
+        "null",
+        "true",
+        "fals",
+        " ",
+        "\n",
+        "\u{7f}",
+        "é",
+        "1e400",
+        "18446744073709551616",
+        "NaN",
+    ]);
+    vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_values_say_the_same(text in json_value()) {
+        agree(&text)?;
+    }
+
+    /// One character lost, doubled, or put in.
+    #[test]
+    fn mangled_values_are_judged_alike(
+        text in json_value(),
+        at in any::<prop::sample::Index>(),
+        what in prop::sample::select(vec!["", "", "\"", ",", "}", "]", "0", ".", "e", "-", "\\", " ", "\u{1}"]),
+        drop in any::<bool>(),
+    ) {
+        let mut characters: Vec<char> = text.chars().collect();
+        let at = at.index(characters.len());
+        let kept = if drop { None } else { Some(characters[at]) };
+        characters.splice(at..=at, what.chars().chain(kept));
+        agree(&characters.into_iter().collect::<String>())?;
+    }
+
+    #[test]
+    fn pieces_are_judged_alike(text in pieces()) {
+        agree(&text)?;
+    }
+}

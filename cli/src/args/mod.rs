@@ -209,14 +209,24 @@ pub struct NeighborsArgs {
 #[derive(Debug, Subcommand)]
 pub enum CarryCommand {
     /// Show what travels beside the data and whether it still fits
-    Show(CarryArgs),
+    Show(ShowArgs),
     /// Bind it to the data as it is now, after proving that the graph is still the same
     Rebind(RebindArgs),
     /// Remove it; the data stays as it is
     Drop(CarryArgs),
 }
 
-/// Arguments of `carry show` and `carry drop`.
+/// Arguments of `carry show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The data: a file or a directory
+    pub path: String,
+    /// Compare every byte of the data with what was written, not only names, sizes and ends of files
+    #[arg(long)]
+    pub verify: bool,
+}
+
+/// Arguments of `carry drop`.
 #[derive(Debug, Args)]
 pub struct CarryArgs {
     /// The data: a file or a directory
@@ -263,7 +273,7 @@ impl Command {
             | Command::Dump(DumpArgs { path, .. })
             | Command::Neighbors(NeighborsArgs { path, .. })
             | Command::Carry(
-                CarryCommand::Show(CarryArgs { path })
+                CarryCommand::Show(ShowArgs { path, .. })
                 | CarryCommand::Drop(CarryArgs { path })
                 | CarryCommand::Rebind(RebindArgs { path, .. }),
             ) => Some(path),

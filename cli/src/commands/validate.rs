@@ -1,6 +1,6 @@
 //! `validate`: every rule broken.
 
-use isomorph::convert::{CarryUse, Opened, carry, carry_of};
+use isomorph::convert::{CarryUse, Opened, carry};
 use isomorph::error::{Findings, Place, Severity};
 use isomorph::{Kind, Location, Result};
 use serde::Serialize;
@@ -62,9 +62,9 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::yes_if(sound))
 }
 
-/// Adds what is wrong with what travels beside the data.
+/// Adds what is wrong with what travels beside the data: every byte is compared.
 fn beside(location: &Location, findings: &mut Findings) -> Result<()> {
-    match carry_of(location) {
+    match carry::verify(location) {
         Ok((_, differences)) => {
             for difference in differences {
                 findings.push(&carry::CARRY_STALE, difference, Place::default());

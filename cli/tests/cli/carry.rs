@@ -48,6 +48,25 @@ fn a_stale_one_is_refused_until_it_is_bound_again() {
     home.run(&["diff", "people.csv", "people"]).exits(0);
 }
 
+/// A byte in the middle of a file, which a look at sizes and ends does not see.
+#[test]
+fn every_byte_is_compared_when_asked_for() {
+    let home = carrying();
+    let carry = fs::read_to_string(home.at("people/_isomorph/carry.json")).unwrap();
+    let mut carry: serde_json::Value = serde_json::from_str(&carry).unwrap();
+    let file = &mut carry["files"][0];
+    let name = file["name"].as_str().unwrap().to_owned();
+    file["blake3"] = "0".repeat(64).into();
+    fs::write(home.at("people/_isomorph/carry.json"), carry.to_string()).unwrap();
+    home.run(&["carry", "show", "people"]).exits(0);
+    let shown = home.run(&["carry", "show", "people", "--verify"]).exits(1).out;
+    assert!(shown.contains(&format!("{name} has other bytes")), "{shown}");
+    let found = home.run(&["validate", "people"]).exits(1);
+    assert!(found.out.contains(&format!("{name} has other bytes")), "{}", found.out);
+    home.run(&["carry", "rebind", "people"]).exits(0);
+    home.run(&["carry", "show", "people", "--verify"]).exits(0);
+}
+
 #[test]
 fn another_graph_is_not_bound() {
     let home = carrying();

@@ -45,6 +45,8 @@ pub struct Plan {
     pub lines: Vec<PlanLine>,
     /// What the target cannot say.
     pub carried: Vec<String>,
+    /// What of it the format has no words for, by type and property: lost without the carry.
+    pub losses: Vec<PlanLine>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -88,6 +90,7 @@ impl Plan {
             sorts: Vec::new(),
             lines: Vec::new(),
             carried: Vec::new(),
+            losses: Vec::new(),
             mapping: Mapping::default(),
             target: graph.clone(),
             digested: None,
@@ -100,6 +103,8 @@ impl Plan {
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
                 plan.describe_bundling(&bundling);
+                let losses = to.capability().losses(graph).into_iter();
+                plan.losses = losses.map(|loss| PlanLine { subject: loss.subject, becomes: loss.text }).collect();
                 plan.target = bundling.bundled.clone();
                 plan.mapping.steps.push(Step::Bundle(Box::new(bundling)));
             }

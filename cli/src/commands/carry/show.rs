@@ -1,11 +1,11 @@
 //! `carry show`: what it says, and whether it still fits.
 
 use isomorph::convert::carry::{Bound, Carry};
-use isomorph::convert::{Digests, carry_of};
+use isomorph::convert::{Digests, carry, carry_of};
 use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::CarryArgs;
+use crate::args::ShowArgs;
 use crate::commands::Answer;
 use crate::commands::info::format_name;
 use crate::console::Console;
@@ -28,8 +28,9 @@ struct Document<'a> {
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
-pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
-    let (carry, differences) = carry_of(&Location::parse(&args.path)?)?;
+pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
+    let location = Location::parse(&args.path)?;
+    let (carry, differences) = if args.verify { carry::verify(&location)? } else { carry_of(&location)? };
     let mut screen = console.screen();
     let about =
         format!("{} graph, written as {} by {}", format_name(&carry.of), format_name(&carry.format), carry.written_by);
@@ -43,6 +44,7 @@ pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
     screen.table(&table);
     screen.line("bound to", &bound_to(&carry));
     match differences.as_slice() {
+        [] if args.verify => screen.marked("fits", Some(Mark::Sound), "every byte is as it was written"),
         [] => screen.marked("fits", Some(Mark::Sound), "no file has changed since"),
         changed => {
             screen.marked("stale", Some(Mark::Error), "the data has changed since");

@@ -377,7 +377,9 @@ fn columns_of(
         })
         .collect::<Result<Columns>>()?;
     debug_assert!(columns.iter().flatten().all(|column| column.len() == rows));
-    Ok((columns, shredder.directed.map(|mut directed| directed.finish())))
+    // Without a bag nothing is said, and every edge is directed.
+    let directed = shredder.directed.filter(|_| bag.is_some());
+    Ok((columns, directed.map(|mut directed| directed.finish())))
 }
 
 /// Sorts the members of bags into columns.

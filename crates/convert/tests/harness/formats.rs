@@ -57,7 +57,7 @@ const GRAPHAR: Member = Member {
         ("documents", "GraphAr has no documents: empty"),
         ("wide types", "GraphAr has no type for"),
         ("awkward names", "cannot be part of a file name"),
-        ("annnet", "edges of GraphAr have no keys"),
+        ("annnet", "GraphAr has no hyperedges"),
         ("rdf", "GraphAr has no"),
         ("deepgnn", "GraphAr has no"),
     ],

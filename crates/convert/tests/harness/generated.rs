@@ -45,7 +45,7 @@ fn is_reason(error: &str) -> bool {
     const REASONS: &[&str] = &[
         "a GraphAr edge type is directed or not, as a whole",
         "a character outside printable ASCII",
-        "src_name is empty",
+        "a node has no name",
     ];
     REASONS.iter().any(|reason| error.contains(reason))
 }

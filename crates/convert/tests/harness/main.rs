@@ -6,8 +6,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod across;
+mod documents;
 mod formats;
 mod generated;
 mod mutated;
 mod round_trip;
 mod stage;
+mod statements;

@@ -75,7 +75,7 @@ pub fn zoo() -> Vec<Case> {
 }
 
 pub fn resources() -> Resources {
-    Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
+    Resources { threads: 2, budget: Budget::new(1 << 30), ..Resources::of_this_machine().unwrap() }
 }
 
 /// A graph in files. They are gone with this.

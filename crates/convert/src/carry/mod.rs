@@ -3,12 +3,16 @@
 //! One small JSON document, `_isomorph/carry.json` inside a directory, `<name>.isomorph/carry.json` beside a file. The
 //! format's own readers never look there; whoever moves the data without it has an ordinary graph of that format.
 
+mod bind;
+
 use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
 use isomorph_storage::{Blob, COMPANION_SUFFIX, FileDigest, FileHasher, Location, Root, TAIL_BYTES, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::digests::Digests;
 use crate::mapping::Mapping;
+
+pub use bind::{rebind, remove, verify};
 
 /// Name of the folder inside a directory.
 pub const FOLDER: &str = "_isomorph";

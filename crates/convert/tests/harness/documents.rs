@@ -1,0 +1,33 @@
+//! What the documentation says of formats.
+
+use std::path::Path;
+
+use isomorph_convert::Format;
+use isomorph_model::capability::{LossOf, table};
+
+use crate::formats::MEMBERS;
+use crate::stage::zoo;
+
+#[test]
+fn the_table_of_what_formats_can_say_is_true() {
+    let formats: Vec<_> = Format::ALL.iter().map(|format| (format.name(), format.capability())).collect();
+    let expected = table(&formats);
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/mapping.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let found =
+        text.split_once("<!-- capabilities -->\n").and_then(|(_, rest)| rest.split_once("<!-- /capabilities -->"));
+    assert_eq!(found.map(|(found, _)| found), Some(expected.as_str()), "docs/mapping.md has another table");
+}
+
+/// What a format's capability says is lost beyond schema and order has no mapping: the graph is refused, or the capability
+/// is wrong.
+#[test]
+fn what_cannot_be_said_is_refused() {
+    for member in MEMBERS {
+        for case in zoo().iter().filter(|case| case.shape == member.format) {
+            let losses = member.format.capability().losses(&case.memory.graph);
+            let content: Vec<_> = losses.iter().filter(|loss| loss.of == LossOf::Content).collect();
+            assert!(content.is_empty() || member.refuses(case), "{} {}: {content:?}", member.format, case.name);
+        }
+    }
+}

@@ -161,10 +161,12 @@ pub(crate) fn write(file: &str, vertices: u64, directory: &str, runs: usize, thr
     for _ in 0..runs {
         ours.run(|| write_once(file, vertices, directory, threads))?;
     }
-    let seconds = ours.seconds();
+    let (seconds, processor) = (ours.seconds(), ours.processor());
     let (edges, written) = ours.answer()?;
     let bytes: u64 = written.bytes();
-    Ok(json!({ "seconds": seconds, "edges": edges, "bytes": bytes, "files": written.files.len() }))
+    Ok(
+        json!({ "seconds": seconds, "edges": edges, "bytes": bytes, "files": written.files.len(), "processor": processor }),
+    )
 }
 
 fn write_once(file: &str, vertices: u64, directory: &str, threads: usize) -> Result<(u64, Written)> {

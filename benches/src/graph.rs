@@ -52,11 +52,13 @@ pub(crate) fn scan(graph: &str, runs: usize) -> Result<Value> {
         })?;
     }
     let (seconds, bare_seconds) = (ours.seconds(), bare.seconds());
+    let processor = [ours.processor(), bare.processor()];
     Ok(json!({
         "seconds": seconds,
         "answer": ours.answer()?.json(),
         "bare_seconds": bare_seconds,
         "bare_answer": bare.answer()?.json(),
+        "processor": processor,
     }))
 }
 

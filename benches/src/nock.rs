@@ -154,12 +154,14 @@ pub(crate) fn read(file: &str, runs: usize, threads: usize) -> Result<Value> {
         bare.run(|| bare_read(file, threads))?;
     }
     let (seconds, bare_seconds) = (ours.seconds(), bare.seconds());
+    let processor = [ours.processor(), bare.processor()];
     let ((nodes, edges), rows) = (ours.answer()?, bare.answer()?);
     Ok(json!({
         "seconds": seconds,
         "answer": { "nodes": nodes, "edges": edges },
         "bare_seconds": bare_seconds,
         "bare_answer": { "rows": rows },
+        "processor": processor,
     }))
 }
 

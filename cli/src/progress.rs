@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use isomorph::Result;
 use isomorph::convert::Progress;
 
+use crate::allocator;
 use crate::interrupt::Interrupt;
 use crate::render::{Palette, Screen, about, duration, rate, thousands};
 
@@ -51,6 +52,7 @@ impl Bars {
 impl Progress for Bars {
     fn begin(&self, word: &str, total: Option<u64>) {
         self.end();
+        allocator::give_back();
         self.rows.store(0, Ordering::Relaxed);
         let stage =
             Stage { word: word.to_owned(), total: total.filter(|&rows| rows > 0), began: Instant::now(), bar: None };

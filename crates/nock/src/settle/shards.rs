@@ -14,6 +14,12 @@ pub(crate) const SHARDS: usize = 256;
 /// Bytes of a mark in a temporary file.
 const MARK_BYTES: usize = 24;
 
+/// Marks of one shard from which on it pays to look for names that are there twice.
+const THIN_FROM: usize = 4096;
+
+/// Marks that are written at once.
+const WRITTEN_AT_ONCE: usize = 4096;
+
 /// A name, by its hash, and a row that speaks of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
@@ -57,10 +63,32 @@ struct Shard {
     spilled: Option<ScratchFile>,
 }
 
+impl Shard {
+    /// Keeps one mark of each name: the first. Most of what edges mention they mention again and again.
+    fn thin_out(&mut self) {
+        // Stable, because what was thinned out before is in order already.
+        self.marks.sort();
+        self.marks.dedup_by_key(|mark| mark.hash());
+    }
+
+    /// Makes room for `more` marks of kind `says`: by thinning out, if that gives a quarter, or else by growing.
+    fn make_room(&mut self, says: Says, more: usize) {
+        let capacity = self.marks.capacity();
+        if says == Says::Mention && capacity >= THIN_FROM && self.marks.len() + more > capacity {
+            self.thin_out();
+            if self.marks.len() + more > capacity - capacity / 4 {
+                self.marks.reserve_exact(2 * capacity - self.marks.len());
+            }
+        }
+    }
+}
+
 /// All marks.
 pub(crate) struct Shards {
     shards: Vec<[Mutex<Shard>; 2]>,
     reservation: Mutex<Reservation>,
+    /// Most memory to take, bytes.
+    memory: u64,
     scratch: Option<Scratch>,
 }
 
@@ -69,13 +97,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shards {
-    /// No marks; memory is taken from `budget`.
+    /// No marks; half of the memory of `budget` may be taken. What is in many small pieces costs more than it says.
     ///
     /// # Errors
     /// None that a budget of 0 bytes can cause.
     pub fn new(budget: &Budget, scratch: Option<Scratch>) -> Result<Self> {
         let shards = (0..SHARDS).map(|_| Default::default()).collect();
-        Ok(Shards { shards, reservation: Mutex::new(budget.reserve(0)?), scratch })
+        Ok(Shards { shards, reservation: Mutex::new(budget.reserve(0)?), memory: budget.limit() / 2, scratch })
     }
 
     /// Takes over the marks of one shard and leaves `marks` empty.
@@ -85,26 +113,26 @@ impl Shards {
     pub fn add(&self, shard: usize, says: Says, marks: &mut Vec<Mark>) -> Result<()> {
         let Some(slot) = self.shards.get(shard).map(|pair| &pair[says as usize]) else { return Ok(()) };
         let mut shard = lock(slot);
+        shard.make_room(says, marks.len());
         shard.marks.append(marks);
         let held = (shard.marks.capacity() * size_of::<Mark>()) as u64;
         let grown = held.saturating_sub(shard.reserved);
         if grown == 0 {
             return Ok(());
         }
-        if lock(&self.reservation).try_grow(grown) {
+        let mut reservation = lock(&self.reservation);
+        if reservation.bytes() + grown <= self.memory && reservation.try_grow(grown) {
             shard.reserved = held;
             return Ok(());
+        }
+        drop(reservation);
+        if says == Says::Mention {
+            shard.thin_out();
         }
         self.spill(&mut shard)
     }
 
     fn spill(&self, shard: &mut Shard) -> Result<()> {
-        let mut bytes = Vec::with_capacity(shard.marks.len() * MARK_BYTES);
-        for mark in &shard.marks {
-            for word in [mark.high, mark.low, mark.position.0] {
-                bytes.extend_from_slice(&word.to_le_bytes());
-            }
-        }
         if shard.spilled.is_none() {
             let scratch = match &self.scratch {
                 Some(scratch) => scratch.clone(),
@@ -113,7 +141,13 @@ impl Shards {
             shard.spilled = Some(scratch.create()?);
         }
         if let Some(file) = &mut shard.spilled {
-            file.write_all(&bytes).map_err(|error| Error::from(error).at("temporary file"))?;
+            let mut bytes = Vec::with_capacity(WRITTEN_AT_ONCE.min(shard.marks.len()) * MARK_BYTES);
+            for marks in shard.marks.chunks(WRITTEN_AT_ONCE) {
+                bytes.clear();
+                let words = marks.iter().flat_map(|mark| [mark.high, mark.low, mark.position.0]);
+                words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+                file.write_all(&bytes).map_err(|error| Error::from(error).at("temporary file"))?;
+            }
         }
         lock(&self.reservation).shrink(std::mem::take(&mut shard.reserved));
         shard.marks = Vec::new();
@@ -175,5 +209,24 @@ mod tests {
         assert_eq!(found, wanted);
         assert!(shards.take(5, Says::Node).unwrap().is_empty());
         assert!(shards.take(5, Says::Mention).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_mentioned_often_is_kept_once_with_its_first_row() {
+        for (memory, spills) in [(1 << 20, false), (64 << 10, true)] {
+            let shards = Shards::new(&Budget::new(2 * memory), None).unwrap();
+            // The same thousand names over and over, the later rows first.
+            for round in (0..200u64).rev() {
+                let mark = |name: u64| Mark::new(u128::from(name), Position::new(0, round * 1000 + name, true));
+                shards.add(0, Says::Mention, &mut (0..1000).map(mark).collect()).unwrap();
+            }
+            assert_eq!(shards.spilled_bytes() > 0, spills);
+            let mut found = shards.take(0, Says::Mention).unwrap();
+            assert!(found.len() < 100_000, "{} marks of 200,000", found.len());
+            found.sort_unstable();
+            found.dedup_by_key(|mark| mark.hash());
+            let rows: Vec<u64> = found.iter().map(|mark| mark.position.row()).collect();
+            assert_eq!(rows, (0..1000).collect::<Vec<_>>());
+        }
     }
 }

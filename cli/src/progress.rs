@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -93,6 +94,34 @@ impl Drop for Bars {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Runs `work`, which tells nothing of how far it is; on a terminal the time that it takes is shown after a while.
+pub fn timed<T: Send>(word: &str, work: impl FnOnce() -> T + Send) -> T {
+    let err = std::io::stderr();
+    if !err.is_terminal() {
+        return work();
+    }
+    let palette = Palette::of(&err);
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let working = scope.spawn(move || {
+            let _ended = ended;
+            work()
+        });
+        let mut shown = false;
+        while end.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            let mut screen = Screen::new(palette, None);
+            screen.line(word, &about(began.elapsed().as_secs_f64()));
+            let _ = std::io::stderr().write_all(format!("\r\x1b[2K{}", screen.as_str().trim_end()).as_bytes());
+            shown = true;
+        }
+        if shown {
+            let _ = std::io::stderr().write_all(b"\r\x1b[2K");
+        }
+        working.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// A bar with rate and time left; without a total only the rows and their rate.

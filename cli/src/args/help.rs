@@ -41,3 +41,15 @@ pub const NEIGHBORS: &str = "\
 {usage-heading} {usage}
 
 {all-args}";
+
+/// The help of `extend`.
+pub const EXTEND: &str = "\
+  isomorph convert examples/social social --to graphar                a graph to add to
+  isomorph extend social --type person --table examples/scores.csv    properties of a table, by key
+  isomorph extend social --type likes --adj-list unordered_by_source  another order of its edges
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";

@@ -1,6 +1,10 @@
 //! What can be said on the command line. The texts here are the help and the man pages.
 
+mod epoch;
 mod help;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod hints;
 mod read;
 mod size;
 mod write;
@@ -10,7 +14,9 @@ use std::num::NonZeroUsize;
 use clap::builder::styling::Styles;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use isomorph::convert::CarryUse;
+use isomorph::convert::{CarryUse, Format};
+use isomorph::formats::graphar::info::{AdjListType, FileType};
+use isomorph::tables::Compression;
 
 pub use read::{OpenArgs, ResourceArgs, SelectArgs};
 pub use write::TargetArgs;
@@ -59,6 +65,9 @@ pub enum Command {
     /// Show who is next to a node, read straight from where it lies
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
+    /// Add properties from a table, or an adjacency list, without rewriting what is there
+    #[command(help_template = help::EXTEND)]
+    Extend(ExtendArgs),
     /// Show, rebind or drop what travels beside the data
     #[command(subcommand)]
     Carry(CarryCommand),
@@ -136,6 +145,12 @@ pub struct DiffArgs {
     /// Other order or another schema is a difference too
     #[arg(long)]
     pub exact: bool,
+    /// Compare both as this format holds them: without what only a carry can say
+    #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser())]
+    pub seen_as: Option<Format>,
+    /// GraphAr: `row` identifies nodes by their position, whatever their primary property
+    #[arg(long, value_name = "row", value_parser = ["row"])]
+    pub key: Option<String>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
     pub carry: CarryUse,
@@ -203,6 +218,37 @@ pub struct NeighborsArgs {
     pub limit: NonZeroUsize,
     #[command(flatten)]
     pub open: OpenArgs,
+}
+
+/// Arguments of `extend`.
+#[derive(Debug, Args)]
+pub struct ExtendArgs {
+    /// A GraphAr graph: its directory or its graph file
+    pub path: String,
+    /// The type to add to: person, or for an adjacency list knows or person_knows_person
+    #[arg(long = "type", value_name = "TYPE")]
+    pub ty: String,
+    /// Add the columns of this table to the nodes: Parquet, ORC, CSV or JSON lines
+    #[arg(long, value_name = "FILE", required_unless_present = "adj_list", conflicts_with = "adj_list")]
+    pub table: Option<String>,
+    /// The column that names the node: by its key, or by its row if it is called _graphArVertexIndex. The one that is
+    /// called like the key by default
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    pub by: Option<String>,
+    /// Only these columns, with their types where the file has none: score:double. All others by default
+    #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',', requires = "table")]
+    pub columns: Option<Vec<String>>,
+    /// Encoding of the new chunks: parquet, orc, csv or json
+    #[arg(long, value_name = "TYPE", requires = "table", value_parser = write::file_type_parser())]
+    pub file_type: Option<FileType>,
+    /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
+    #[arg(long, value_name = "CODEC", requires = "table", value_parser = write::compression)]
+    pub compression: Option<Compression>,
+    /// Add this order of the edges
+    #[arg(long, value_name = "LIST", value_parser = read::list_parser())]
+    pub adj_list: Option<AdjListType>,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 }
 
 /// What to do with what travels beside the data.
@@ -278,6 +324,7 @@ impl Command {
                 | CarryCommand::Rebind(RebindArgs { path, .. }),
             ) => Some(path),
             Command::Convert(args) => Some(&args.source),
+            Command::Extend(args) => Some(&args.path),
             _ => None,
         }
     }
@@ -286,7 +333,7 @@ impl Command {
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             Command::Convert(args) if !args.plan => Some("nothing was written"),
-            Command::Carry(CarryCommand::Rebind(_)) => Some("nothing was changed"),
+            Command::Extend(_) | Command::Carry(CarryCommand::Rebind(_)) => Some("nothing was changed"),
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! What is written, and how it is laid out.
 
+use std::time::SystemTime;
+
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{Format, WriteOptions};
@@ -9,6 +11,7 @@ use isomorph::formats::{graphar, nock};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
+use super::epoch;
 use super::read::list_parser;
 
 /// Which format is written, and how.
@@ -63,9 +66,21 @@ pub struct TargetArgs {
     /// NOCK: sort the rows of a text file by name
     #[arg(long)]
     pub sort: bool,
+    /// The time that files and directories get instead of the clock's; SOURCE_DATE_EPOCH otherwise. No other byte depends
+    /// on when or where it was written
+    #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
+    pub epoch: Option<SystemTime>,
 }
 
 impl TargetArgs {
+    /// The time that stands for the clock.
+    ///
+    /// # Errors
+    /// When the environment states none.
+    pub fn epoch(&self) -> Result<Option<SystemTime>> {
+        epoch::or_environment(self.epoch)
+    }
+
     /// How `to` is laid out at a place called `destination`. `returns` says that the graph comes back to its own format.
     ///
     /// # Errors
@@ -133,7 +148,8 @@ pub fn format_parser() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::id)).try_map(|id| id.parse::<Format>())
 }
 
-fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
+/// The encodings of files.
+pub fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
     PossibleValuesParser::new(FileType::ALL.map(FileType::word))
         .map(|word| FileType::from_word(&word).unwrap_or(FileType::Parquet))
 }
@@ -148,7 +164,10 @@ fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {
 }
 
 /// Reads a codec with its level.
-fn compression(text: &str) -> Result<Compression> {
+///
+/// # Errors
+/// When it is none, or has no such level.
+pub fn compression(text: &str) -> Result<Compression> {
     let refused =
         || Error::usage(format!("{text:?} is no compression: none, snappy, zstd, lz4, gzip, brotli, or zstd:3"));
     let (name, level) = text.split_once(':').map_or((text, None), |(name, level)| (name, Some(level)));

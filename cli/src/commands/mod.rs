@@ -6,6 +6,7 @@ mod diff;
 mod digest;
 mod dump;
 mod explain;
+mod extend;
 mod formats;
 mod info;
 mod manual;
@@ -58,6 +59,7 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
         Command::Digest(args) => digest::run(args, console),
         Command::Dump(args) => dump::run(args, console),
         Command::Neighbors(args) => neighbors::run(args, console),
+        Command::Extend(args) => extend::run(args, console),
         Command::Carry(command) => carry::run(command, console),
         Command::Explain(args) => explain::run(args, console),
         Command::Formats => formats::run(console),

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Answer;
 use crate::args::{SelectArgs, ValidateArgs};
 use crate::console::Console;
+use crate::progress::timed;
 use crate::render::{Mark, bytes, of};
 use crate::report::{self, RuleDocument};
 
@@ -39,7 +40,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     options.carry = CarryUse::Ignore;
     let opened = Opened::open(&location, &options)?;
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
-    opened.native.validate(&mut findings)?;
+    timed("reading", || opened.native.validate(&mut findings))?;
     if args.open.carry != CarryUse::Ignore {
         beside(&location, &mut findings)?;
     }

@@ -6,6 +6,6 @@ mod table;
 mod text;
 
 pub use colour::{Mark, Palette};
-pub use number::{about, bytes, count, duration, of, rate, thousands};
+pub use number::{about, bytes, count, duration, memory, of, rate, thousands};
 pub use table::{Cell, Column, Table};
 pub use text::{STAGE, Screen, cut, width};

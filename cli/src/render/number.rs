@@ -32,6 +32,12 @@ pub fn bytes(number: u64) -> String {
     scaled(number as f64, &["KB", "MB", "GB", "TB", "PB", "EB"])
 }
 
+/// `512 MiB`, `2.5 GiB`: memory, as it is asked for.
+pub fn memory(number: u64) -> String {
+    let mebibytes = number as f64 / f64::from(1 << 20);
+    if mebibytes < 1024.0 { format!("{mebibytes:.0} MiB") } else { format!("{:.1} GiB", mebibytes / 1024.0) }
+}
+
 /// `2.1 M/s`, `850 /s`.
 pub fn rate(rows: u64, seconds: f64) -> String {
     let rate = if seconds > 0.0 { rows as f64 / seconds } else { 0.0 };
@@ -113,6 +119,7 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         assert_eq!(bytes(u64::MAX), "18 EB");
+        assert_eq!([16 << 20, 512 << 20, 5 << 29].map(memory), ["16 MiB", "512 MiB", "2.5 GiB"]);
     }
 
     #[test]

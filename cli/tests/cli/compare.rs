@@ -75,3 +75,23 @@ fn every_element_is_a_line_of_json() {
     };
     assert_eq!(sorted(&done.out), sorted(&through.out));
 }
+
+#[test]
+fn without_a_carry_graphs_are_compared_as_a_format_holds_them() {
+    let Some(social) = crate::support::social() else { return };
+    let home = Home::new();
+    home.run(&["convert", &social, "social.parq"]).exits(0);
+    home.run(&["diff", &social, "social.parq"]).exits(0);
+    home.run(&["carry", "drop", "social.parq"]).exits(0);
+    home.run(&["diff", &social, "social.parq"]).exits(1);
+    home.run(&["diff", &social, "social.parq", "--as", "nock"]).exits(0);
+}
+
+#[test]
+fn nodes_can_be_identified_by_their_position() {
+    let Some(social) = crate::support::social() else { return };
+    let home = Home::with_people();
+    home.run(&["convert", &social, "g", "--to", "graphar"]).exits(0);
+    home.run(&["diff", &social, "g", "--key", "row"]).exits(0);
+    home.run(&["diff", "people.csv", "people.csv", "--key", "row"]).exits(2);
+}

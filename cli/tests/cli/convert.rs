@@ -95,6 +95,15 @@ fn the_same_input_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_graph_without_a_name_is_called_like_its_destination() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "folk", "--to", "graphar"]).exits(0);
+    assert!(home.at("folk/folk.graph.yml").exists());
+    home.run(&["convert", "people.csv", "named", "--to", "graphar", "--name", "mine"]).exits(0);
+    assert!(home.at("named/mine.graph.yml").exists());
+}
+
+#[test]
 fn a_part_of_a_graph_can_be_converted() {
     let Some(graph) = sample("ldbc_sample/parquet/ldbc_sample.graph.yml") else { return };
     let home = Home::new();

@@ -1,6 +1,7 @@
 //! Help, manual, completions, rules.
 
 use std::fs;
+use std::path::Path;
 
 use crate::support::{Home, social};
 
@@ -8,7 +9,7 @@ use crate::support::{Home, social};
 fn examples(help: &str) -> Vec<Vec<String>> {
     let lines = help.lines().take_while(|line| !line.is_empty());
     let words = |line: &str| {
-        let command = line.trim().split("   ").next().unwrap_or_default();
+        let command = line.trim().split("  ").next().unwrap_or_default();
         command.split(' ').map(str::to_owned).collect()
     };
     lines.map(words).collect()
@@ -17,10 +18,11 @@ fn examples(help: &str) -> Vec<Vec<String>> {
 #[test]
 fn help_begins_with_examples_that_work() {
     let Some(social) = social() else { return };
-    for command in [&["--help"][..], &["convert", "--help"], &["neighbors", "--help"]] {
+    for command in [&["--help"][..], &["convert", "--help"], &["neighbors", "--help"], &["extend", "--help"]] {
         let home = Home::new();
         fs::create_dir(home.at("examples")).unwrap();
         copy(social.as_ref(), &home.at("examples/social"));
+        fs::copy(Path::new(&social).with_file_name("scores.csv"), home.at("examples/scores.csv")).unwrap();
         let help = home.run(command).exits(0).out;
         if command[0] == "neighbors" {
             // One of them looks at what the example of `convert` writes.
@@ -50,7 +52,8 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
 #[test]
 fn no_line_of_help_is_wider_than_a_terminal() {
     let home = Home::new();
-    for command in ["info", "convert", "validate", "diff", "digest", "dump", "neighbors", "carry", "explain", "formats"]
+    for command in
+        ["info", "convert", "validate", "diff", "digest", "dump", "neighbors", "extend", "carry", "explain", "formats"]
     {
         let help = home.run(&[command, "--help"]).exits(0).out;
         let widest = help.lines().map(|line| line.chars().count()).max().unwrap();

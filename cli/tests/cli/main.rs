@@ -6,12 +6,14 @@ mod bad_input;
 mod carry;
 mod compare;
 mod convert;
+mod extend;
 mod help;
 mod info;
 #[cfg(unix)]
 mod interrupt;
 mod json;
 mod neighbors;
+mod reproducible;
 mod streams;
 mod support;
 mod usage;

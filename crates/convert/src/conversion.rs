@@ -71,6 +71,9 @@ pub fn convert(
         true => Staging::directory(destination, mode)?,
         false => Staging::file(destination, mode)?,
     };
+    if let Some(time) = options.epoch {
+        staging.dated(time);
+    }
     let mut sink = plan.to.create(&staging, &plan.target, &write)?;
     let source = match &plan.digested {
         Some(digested) => {

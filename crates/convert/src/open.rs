@@ -7,7 +7,10 @@ use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
 use crate::carry::Carry;
-use crate::options::{CarryUse, OpenOptions};
+use crate::digests::Resources;
+use crate::options::{CarryUse, ConvertOptions, OpenOptions};
+use crate::plan::Plan;
+use crate::progress::Progress;
 use crate::registry::Format;
 
 /// An opened graph.
@@ -53,6 +56,23 @@ impl Opened {
             None => Arc::clone(&native),
         };
         Ok(Opened { location: location.clone(), format, native, carry, graph })
+    }
+
+    /// The graph as `format` holds it: the data itself where it is of that format, and otherwise what a conversion would
+    /// write. A source without a schema is surveyed for a format that has one.
+    ///
+    /// # Errors
+    /// When the format cannot hold the graph, or the graph cannot be read.
+    pub fn seen_as(&self, format: Format, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
+        if self.format == format {
+            return Ok(Arc::clone(&self.native));
+        }
+        if self.format_of_graph() == format {
+            return Ok(Arc::clone(&self.graph));
+        }
+        let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
+        let plan = Plan::new(self, &self.location, &options, resources, progress)?;
+        plan.mapping.apply(Arc::clone(&self.graph))
     }
 
     /// The format of the graph: of the carried one, if there is one.

@@ -1,5 +1,7 @@
 //! How graphs are opened and written.
 
+use std::time::SystemTime;
+
 use arrow_schema::DataType;
 use isomorph_model::{Graph, well_known};
 
@@ -78,6 +80,14 @@ impl WriteOptions {
     }
 }
 
+/// The name of a graph that has none, from the name of its destination: without the ending that says the format, and
+/// without what GraphAr does not allow in the name of a file.
+pub(crate) fn graph_name(destination: &str) -> Option<String> {
+    let stem = [".graphar", ".gar"].iter().find_map(|ending| destination.strip_suffix(ending)).unwrap_or(destination);
+    let name: String = stem.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')).collect();
+    Some(name).filter(|name| !name.starts_with(['.', '-']) && !name.is_empty())
+}
+
 /// How a graph is converted.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertOptions {
@@ -89,6 +99,20 @@ pub struct ConvertOptions {
     pub no_verify: bool,
     /// Replace what is at the destination.
     pub replace: bool,
+    /// The time that files and directories get, instead of the clock's. Nothing else that is written depends on a clock.
+    pub epoch: Option<SystemTime>,
     /// Layout.
     pub write: WriteOptions,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::graph_name;
+
+    #[test]
+    fn a_graph_is_called_like_its_destination() {
+        let names = ["people", "my people.graphar", "social.v2", "\u{6f22}", "..", ""].map(graph_name);
+        let expected = [Some("people"), Some("mypeople"), Some("social.v2"), None, None, None];
+        assert_eq!(names, expected.map(|name| name.map(str::to_owned)));
+    }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::digests::{Digested, Resources};
 use crate::mapping::{Bundling, Mapping, Slot, Step};
 use crate::open::Opened;
-use crate::options::ConvertOptions;
+use crate::options::{ConvertOptions, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
@@ -115,6 +115,7 @@ impl Plan {
                 let bundling = Bundling::surveyed(graph, &survey, &to.name_rules())?;
                 plan.describe_shredding(&bundling, &survey);
                 plan.target = bundling.typed.clone();
+                plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
             }
             _ => {
@@ -171,9 +172,10 @@ impl Plan {
             self.line(edge_text(typed, ty), text);
             types += ty.properties.iter().filter(|property| !json_says(property)).count();
         }
-        self.carried.push(format!("schema of {} node and {} edge types", typed.nodes.len(), typed.edges.len()));
+        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
+        self.carried.push(format!("schema of {nodes} and {edges}"));
         if types > 0 {
-            self.carried.push(format!("{types} types that JSON does not tell apart"));
+            self.carried.push(format!("{} that JSON does not tell apart", counted(types, "type")));
         }
         self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
         if let Some(name) = &typed.name {
@@ -187,7 +189,7 @@ impl Plan {
             let key = ty.key.name.as_deref().unwrap_or("id");
             let mut text = format!("vertex type {}, {key} = src_name", ty.name);
             if let LabelVocabulary::Declared(labels) = &ty.labels {
-                text.push_str(&format!(", {} labels", labels.len()));
+                text.push_str(&format!(", {}", counted(labels.len(), "label")));
             }
             push_columns(&mut text, &ty.properties, &slots.properties);
             if slots.properties.contains(&Slot::Labels) {
@@ -210,7 +212,8 @@ impl Plan {
         let mixed = survey.nodes.members.values().chain(survey.edges().flat_map(|found| found.members.values()));
         let mixed = mixed.filter(|kinds| kinds.is_mixed()).count();
         if mixed > 0 {
-            self.carried.push(format!("{mixed} columns of JSON text, whose values do not agree on a type"));
+            self.carried
+                .push(format!("{} of JSON text, whose values do not agree on a type", counted(mixed, "column")));
         }
         self.carried.push("names, and that all of this was one table".to_owned());
     }
@@ -227,6 +230,11 @@ fn refuse_order(graph: &Graph) -> Result<()> {
                 .hint("one file that is not sorted keeps it"))
         }
     }
+}
+
+/// `1 type`, `2 types`.
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {

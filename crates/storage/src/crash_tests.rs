@@ -93,7 +93,7 @@ const WORKS: &[Work] = &[
                 file.finish()?;
             }
             redo.remove("gone")?;
-            redo.commit(&["graph.yml"])
+            redo.commit(&["graph.yml"]).map(drop)
         },
         ignored_in_old: None,
     },

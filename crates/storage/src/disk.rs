@@ -41,6 +41,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn try_lock(&self, path: &Path) -> io::Result<Lock>;
     /// Waits for the lock of a file.
     fn lock(&self, path: &Path) -> io::Result<Lock>;
+    /// Gives a directory a time of its last change, where the system can do that.
+    fn set_modified(&self, _path: &Path, _time: SystemTime) -> io::Result<()> {
+        Ok(())
+    }
     /// Whether a record of unfinished work may be acted on, or might have been put there by another user.
     fn trusted(&self, path: &Path) -> io::Result<bool>;
 }
@@ -49,6 +53,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
 pub trait DiskFile: Write + Send {
     /// Makes what was written durable.
     fn sync(&mut self) -> io::Result<()>;
+    /// Gives it a time of its last change.
+    fn set_modified(&mut self, _time: SystemTime) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What is at a path.
@@ -111,6 +119,10 @@ impl DiskFile for File {
     fn sync(&mut self) -> io::Result<()> {
         self.sync_all()
     }
+
+    fn set_modified(&mut self, time: SystemTime) -> io::Result<()> {
+        File::set_modified(self, time)
+    }
 }
 
 impl Disk for RealDisk {
@@ -124,6 +136,10 @@ impl Disk for RealDisk {
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         platform::sync_dir(path)
+    }
+
+    fn set_modified(&self, path: &Path, time: SystemTime) -> io::Result<()> {
+        platform::set_directory_time(path, time)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -27,7 +27,7 @@ pub use budget::{Budget, Reservation};
 pub use digest::{FileDigest, FileHasher, TAIL_BYTES};
 pub use location::{Location, Scheme};
 pub use reader::BlobReader;
-pub use redo::Redo;
+pub use redo::{Changed, Redo};
 pub use root::{Entry, Root};
 pub use sandbox::{PATH_ESCAPE, check as check_relative};
 pub use scratch::{Scratch, ScratchFile};

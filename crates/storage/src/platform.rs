@@ -96,3 +96,8 @@ pub(crate) fn parent_of(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+/// Gives a directory a time of its last change. Where directories cannot be opened they keep their own.
+pub(crate) fn set_directory_time(path: &std::path::Path, time: std::time::SystemTime) -> std::io::Result<()> {
+    if cfg!(unix) { std::fs::File::open(path)?.set_modified(time) } else { Ok(()) }
+}

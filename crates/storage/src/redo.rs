@@ -14,7 +14,7 @@ use isomorph_error::{Error, Result};
 use crate::Location;
 use crate::disk::{Node, NodeKind};
 use crate::platform::parent_of;
-pub use change::Redo;
+pub use change::{Changed, Redo};
 pub(crate) use journal::Journal;
 pub(crate) use record::Step;
 

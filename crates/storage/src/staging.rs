@@ -6,6 +6,7 @@ mod local;
 mod upload;
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
@@ -111,6 +112,15 @@ impl Staging {
             Backend::Remote(Uploads::begin(destination, mode, shape).map_err(|error| error.at(at()))?)
         };
         Ok(Staging { destination: destination.clone(), shape, backend: Arc::new(backend), notes: Notes::default() })
+    }
+
+    /// All its files and directories will have this time of their last change instead of the clock's, so that an archive
+    /// of them has the same bytes whenever it is made. Object stores know no time but their own.
+    pub fn dated(&self, time: SystemTime) {
+        match &*self.backend {
+            Backend::Local(local) => local.dated(time),
+            Backend::Remote(_) => {}
+        }
     }
 
     /// Where it will appear.

@@ -1,6 +1,6 @@
 //! The JSON document of `convert`.
 
-use isomorph::convert::{Certificate, Plan, PlanLine};
+use isomorph::convert::{Certificate, Plan, PlanCost, PlanLine};
 use isomorph::error::Findings;
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ struct PlanDocument<'a> {
     to: &'static str,
     passes: &'a [&'static str],
     sorts: &'a [String],
+    cost: &'a PlanCost,
     lines: &'a [PlanLine],
     carried: &'a [String],
 }
@@ -38,6 +39,7 @@ impl<'a> Document<'a> {
     pub fn new(
         destination: &'a str,
         plan: &'a Plan,
+        cost: &'a PlanCost,
         certificate: Option<&'a Certificate>,
         findings: &'a Findings,
     ) -> Self {
@@ -49,6 +51,7 @@ impl<'a> Document<'a> {
                 to: plan.to.id(),
                 passes: &plan.passes,
                 sorts: &plan.sorts,
+                cost,
                 lines: &plan.lines,
                 carried: &plan.carried,
             },

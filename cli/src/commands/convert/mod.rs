@@ -26,6 +26,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         lossy: args.lossy,
         no_verify: args.no_verify,
         replace: args.replace,
+        epoch: args.target.epoch()?,
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;
@@ -43,7 +44,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
     let carries = !plan.mapping.steps.is_empty() && !options.lossy;
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
-    console.show(&screen::plan(&opened, &plan, &options, beside.as_deref(), console))?;
+    let cost = plan.cost(&opened, &options, &resources);
+    console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;
     let certificate = match args.plan {
         true => None,
         false => {
@@ -54,7 +56,13 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             Some(certificate)
         }
     };
-    console.document(&document::Document::new(&args.destination, &plan, certificate.as_ref(), &about.findings))?;
+    console.document(&document::Document::new(
+        &args.destination,
+        &plan,
+        &cost,
+        certificate.as_ref(),
+        &about.findings,
+    ))?;
     Ok(Answer::Yes)
 }
 

@@ -1,14 +1,14 @@
 //! The screens of `convert`.
 
 use isomorph::convert::carry;
-use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan, PlanLine};
+use isomorph::convert::{Certificate, ConvertOptions, Digests, Format, Opened, Plan, PlanCost, PlanLine};
 use isomorph::formats::graphar::info::FileType;
 use isomorph::formats::nock;
 use isomorph::model::digest::Digest;
 
 use crate::args::ConvertArgs;
 use crate::console::Console;
-use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, of, thousands, width};
+use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, memory, of, thousands, width};
 
 /// Where the carry of a destination lies, as people write it.
 pub fn beside(name: &str, directory: bool) -> String {
@@ -20,7 +20,14 @@ pub fn beside(name: &str, directory: bool) -> String {
 }
 
 /// What will happen.
-pub fn plan(opened: &Opened, plan: &Plan, options: &ConvertOptions, beside: Option<&str>, console: &Console) -> Screen {
+pub fn plan(
+    opened: &Opened,
+    plan: &Plan,
+    cost: &PlanCost,
+    options: &ConvertOptions,
+    beside: Option<&str>,
+    console: &Console,
+) -> Screen {
     let mut screen = console.screen();
     let source = match opened.format == plan.from {
         true => plan.from.name().to_owned(),
@@ -28,8 +35,9 @@ pub fn plan(opened: &Opened, plan: &Plan, options: &ConvertOptions, beside: Opti
     };
     let target =
         encoding(plan.to, options).map_or_else(|| plan.to.name().to_owned(), |kind| format!("{} ({kind})", plan.to));
-    let passes = format!("{} ({})", of_passes(plan.passes.len()), plan.passes.join(", "));
-    screen.line("plan", &format!("{source} → {target}, {passes}, {}", sorts(&plan.sorts)));
+    let over = if cost.source_bytes > 0 { format!(" over {}", bytes(cost.source_bytes)) } else { String::new() };
+    let passes = format!("{}{over} ({})", of_passes(plan.passes.len()), plan.passes.join(", "));
+    screen.line("plan", &format!("{source} → {target}, {passes}, {}", sort(cost)));
     let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
     match one_for_all(&plan.lines) {
         Some(becomes) if !console.verbose => {
@@ -66,11 +74,19 @@ fn of_passes(number: usize) -> String {
     if number == 1 { "1 pass".to_owned() } else { format!("{number} passes") }
 }
 
-fn sorts(sorts: &[String]) -> String {
-    match sorts {
-        [] => "no sort".to_owned(),
-        few if few.len() <= 4 => format!("sorts {}", few.join(", ")),
-        many => format!("sorts {} edge types", thousands(many.len() as u64)),
+/// `no sort`, `sort of 5,000,000 edges in 2 orders within 512 MiB and about 1.2 GB of temporary files`.
+fn sort(cost: &PlanCost) -> String {
+    let spilled = match cost.temporary_bytes {
+        Some(0) | None => String::new(),
+        Some(spilled) => format!(" within {} and about {} of temporary files", memory(cost.memory), bytes(spilled)),
+    };
+    match cost.sorted_edges {
+        Some(0) => "no sort".to_owned(),
+        Some(edges) => {
+            let orders = if cost.orders > 1 { format!(" in {} orders", cost.orders) } else { String::new() };
+            format!("sort of {}{orders}{spilled}", of(edges, "edge"))
+        }
+        None => "sort of all edges".to_owned(),
     }
 }
 
@@ -132,4 +148,27 @@ fn digests(screen: &mut Screen, digests: &Digests, whole: bool) {
     let long = line(3);
     let fits = screen.fits(STAGE + 1 + width(&long));
     screen.line("", &if fits { long } else { line(2) });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sort_says_what_it_takes() {
+        let cost = |sorted_edges, temporary_bytes| PlanCost {
+            source_bytes: 1,
+            sorted_edges,
+            orders: if sorted_edges == Some(1) { 1 } else { 2 },
+            memory: 512 << 20,
+            temporary_bytes,
+        };
+        assert_eq!(sort(&cost(Some(0), Some(0))), "no sort");
+        assert_eq!(sort(&cost(Some(1), Some(0))), "sort of 1 edge");
+        assert_eq!(sort(&cost(None, None)), "sort of all edges");
+        assert_eq!(
+            sort(&cost(Some(100_000_000), Some(3_200_000_000))),
+            "sort of 100,000,000 edges in 2 orders within 512 MiB and about 3.2 GB of temporary files"
+        );
+    }
 }

@@ -1,7 +1,10 @@
 //! One element that differs: what it is, and its values on both sides.
 
+use std::collections::BTreeMap;
+
 use isomorph::convert::DiffElement;
-use serde_json::{Map, Value};
+use isomorph::model::json;
+use serde_json::Value;
 
 use crate::render::{Cell, Column, Table};
 
@@ -56,22 +59,48 @@ fn differences(element: &DiffElement) -> Vec<(String, String, String)> {
     };
     let mut names: Vec<&String> = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).collect();
     names.retain(|name| left.get(*name) != right.get(*name));
-    let shown = |side: &Map<String, Value>, name: &str| {
-        side.get(name).map_or(ABSENT.to_owned(), |value| cut(&value.to_string()))
+    let shown = |side: &Members, name: &str| side.get(name).map_or(ABSENT.to_owned(), |value| cut(value));
+    let what = |name: &String| match left.get(name).zip(right.get(name)) {
+        Some((left, right)) if reordered(left, right) => format!("{name}, order of members"),
+        _ => name.clone(),
     };
-    names.into_iter().map(|name| (name.clone(), shown(&left, name), shown(&right, name))).collect()
+    names.into_iter().map(|name| (what(name), shown(&left, name), shown(&right, name))).collect()
 }
 
+/// Whether two JSON texts say the same in another order of members.
+fn reordered(left: &str, right: &str) -> bool {
+    let letters = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    left != right && letters(left) == letters(right) && value(left).is_some_and(|left| Some(left) == value(right))
+}
+
+/// Values as they are written: a number of any length stays what it is.
+type Members = BTreeMap<String, String>;
+
 /// What a canonical line says beside type and identity: labels, direction, properties by name.
-fn members(line: Option<&str>) -> Option<Map<String, Value>> {
-    let Ok(Value::Object(line)) = serde_json::from_str(line?) else { return None };
-    let mut members = Map::new();
-    for (name, value) in line {
-        match (name.as_str(), value) {
-            ("node" | "edge" | "key" | "row" | "types" | "ends", _) => {}
-            ("properties", Value::Object(properties)) => members.extend(properties),
-            (_, value) => drop(members.insert(name, value)),
-        }
+fn members(line: Option<&str>) -> Option<Members> {
+    let mut members = Members::new();
+    let mut properties = None;
+    json::Members::default()
+        .read(line?, |name, value| {
+            match name {
+                "node" | "edge" | "key" | "row" | "types" | "ends" => {}
+                "properties" => properties = Some(value),
+                _ => drop(members.insert(name.to_owned(), value.to_owned())),
+            }
+            Ok(())
+        })
+        .ok()?;
+    if let Some(properties) = properties {
+        let insert = |name: &str, value: &str| {
+            members.insert(name.to_owned(), value.to_owned());
+            Ok(())
+        };
+        json::Members::default().read(properties, insert).ok()?;
     }
     Some(members)
 }
@@ -114,6 +143,27 @@ mod tests {
                 r#"person 933    age        5                       │ –"#,
                 r#"              lastName   "Perera"                │ "Pereira""#,
                 r#"knows a → b              directed false, since 1 │ –"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn numbers_stay_whole_and_another_order_is_named() {
+        let line = |properties: &str| Some(format!(r#"{{"node":"n","key":1,"properties":{properties}}}"#));
+        let element = |left: &str, right: &str| DiffElement {
+            kind: "node",
+            ty: "n".into(),
+            identity: "1".into(),
+            left: line(left),
+            right: line(right),
+        };
+        let big = element(r#"{"x":1180591620717411303424}"#, r#"{"x":1180591620717411303425}"#);
+        let order = element(r#"{"x":{"a":1,"b":2}}"#, r#"{"x":{"b":2,"a":1}}"#);
+        assert_eq!(
+            shown(&[big, order]),
+            [
+                r#"n 1   x                     1180591620717411303424 │ 1180591620717411303425"#,
+                r#"n 1   x, order of members   {"a":1,"b":2}          │ {"b":2,"a":1}"#,
             ]
         );
     }

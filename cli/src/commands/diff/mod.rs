@@ -2,9 +2,11 @@
 
 mod element;
 
-use isomorph::convert::{Diff, DiffElement, DiffLine, OpenOptions, Opened, Resources, diff};
+use std::sync::Arc;
+
+use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff};
 use isomorph::model::digest::{Line, LineKind};
-use isomorph::{Location, Result};
+use isomorph::{Error, Location, Result};
 use serde::Serialize;
 
 use super::Answer;
@@ -69,8 +71,15 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let left = open(&args.left, args, &resources)?;
     let right = open(&args.right, args, &resources)?;
+    if args.key.is_some() && ![&left, &right].iter().any(|side| side.format == Format::GraphAr) {
+        return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
+    }
     let bars = Bars::new(Interrupt::default());
-    let found = diff(left.graph.as_ref(), right.graph.as_ref(), args.limit, &resources, &bars)?;
+    let seen = |side: &Opened| match args.seen_as {
+        Some(format) => side.seen_as(format, &resources, &bars),
+        None => Ok(Arc::clone(&side.graph)),
+    };
+    let found = diff(seen(&left)?.as_ref(), seen(&right)?.as_ref(), args.limit, &resources, &bars)?;
     drop(bars);
     let same = found.equal && (!args.exact || found.order_equal && found.schema_equal);
 
@@ -92,6 +101,7 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
 
 fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     let mut options = OpenOptions { carry: args.carry, ..OpenOptions::default() };
+    options.graphar.key_row = args.key.is_some();
     options.nock.budget = resources.budget.clone();
     options.nock.scratch = Some(resources.scratch.clone());
     Opened::open(&Location::parse(path)?, &options)

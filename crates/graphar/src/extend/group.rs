@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, NodeBatch, Part, Request, Tables};
-use isomorph_storage::Redo;
+use isomorph_storage::{Changed, Redo};
 
 use super::{Below, NewGroup};
 use crate::GraphAr;
@@ -77,7 +77,7 @@ impl NewColumns<'_> {
 
 impl GraphAr {
     /// Adds a property group to node type `ty`. `compute` is given the vertices batch by batch, in order, with all their
-    /// properties, and returns a column for each new property.
+    /// properties, and returns a column for each new property. Returns what was written.
     ///
     /// The graph must be opened again to show them.
     ///
@@ -90,7 +90,7 @@ impl GraphAr {
         ty: usize,
         group: &NewGroup,
         compute: &mut dyn FnMut(&NodeBatch) -> Result<Columns>,
-    ) -> Result<()> {
+    ) -> Result<Changed> {
         let table = self.vertex_table(ty)?;
         let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
         self.refuse_selection(shown == table.info.properties().count())?;
@@ -131,7 +131,7 @@ impl GraphAr {
         ty: usize,
         group: &NewGroup,
         compute: &mut dyn FnMut(&EdgeBatch) -> Result<Columns>,
-    ) -> Result<()> {
+    ) -> Result<Changed> {
         let table = self.edge_table(ty)?;
         let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
         self.refuse_selection(table.filters.is_empty() && shown == table.info.properties().count())?;
@@ -163,7 +163,12 @@ impl GraphAr {
     }
 
     /// Writes new files and one information file, which is replaced, in one step.
-    pub(super) fn change(&self, file: &str, text: &str, write: impl FnOnce(&Files<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn change(
+        &self,
+        file: &str,
+        text: &str,
+        write: impl FnOnce(&Files<'_>) -> Result<()>,
+    ) -> Result<Changed> {
         let prefix = self.data_below()?;
         let redo = Redo::begin(&self.beside)?;
         let directory = Below { redo: &redo, prefix };

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, EdgeBatch, Ends, Request, Tables};
-use isomorph_storage::{Budget, Scratch};
+use isomorph_storage::{Budget, Changed, Scratch};
 use isomorph_tables::Compression;
 use isomorph_tables::sort::{EdgeSorter, SortOptions};
 
@@ -24,7 +24,7 @@ impl GraphAr {
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] for a graph that is opened in part, and when there is such a list already; those
     /// of reading, sorting and writing. Nothing is changed then.
-    pub fn add_list(&self, ty: usize, kind: AdjListType, budget: &Budget, scratch: &Scratch) -> Result<()> {
+    pub fn add_list(&self, ty: usize, kind: AdjListType, budget: &Budget, scratch: &Scratch) -> Result<Changed> {
         let table = self.edge_table(ty)?;
         let shown = table.groups.iter().map(|group| group.columns.len()).sum::<usize>();
         self.refuse_selection(table.filters.is_empty() && shown == table.info.properties().count())?;

@@ -49,19 +49,38 @@ fn dialects(nock: &Nock) -> String {
 }
 
 fn layout(nock: &Nock) -> String {
-    let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let count = |number: u64, what: &str| format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" });
     let mut parts = Vec::new();
     if nock.is_directory {
-        parts.push(count(nock.partitions.len(), "partition"));
+        parts.push(count(nock.partitions.len() as u64, "partition"));
     }
     if let Some(rows) = nock.partitions.iter().map(|partition| partition.rows).sum::<Option<u64>>() {
         let groups: usize = nock.partitions.iter().map(|partition| partition.row_groups()).sum();
-        parts.push(count(usize::try_from(rows).unwrap_or(usize::MAX), "row"));
-        parts.push(count(groups, "row group"));
+        parts.push(count(rows, "row"));
+        parts.push(count(groups as u64, "row group"));
     }
     if !nock.shape.extras.is_empty() {
         let names: Vec<&str> = nock.shape.extras.iter().map(|extra| extra.name.as_str()).collect();
         parts.push(format!("further columns {}", names.join(", ")));
     }
     parts.join(" · ")
+}
+
+/// A number with separators: `1,000,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let (head, tail) = digits.split_at(first);
+    let groups = (0..tail.len()).step_by(3).map(|at| tail.get(at..at + 3).unwrap_or_default());
+    Some(head).filter(|head| !head.is_empty()).into_iter().chain(groups).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn digits_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
 }

@@ -99,7 +99,7 @@ impl CreateOptions {
             return Err(Error::usage("a text file has neither nested edges nor maps"));
         }
         if self.sort && !text {
-            return Err(Error::usage("only text files are sorted").hint("--format csv"));
+            return Err(Error::usage("only text files are sorted").hint("--file-type csv"));
         }
         match &self.partitions {
             Some(partitions) if partitions.count == 0 || partitions.count > PARTITIONS => {

@@ -28,6 +28,15 @@ enum Backend {
     Remote(Uploads),
 }
 
+/// What a change wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Changed {
+    /// Files.
+    pub files: u64,
+    /// Their sizes together, bytes.
+    pub bytes: u64,
+}
+
 impl Redo {
     /// Begins a change of `root`.
     ///
@@ -99,10 +108,10 @@ impl Redo {
     /// # Errors
     /// [`Kind::Conflict`] when another change is being made; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`] with
     /// everything as before; [`Kind::Incomplete`] when the change was recorded and will be finished by the next opening.
-    pub fn commit(self, last: &[&str]) -> Result<()> {
+    pub fn commit(self, last: &[&str]) -> Result<Changed> {
         let removed = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match &self.backend {
-            Backend::Remote(uploads) => uploads.commit_and_remove(last, &removed),
+        let (files, bytes) = match &self.backend {
+            Backend::Remote(uploads) => uploads.commit_and_remove(last, &removed)?,
             Backend::Local { area, journal } => {
                 if let Some(missing) = last.iter().find(|name| !area.has(name)) {
                     return Err(unwritten(missing));
@@ -111,12 +120,16 @@ impl Redo {
                     return Err(Error::usage("a file cannot be made in a directory that is removed")
                         .at(Place::file(name.clone())));
                 }
-                area.seal()?;
+                let sealed = area.seal()?;
                 let mut steps = replacements(area, journal, last)?;
                 steps.extend(removed.into_iter().filter(|path| !area.has(path)).map(|path| Step::Remove { path }));
-                if steps.is_empty() { Ok(()) } else { journal.perform(area, steps) }
+                if !steps.is_empty() {
+                    journal.perform(area, steps)?;
+                }
+                sealed
             }
-        }
+        };
+        Ok(Changed { files, bytes })
     }
 }
 

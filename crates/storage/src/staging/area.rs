@@ -5,7 +5,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
@@ -21,6 +22,8 @@ pub(crate) struct Area {
     disk: Arc<dyn Disk>,
     aside: Aside,
     poisoned: AtomicBool,
+    /// The time that everything gets, if it is not to be that of the clock.
+    time: OnceLock<SystemTime>,
     state: Mutex<State>,
 }
 
@@ -38,7 +41,13 @@ impl Area {
         let aside = Aside::create(disk, parent, name)?;
         let mut state = State::default();
         state.directories.insert(aside.path().to_owned());
-        Ok(Arc::new(Area { disk: Arc::clone(disk), aside, poisoned: AtomicBool::new(false), state: Mutex::new(state) }))
+        Ok(Arc::new(Area {
+            disk: Arc::clone(disk),
+            aside,
+            poisoned: AtomicBool::new(false),
+            time: OnceLock::new(),
+            state: Mutex::new(state),
+        }))
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
@@ -80,8 +89,16 @@ impl Area {
         Ok(())
     }
 
+    /// Everything gets this time.
+    pub(crate) fn dated(&self, time: SystemTime) {
+        let _ = self.time.set(time);
+    }
+
     /// Takes over a finished file, whose bytes are written and not yet durable.
-    pub(super) fn finished(&self, name: &str, file: Box<dyn DiskFile>, size: u64) -> Result<()> {
+    pub(super) fn finished(&self, name: &str, mut file: Box<dyn DiskFile>, size: u64) -> Result<()> {
+        if let Some(time) = self.time.get() {
+            file.set_modified(*time).map_err(|error| Error::from(error).at(Place::file(name)))?;
+        }
         let oldest = {
             let mut state = self.state();
             state.bytes += size;
@@ -106,6 +123,9 @@ impl Area {
             self.sync(|| file.sync(), &name)?;
         }
         for directory in state.directories.iter().rev().filter(|directory| **directory != self.path()) {
+            if let Some(time) = self.time.get() {
+                self.disk.set_modified(directory, *time)?;
+            }
             self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
         }
         self.check()?;

@@ -50,6 +50,10 @@ impl LocalStaging {
         Ok(LocalStaging { area, mode, shape, target, companion, journal })
     }
 
+    pub(super) fn dated(&self, time: std::time::SystemTime) {
+        self.area.dated(time);
+    }
+
     pub(super) fn create(&self, part: Part, relative: &str, name: &str) -> Result<StagedFile> {
         let base = Path::new(data(part));
         self.area.file(&if relative.is_empty() { base.to_owned() } else { base.join(relative) }, name)

@@ -133,15 +133,16 @@ impl Uploads {
     }
 
     /// Makes everything visible, `last` last, then removes the files and directories `removed`.
-    pub(crate) fn commit_and_remove(&self, last: &[&str], removed: &BTreeSet<String>) -> Result<()> {
-        self.publish(last)?;
+    pub(crate) fn commit_and_remove(&self, last: &[&str], removed: &BTreeSet<String>) -> Result<(u64, u64)> {
+        let written = self.publish(last)?;
         self.0.state().done = true;
         let mut keys = Vec::new();
         for path in removed {
             let key = self.0.main.key(path)?;
             keys.extend(self.0.before.iter().filter(|found| **found == key || found.prefix_matches(&key)).cloned());
         }
-        delete(&self.0.main.store, keys)
+        delete(&self.0.main.store, keys)?;
+        Ok(written)
     }
 
     fn publish(&self, last: &[&str]) -> Result<(u64, u64)> {

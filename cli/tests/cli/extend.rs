@@ -1,0 +1,146 @@
+//! `extend`: adding to a graph without rewriting what is there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Home, social};
+
+/// A copy of the example in the directory `g`, and a table about three of its people.
+fn extendable() -> Option<Home> {
+    let social = social()?;
+    let home = Home::new();
+    home.run(&["convert", &social, "g", "--to", "graphar"]).exits(0);
+    home.write("scores.csv", "note,id,score\nsecond,1028,2.5\n\"\",1007,-1\nlast,1287,\n");
+    Some(home)
+}
+
+/// Every file below a directory, by its path.
+fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.is_dir() {
+                true => open.push(entry),
+                false => {
+                    let name = entry.strip_prefix(directory).unwrap().to_str().unwrap().to_owned();
+                    found.insert(name, fs::read(&entry).unwrap());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Files that were there before and are not the same any more.
+fn changed(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    before.iter().filter(|(name, bytes)| after.get(*name) != Some(bytes)).map(|(name, _)| name.clone()).collect()
+}
+
+const COLUMNS: [&str; 8] =
+    ["extend", "g", "--type", "person", "--table", "scores.csv", "--columns", "score:double,note"];
+
+#[test]
+fn columns_of_a_table_become_properties() {
+    let Some(home) = extendable() else { return };
+    let before = files(&home.at("g"));
+    let done = home.run(&COLUMNS).exits(0);
+    assert!(
+        done.out.starts_with("added    person   score, note   3 nodes, null for 497 more\nwrote    g ("),
+        "{}",
+        done.out
+    );
+    let after = files(&home.at("g"));
+    assert_eq!(changed(&before, &after), ["person.vertex.yml"]);
+    home.run(&["validate", "g"]).exits(0);
+    let dump = home.run(&["dump", "g"]).exits(0).out;
+    let of =
+        |key: &str| dump.lines().find(|line| line.contains(&format!("\"person\",\"key\":{key},"))).unwrap().to_owned();
+    assert!(of("1007").contains("\"note\":\"\"") && of("1007").contains("\"score\":-1.0"), "{}", of("1007"));
+    assert!(of("1028").contains("\"note\":\"second\",\"score\":2.5"), "{}", of("1028"));
+    assert!(of("1287").contains("\"note\":\"last\"") && !of("1287").contains("score"), "{}", of("1287"));
+    assert_eq!(dump.matches("\"note\"").count(), 3);
+}
+
+#[test]
+fn what_is_said_for_machines_adds_up() {
+    let Some(home) = extendable() else { return };
+    let before = files(&home.at("g"));
+    let document = home.run(&[&COLUMNS[..], &["--file-type", "csv", "--json"]].concat()).exits(0).json();
+    let after = files(&home.at("g"));
+    let new = after.iter().filter(|(name, bytes)| before.get(*name) != Some(bytes));
+    let (count, bytes) = new.fold((0, 0), |(count, sum), (_, bytes)| (count + 1, sum + bytes.len() as u64));
+    assert_eq!((document["files"].as_u64(), document["bytes"].as_u64()), (Some(count), Some(bytes)));
+    assert_eq!((document["rows"].as_u64(), document["without"].as_u64()), (Some(3), Some(497)));
+    assert_eq!(document["properties"], serde_json::json!(["score", "note"]));
+}
+
+#[test]
+fn rows_can_be_named_by_their_number() {
+    let Some(home) = extendable() else { return };
+    home.write("rows.csv", "_graphArVertexIndex,rank\n39,last\n0,first\n");
+    home.run(&["extend", "g", "--type", "city", "--table", "rows.csv"]).exits(0);
+    let dump = home.run(&["dump", "g"]).exits(0).out;
+    let cities: Vec<&str> = dump.lines().filter(|line| line.starts_with("{\"node\":\"city\"")).collect();
+    assert!(cities[0].contains("\"rank\":\"first\"") && cities[39].contains("\"rank\":\"last\""), "{cities:?}");
+}
+
+#[test]
+fn an_adjacency_list_is_a_copy_that_changes_nothing() {
+    let Some(home) = extendable() else { return };
+    let digest = || home.run(&["digest", "g", "--json"]).exits(0).json()["content"].clone();
+    let (before, content) = (files(&home.at("g")), digest());
+    let list = ["extend", "g", "--type", "likes", "--adj-list", "unordered_by_source"];
+    let done = home.run(&list).exits(0);
+    assert!(
+        done.out.starts_with("added    likes   adjacency list unordered_by_source   2,970 edges\n"),
+        "{}",
+        done.out
+    );
+    assert_eq!(changed(&before, &files(&home.at("g"))), ["person_likes_post.edge.yml"]);
+    assert_eq!(digest(), content);
+    home.run(&["validate", "g"]).exits(0);
+    home.run(&list).exits(2);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let Some(home) = extendable() else { return };
+    let before = files(&home.at("g"));
+    home.write("unknown.csv", "id,x\n1007,a\n77,b\n");
+    home.write("twice.csv", "id,x\n1007,a\n1028,b\n1007,c\n");
+    home.write("keyless.csv", "who,x\n1007,a\n");
+    home.write("taken.csv", "id,email\n1007,a\n");
+    let refused = |code, says: &str, arguments: &[&str]| {
+        let done = home.run(&[&["extend", "g"], arguments].concat()).exits(code);
+        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+    };
+    refused(3, "the row names 77, which is no node", &["--type", "person", "--table", "unknown.csv"]);
+    refused(3, "a node that another row names too", &["--type", "person", "--table", "twice.csv"]);
+    refused(2, "no column of the table names the nodes", &["--type", "person", "--table", "keyless.csv"]);
+    refused(3, "there is a property email already", &["--type", "person", "--table", "taken.csv"]);
+    refused(2, "there is no node type people", &["--type", "people", "--table", "scores.csv"]);
+    refused(2, "likes is an edge type", &["--type", "likes", "--table", "scores.csv"]);
+    refused(2, "there is no edge type admires", &["--type", "admires", "--adj-list", "unordered_by_dest"]);
+    refused(3, "there is no such file", &["--type", "person", "--table", "missing.csv"]);
+    assert_eq!(files(&home.at("g")), before);
+    home.run(&["extend", "g", "--type", "person"]).exits(2);
+    home.run(&["convert", "g", "n.parq"]).exits(0);
+    home.run(&["extend", "n.parq", "--type", "person", "--table", "scores.csv"]).exits(2);
+}
+
+#[test]
+fn what_is_carried_stays_true() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--adj-lists", "ordered_by_source"]).exits(0);
+    home.run(&["extend", "g", "--type", "knows", "--adj-list", "ordered_by_dest"]).exits(0);
+    home.run(&["carry", "show", "g"]).exits(0);
+    home.run(&["diff", "people.csv", "g"]).exits(0);
+    home.write("more.csv", "id,x\nada,1\n");
+    let done = home.run(&["extend", "g", "--type", "node", "--table", "more.csv"]).exits(4);
+    assert!(done.err.contains("isomorph carry drop g"), "{}", done.err);
+    home.run(&["carry", "drop", "g"]).exits(0);
+    home.run(&["extend", "g", "--type", "node", "--table", "more.csv"]).exits(0);
+    home.run(&["validate", "g"]).exits(0);
+}

@@ -1,0 +1,91 @@
+//! Rows of a table beside the nodes that they belong to.
+
+use arrow_array::{ArrayRef, RecordBatch, UInt32Array, new_null_array};
+use arrow_schema::DataType;
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take;
+use isomorph_error::{Error, Result};
+use isomorph_model::Columns;
+use isomorph_tables::sort::{EdgeStream, SortedBatch, SortedEdges};
+
+use super::rows::Table;
+
+/// Walks sorted rows of a table beside the nodes of a type.
+pub(super) struct NodeRows<'a> {
+    stream: EdgeStream<'a>,
+    /// Rows that were fetched and not yet used.
+    current: Option<SortedBatch>,
+    types: Vec<DataType>,
+    matched: u64,
+    without: u64,
+}
+
+impl<'a> NodeRows<'a> {
+    /// At the first node. `sorted` has each node's row once.
+    pub fn new(sorted: &'a SortedEdges, table: &Table) -> Result<Self> {
+        let types = table.properties().iter().map(|property| property.data_type.clone()).collect();
+        Ok(NodeRows { stream: sorted.stream()?, current: None, types, matched: 0, without: 0 })
+    }
+
+    /// The columns of the `rows` nodes from `start` on, which follow those before; null where the table has no row.
+    ///
+    /// # Errors
+    /// When a spilled run cannot be read.
+    pub fn columns(&mut self, start: u64, rows: usize) -> Result<Columns> {
+        let end = start + rows as u64;
+        let mut places: Vec<Option<u32>> = vec![None; rows];
+        let mut pieces: Vec<RecordBatch> = Vec::new();
+        let mut taken = 0u32;
+        while let Some(batch) = self.fill()? {
+            let count = batch.aligned.values().partition_point(|row| *row < end);
+            for row in batch.aligned.values().iter().take(count) {
+                if let Some(place) = places.get_mut((*row - start) as usize) {
+                    *place = Some(taken);
+                }
+                taken += 1;
+            }
+            let length = batch.aligned.len();
+            pieces.push(batch.payload.slice(0, count));
+            self.current = (count < length).then(|| SortedBatch {
+                aligned: batch.aligned.slice(count, length - count),
+                other: batch.other.slice(count, length - count),
+                payload: batch.payload.slice(count, length - count),
+            });
+            if self.current.is_some() {
+                break;
+            }
+        }
+        let matched = places.iter().flatten().count();
+        self.matched += matched as u64;
+        self.without += (rows - matched) as u64;
+        let Some(first) = pieces.first() else {
+            return Ok(self.types.iter().map(|ty| Some(new_null_array(ty, rows))).collect());
+        };
+        let all = concat_batches(&first.schema(), &pieces).map_err(broken)?;
+        let places = UInt32Array::from(places);
+        let column = |column: &ArrayRef| take(column.as_ref(), &places, None).map(Some).map_err(broken);
+        all.columns().iter().map(column).collect()
+    }
+
+    /// The rows at hand, fetched if need be.
+    fn fill(&mut self) -> Result<Option<SortedBatch>> {
+        match self.current.take() {
+            Some(batch) => Ok(Some(batch)),
+            None => self.stream.next_batch(),
+        }
+    }
+
+    /// Number of nodes that the table names.
+    pub fn matched(&self) -> u64 {
+        self.matched
+    }
+
+    /// Number of nodes that it does not name.
+    pub fn without(&self) -> u64 {
+        self.without
+    }
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::malformed(format!("the rows of the table cannot be brought to their nodes: {error}"))
+}

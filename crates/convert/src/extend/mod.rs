@@ -1,0 +1,192 @@
+//! Adding to a graph where it lies: columns of a table as a property group, or another adjacency list.
+//!
+//! What is there is not rewritten. The rows of a table come in any order: they are sorted by the row of their node, and
+//! walked beside the nodes.
+
+mod columns;
+mod rows;
+
+use std::time::Instant;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_graphar::extend::NewGroup;
+use isomorph_graphar::info::{AdjListType, FileType};
+use isomorph_graphar::{GraphAr, OpenOptions};
+use isomorph_model::{EdgeType, Source};
+use isomorph_storage::{Changed, Location};
+use isomorph_tables::Compression;
+
+use crate::carry::{self, Carry};
+use crate::digests::Resources;
+use crate::open::home_of;
+use crate::progress::Progress;
+use crate::registry::Format;
+use columns::NodeRows;
+use rows::Table;
+pub use rows::TableColumns;
+
+/// What was added.
+#[derive(Debug, Clone)]
+pub struct Added {
+    /// The type that it was added to.
+    pub ty: String,
+    /// Names of the new properties; none for an adjacency list.
+    pub properties: Vec<String>,
+    /// Number of rows: nodes with a value from the table, or edges of the list.
+    pub rows: u64,
+    /// Number of nodes of the type that the table does not name, and which have no value.
+    pub without: u64,
+    /// Number of files that were written, information file included.
+    pub files: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Wall time in seconds.
+    pub seconds: f64,
+}
+
+/// How new properties are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupOptions {
+    /// Encoding of the chunks.
+    pub file_type: FileType,
+    /// Compression of Parquet and ORC chunks.
+    pub compression: Compression,
+}
+
+/// Adds columns of a table to node type `ty` of the GraphAr graph at `location`, as a property group of their own.
+///
+/// # Errors
+/// When there is no such graph or type, the table names a node that is not there or one twice, a column has no place in
+/// GraphAr, or the graph carries another one, which would no longer fit. Nothing is changed then.
+pub fn add_columns(
+    location: &Location,
+    ty: &str,
+    table: &TableColumns,
+    options: GroupOptions,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Added> {
+    let started = Instant::now();
+    let graph = open(location)?;
+    if carry_at(location)?.is_some() {
+        return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has no such property")
+            .at(location.to_string())
+            .hint("isomorph carry drop PATH    keep it as the GraphAr graph that it is"));
+    }
+    let at = node_type(&graph, ty)?;
+    let table = Table::open(table, &graph.graph().nodes[at])?;
+    let sorted = table.sorted(&graph, at, resources, progress)?;
+    let group = NewGroup {
+        file_type: options.file_type,
+        compression: options.compression,
+        ..NewGroup::new(table.properties().to_vec())
+    };
+    let mut rows = NodeRows::new(&sorted, &table)?;
+    progress.begin("write", graph.graph().nodes[at].rows);
+    let written = graph.add_vertex_group(at, &group, &mut |batch| {
+        progress.advance(batch.rows as u64)?;
+        rows.columns(batch.start, batch.rows)
+    });
+    progress.end();
+    Ok(Added {
+        ty: ty.to_owned(),
+        properties: group.properties.iter().map(|property| property.name.clone()).collect(),
+        rows: rows.matched(),
+        without: rows.without(),
+        ..added(written?, started)
+    })
+}
+
+/// Adds the adjacency list `kind` to edge type `ty` (`knows` or `person_knows_person`) of the GraphAr graph at
+/// `location`. What the graph carries is bound to it as it is then: the list is a copy, and changes nothing that it says.
+///
+/// # Errors
+/// When there is no such graph or type, several types are meant, or the list is there already. Nothing is changed then.
+pub fn add_list(
+    location: &Location,
+    ty: &str,
+    kind: AdjListType,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Added> {
+    let started = Instant::now();
+    let graph = open(location)?;
+    let carried = carry_at(location)?.is_some();
+    let at = edge_type(&graph, ty)?;
+    let rows = graph.graph().edges[at].rows.unwrap_or_default();
+    let written = graph.add_list(at, kind, &resources.budget, &resources.scratch)?;
+    if carried {
+        carry::rebind(location, resources, progress)?;
+    }
+    Ok(Added { ty: ty.to_owned(), rows, ..added(written, started) })
+}
+
+fn added(written: Changed, started: Instant) -> Added {
+    Added {
+        ty: String::new(),
+        properties: Vec::new(),
+        rows: 0,
+        without: 0,
+        files: written.files,
+        bytes: written.bytes,
+        seconds: started.elapsed().as_secs_f64(),
+    }
+}
+
+/// The graph, which must be GraphAr.
+fn open(location: &Location) -> Result<GraphAr> {
+    match Format::at(location)? {
+        Format::GraphAr => GraphAr::open(location, &OpenOptions::default()),
+        other => Err(Error::usage(format!("{other} keeps everything in one table, which cannot be added to"))
+            .at(location.to_string())
+            .hint("isomorph convert PATH NEW --to graphar    into a format that can")),
+    }
+}
+
+/// What travels beside the graph; an error if it is stale, because nobody would know afterwards.
+fn carry_at(location: &Location) -> Result<Option<Carry>> {
+    let (home, directory) = home_of(location, Format::GraphAr);
+    let Some(carry) = Carry::read(&home, directory)? else { return Ok(None) };
+    let differences = carry.differences(&home, directory)?;
+    if differences.is_empty() { Ok(Some(carry)) } else { Err(Carry::stale(&home, &differences)) }
+}
+
+fn node_type(graph: &GraphAr, name: &str) -> Result<usize> {
+    let graph = graph.graph();
+    if let Some(at) = graph.node_type(name) {
+        return Ok(at);
+    }
+    let nodes: Vec<&str> = graph.nodes.iter().map(|ty| ty.name.as_str()).collect();
+    let message = match graph.edges.iter().any(|edge| means(graph, edge, name)) {
+        true => format!("{name} is an edge type; a table adds properties to nodes"),
+        false => format!("there is no node type {name}"),
+    };
+    Err(Error::usage(message).hint(format!("--type {}", nodes.join("|"))))
+}
+
+fn edge_type(graph: &GraphAr, name: &str) -> Result<usize> {
+    let graph = graph.graph();
+    let found = graph.edges.iter().enumerate().filter(|(_, edge)| means(graph, edge, name));
+    match found.map(|(at, _)| at).collect::<Vec<_>>().as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let all: Vec<String> = graph.edges.iter().map(|edge| triple(graph, edge)).collect();
+            Err(Error::usage(format!("there is no edge type {name}")).hint(format!("--type {}", all.join("|"))))
+        }
+        several => {
+            let all: Vec<String> = several.iter().map(|at| triple(graph, &graph.edges[*at])).collect();
+            Err(Error::usage(format!("{} edge types are called {name}", several.len()))
+                .hint(format!("--type {}", all.join("|"))))
+        }
+    }
+}
+
+fn means(graph: &isomorph_model::Graph, edge: &EdgeType, name: &str) -> bool {
+    edge.relation.fixed() == Some(name) || triple(graph, edge) == name
+}
+
+/// `person_knows_person`.
+fn triple(graph: &isomorph_model::Graph, edge: &EdgeType) -> String {
+    let (source, relation, target) = graph.edge_name(edge);
+    format!("{source}_{relation}_{target}")
+}

@@ -1,0 +1,77 @@
+//! What a plan costs, as far as that can be told before it runs.
+
+use arrow_schema::DataType;
+use isomorph_model::{EdgeOrder, EdgeType, EndForm};
+use serde::Serialize;
+
+use crate::conversion::counts;
+use crate::digests::Resources;
+use crate::open::Opened;
+use crate::options::ConvertOptions;
+use crate::plan::Plan;
+use crate::registry::Shape;
+
+/// Bytes of a text or list beside an edge, guessed.
+const GUESSED_BYTES: u64 = 24;
+
+/// What a plan costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PlanCost {
+    /// Size of the source's files in bytes, which every pass reads at most; 0 where nobody tells it.
+    pub source_bytes: u64,
+    /// Edges to sort, if their number is known.
+    pub sorted_edges: Option<u64>,
+    /// In how many orders they are wanted.
+    pub orders: u64,
+    /// Memory that the job may take, bytes.
+    pub memory: u64,
+    /// Temporary files that the sort takes because they do not fit into the memory, bytes: a guess from the types of the
+    /// columns.
+    pub temporary_bytes: Option<u64>,
+}
+
+impl Plan {
+    /// What the plan costs when it is carried out on `opened`.
+    pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
+        let graph = opened.graph.graph();
+        let typed = self.to.shape() == Shape::Typed;
+        let orders = if typed { orders(options) } else { 1 };
+        let must_sort = |ty: usize| {
+            let source = &opened.graph;
+            typed || source.end_form(ty) == EndForm::Keys || !source.edge_orders(ty).contains(&EdgeOrder::Source)
+        };
+        let (mut edges, mut bytes) = (Some(0u64), Some(0u64));
+        for (_, ty) in graph.edges.iter().enumerate().filter(|(at, _)| must_sort(*at)) {
+            edges = edges.zip(ty.rows).map(|(sum, rows)| sum.saturating_add(rows));
+            bytes = bytes.zip(ty.rows).map(|(sum, rows)| sum.saturating_add(rows.saturating_mul(row_bytes(ty))));
+        }
+        // A survey has counted them.
+        if let Some((digested, None)) = self.digested.as_ref().map(|digested| (digested, edges)) {
+            let count = counts(&digested.table).1;
+            let widest = self.target.edges.iter().map(row_bytes).max().unwrap_or_default();
+            (edges, bytes) = (Some(count), Some(count.saturating_mul(widest)));
+        }
+        let memory = resources.budget.limit();
+        PlanCost {
+            source_bytes: opened.native.about().bytes,
+            sorted_edges: edges,
+            orders,
+            memory,
+            temporary_bytes: bytes
+                .map(|bytes| bytes.saturating_mul(orders))
+                .map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
+        }
+    }
+}
+
+/// In how many orders a typed target wants its edges.
+fn orders(options: &ConvertOptions) -> u64 {
+    let Some(lists) = &options.write.graphar.adjacency else { return 2 };
+    [true, false].into_iter().filter(|by_source| lists.iter().any(|list| list.by_source() == *by_source)).count() as u64
+}
+
+/// Bytes of an edge while it is sorted: two ends, its number, its properties.
+fn row_bytes(ty: &EdgeType) -> u64 {
+    let width = |data_type: &DataType| data_type.primitive_width().map_or(GUESSED_BYTES, |width| width as u64);
+    24 + ty.properties.iter().map(|property| width(&property.data_type)).sum::<u64>()
+}

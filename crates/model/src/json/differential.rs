@@ -46,17 +46,17 @@ fn has_words_of_python(text: &str) -> bool {
     ["NaN", "Infinity"].iter().any(|word| text.contains(word))
 }
 
-/// Numbers that serde_json cannot hold are none for it; as raw values it takes them.
 fn agree(text: &str) -> std::result::Result<(), TestCaseError> {
     let ours = built(text);
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(theirs) => {
             let ours = ours.map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
-            // -0 is an integer here, and a float there.
-            prop_assert_eq!(plain_zero(ours), plain_zero(theirs), "{}", text);
+            prop_assert!(alike(&ours, &theirs), "{}: {} is not {}", text, ours, theirs);
         }
         Err(error) if error.to_string().starts_with("number out of range") => {
-            prop_assert!(ours.is_ok() && serde_json::from_str::<&RawValue>(text).is_ok(), "{}", text);
+            // It stops there; as a raw value it reads on, and leaves escapes for half of a character to others.
+            let theirs = serde_json::from_str::<&RawValue>(text);
+            prop_assert!(ours.is_err() || theirs.is_ok() || has_words_of_python(text), "{}", text);
         }
         Err(_) if has_words_of_python(text) => {}
         Err(error) => prop_assert!(ours.is_err(), "{}: {}", text, error),
@@ -64,14 +64,23 @@ fn agree(text: &str) -> std::result::Result<(), TestCaseError> {
     Ok(())
 }
 
-fn plain_zero(value: serde_json::Value) -> serde_json::Value {
-    match value {
-        serde_json::Value::Number(number) if number.as_f64() == Some(0.0) => 0.into(),
-        serde_json::Value::Array(items) => items.into_iter().map(plain_zero).collect(),
-        serde_json::Value::Object(members) => {
-            members.into_iter().map(|(name, member)| (name, plain_zero(member))).collect()
+/// The same but for what serde_json sees otherwise: -0 is an integer here and a float there, and its floats may be off by
+/// some last bits (its feature `float_roundtrip` is not in use).
+fn alike(ours: &serde_json::Value, theirs: &serde_json::Value) -> bool {
+    use serde_json::Value as V;
+    match (ours, theirs) {
+        (V::Number(ours), V::Number(theirs)) if ours.is_f64() || theirs.is_f64() => {
+            let (ours, theirs) = (ours.as_f64().unwrap_or_default(), theirs.as_f64().unwrap_or_default());
+            (ours - theirs).abs() <= ours.abs() * 1e-14 + f64::MIN_POSITIVE
         }
-        other => other,
+        (V::Array(ours), V::Array(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| alike(ours, theirs))
+        }
+        (V::Object(ours), V::Object(theirs)) => {
+            let same = |name: &String, ours| theirs.get(name).is_some_and(|theirs| alike(ours, theirs));
+            ours.len() == theirs.len() && ours.iter().all(|(name, ours)| same(name, ours))
+        }
+        (ours, theirs) => ours == theirs,
     }
 }
 

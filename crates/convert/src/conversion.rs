@@ -95,7 +95,7 @@ pub fn convert(
     let verify = !options.no_verify && !options.lossy;
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
-        if says_itself(open_native(&location, plan.to, &mapping)?.graph(), graph) {
+        if says_itself(open_native(&location, plan.to, &mapping, resources)?.graph(), graph) {
             (mapping, carried) = (Mapping::default(), Vec::new());
         } else if carried.is_empty() {
             carried.push(crate::plan::UNDECLARED.to_owned());
@@ -146,8 +146,15 @@ pub fn counts(table: &Table) -> (u64, u64) {
 }
 
 /// What was written, as what it is.
-fn open_native(location: &Location, format: Format, mapping: &Mapping) -> Result<Arc<dyn Source>> {
-    let options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
+fn open_native(
+    location: &Location,
+    format: Format,
+    mapping: &Mapping,
+    resources: &Resources,
+) -> Result<Arc<dyn Source>> {
+    let mut options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
+    options.nock.budget = resources.budget.clone();
+    options.nock.scratch = Some(resources.scratch.clone());
     format.open(location, &options.showing(mapping.kept()))
 }
 
@@ -159,7 +166,7 @@ fn read_back(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Digested> {
-    let graph = mapping.inverse().apply(open_native(location, format, mapping)?)?;
+    let graph = mapping.inverse().apply(open_native(location, format, mapping, resources)?)?;
     digest(graph.as_ref(), resources, progress)
 }
 

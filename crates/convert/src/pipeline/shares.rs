@@ -6,14 +6,14 @@ const EVENLY: u64 = 4;
 /// Divides `memory` bytes among operators that are to take so many rows each, if that is known.
 pub(super) fn shares(memory: u64, rows: &[Option<u64>]) -> Vec<u64> {
     let count = (rows.len() as u64).max(1);
-    let known: Vec<u64> = rows.iter().flatten().copied().collect();
-    let mean = known.iter().sum::<u64>().checked_div(known.len() as u64).unwrap_or(1).max(1);
-    let rows: Vec<u64> = rows.iter().map(|rows| rows.unwrap_or(mean)).collect();
-    let total = rows.iter().map(|rows| u128::from(*rows)).sum::<u128>().max(1);
+    let known: Vec<u128> = rows.iter().flatten().map(|rows| u128::from(*rows)).collect();
+    let mean = known.iter().sum::<u128>().checked_div(known.len() as u128).unwrap_or(1).max(1);
+    let rows: Vec<u128> = rows.iter().map(|rows| rows.map_or(mean, u128::from)).collect();
+    let total = rows.iter().sum::<u128>().max(1);
     let even = memory / EVENLY / count;
     let rest = u128::from(memory - even * count);
     // Never more than the whole: the rest times a fraction.
-    rows.into_iter().map(|rows| even + (rest * u128::from(rows) / total) as u64).collect()
+    rows.into_iter().map(|rows| even + (rest * rows / total) as u64).collect()
 }
 
 #[cfg(test)]

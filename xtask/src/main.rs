@@ -9,6 +9,7 @@ mod check;
 mod cross;
 mod directions;
 mod features;
+mod fuzz;
 mod interop;
 mod layers;
 mod licences;
@@ -30,6 +31,7 @@ cargo xtask test         all tests: Rust, documentation examples, and interop wi
 cargo xtask ci           check, test, readme: all that has to pass before a change lands
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
 cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
+cargo xtask fuzz …       fuzz one target or all: [TARGET [SECONDS]]
 cargo xtask directions   dependencies between our crates point down only
 cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
 cargo xtask licences     licences and known advisories of every dependency
@@ -47,7 +49,7 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    if !rest.is_empty() && !matches!(task, "interop" | "bench") {
+    if !rest.is_empty() && !matches!(task, "interop" | "bench" | "fuzz") {
         eprintln!("error: `cargo xtask {task}` takes no arguments");
         return ExitCode::from(2);
     }
@@ -64,6 +66,17 @@ fn main() -> ExitCode {
         "test" => test::run(&workspace, &mut report),
         "interop" => interop::run(&workspace, rest, &mut report),
         "bench" => bench::run(&workspace, rest, &mut report),
+        "fuzz" => match fuzz::Request::parse(rest).and_then(|request| Ok((request.targets(&workspace)?, request))) {
+            Ok((targets, request)) => {
+                for target in targets {
+                    report.step(&target, || fuzz::run(&workspace, &request, &target).map(Into::into));
+                }
+            }
+            Err(message) => {
+                eprintln!("error: {message}");
+                return ExitCode::from(2);
+            }
+        },
         "directions" => report.step("directions", || directions::run(&workspace)),
         "features" => report.step("features", || features::run(&workspace)),
         "licences" => {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_model::digest::{LineKind, Table};
 use isomorph_storage::{Location, Mode, Staging};
@@ -113,7 +113,7 @@ pub fn convert(
             return Ok(None);
         }
         let back = read_back(location, plan.to, &mapping, resources, progress)?;
-        compare(&source, &back)?;
+        compare(&source, &back).map_err(|error| blame(opened, error))?;
         Ok(Some(back))
     })?;
     let (nodes, edges) = counts(&source.table);
@@ -199,6 +199,22 @@ fn compare(source: &Digested, result: &Digested) -> Result<()> {
     Err(Error::new(Kind::WouldLose, format!("what was read back is another graph; {what}"))
         .hint("nothing was written; report this: it is a bug")
         .hint("--lossy    write it without the proof"))
+}
+
+/// The error for a result that is another graph. A source that breaks a rule of its format that reading does not check,
+/// like keys that repeat, is the reason more often than we are, and this is the time to look.
+fn blame(opened: &Opened, error: Error) -> Error {
+    let mut findings = Findings::keeping(1);
+    if let Err(unsound) = opened.native.validate(&mut findings) {
+        return if unsound.kind().exit_code() == 3 { unsound } else { error };
+    }
+    let broken = findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| finding.rule.severity == Severity::Error);
+    match broken {
+        Some(Finding { rule, message, place }) => Error::broken(rule, message.clone())
+            .at(place.clone())
+            .hint("isomorph validate names every place that breaks a rule"),
+        None => error,
+    }
 }
 
 fn write_carry(staging: &Staging, directory: bool, plan: &Plan, mapping: &Mapping, digests: &Digests) -> Result<()> {

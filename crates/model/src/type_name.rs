@@ -71,8 +71,20 @@ pub fn type_name(data_type: &DataType) -> String {
 /// The type of a name that [`type_name`] gave.
 ///
 /// # Errors
-/// When it is no such name.
+/// When it is no such name, or types are inside one another more than 64 times.
 pub fn parse_type(name: &str) -> Result<DataType> {
+    parse_inside(name, DEPTH)
+}
+
+/// Types inside one another, at most: names come with data, and a stack has an end.
+const DEPTH: usize = 64;
+
+/// The type of a name, with at most `depth` more inside it.
+fn parse_inside(name: &str, depth: usize) -> Result<DataType> {
+    let parse_type = |name: &str| match depth.checked_sub(1) {
+        Some(depth) => parse_inside(name, depth),
+        None => Err(Error::malformed(format!("types are inside one another more than {DEPTH} times"))),
+    };
     let unknown = || Error::malformed(format!("{name:?} is no type"));
     let inside = |open: &str, close: char| name.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
     Ok(match name {
@@ -101,7 +113,7 @@ pub fn parse_type(name: &str) -> Result<DataType> {
             } else if let Some(item) = inside("large_list<", '>') {
                 DataType::LargeList(Arc::new(Field::new(ITEM, parse_type(item)?, true)))
             } else if let Some(fields) = inside("struct<", '>') {
-                parse_struct(fields)?
+                parse_struct(fields, parse_type)?
             } else if let Some(inner) = inside("timestamp[", ']') {
                 let (unit, zone) = inner.split_once(", ").map_or((inner, None), |(unit, zone)| (unit, Some(zone)));
                 DataType::Timestamp(parse_unit(unit).ok_or_else(unknown)?, zone.map(Into::into))
@@ -145,7 +157,7 @@ fn parse_unit(unit: &str) -> Option<TimeUnit> {
 }
 
 /// Fields of a struct: split at the commas that are not inside brackets.
-fn parse_struct(text: &str) -> Result<DataType> {
+fn parse_struct(text: &str, parse_type: impl Fn(&str) -> Result<DataType>) -> Result<DataType> {
     let mut fields = Vec::new();
     let mut depth = 0usize;
     let mut start = 0;
@@ -199,6 +211,16 @@ pub mod by_name {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn types_inside_one_another_have_an_end() {
+        for (open, close) in [("list<", ">"), ("struct<a: ", ">"), ("list<", ">(3)")] {
+            let nested = |depth: usize| format!("{}int64{}", open.repeat(depth), close.repeat(depth));
+            assert!(parse_type(&nested(64)).is_ok());
+            assert!(parse_type(&nested(65)).is_err());
+            assert!(parse_type(&nested(200_000)).is_err());
+        }
+    }
 
     #[test]
     fn names_read_back() {

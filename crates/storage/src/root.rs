@@ -81,8 +81,8 @@ impl Root {
     /// Opens the file `relative`.
     ///
     /// # Errors
-    /// [`Kind::NotFound`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::Usage`] when
-    /// it is a directory, a device or a pipe; [`Kind::Io`].
+    /// [`Kind::NotFound`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE); [`Kind::Malformed`]
+    /// when it is a directory, a device or a pipe, which nobody asked for but the dataset; [`Kind::Io`].
     pub fn file(&self, relative: &str) -> Result<Blob> {
         sandbox::check(relative)?;
         let counter = Arc::new(Counter::below(&self.0.counter));
@@ -207,6 +207,7 @@ fn outside_or(error: io::Error, relative: &str) -> Error {
             Error::broken(&sandbox::PATH_ESCAPE, "the name leaves its directory through a link")
                 .at(Place::file(relative))
         }
+        io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => unopened(error, relative).of_kind(Kind::Malformed),
         _ => unopened(error, relative),
     }
 }

@@ -1,10 +1,11 @@
 //! From types to information files, in today's keys and in the part of YAML that every published reader understands.
 
-use isomorph_error::{Place, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::Cardinality;
 
 use super::{AdjList, EdgeInfo, GraphInfo, PropertyGroup, PropertyInfo, Unknown, VertexInfo};
-use crate::yml::Emitter;
+use crate::rules;
+use crate::yml::{Emitter, check_text};
 
 impl GraphInfo {
     /// The text of the graph file. The files of its types must stand beside it.
@@ -83,7 +84,13 @@ fn text(out: &mut Emitter, key: &str, value: Option<&str>) -> Result<()> {
 
 /// Keys of the source that GraphAr does not know, where they are one line of text.
 fn unknown(out: &mut Emitter, unknown: &Unknown) -> Result<()> {
-    unknown.iter().try_for_each(|(key, value)| out.text(key, value))
+    unknown.iter().try_for_each(|(key, value)| {
+        // Keys have no quotes in the YAML that every reader understands.
+        if check_text(key)? != *key {
+            return Err(Error::broken(&rules::META_TEXT, format!("{key:?} as a key")));
+        }
+        out.text(key, value)
+    })
 }
 
 fn adj_list(out: &mut Emitter, list: &AdjList) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Reading one document into a tree, under a budget.
 
+use std::collections::HashSet;
+
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::limits;
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, options};
@@ -72,7 +74,7 @@ fn scan_error(name: &str, error: &ScanError) -> Error {
 /// A collection whose end has not come yet.
 enum Open {
     List { items: Vec<Node>, line: u64 },
-    Map { map: Map, key: Option<String>, column: usize },
+    Map { map: Map, seen: HashSet<String>, key: Option<String>, column: usize },
 }
 
 struct Builder<'a> {
@@ -116,7 +118,10 @@ impl Builder<'_> {
             Event::MappingStart(style, anchor, tag) => {
                 self.plain(line, anchor, tag.is_some())?;
                 reference::check_map(self.findings, self.name, line, style);
-                self.push(Open::Map { map: Map { entries: Vec::new(), line }, key: None, column }, line)
+                self.push(
+                    Open::Map { map: Map { entries: Vec::new(), line }, seen: HashSet::new(), key: None, column },
+                    line,
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(Open::List { items, line }) => self.add(Node::List { items, line }, column),
@@ -154,13 +159,13 @@ impl Builder<'_> {
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List { items, .. }) => items.push(node),
-            Some(Open::Map { map, key, column: at }) => match key.take() {
+            Some(Open::Map { map, seen, key, column: at }) => match key.take() {
                 Some(key) => map.entries.push((key, node)),
                 None => {
                     let Node::Scalar { text, line, .. } = node else {
                         return Err(self.error(node.line(), "a key is not a text"));
                     };
-                    if map.entries.iter().any(|(seen, _)| *seen == text) {
+                    if !seen.insert(text.clone()) {
                         let place = Place::file(self.name).line(line).in_field(text);
                         return Err(Error::broken(&rules::META_KEY_TWICE, "the key stands there already").at(place));
                     }
@@ -225,6 +230,14 @@ mod tests {
             assert_eq!(error.broken_rule().unwrap().id, rule.id, "{text:?}: {error}");
         }
         assert_eq!(parse("x", b"a: \xff", &mut Findings::default()).unwrap_err().place().offset, Some(3));
+    }
+
+    #[test]
+    fn a_manifest_of_many_keys_is_read_in_one_go() {
+        let many: String = (0..300_000).map(|number| format!("k{number}: 1\n")).collect();
+        assert_eq!(read(&many).unwrap().entries.len(), 300_000);
+        let twice = read(&(many + "k7: 1\n")).unwrap_err();
+        assert_eq!(twice.broken_rule().unwrap().id, rules::META_KEY_TWICE.id);
     }
 
     #[test]

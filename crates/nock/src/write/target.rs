@@ -149,7 +149,7 @@ fn extras(nodes: &[Property], edges: &[Property]) -> Result<Vec<ExtraColumn>> {
     match extras.iter().find(|extra| Column::named(&extra.name).is_some() || extra.name.is_empty()) {
         Some(extra) => {
             let message = format!("a further column cannot be called {:?}", extra.name);
-            Err(Error::usage(message).at(Place::field(&extra.name)))
+            Err(Error::unsupported(message).at(Place::field(&extra.name)))
         }
         None => Ok(extras),
     }

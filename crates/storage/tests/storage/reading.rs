@@ -83,9 +83,9 @@ fn missing_things_and_wrong_things_are_told_apart() {
     let root = Root::open(&place(home.path())).unwrap();
     assert_eq!(root.file("none").unwrap_err().kind(), Kind::NotFound);
     assert_eq!(root.file("file/below").unwrap_err().kind(), Kind::NotFound);
-    assert_eq!(root.file("dir").unwrap_err().kind(), Kind::Usage);
+    assert_eq!(root.file("dir").unwrap_err().kind(), Kind::Malformed);
     assert!(root.try_file("none").unwrap().is_none() && root.try_file("file").unwrap().is_some());
-    assert_eq!(root.try_file("dir").unwrap_err().kind(), Kind::Usage);
+    assert_eq!(root.try_file("dir").unwrap_err().kind(), Kind::Malformed);
     assert_eq!(Root::open(&place(&home.path().join("none"))).unwrap_err().kind(), Kind::NotFound);
     assert_eq!(Root::open(&place(&home.path().join("file"))).unwrap_err().kind(), Kind::Usage);
     assert_eq!(Blob::open(&place(&home.path().join("dir"))).unwrap_err().kind(), Kind::Usage);

@@ -59,6 +59,15 @@ fn arrow_type(
 ) -> Result<DataType> {
     let own = types.get(number).ok_or_else(|| Error::broken(&ORC_FILE, "a type is missing"))?;
     let depth = depth.checked_sub(1).ok_or_else(|| Error::broken(&ORC_FILE, "the types are nested too deeply"))?;
+    // Whoever follows types inside one another relies on this: only lists were looked through for circles.
+    if own.kind != kind::LIST && !own.inner.is_empty() {
+        return Err(match own.kind {
+            kind::BOOLEAN..=kind::TIMESTAMP | kind::DATE..=kind::TIMESTAMP_INSTANT => {
+                Error::broken(&ORC_FILE, "a type of single values has types inside it")
+            }
+            other => Error::unsupported(format!("ORC columns of kind {other} are not read")),
+        });
+    }
     let unit = match declared {
         Some(DataType::Timestamp(unit, _)) => *unit,
         _ => TimeUnit::Nanosecond,
@@ -144,4 +153,21 @@ pub(super) fn declare_all(schema: &Schema) -> Vec<Type> {
         types[0].inner.push(number);
     }
     types
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn types_that_go_round_in_circles_are_refused() {
+        let root = |inner| Type { kind: kind::STRUCT, inner: vec![inner], names: vec!["a".into()] };
+        for kind in [kind::LIST, kind::LONG, kind::STRING, kind::STRUCT] {
+            let own = Type { kind, inner: vec![1], names: Vec::new() };
+            assert!(columns(&[root(1), own], &ReadOptions::default()).is_err(), "kind {kind}");
+        }
+        let sound = Type { kind: kind::LONG, inner: Vec::new(), names: Vec::new() };
+        assert!(columns(&[root(1), sound], &ReadOptions::default()).is_ok());
+    }
 }

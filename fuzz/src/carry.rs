@@ -1,0 +1,101 @@
+//! The carry beside the data.
+
+use std::path::Path;
+
+use isomorph::convert::carry::Carry;
+use isomorph::convert::{CarryUse, ConvertOptions, Format, OpenOptions, Opened, Silent, digest};
+use isomorph::{Error, Kind, Location};
+
+use crate::graph::{convert_seed, seed_csv};
+use crate::home::{home, resources};
+
+pub(crate) const WORDS: &[&str] = &[
+    "\"version\":1,",
+    "\"mapping\":{\"steps\":[",
+    "{\"bundle\":{",
+    "{\"shred\":{",
+    "\"typed\":",
+    "\"bundled\":",
+    "\"properties\":[",
+    "\"nodes\":[",
+    "\"edges\":[",
+    "\"source\":",
+    "\"target\":",
+    "\"rest\"",
+    "{\"column\":0}",
+    "{\"member\":\"a\"}",
+    "null",
+    "[]",
+    "{}",
+    "\"int64\"",
+    "\"list<string>\"",
+    "\"string\"",
+    "\"key\":",
+    "\"labels\":",
+    "\"files\":[]",
+];
+
+/// A NOCK file with its carry: the file is always the same, the carry is the input.
+fn data(home: &Path) -> (Location, Vec<u8>) {
+    let (first, graph, back) = (home.join("seed.csv"), home.join("graph"), home.join("back.csv"));
+    std::fs::write(&first, seed_csv()).expect("a file");
+    let to = |to| ConvertOptions { to: Some(to), ..ConvertOptions::default() };
+    convert_seed(&first, &graph, &to(Format::GraphAr), home);
+    // As what it is, so that there is something to carry back to NOCK.
+    std::fs::remove_dir_all(graph.join("_isomorph")).expect("a carry");
+    let resources = resources(home);
+    let opened = Opened::open(&Location::from_path(&graph), &OpenOptions::default()).expect("a graph");
+    let place = Location::from_path(&back);
+    let options = to(Format::Nock);
+    let plan = isomorph::convert::Plan::new(&opened, &place, &options, &resources, &Silent).expect("a plan");
+    isomorph::convert::convert(&opened, &plan, &place, &options, &resources, &Silent).expect("a conversion");
+    let carry = std::fs::read(home.join("back.csv.isomorph/carry.json")).expect("a carry");
+    (place, carry)
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let home = home();
+    let carry: serde_json::Value = serde_json::from_slice(&data(home.path()).1).expect("JSON");
+    // Without spaces, so that changes meet what matters.
+    vec![carry.to_string().into_bytes()]
+}
+
+thread_local! {
+    static DATA: (tempfile::TempDir, Location) = {
+        let home = home();
+        let (place, _) = data(home.path());
+        (home, place)
+    };
+}
+
+/// A carry is read back as it is written, and whatever it says, reading through it ends with a graph or an error.
+pub(crate) fn check(input: &[u8]) {
+    isomorph::tables::quiet_fenced_panics();
+    DATA.with(|(home, place)| {
+        let document = home.path().join("back.csv.isomorph/carry.json");
+        std::fs::write(&document, input).expect("a file");
+        match Carry::read(place, false) {
+            Ok(Some(carry)) => {
+                let text = carry.to_json().unwrap_or_else(|error| panic!("read and not written: {error:?}"));
+                std::fs::write(&document, text).expect("a file");
+                let again = Carry::read(place, false).unwrap_or_else(|error| panic!("not read back: {error:?}"));
+                assert_eq!(again, Some(carry));
+            }
+            Ok(None) => panic!("it is there"),
+            Err(error) => return assert_refused(&error),
+        }
+        for carry in [CarryUse::Auto, CarryUse::Schema] {
+            let options = OpenOptions { from: Some(Format::Nock), carry, ..OpenOptions::default() };
+            let read = Opened::open(place, &options)
+                .and_then(|opened| digest(opened.graph.as_ref(), &resources(home.path()), &Silent));
+            if let Err(error) = read {
+                assert_refused(&error);
+            }
+        }
+    });
+}
+
+fn assert_refused(error: &Error) {
+    use Kind::{Malformed, NotFound, StaleCarry, TooLarge, Unsupported, Usage};
+    assert!(matches!(error.kind(), Malformed | NotFound | StaleCarry | TooLarge | Unsupported | Usage), "{error:?}");
+}

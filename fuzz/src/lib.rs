@@ -1,0 +1,61 @@
+#![doc = include_str!("../README.md")]
+// A fuzz target says what it found by panicking.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod carry;
+mod filter;
+mod graph;
+mod graphar;
+mod home;
+mod json;
+mod mutate;
+mod names;
+mod nock;
+mod redo;
+mod tables;
+mod yml;
+
+pub use mutate::{Mutator, Random};
+
+/// One target: a parser, and what must hold of it for any bytes.
+pub struct Target {
+    /// Its name: the folder of its corpus, and what `cargo xtask fuzz` is told.
+    pub name: &'static str,
+    /// Panics when something does not hold.
+    pub check: fn(&[u8]),
+    /// Sound inputs made by our own writers, to begin with.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// What its inputs are made of, for mutations.
+    pub words: &'static [&'static str],
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
+    Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
+    Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },
+    Target { name: "graphar_chunk", check: graphar::check_chunk, seeds: graphar::chunk_seeds, words: graphar::WORDS },
+    Target { name: "graphar_count", check: graphar::check_count, seeds: graphar::count_seeds, words: &[] },
+    Target {
+        name: "graphar_offset",
+        check: graphar::check_offset,
+        seeds: graphar::offset_seeds,
+        words: graphar::WORDS,
+    },
+    Target { name: "graphar_yml", check: yml::check, seeds: yml::seeds, words: yml::WORDS },
+    Target { name: "json", check: json::check, seeds: json::seeds, words: json::WORDS },
+    Target { name: "json_lines", check: tables::check_json, seeds: tables::json_seeds, words: tables::JSON_WORDS },
+    Target { name: "location", check: names::check_location, seeds: names::location_seeds, words: names::PLACES },
+    Target { name: "nock_csv", check: nock::check_csv, seeds: nock::csv_seeds, words: nock::WORDS },
+    Target { name: "nock_parquet", check: nock::check_parquet, seeds: nock::parquet_seeds, words: &[] },
+    Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
+    Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
+    Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
+    Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },
+    Target { name: "type_name", check: names::check_type, seeds: names::type_seeds, words: names::TYPES },
+];
+
+/// The target called `name`.
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

@@ -1,0 +1,165 @@
+//! NOCK files: read in every way, and converted with a certificate.
+
+use std::path::Path;
+
+use isomorph::convert::{ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, digest};
+use isomorph::formats::graphar::info::{AdjListType, FileType};
+use isomorph::formats::nock::{Nock, OpenOptions as NockOptions, Tolerance};
+use isomorph::storage::Blob;
+use isomorph::tables::quiet_fenced_panics;
+use isomorph::{Error, Kind, Location};
+
+use crate::graph::seed_csv;
+use crate::home::{home, resources};
+use crate::tables::is_of_the_index;
+
+pub(crate) const WORDS: &[&str] = &[
+    "\"src_name\",",
+    "\"edge_id\",",
+    ",-1,",
+    ",0,",
+    "\"knows\"",
+    ",True,",
+    ",False,",
+    ",1.0,",
+    "\"{\"\"a\"\": 1}\"",
+    "\"{\"\"a\"\": \"\"1\"\"}\"",
+    "\"\"",
+    "\"A,B\"",
+    "\n",
+    "NaN",
+    "\"ada\"",
+    "\"{\"\"__directed\"\": false}\"",
+    "[1, 2]",
+];
+
+pub(crate) fn csv_seeds() -> Vec<Vec<u8>> {
+    let spec = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props,extra\n\
+                a,-1,,,1,-1,false,\"Tea, Hot\",,x\na,0,r,b,0.25,-1,true,,\"{\"\"w\"\": [1, {\"\"x\"\": null}]}\",\nb,-1,,,1,2,false,,,\n";
+    let choices = 0u8..6;
+    let mut seeds: Vec<Vec<u8>> = choices.map(|choice| [&[choice][..], seed_csv().as_bytes()].concat()).collect();
+    seeds.push([&[0][..], spec.as_bytes()].concat());
+    seeds
+}
+
+pub(crate) fn parquet_seeds() -> Vec<Vec<u8>> {
+    let home = home();
+    let source = home.path().join("seed.csv");
+    std::fs::write(&source, seed_csv()).expect("a file");
+    let mut seeds = Vec::new();
+    for (number, change) in [(0, false), (1, true)] {
+        let mut options = ConvertOptions { to: Some(Format::Nock), ..ConvertOptions::default() };
+        options.write.nock.nested_edges = change;
+        options.write.nock.props_map = change;
+        options.write.nock.compression = isomorph::tables::Compression::None;
+        let made = home.path().join(format!("{number}.parq"));
+        converted(&source, &made, &options, home.path()).expect("a sound file");
+        seeds.push([vec![number], std::fs::read(&made).expect("a file")].concat());
+    }
+    seeds
+}
+
+pub(crate) fn check_csv(data: &[u8]) {
+    check(data, "input.csv");
+}
+
+pub(crate) fn check_parquet(data: &[u8]) {
+    check(data, "input.parq");
+}
+
+fn check(data: &[u8], name: &str) {
+    quiet_fenced_panics();
+    let Some((choice, bytes)) = data.split_first() else { return };
+    check_split(bytes, name);
+    check_converted(*choice, bytes, name);
+}
+
+/// However it is read, the graph is the same.
+fn check_split(bytes: &[u8], name: &str) {
+    let home = home();
+    let bytes = bytes.to_vec().into();
+    let read = |options: NockOptions| -> Result<Digested, Error> {
+        let nock = Nock::open_blob(Blob::from_bytes(name, &bytes), &options)?;
+        digest(&nock, &resources(home.path()), &Silent)
+    };
+    let whole = read(NockOptions::default());
+    if let Err(error) = &whole {
+        assert_bad_input(error);
+    }
+    // Smaller pieces, and names settled late.
+    let late = read(NockOptions::default().piece_rows(1).settle_up_to(0));
+    match &late {
+        Err(error) if is_of_the_index(error) => return,
+        late => assert_eq!(whole.is_ok(), late.is_ok(), "{whole:?} {late:?}"),
+    }
+    if let (Ok(whole), Ok(late)) = (&whole, &late) {
+        assert_eq!((whole.digests.content, whole.digests.order), (late.digests.content, late.digests.order));
+    }
+    // What is refused in normal mode is refused in strict mode.
+    let strict = read(NockOptions::default().tolerance(Tolerance::Strict));
+    assert!(whole.is_ok() || strict.is_err(), "{whole:?}");
+    if let Err(error) = read(NockOptions::default().tolerance(Tolerance::Lenient)) {
+        assert_bad_input(&error);
+        assert!(whole.is_err(), "only lenient reading fails: {error:?}");
+    }
+}
+
+/// A conversion ends with a certificate, or says what is wrong with its input.
+fn check_converted(choice: u8, bytes: &[u8], name: &str) {
+    let home = home();
+    let source = home.path().join(name);
+    std::fs::write(&source, bytes).expect("a file");
+    let (options, made) = target(choice);
+    let made = home.path().join(made);
+    match converted(&source, &made, &options, home.path()) {
+        Ok(()) => {}
+        Err(error) => {
+            assert_bad_input(&error);
+            assert!(!made.exists());
+        }
+    }
+}
+
+/// Where a conversion goes; the first byte of an input chooses.
+fn target(choice: u8) -> (ConvertOptions, &'static str) {
+    let mut options = ConvertOptions::default();
+    let (to, made) = match choice % 6 {
+        0 => (Format::GraphAr, "made"),
+        1 => (Format::Nock, "made.parq"),
+        2 => (Format::Nock, "made.csv"),
+        3 => {
+            options.write.graphar.file_type = Some(FileType::Csv);
+            options.write.graphar.vertex_chunk = Some(2);
+            options.write.graphar.edge_chunk = Some(2);
+            (Format::GraphAr, "made")
+        }
+        4 => {
+            options.write.graphar.file_type = Some(FileType::Json);
+            options.write.graphar.adjacency = Some(vec![AdjListType::UnorderedByDest]);
+            (Format::GraphAr, "made")
+        }
+        _ => {
+            options.write.nock.nested_edges = true;
+            options.write.nock.props_map = true;
+            (Format::Nock, "made.parq")
+        }
+    };
+    options.to = Some(to);
+    (options, made)
+}
+
+fn converted(source: &Path, made: &Path, options: &ConvertOptions, home: &Path) -> Result<(), Error> {
+    let resources = resources(home);
+    let open = OpenOptions { from: Some(Format::Nock), ..OpenOptions::default() };
+    let opened = Opened::open(&Location::from_path(source), &open)?;
+    let destination = Location::from_path(made);
+    let plan = Plan::new(&opened, &destination, options, &resources, &Silent)?;
+    convert(&opened, &plan, &destination, options, &resources, &Silent).map(|_| ())
+}
+
+/// Bad input, or something that the target cannot say; above all not a result that is another graph.
+fn assert_bad_input(error: &Error) {
+    let refused = error.kind() == Kind::WouldLose && !error.message().contains("another graph");
+    let bad = matches!(error.kind(), Kind::Malformed | Kind::TooLarge | Kind::Unsupported | Kind::Incomplete);
+    assert!(bad || refused, "{error:?}");
+}

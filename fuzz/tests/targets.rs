@@ -1,0 +1,107 @@
+//! Every target over its committed corpus, and over changes of it: the same ones each time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::Path;
+
+use isomorph_fuzz::{Mutator, TARGETS, target};
+
+/// Inputs made for a target, unless `FUZZ_CASES` says how many.
+fn cases(usual: usize) -> usize {
+    std::env::var("FUZZ_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// What began with this seed is made again with it: `FUZZ_SEED`.
+fn seed() -> u64 {
+    std::env::var("FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+/// Runs a target; the input that it fails for is kept and named.
+fn run(check: fn(&[u8]), name: &str, input: &[u8], what: &str) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz").join(name);
+    let kept = folder.join(what);
+    let keep = || {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&kept, input).unwrap();
+    };
+    // A stack that overflows or a kill leaves nobody to keep the input afterwards.
+    let each = std::env::var_os("FUZZ_KEEP_EACH").is_some();
+    if each {
+        keep();
+    }
+    let done = std::panic::catch_unwind(|| check(input));
+    if each && done.is_ok() {
+        std::fs::remove_file(&kept).unwrap();
+    }
+    if done.is_err() {
+        keep();
+        panic!("{name} fails for {what}, kept as {}", kept.display());
+    }
+}
+
+fn check(name: &str, usual: usize) {
+    let target = target(name).unwrap();
+    let seeds = (target.seeds)();
+    for (number, input) in seeds.iter().enumerate() {
+        run(target.check, name, input, &format!("seed-{number}"));
+    }
+    let mut corpus = corpus(name);
+    for (number, input) in corpus.iter().enumerate() {
+        run(target.check, name, input, &format!("corpus-{number}"));
+    }
+    corpus.extend(seeds);
+    let mut mutator = Mutator::new(seed(), &corpus, target.words);
+    let cases = cases(usual);
+    for number in 0..cases {
+        let input = mutator.next();
+        run(target.check, name, &input, &format!("change-{}-{number}", seed()));
+    }
+    println!("{name}: {} kept inputs, {cases} changes of them", corpus.len());
+}
+
+macro_rules! targets {
+    ($($name:ident $cases:literal)*) => {
+        $(#[test] fn $name() { check(stringify!($name), $cases); })*
+
+        #[test]
+        fn every_target_is_tested_and_has_a_corpus() {
+            let tested = [$(stringify!($name)),*];
+            let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+            assert_eq!(tested.as_slice(), names);
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+            let mut folders: Vec<_> = std::fs::read_dir(folder).unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            folders.sort();
+            assert_eq!(folders, names);
+        }
+    };
+}
+
+targets! {
+    carry 300
+    csv 3000
+    filter 20000
+    graphar_chunk 300
+    graphar_count 300
+    graphar_offset 300
+    graphar_yml 5000
+    json 20000
+    json_lines 3000
+    location 20000
+    nock_csv 300
+    nock_parquet 300
+    orc 2000
+    parquet 1500
+    redo 500
+    size 20000
+    type_name 20000
+}

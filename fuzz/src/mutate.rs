@@ -10,7 +10,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ impl Random {
 
     /// A number below `end`; 0 when that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        if end == 0 { 0 } else { (self.next() % end as u64) as usize }
+        if end == 0 { 0 } else { (self.number() % end as u64) as usize }
     }
 }
 
@@ -99,7 +99,7 @@ impl<'a> Mutator<'a> {
     }
 
     /// The next input: one of the corpus with one to eight changes.
-    pub fn next(&mut self) -> Vec<u8> {
+    pub fn input(&mut self) -> Vec<u8> {
         let mut input = self.some_input().to_vec();
         // Small numbers of changes are tried most.
         for _ in 0..1usize << self.random.below(4) {
@@ -147,13 +147,13 @@ impl<'a> Mutator<'a> {
                 let to = from + self.random.below((other.len() - from).min(256) + 1);
                 input.splice(at..end, other[from..to].iter().copied());
             }
-            8 => self.number(input, at),
+            8 => self.decimal(input, at),
             _ => self.width(input, at),
         }
     }
 
     /// Replaces the decimal number around `at`.
-    fn number(&mut self, input: &mut Vec<u8>, at: usize) {
+    fn decimal(&mut self, input: &mut Vec<u8>, at: usize) {
         let Some(first) = input[at..].iter().position(u8::is_ascii_digit).map(|skip| at + skip) else {
             return input.truncate(at);
         };
@@ -170,7 +170,7 @@ impl<'a> Mutator<'a> {
             1 => u64::MAX,
             2 => u64::MAX >> (64 - 8 * width + 1),
             3 => 1 << (8 * width - 1),
-            _ => self.random.next() % 1024,
+            _ => self.random.number() % 1024,
         };
         let Some(bytes) = input.get_mut(at..at + width) else { return };
         let little = value.to_le_bytes();

@@ -62,7 +62,7 @@ fn check(name: &str, usual: usize) {
     let mut mutator = Mutator::new(seed(), &corpus, target.words);
     let cases = cases(usual);
     for number in 0..cases {
-        let input = mutator.next();
+        let input = mutator.input();
         run(target.check, name, &input, &format!("change-{}-{number}", seed()));
     }
     println!("{name}: {} kept inputs, {cases} changes of them", corpus.len());

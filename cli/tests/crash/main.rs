@@ -40,7 +40,8 @@ fn a_new_directory() {
 
 #[test]
 fn a_new_directory_of_partitions() {
-    Scenario::new("a new directory of partitions", "social", "out", &["--to", "nock", "--partitions", "3"]).run();
+    Scenario::new("a new directory of partitions", "social", "out", &["--to", "nock", "--partitions", "3", "--lossy"])
+        .run();
 }
 
 #[test]

@@ -255,7 +255,9 @@ fn split_scheme(text: &str) -> Option<(&str, &str)> {
 fn local_from_url(text: &str) -> Result<Location> {
     let refused = || Error::usage(format!("`{text}` is not the URL of a local file")).hint("file:///absolute/path");
     let url = url::Url::parse(text).map_err(|error| refused().caused_by(error))?;
-    let path = url.to_file_path().map_err(|()| refused())?;
+    // Percent-encoded, it passed the look at the text.
+    let path = url.to_file_path().ok().filter(|path| !path.as_os_str().as_encoded_bytes().contains(&0));
+    let path = path.ok_or_else(refused)?;
     Ok(Location::from_path(&path))
 }
 

@@ -55,6 +55,7 @@ fn what_is_no_place_is_refused() {
         "https://example.org/x#part",
         "https://example.org/%2e%2e/x%00",
         "file://elsewhere/x",
+        "file:///a/b%00c",
     ];
     for text in bad {
         let error = Location::parse(text).map(|place| place.to_string()).unwrap_err();

@@ -245,3 +245,20 @@ fn broken_offsets_are_noticed() {
     let error = support::open(&path, &OpenOptions::default()).neighbors(0, NodeId::Row(5), Side::Out).unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("GAR-OFFSET-ROWS"));
 }
+
+#[test]
+fn chunks_with_too_few_rows_are_noticed() {
+    for file_type in [FileType::Parquet, FileType::Csv] {
+        let (_home, path) = written(&WriteOptions { file_type: Some(file_type), ..WriteOptions::default() });
+        let last = support::files(&path)
+            .into_iter()
+            .filter(|(name, _)| name.starts_with("vertex/") && name.ends_with("/chunk3"));
+        for (name, bytes) in last {
+            // Twelve rows, where a full chunk has sixteen.
+            std::fs::write(path.join(name.replace("/chunk3", "/chunk0")), bytes).unwrap();
+        }
+        let graph = support::open(&path, &OpenOptions::default());
+        let error = graph.vertices(0, &[14]).unwrap_err();
+        assert_eq!(error.broken_rule(), Some(&isomorph_graphar::rules::COUNT_ROWS), "{error:?}");
+    }
+}

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::gather::{Order, Segment};
 use crate::GraphAr;
 use crate::read::{LabelFile, label_column};
-use crate::table::{Chunk, Target};
+use crate::table::{Chunk, Target, rows_error};
 
 impl GraphAr {
     /// Keys, labels and properties of the vertices `rows` of node type `ty`, which may repeat and stand in any order.
@@ -56,7 +56,7 @@ impl GraphAr {
                     // The other place where label files may lie is known to whoever opens them.
                     Err(_) => LabelFile::open(table, chunk)?.reader.read_rows(&names, rows),
                 };
-                let batch = batch.map_err(|error| error.at(path.as_str()))?;
+                let batch = batch.map_err(|error| rows_error(error, &path))?;
                 pieces.iter_mut().zip(batch.columns()).for_each(|(pieces, array)| pieces.push(array.clone()));
                 Ok(())
             })?;

@@ -94,10 +94,10 @@ impl<'a> Chunk<'a> {
     /// The columns at `rows`, in the types of the model.
     ///
     /// # Errors
-    /// As [`TableReader::read_rows`] and [`Chunk::columns`].
+    /// [`rules::COUNT_ROWS`] when there are not so many, as [`TableReader::read_rows`] and [`Chunk::columns`].
     pub fn read_rows(&self, rows: &[Range<u64>]) -> Result<Vec<ArrayRef>> {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-        let batch = self.reader.read_rows(&names, rows).map_err(|error| error.at(Place::file(&self.path)))?;
+        let batch = self.reader.read_rows(&names, rows).map_err(|error| rows_error(error, &self.path))?;
         self.columns(&batch)
     }
 
@@ -143,5 +143,13 @@ fn named(error: Error, columns: &[Column]) -> Error {
     match error.kind() {
         Kind::Unsupported if ours => error.of_kind(Kind::Malformed).rule(&rules::COLUMN_TYPE),
         _ => error,
+    }
+}
+
+/// The error of a look-up whose rows follow from counts and chunk sizes: too few rows are the file's fault.
+pub(crate) fn rows_error(error: Error, path: &str) -> Error {
+    match error.kind() {
+        Kind::Usage => Error::broken(&rules::COUNT_ROWS, error.message()).at(path),
+        _ => error.at(path),
     }
 }

@@ -6,7 +6,7 @@ mod offsets;
 mod refine;
 mod vertex;
 
-pub(crate) use chunk::{Chunk, missing, open_chunk, open_chunk_with};
+pub(crate) use chunk::{Chunk, missing, open_chunk, open_chunk_with, rows_error};
 pub(crate) use edge::{EdgeTable, List};
 pub(crate) use offsets::{check_offsets, offset_fields, offset_values, open_offsets};
 pub(crate) use refine::Refine;

@@ -41,31 +41,36 @@ pub fn detect(location: &Location) -> Result<Option<Format>> {
 
 fn detect_blob(blob: &Blob) -> Result<Option<Format>> {
     let format = format_of(blob)?;
-    let layout = match format {
+    match format {
         Format::Parquet => match Partition::open(blob.clone(), 0, format, Tolerance::Normal) {
-            Ok(partition) => return Ok((!partition.layout.empty || is_parq(blob)).then_some(format)),
+            Ok(partition) => Ok((!partition.layout.empty || is_parq(blob)).then_some(format)),
             // The suffix is NOCK's own: such a file is damaged, and opening it says how.
-            Err(error) if error.kind().exit_code() == 3 => return Ok(is_parq(blob).then_some(format)),
-            Err(error) => return Err(error),
+            Err(error) if error.kind().exit_code() == 3 => Ok(is_parq(blob).then_some(format)),
+            Err(error) => Err(error),
         },
-        Format::Csv => blob.read(0..blob.size().min(HEADER_BYTES))?,
-    };
-    let header = layout.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let header = String::from_utf8_lossy(header);
+        Format::Csv => Ok(has_header(blob)?.then_some(format)),
+    }
+}
+
+/// Whether the first line names the columns that no NOCK text is without.
+fn has_header(blob: &Blob) -> Result<bool> {
+    let start = blob.read(0..blob.size().min(HEADER_BYTES))?;
+    let header = String::from_utf8_lossy(start.split(|&byte| byte == b'\n').next().unwrap_or_default());
     let names =
         |column: Column| header.split(',').any(|field| field.trim_matches(['"', '\r', '\u{feff}']) == column.name());
-    let all = [Column::SrcName, Column::EdgeId, Column::DstName].into_iter().all(names);
-    Ok(all.then_some(format))
+    Ok([Column::SrcName, Column::EdgeId, Column::DstName].into_iter().all(names))
 }
 
 fn is_parq(blob: &Blob) -> bool {
     blob.name().ends_with(".parq")
 }
 
+/// What the bytes are; what the name promises where they are neither.
 fn format_of(blob: &Blob) -> Result<Format> {
     let magic = blob.read(0..blob.size().min(4))?;
     let promised = Format::of_name(blob.name()) == Some(Format::Parquet);
-    Ok(if promised || magic == PARQUET_MAGIC { Format::Parquet } else { Format::Csv })
+    let parquet = magic == PARQUET_MAGIC || promised && !has_header(blob)?;
+    Ok(if parquet { Format::Parquet } else { Format::Csv })
 }
 
 /// The files at `location` with their partition numbers, in their order; and whether it is a directory.

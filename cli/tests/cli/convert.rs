@@ -65,6 +65,17 @@ fn lossy_writes_nothing_beside_and_says_what_is_lost() {
 }
 
 #[test]
+fn an_edge_id_that_is_a_property_stays_one() {
+    let home = Home::with_people();
+    for result in ["kept.parq", "kept.csv"] {
+        home.run(&["convert", "people.csv", result, "--keep-edge-id"]).exits(0);
+        let dumped = home.run(&["dump", result]).exits(0).out;
+        assert!(dumped.contains("\"edge_id\":0"), "{dumped}");
+        assert_eq!(dumped, home.run(&["dump", "people.csv", "--keep-edge-id"]).exits(0).out);
+    }
+}
+
+#[test]
 fn layouts_change_and_the_graph_stays() {
     let home = Home::with_people();
     for (destination, flags) in [

@@ -46,7 +46,7 @@ pub struct Certificate {
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
-    /// Wall time in seconds.
+    /// Wall time in seconds, that of the plan included.
     pub seconds: f64,
 }
 
@@ -95,7 +95,8 @@ pub fn convert(
     let verify = !options.no_verify && !options.lossy;
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
-        if says_itself(open_native(&location, plan.to, &mapping, resources)?.graph(), graph) {
+        // As anybody would open it: what only a carry makes a reader show, the files do not say.
+        if says_itself(open_native(&location, plan.to, &Mapping::default(), resources)?.graph(), graph) {
             (mapping, carried) = (Mapping::default(), Vec::new());
         } else if carried.is_empty() {
             carried.push(crate::plan::UNDECLARED.to_owned());
@@ -134,7 +135,7 @@ pub fn convert(
         lost,
         files: published.files,
         bytes: published.bytes,
-        seconds: started.elapsed().as_secs_f64(),
+        seconds: plan.seconds + started.elapsed().as_secs_f64(),
     })
 }
 

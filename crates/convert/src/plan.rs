@@ -1,6 +1,7 @@
 //! What a conversion will do, said before a byte is written.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::type_name::type_name;
@@ -53,6 +54,8 @@ pub struct Plan {
     pub target: Graph,
     /// Digests of the source, where a survey has read it already.
     pub digested: Option<Digested>,
+    /// Wall time that planning took, in seconds: a survey reads the whole source.
+    pub seconds: f64,
 }
 
 /// The target format: as asked for, as the destination's name says, or as what the carry came from.
@@ -80,6 +83,7 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Plan> {
+        let started = Instant::now();
         let to = target_format(opened, destination, options)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
@@ -94,6 +98,7 @@ impl Plan {
             mapping: Mapping::default(),
             target: graph.clone(),
             digested: None,
+            seconds: 0.0,
         };
         let write = options.write.fitted(graph, destination.file_name(), resources);
         if !options.lossy && !to.keeps_order(&write) {
@@ -128,6 +133,7 @@ impl Plan {
             Shape::Typed => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],
         });
+        plan.seconds = started.elapsed().as_secs_f64();
         Ok(plan)
     }
 

@@ -34,7 +34,7 @@ pub const CONVERT: &str = "\
 pub const NEIGHBORS: &str = "\
   isomorph neighbors examples/social Lisbon --type city --in   who lives there
   isomorph neighbors examples/social --type person --row 0     whom the first person knows
-  isomorph neighbors social.parq person/1007 --edge likes      in NOCK, by name
+  isomorph neighbors social.parq 1007 --type person            in NOCK, as the same graph
 
 {about}
 

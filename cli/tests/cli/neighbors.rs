@@ -93,7 +93,8 @@ fn edges_without_a_direction_are_seen_from_both_ends_and_loops_once() {
     home.write("g.csv", text);
     home.run(&["convert", "g.csv", "g", "--to", "graphar"]).exits(0);
     let of = |flags: &[&str]| {
-        let document = home.run(&[&["neighbors", "g", "a", "--json"], flags].concat()).exits(0).json();
+        let document =
+            home.run(&[&["neighbors", "g", "a", "--carry", "ignore", "--json"], flags].concat()).exits(0).json();
         let mut keys: Vec<String> = keys(&document).iter().map(|key| key.as_str().unwrap().to_owned()).collect();
         keys.sort();
         keys
@@ -101,4 +102,41 @@ fn edges_without_a_direction_are_seen_from_both_ends_and_loops_once() {
     assert_eq!(of(&[]), ["a", "b", "b"]);
     assert_eq!(of(&["--out"]), ["a", "b"]);
     assert_eq!(of(&["--in"]), ["a", "b"]);
+}
+
+/// All that is known of a node's neighbours, in no order; rows are where they lie, and differ.
+fn facts(home: &Home, graph: &str, node: &[&str]) -> Vec<String> {
+    let document = home.run(&[&["neighbors", graph, "--both", "--json"], node].concat()).exits(0).json();
+    let mut facts: Vec<String> =
+        document["neighbors"].as_array().unwrap().iter().map(serde_json::Value::to_string).collect();
+    facts.sort();
+    facts
+}
+
+#[test]
+fn a_carry_gives_the_neighbours_of_the_graph_that_it_speaks_of() {
+    let home = Home::new();
+    let social = crate::support::social().unwrap();
+    home.run(&["convert", &social, "social.parq"]).exits(0);
+    let cases: [&[&str]; 5] = [
+        &["--type", "person", "1007"],
+        &["--type", "person", "--row", "7"],
+        &["--type", "city", "Lisbon"],
+        &["--type", "post", "--row", "3"],
+        &["--type", "person", "1007", "--edge", "knows"],
+    ];
+    for node in cases {
+        let expected = facts(&home, &social, node);
+        assert!(!expected.is_empty(), "{node:?}");
+        assert_eq!(facts(&home, "social.parq", node), expected, "{node:?}");
+    }
+    let done = home.run(&["neighbors", "social.parq", "--type", "city", "Atlantis"]);
+    assert!(done.exits(3).err.contains("there is no node"));
+    // And a NOCK graph that lies in GraphAr: by its names.
+    home.write("people.csv", crate::support::PEOPLE);
+    home.run(&["convert", "people.csv", "people.parq"]).exits(0);
+    home.run(&["convert", "people.parq", "people", "--to", "graphar"]).exits(0);
+    for node in [&["ada"][..], &["--row", "0"], &["ada", "--edge", "knows"]] {
+        assert_eq!(facts(&home, "people", node), facts(&home, "people.parq", node), "{node:?}");
+    }
 }

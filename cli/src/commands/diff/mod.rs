@@ -93,10 +93,19 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
             let more = of(found.differing - named, "more element");
             screen.plain(&format!("and {more}; --limit {} names them", found.differing), None);
         }
+        if let (Some(format), None) = (shared_view(&left, &right), args.seen_as) {
+            screen.line("", &format!("--as {} compares both as {format} holds them", format.id()));
+        }
     }
     console.show(&screen)?;
     console.document(&Document::new(args, &found))?;
     Ok(Answer::yes_if(same))
+}
+
+/// Where the graphs are of two formats: the one that the right one lies in, whose view of both is often what is asked for
+/// when nothing travels beside the data.
+fn shared_view(left: &Opened, right: &Opened) -> Option<Format> {
+    (left.format_of_graph() != right.format_of_graph()).then_some(right.format)
 }
 
 fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {

@@ -126,6 +126,7 @@ impl<'a> Asked<'a> {
     /// When the node does not exist or the edges cannot be read.
     pub fn neighbors(&self, sides: Option<[Option<Side>; 2]>, limit: usize) -> Result<Found> {
         let mut found = Found::default();
+        let mut asked = false;
         for (number, edge) in self.graph.edges.iter().enumerate() {
             let other = |fixed: &str| self.relation.is_some_and(|wanted| wanted != fixed);
             if edge.relation.fixed().is_some_and(other) {
@@ -140,10 +141,14 @@ impl<'a> Asked<'a> {
                 if near != self.ty {
                     continue;
                 }
+                asked = true;
                 for batch in self.source.neighbors(number, self.node, side)? {
                     self.add(batch, (side, far, sides.is_none()), limit, &mut found)?;
                 }
             }
+        }
+        if !asked {
+            keys::must_exist(self.source, self.ty, self.node)?;
         }
         Ok(found)
     }
@@ -208,9 +213,15 @@ impl<'a> Asked<'a> {
 
 /// Which rows are loops; nothing when none is.
 fn loops(batch: &EdgeBatch) -> Vec<bool> {
-    let (Ends::Rows(sources), Ends::Rows(targets)) = (&batch.source, &batch.target) else { return Vec::new() };
-    let loops: Vec<bool> =
-        sources.values().iter().zip(targets.values()).map(|(source, target)| source == target).collect();
+    let loops: Vec<bool> = match (&batch.source, &batch.target) {
+        (Ends::Rows(sources), Ends::Rows(targets)) => {
+            sources.values().iter().zip(targets.values()).map(|(source, target)| source == target).collect()
+        }
+        (Ends::Keys(sources), Ends::Keys(targets)) if sources.data_type() == targets.data_type() => {
+            (0..batch.rows).map(|row| sources.slice(row, 1) == targets.slice(row, 1)).collect()
+        }
+        _ => Vec::new(),
+    };
     if loops.contains(&true) { loops } else { Vec::new() }
 }
 

@@ -1,10 +1,13 @@
 //! Keys of a few nodes that are known by their rows.
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use isomorph::model::{Batch, KeyKind, Request, Source, Tables};
-use isomorph::{Error, Result};
+use isomorph::model::{Batch, KeyKind, NodeId, Request, Source, Tables};
+use isomorph::{Error, Kind, Result};
 
 /// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read.
 ///
@@ -48,6 +51,39 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
     take(keys.as_ref(), &at, None).map_err(broken)
 }
 
+/// Fails unless the node is there. For nodes whose type has no edges to look among: reads the keys of the type.
+///
+/// # Errors
+/// [`Kind::NotFound`] when it is not; when keys cannot be read.
+pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
+    let numbered = source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row);
+    let row = match node {
+        NodeId::Row(row) => Some(row),
+        NodeId::Key(key) if numbered => key.parse().ok(),
+        NodeId::Key(_) => None,
+    };
+    let mut is_there = false;
+    for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
+        part.read(&mut |batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            is_there |= match (node, row, &nodes.keys) {
+                (_, Some(row), _) => (nodes.start..nodes.start.saturating_add(nodes.rows as u64)).contains(&row),
+                (NodeId::Key(key), None, Some(keys)) => {
+                    let names = cast(keys, &DataType::Utf8).map_err(broken)?;
+                    names.as_string::<i32>().iter().any(|name| name == Some(key))
+                }
+                _ => false,
+            };
+            Ok(())
+        })?;
+    }
+    match (is_there, node) {
+        (true, _) => Ok(()),
+        (false, NodeId::Key(key)) => Err(Error::new(Kind::NotFound, format!("there is no node {key:?}"))),
+        (false, NodeId::Row(row)) => Err(Error::new(Kind::NotFound, format!("there is no node in row {row}"))),
+    }
+}
+
 /// The part of `sorted` from `start` to before `end`.
 fn within(sorted: &[u64], start: u64, end: u64) -> &[u64] {
     let from = sorted.partition_point(|row| *row < start);
@@ -64,7 +100,6 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use arrow_array::Int64Array;
-    use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
     use isomorph::model::{Graph, Key, MemoryGraph, NodeBatch, NodeType};
 
@@ -83,6 +118,11 @@ mod tests {
         let keys = of_rows(&source, 0, &UInt64Array::from(vec![5, 0, 3, 0])).unwrap();
         assert_eq!(keys.as_primitive::<Int64Type>().values(), &[15, 10, 13, 10]);
         assert!(of_rows(&source, 0, &UInt64Array::from(vec![6])).is_err());
+        for (node, is_there) in
+            [(NodeId::Row(5), true), (NodeId::Row(6), false), (NodeId::Key("14"), true), (NodeId::Key("4"), false)]
+        {
+            assert_eq!(must_exist(&source, 0, node).is_ok(), is_there, "{node:?}");
+        }
         assert_eq!(of_rows(&source, 0, &UInt64Array::from(Vec::<u64>::new())).unwrap().len(), 0);
     }
 }

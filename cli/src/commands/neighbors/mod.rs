@@ -48,10 +48,14 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
         _ => None,
     };
     let asked =
-        Asked::new(opened.native.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
+        Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
     let found = asked.neighbors(sides, args.limit.get())?;
 
-    console.show(&screen(&asked, &found.neighbors, found.more, console))?;
+    let mut screen = screen(&asked, &found.neighbors, found.more, console);
+    if found.neighbors.is_empty() && sides.is_none() {
+        screen.line("", "--in shows the edges that reach it");
+    }
+    console.show(&screen)?;
     let node = NodeDocument { ty: asked.type_name(), key, row: args.row };
     console.document(&Document { path: &args.path, node, neighbors: &found.neighbors, more: found.more })?;
     Ok(Answer::Yes)

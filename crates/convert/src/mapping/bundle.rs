@@ -11,11 +11,11 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray, UInt32Array, UInt64Array, new_null_array,
 };
 use arrow_schema::DataType;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
-    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelColumn, NodeBatch, Part,
-    Property, Relations, Request, Run, Source, Tables, ValueKind, json, well_known,
+    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch,
+    NodeId, Part, Property, Relations, Request, Run, Side, Source, Tables, ValueKind, json, well_known,
 };
 
 use super::declare::declared;
@@ -110,6 +110,28 @@ impl Bundled {
         })
     }
 
+    /// The type of a node of the one table, and the node in it.
+    fn typed_id<'n>(&self, node: NodeId<'n>) -> Result<(usize, NodeId<'n>)> {
+        let missing = |node: String| Error::new(Kind::NotFound, format!("there is no node {node}"));
+        let (ty, node) = match node {
+            NodeId::Row(row) => {
+                let ty = self.bases.partition_point(|base| *base <= row).checked_sub(1);
+                let ty = ty.ok_or_else(|| missing(format!("in row {row}")))?;
+                return Ok((ty, NodeId::Row(row - self.bases.get(ty).copied().unwrap_or_default())));
+            }
+            NodeId::Key(name) => {
+                let own = |(ty, slots): (usize, &NodeSlots)| Some((ty, name.strip_prefix(slots.prefix.as_str())?));
+                self.bundling.nodes.iter().enumerate().find_map(own).ok_or_else(|| missing(format!("{name:?}")))?
+            }
+        };
+        let keyless = self.bundling.typed.nodes.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        match (keyless, node.parse()) {
+            (true, Ok(row)) => Ok((ty, NodeId::Row(row))),
+            (true, Err(_)) => Err(missing(format!("{node:?}"))),
+            (false, _) => Ok((ty, NodeId::Key(node))),
+        }
+    }
+
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
         match ends {
             Ends::Rows(rows) => {
@@ -189,6 +211,24 @@ impl Source for Bundled {
     fn end_form(&self, _ty: usize) -> EndForm {
         let rows = (0..self.bundling.edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
         if rows { EndForm::Rows } else { EndForm::Keys }
+    }
+
+    /// The edges of the node, of every type that has it on this side.
+    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let (ty, node) = self.typed_id(node)?;
+        let mut found = Vec::new();
+        for (number, edge) in self.bundling.typed.edges.iter().enumerate() {
+            let near = match side {
+                Side::Out => edge.source,
+                Side::In => edge.target,
+            };
+            if near == ty {
+                for batch in self.inner.neighbors(number, node, side)? {
+                    found.push(self.edges(batch)?);
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn about(&self) -> About {

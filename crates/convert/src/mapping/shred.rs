@@ -9,12 +9,12 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
-use isomorph_error::{Error, Place, Result, Rule, Severity};
+use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
 use isomorph_model::json::Members;
 use isomorph_model::type_name::ITEM;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, LabelVocabulary,
-    NodeBatch, Part, Property, Request, Source, Tables, ValueKind, json,
+    NodeBatch, NodeId, Part, Property, Request, Side, Source, Tables, ValueKind, json,
 };
 
 use super::json_in::JsonColumn;
@@ -81,6 +81,21 @@ impl Shredded {
 
     fn stranger(&self, name: &str) -> Error {
         Error::broken(&CARRY_FITS, format!("{name:?} belongs to none of the node types"))
+    }
+
+    /// The bundled name of a node of type `ty`, or its row there.
+    fn bundled_id(&self, ty: usize, node: NodeId<'_>) -> Result<BundledId> {
+        let (Some(slots), Some(typed)) = (self.bundling.nodes.get(ty), self.bundling.typed.nodes.get(ty)) else {
+            return Err(Error::usage("no such node type"));
+        };
+        match node {
+            NodeId::Key(key) => Ok(BundledId::Name(format!("{}{key}", slots.prefix))),
+            NodeId::Row(row) if typed.key.kind == KeyKind::Row => Ok(BundledId::Name(format!("{}{row}", slots.prefix))),
+            NodeId::Row(row) if typed.rows.is_some_and(|rows| row >= rows) => {
+                Err(Error::new(Kind::NotFound, format!("there is no row {row} of {}", typed.name)))
+            }
+            NodeId::Row(row) => Ok(BundledId::Row(self.bases.get(ty).copied().unwrap_or_default().saturating_add(row))),
+        }
     }
 
     /// Nodes of all types, or of one.
@@ -273,6 +288,12 @@ impl Shredded {
             properties,
         })
     }
+}
+
+/// A node of the one table.
+enum BundledId {
+    Name(String),
+    Row(u64),
 }
 
 /// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
@@ -517,6 +538,30 @@ impl Source for Shredded {
             _ if self.bundling.nodes.len() == 1 => self.inner.end_form(0),
             _ => EndForm::Keys,
         }
+    }
+
+    /// The edges of the node that the bundled table has, as far as they are of this type.
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let ty = self.bundling.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let near = match side {
+            Side::Out => ty.source,
+            Side::In => ty.target,
+        };
+        let batches = match self.bundled_id(near, node)? {
+            BundledId::Name(name) => self.inner.neighbors(0, NodeId::Key(&name), side)?,
+            BundledId::Row(row) => self.inner.neighbors(0, NodeId::Row(row), side)?,
+        };
+        let mut found = Vec::new();
+        for batch in &batches {
+            self.edges(batch, Some(edge), &mut |batch| {
+                found.extend(match batch {
+                    Batch::Edges(edges) => Some(edges),
+                    _ => None,
+                });
+                Ok(())
+            })?;
+        }
+        Ok(found)
     }
 
     fn about(&self) -> About {

@@ -142,3 +142,13 @@ fn json_has_plan_and_certificate() {
     assert!(plan["certificate"].is_null());
     assert_eq!(plan["plan"]["sorts"].as_array().unwrap().len(), 2);
 }
+
+#[test]
+fn a_layout_that_the_published_library_cannot_use_is_warned_of_before_it_is_written() {
+    let home = Home::with_people();
+    let convert = |rows: &str| {
+        home.run(&["convert", "people.csv", "large", "--to", "graphar", "--vertex-chunk", rows, "--plan"]).exits(0)
+    };
+    assert!(convert("131072").err.contains("GAR-META-CHUNK-LARGE"));
+    assert_eq!(convert("131071").err, "");
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
 use isomorph_storage::Location;
@@ -54,6 +54,8 @@ pub struct Plan {
     pub target: Graph,
     /// Digests of the source, where a survey has read it already.
     pub digested: Option<Digested>,
+    /// What readers will hold against the layout that was asked for.
+    pub findings: Findings,
     /// Wall time that planning took, in seconds: a survey reads the whole source.
     pub seconds: f64,
 }
@@ -98,6 +100,7 @@ impl Plan {
             mapping: Mapping::default(),
             target: graph.clone(),
             digested: None,
+            findings: to.cautions(&options.write),
             seconds: 0.0,
         };
         let write = options.write.fitted(graph, destination.file_name(), resources);

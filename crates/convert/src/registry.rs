@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
-use isomorph_error::{Error, Kind, Result, Rule};
+use isomorph_error::{Error, Findings, Kind, Result, Rule};
 use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
 use isomorph_model::{Graph, Property, Sink, Source, Written};
@@ -178,6 +178,14 @@ impl Format {
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
             Format::Nock => None,
+        }
+    }
+
+    /// What readers will hold against a layout, whatever the graph.
+    pub(crate) fn cautions(self, options: &WriteOptions) -> Findings {
+        match self {
+            Format::GraphAr => options.graphar.findings(),
+            Format::Nock => Findings::default(),
         }
     }
 

@@ -37,8 +37,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     if !args.plan {
         probe(&destination, directory, args.replace)?;
     }
-    let about = opened.native.about();
-    console.warn(&about.findings);
+    let mut findings = opened.native.about().findings;
+    console.warn(&findings);
 
     let bars = Bars::new(interrupt.clone());
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
@@ -46,6 +46,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;
+    console.warn(&plan.findings);
+    findings.merge(plan.findings.clone());
     let certificate = match args.plan {
         true => None,
         false => {
@@ -56,13 +58,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             Some(certificate)
         }
     };
-    console.document(&document::Document::new(
-        &args.destination,
-        &plan,
-        &cost,
-        certificate.as_ref(),
-        &about.findings,
-    ))?;
+    console.document(&document::Document::new(&args.destination, &plan, &cost, certificate.as_ref(), &findings))?;
     Ok(Answer::Yes)
 }
 

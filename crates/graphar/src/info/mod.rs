@@ -11,6 +11,7 @@ mod read;
 mod tests;
 mod version;
 
+pub(crate) use check::REFERENCE_VERTEX_CHUNK;
 pub(crate) use check::refuse;
 pub use group::{PropertyGroup, PropertyInfo};
 pub use kinds::{AdjListType, FileType, ListItem, ValueType};

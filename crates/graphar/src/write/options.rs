@@ -1,8 +1,10 @@
 //! How a graph is written.
 
+use isomorph_error::{Findings, Place};
 use isomorph_tables::Compression;
 
-use crate::info::{AdjListType, FileType, Version};
+use crate::info::{AdjListType, FileType, REFERENCE_VERTEX_CHUNK, Version};
+use crate::rules;
 
 /// Vertices of a chunk unless something else is asked for. The specification recommends 2^18; the published C++ library
 /// reads the offsets of a chunk wrongly beyond 131,071.
@@ -48,6 +50,17 @@ pub struct WriteOptions {
     pub version: Version,
     /// Threads that encode; by default as many as there are processors.
     pub threads: Option<usize>,
+}
+
+impl WriteOptions {
+    /// What the published library will hold against a graph that is written so.
+    pub fn findings(&self) -> Findings {
+        let mut findings = Findings::default();
+        if let Some(rows) = self.vertex_chunk.filter(|rows| *rows > REFERENCE_VERTEX_CHUNK) {
+            findings.push(&rules::META_CHUNK_LARGE, format!("{rows} vertices"), Place::field("chunk_size"));
+        }
+        findings
+    }
 }
 
 impl Default for WriteOptions {

@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod capability;
+pub mod layout;
+mod members;
+mod options;
+mod read;
+pub mod rules;
+mod table;
+mod validate;
+
+pub use capability::CAPABILITY;
+pub use layout::{Layout, detect};
+pub use options::OpenOptions;
+pub use read::Annnet;

@@ -1,0 +1,171 @@
+//! Tables of attributes: every column but the key is a property.
+
+use std::ops::Range;
+
+use arrow_array::{Array, BooleanArray, StringArray, UInt32Array};
+use arrow_schema::DataType;
+use arrow_select::filter::filter;
+use arrow_select::take::take;
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::{Columns, Property};
+use isomorph_storage::{Budget, Reservation};
+
+use super::ids::{self, ENTRY_BYTES, IdMap};
+use crate::layout::column;
+use crate::rules;
+use crate::table::{Cells, Table, TableBatches};
+
+/// Columns that pandas adds for its index.
+const INDEX_PREFIX: &str = "__index_level_";
+
+/// The attribute columns of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attributes {
+    columns: Vec<String>,
+    pub properties: Vec<Property>,
+}
+
+impl Attributes {
+    /// The columns of `table` that are not among `keys`; those called like something `reserved` get another name.
+    pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Attributes {
+        let mut attributes = Attributes::default();
+        for field in table.schema().fields() {
+            let name = field.name().as_str();
+            if keys.contains(&name) || name.starts_with(INDEX_PREFIX) {
+                continue;
+            }
+            let mut shown = name.to_owned();
+            while reserved.contains(&shown.as_str()) {
+                let place = Place::file(&table.name).in_field(name);
+                findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place);
+                shown.push_str("_attribute");
+            }
+            // A column of nulls only has lost its type; text is what most attributes are.
+            let data_type = Some(field.data_type().clone()).filter(|own| *own != DataType::Null);
+            attributes.columns.push(name.to_owned());
+            attributes.properties.push(Property::new(shown, data_type.unwrap_or(DataType::Utf8)));
+        }
+        attributes
+    }
+
+    /// Names of the columns in the table.
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(String::as_str).collect()
+    }
+
+    /// The columns of `cells`, one for each property.
+    pub fn columns(&self, cells: &Cells) -> Columns {
+        let column = |name: &String| cells.raw(name).filter(|column| *column.data_type() != DataType::Null).cloned();
+        self.columns.iter().map(column).map(|column| column.filter(|all| all.null_count() < all.len())).collect()
+    }
+
+    /// The columns of some rows of `cells`; a null stands for a row that is not there.
+    pub fn take(&self, cells: &Cells, rows: &UInt32Array) -> Result<Columns> {
+        let all = self.columns(cells).into_iter();
+        all.map(|column| column.map(|column| take(column.as_ref(), rows, None)).transpose())
+            .map(|column| column.map_err(|error| Error::malformed(error.to_string()).caused_by(error)))
+            .map(|column| column.map(|column| column.filter(|all| all.null_count() < all.len())))
+            .collect()
+    }
+
+    /// Nothing, for so many properties.
+    pub fn absent(&self) -> Columns {
+        vec![None; self.properties.len()]
+    }
+}
+
+/// The attributes of edges: beside the edges when both tables are in one order, by id otherwise.
+pub(crate) struct EdgeAttributes {
+    pub attributes: Attributes,
+    source: Source,
+}
+
+enum Source {
+    None,
+    Beside(Table),
+    ById { cells: Cells, rows: IdMap<u32>, _held: Reservation },
+}
+
+impl EdgeAttributes {
+    /// Finds out how the attributes of `edges` are to be had.
+    ///
+    /// # Errors
+    /// When a table cannot be read, or has to be held and does not fit the budget.
+    pub fn open(table: Option<Table>, edges: &Table, budget: &Budget, findings: &mut Findings) -> Result<Self> {
+        let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
+        let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
+        let attributes = Attributes::of(&table, &[column::EDGE_ID], &[column::WEIGHT], findings);
+        if attributes.columns.is_empty() {
+            return Ok(none);
+        }
+        if is_beside(&table, edges)? {
+            return Ok(EdgeAttributes { attributes, source: Source::Beside(table) });
+        }
+        let (cells, mut held) = table.read(&[], budget)?;
+        let ids = cells.text(column::EDGE_ID)?;
+        held.grow(ids.len() as u64 * ENTRY_BYTES)?;
+        // Of several rows for one edge the last one counts, as in the published library.
+        let rows = (0..ids.len()).filter(|&row| ids.is_valid(row)).map(|row| (ids::hash(ids.value(row)), row as u32));
+        let rows = rows.collect();
+        Ok(EdgeAttributes { attributes, source: Source::ById { cells, rows, _held: held } })
+    }
+
+    /// The attributes of a range of rows of the edge table; nothing is read when `wanted` is false.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn reader(&self, rows: Range<u64>, batch_rows: usize, wanted: bool) -> Result<AttributeReader<'_>> {
+        let batches = match &self.source {
+            Source::Beside(table) if wanted => Some(table.batches(&self.attributes.names(), rows, batch_rows)?),
+            _ => None,
+        };
+        Ok(AttributeReader { all: self, batches, wanted })
+    }
+}
+
+/// Attributes of edges, batch by batch.
+pub(crate) struct AttributeReader<'a> {
+    all: &'a EdgeAttributes,
+    batches: Option<TableBatches>,
+    wanted: bool,
+}
+
+impl AttributeReader<'_> {
+    /// The attributes of the next `rows` rows, of which those of `mask` are wanted, whose ids are `ids`.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn next(&mut self, rows: usize, mask: Option<&BooleanArray>, ids: &StringArray) -> Result<Columns> {
+        let attributes = &self.all.attributes;
+        match (&self.all.source, &mut self.batches) {
+            (Source::Beside(_), Some(batches)) => {
+                let cells = batches.take_rows(rows)?;
+                let columns = cells.map_or_else(|| attributes.absent(), |cells| attributes.columns(&cells));
+                let Some(mask) = mask else { return Ok(columns) };
+                let filtered = columns.into_iter().map(|column| column.map(|column| filter(&column, mask)).transpose());
+                filtered.map(|column| column.map_err(|error| Error::malformed(error.to_string()))).collect()
+            }
+            (Source::ById { cells, rows, .. }, _) if self.wanted => {
+                let found = ids.iter().map(|id| rows.get(&ids::hash(id.unwrap_or_default())).copied());
+                attributes.take(cells, &found.collect())
+            }
+            _ => Ok(attributes.absent()),
+        }
+    }
+}
+
+/// Whether row by row both tables speak of the same edge.
+fn is_beside(table: &Table, edges: &Table) -> Result<bool> {
+    if table.rows() != edges.rows() {
+        return Ok(false);
+    }
+    let mut own = table.batches(&[column::EDGE_ID], 0..table.rows(), 1 << 16)?;
+    for cells in edges.batches(&[column::EDGE_ID], 0..edges.rows(), 1 << 16)? {
+        let ids = cells?.text(column::EDGE_ID)?;
+        match own.take_rows(ids.len())? {
+            Some(cells) if cells.text(column::EDGE_ID)? == ids => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}

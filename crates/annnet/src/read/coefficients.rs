@@ -1,0 +1,67 @@
+//! Explicit coefficients of members of edges.
+
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Budget, Reservation};
+
+use super::entities::{Entities, Placement};
+use super::ids::{self, ENTRY_BYTES, IdMap};
+use super::layers::Layers;
+use crate::layout::column;
+use crate::rules;
+use crate::table::Table;
+
+/// Coefficients by edge. Each is that of every role its entity has in the edge: the published library reads them so,
+/// whatever it meant when it wrote them.
+#[derive(Debug, Default)]
+pub(crate) struct Coefficients {
+    edges: IdMap<Vec<(Placement, f64)>>,
+    _held: Option<Reservation>,
+}
+
+impl Coefficients {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// When it is not sound or does not fit the budget.
+    pub fn read(
+        table: &Table,
+        entities: &Entities,
+        layers: &Layers,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<Coefficients> {
+        let columns = [column::EDGE_ID, column::ENTITY_ID, column::LAYER_ID, column::COEFFICIENT];
+        let (cells, mut held) = table.read(&columns, budget)?;
+        held.grow(cells.rows() as u64 * (ENTRY_BYTES + 24))?;
+        let edge = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        let entity = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
+        let (layer, values) = (cells.integers(column::LAYER_ID)?, cells.floats(column::COEFFICIENT)?);
+        let mut coefficients = Coefficients { _held: Some(held), ..Coefficients::default() };
+        for row in (0..cells.rows()).filter(|&row| values.is_valid(row)) {
+            let place = || Place::file(&table.name).row(row as u64);
+            let layer = layer.is_valid(row).then(|| layers.at(layer.value(row))).transpose();
+            let layer = layer.map_err(|error| error.at(place().in_field(column::LAYER_ID)))?;
+            let list = coefficients.edges.entry(ids::hash(edge.value(row))).or_default();
+            match entities.resolve(entity.value(row), layer) {
+                Some(placement) => list.push((placement, values.value(row))),
+                None => {
+                    let message = format!("{:?} is no member of {:?}", entity.value(row), edge.value(row));
+                    findings.push(&rules::COEFFICIENT_MEMBER, message, place());
+                }
+            }
+        }
+        Ok(coefficients)
+    }
+
+    /// Whether the edge whose id has this hash has some.
+    pub fn has(&self, edge: u128) -> bool {
+        !self.edges.is_empty() && self.edges.contains_key(&edge)
+    }
+
+    /// The coefficient of a member; 0 when others of the edge have one; nothing when none has.
+    pub fn of(&self, edge: u128, member: Option<Placement>) -> Option<f64> {
+        let list = self.edges.get(&edge)?;
+        Some(list.iter().rev().find(|(own, _)| Some(*own) == member).map_or(0.0, |(_, value)| *value))
+    }
+}

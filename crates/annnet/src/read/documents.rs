@@ -1,0 +1,69 @@
+//! What belongs to the graph and to no element.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, new_null_array};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::Document;
+use isomorph_model::json::push_string;
+use isomorph_model::schema::DocumentBody;
+use isomorph_storage::{Budget, Reservation};
+
+use super::json;
+use super::manifest::Manifest;
+use crate::layout::{document, file};
+use crate::members::{DOCUMENT_BYTES, Members};
+use crate::table::Table;
+
+/// The documents of a graph, and the memory that its history takes.
+///
+/// # Errors
+/// When a file is not sound or too large.
+pub(crate) fn read(
+    members: &Members,
+    manifest: &Manifest,
+    (active, default): (&str, &str),
+    budget: &Budget,
+) -> Result<(Vec<Document>, Option<Reservation>)> {
+    let mut documents = Vec::new();
+    let mut add = |name: &str, body| documents.push(Document { name: name.to_owned(), body });
+    let quoted = |text: &str| {
+        let mut out = String::new();
+        push_string(&mut out, text);
+        DocumentBody::Json(out)
+    };
+    let word = |value: Option<bool>| value.map_or("null".to_owned(), |value| value.to_string());
+    add(document::DIRECTED, DocumentBody::Json(word(manifest.directed)));
+    add(document::GRAPH_VERSION, DocumentBody::Json(manifest.graph_version.clone().unwrap_or("null".to_owned())));
+    add(document::ACTIVE_SLICE, quoted(active));
+    add(document::DEFAULT_SLICE, quoted(default));
+    let files =
+        [(document::POLICIES, file::POLICIES), (document::SNAPSHOTS, file::SNAPSHOTS), (document::UNS, file::UNS)];
+    for (name, file) in files {
+        if let Some(text) = members.text(file, DOCUMENT_BYTES)? {
+            json::check(&text, file)?;
+            add(name, DocumentBody::Json(text));
+        }
+    }
+    let Some(table) = Table::find(members, file::HISTORY)? else { return Ok((documents, None)) };
+    let (cells, held) = table.read(&[], budget)?;
+    let typed = |column: &ArrayRef| match column.data_type() {
+        // A column of nulls only has lost its type.
+        DataType::Null => new_null_array(&DataType::Utf8, column.len()),
+        _ => Arc::clone(column),
+    };
+    let columns: Vec<ArrayRef> = cells.batch.columns().iter().map(typed).collect();
+    let fields = cells
+        .batch
+        .schema()
+        .fields()
+        .iter()
+        .zip(&columns)
+        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true))
+        .collect::<Vec<_>>();
+    let history = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(|error| Error::malformed(error.to_string()).at(Place::file(file::HISTORY)))?;
+    documents.push(Document { name: document::HISTORY.to_owned(), body: DocumentBody::Table(history) });
+    Ok((documents, Some(held)))
+}

@@ -1,0 +1,160 @@
+//! Edges with two ends.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, StructArray, UInt32Array};
+use arrow_schema::{DataType, Field, Fields};
+use arrow_select::filter::filter_record_batch;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{Batch, EdgeBatch, Ends, Part, well_known};
+
+use super::Annnet;
+use super::edges::{Class, resolve};
+use super::entities::Placement;
+use super::ids;
+use super::layers::LayerColumns;
+use crate::layout::{column, word};
+use crate::table::Cells;
+
+/// The edges with two ends of one part of the table.
+pub(crate) struct EdgePart<'a> {
+    pub annnet: &'a Annnet,
+    pub group: usize,
+    /// Keys and ends only.
+    pub ends_only: bool,
+    pub batch_rows: usize,
+}
+
+/// The columns of edges, as the table names them.
+pub(crate) const COLUMNS: [&str; 8] = [
+    column::EDGE_ID,
+    column::WEIGHT,
+    column::DIRECTED,
+    column::KIND,
+    column::SOURCE,
+    column::TARGET,
+    column::SOURCE_LAYER,
+    column::TARGET_LAYER,
+];
+
+impl Part for EdgePart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let edges = &self.annnet.edges;
+        let Some(rows) = edges.groups.get(self.group).cloned() else { return Ok(()) };
+        let batch_rows = self.batch_rows.max(1);
+        let mut attributes = self.annnet.edge_attributes.reader(rows.clone(), batch_rows, !self.ends_only)?;
+        let mut start = rows.start;
+        for cells in edges.table.batches(&COLUMNS, rows, batch_rows)? {
+            let cells = cells?;
+            let len = cells.rows();
+            let mask = edges.mask(Class::TwoEnded, start..start + len as u64);
+            let cells = masked(cells, mask.as_ref())?;
+            let keys = cells.text(column::EDGE_ID)?;
+            let mut properties = vec![(!self.ends_only).then(|| weights(&cells)).transpose()?];
+            properties.extend(attributes.next(len, mask.as_ref(), &keys)?);
+            if cells.rows() > 0 {
+                let batch = self
+                    .batch(&cells, keys, properties)
+                    .map_err(|error| error.at(Place::file(&edges.table.name).row(start)))?;
+                take(Batch::Edges(batch))?;
+            }
+            start += len as u64;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.annnet.edges.groups.get(self.group).map(|rows| rows.end - rows.start)
+    }
+}
+
+impl EdgePart<'_> {
+    fn batch(&self, cells: &Cells, keys: StringArray, properties: Vec<Option<ArrayRef>>) -> Result<EdgeBatch> {
+        let (source, target) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
+        let layers = match self.annnet.is_layered() {
+            true => Some((
+                self.details(cells, &keys, &source, column::SOURCE_LAYER)?,
+                self.details(cells, &keys, &target, column::TARGET_LAYER)?,
+            )),
+            false => None,
+        };
+        Ok(EdgeBatch {
+            ty: 0,
+            rows: cells.rows(),
+            relations: None,
+            source: Ends::Keys(Arc::new(source)),
+            target: Ends::Keys(Arc::new(target)),
+            layers,
+            directed: directions(cells, self.annnet.manifest.is_directed())?,
+            keys: Some(Arc::new(keys)),
+            properties,
+        })
+    }
+
+    /// Layers of ends, with their coefficients where edges have some.
+    fn details(&self, cells: &Cells, keys: &StringArray, ends: &StringArray, layer: &str) -> Result<ArrayRef> {
+        let known = self.annnet.known();
+        let numbers = cells.integers(layer)?;
+        let layers = match known.layers.is_flat() {
+            true => UInt32Array::new_null(ends.len()),
+            false => (0..ends.len()).map(|row| self.layer(ends, &numbers, row)).collect::<Result<UInt32Array>>()?,
+        };
+        let lists = self.annnet.layer_columns.column(&layers)?;
+        if !self.annnet.edges.has_coefficients {
+            return Ok(lists);
+        }
+        let coefficient = |row: usize| -> Result<Option<f64>> {
+            let edge = ids::hash(keys.value(row));
+            if !known.coefficients.has(edge) {
+                return Ok(None);
+            }
+            let end: Option<Placement> = resolve(known, Some(ends.value(row)), &numbers, row)?;
+            Ok(known.coefficients.of(edge, end))
+        };
+        let coefficients = (0..ends.len()).map(coefficient).collect::<Result<Float64Array>>()?;
+        let fields = Fields::from(vec![
+            Field::new(word::LAYER, LayerColumns::data_type(), true),
+            Field::new(well_known::COEFFICIENT, DataType::Float64, true),
+        ]);
+        let both = StructArray::try_new(fields, vec![lists, Arc::new(coefficients)], None);
+        Ok(Arc::new(both.map_err(|error| Error::malformed(error.to_string()).caused_by(error))?))
+    }
+
+    fn layer(&self, ends: &StringArray, numbers: &Int64Array, row: usize) -> Result<Option<u32>> {
+        let known = self.annnet.known();
+        if numbers.is_valid(row) {
+            return known.layers.at(numbers.value(row)).map(Some);
+        }
+        Ok(known.entities.resolve(ends.value(row), None).map(|placement| placement.layer))
+    }
+}
+
+/// The rows of a mask.
+pub(crate) fn masked(cells: Cells, mask: Option<&BooleanArray>) -> Result<Cells> {
+    let Some(mask) = mask else { return Ok(cells) };
+    let batch = filter_record_batch(&cells.batch, mask).map_err(|error| Error::malformed(error.to_string()))?;
+    Ok(Cells { name: cells.name, batch })
+}
+
+/// Weights; 1 where none is stated.
+pub(crate) fn weights(cells: &Cells) -> Result<ArrayRef> {
+    let weights = cells.floats(column::WEIGHT)?;
+    Ok(match weights.null_count() {
+        0 => Arc::new(weights),
+        _ => Arc::new(Float64Array::from_iter_values(weights.iter().map(|weight| weight.unwrap_or(1.0)))),
+    })
+}
+
+/// Directions: the row's, else the graph's; an edge that is an entity has none unless it states one.
+pub(crate) fn directions(cells: &Cells, default: bool) -> Result<Option<BooleanArray>> {
+    let stated = cells.booleans(column::DIRECTED)?;
+    if stated.null_count() == 0 {
+        return Ok(Some(stated));
+    }
+    let kinds = cells.text(column::KIND)?;
+    let entity = |row: usize| {
+        kinds.is_valid(row) && matches!(kinds.value(row), word::NODE_EDGE | word::VERTEX_EDGE | word::EDGE_PLACEHOLDER)
+    };
+    let directed = stated.iter().enumerate().map(|(row, stated)| Some(stated.unwrap_or(default && !entity(row))));
+    Ok(Some(directed.collect()))
+}

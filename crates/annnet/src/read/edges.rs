@@ -1,0 +1,256 @@
+//! One pass over all edges that settles what each of them is.
+
+use std::ops::Range;
+
+use arrow_array::{Array, BooleanArray, Int64Array};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Budget, Reservation};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::coefficients::Coefficients;
+use super::entities::{Entities, Placement};
+use super::hyperedges::Hyperedges;
+use super::ids::{self, ENTRY_BYTES, IdMap};
+use super::layers::Layers;
+use crate::layout::{column, word};
+use crate::rules;
+use crate::table::Table;
+
+/// What a row of the edge table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    /// An edge with two ends.
+    TwoEnded,
+    /// A hyperedge, whatever the number of its members.
+    Hyperedge,
+    /// An entity without ends.
+    Placeholder,
+    /// An edge that should have two ends and has not.
+    OneSided,
+}
+
+impl Class {
+    /// Those that become hyperedge types, in their order.
+    pub const OTHERS: [Class; 3] = [Class::Hyperedge, Class::Placeholder, Class::OneSided];
+
+    /// Name of the type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::TwoEnded => word::EDGE,
+            Class::Hyperedge => word::HYPEREDGE,
+            Class::Placeholder => word::PLACEHOLDER,
+            Class::OneSided => word::ONE_SIDED,
+        }
+    }
+}
+
+/// A number of ids, and the sum of their hashes: equal for equal sets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct IdSum {
+    pub count: u64,
+    sum: u128,
+}
+
+impl IdSum {
+    pub fn add(&mut self, hash: u128) {
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(hash);
+    }
+
+    fn merge(&mut self, other: IdSum) {
+        self.count += other.count;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+/// The edge table, settled.
+pub(crate) struct Edges {
+    pub table: Table,
+    /// Rows of each part.
+    pub groups: Vec<Range<u64>>,
+    /// Rows of hyperedges, placeholders, one-sided edges; ascending.
+    others: [Vec<u64>; 3],
+    /// Edges that have not two ends, by the hashes of their ids.
+    class_of: IdMap<Class>,
+    /// All ids.
+    pub ids: IdSum,
+    /// Whether edges with two ends have explicit coefficients.
+    pub has_coefficients: bool,
+    _held: Reservation,
+}
+
+/// What an edge's ends are compared with.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub entities: &'a Entities,
+    pub layers: &'a Layers,
+    pub hyperedges: &'a Hyperedges,
+    pub coefficients: &'a Coefficients,
+}
+
+/// What one part of the table holds.
+#[derive(Default)]
+struct Found {
+    others: Vec<(u64, Class, u128)>,
+    ids: IdSum,
+    has_coefficients: bool,
+    findings: Findings,
+}
+
+impl Edges {
+    /// Settles the edges of `table`.
+    ///
+    /// # Errors
+    /// When the table is not sound, a layer is none, or the budget is too small.
+    pub fn settle(table: Table, known: Known<'_>, budget: &Budget, findings: &mut Findings) -> Result<Edges> {
+        for name in [column::EDGE_ID, column::COL_IDX] {
+            if !table.has(name) {
+                return Err(crate::table::Cells::empty(&table.name).missing(name));
+            }
+        }
+        let groups = table.groups();
+        let found = groups.clone().into_par_iter().map(|rows| settle_part(&table, rows, known));
+        let found = found.collect::<Result<Vec<Found>>>()?;
+        let others: usize = found.iter().map(|part| part.others.len()).sum();
+        let held = budget.reserve(others as u64 * (ENTRY_BYTES + 8))?;
+        let mut edges = Edges {
+            table,
+            groups,
+            others: Default::default(),
+            class_of: IdMap::default(),
+            ids: IdSum::default(),
+            has_coefficients: false,
+            _held: held,
+        };
+        let mut hyperedges = 0;
+        for part in found {
+            edges.ids.merge(part.ids);
+            edges.has_coefficients |= part.has_coefficients;
+            findings.merge(part.findings);
+            for (row, class, id) in part.others {
+                hyperedges += u64::from(class == Class::Hyperedge && known.hyperedges.get(id).is_some());
+                edges.class_of.insert(id, class);
+                if let Some(at) = Class::OTHERS.iter().position(|other| *other == class) {
+                    edges.others[at].push(row);
+                }
+            }
+        }
+        let unused = (known.hyperedges.len() as u64).saturating_sub(hyperedges);
+        if unused > 0 {
+            let message = format!("{unused} rows are of no edge of kind hyper");
+            findings.push(&rules::HYPEREDGE, message, Place::file(crate::layout::file::HYPEREDGES));
+        }
+        Ok(edges)
+    }
+
+    /// Rows of a class, ascending; those of edges with two ends are all the others.
+    pub fn rows_of(&self, class: Class) -> &[u64] {
+        let at = Class::OTHERS.iter().position(|other| *other == class);
+        at.and_then(|at| self.others.get(at)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Number of rows of a class.
+    pub fn count(&self, class: Class) -> u64 {
+        match class {
+            Class::TwoEnded => self.ids.count - self.others.iter().map(|rows| rows.len() as u64).sum::<u64>(),
+            class => self.rows_of(class).len() as u64,
+        }
+    }
+
+    /// What the edge with this id is, if it is none with two ends. Whether it is there at all is not known here.
+    pub fn class_of(&self, id: u128) -> Class {
+        self.class_of.get(&id).copied().unwrap_or(Class::TwoEnded)
+    }
+
+    /// Which of the rows are of a class; nothing when all are.
+    pub fn mask(&self, class: Class, rows: Range<u64>) -> Option<BooleanArray> {
+        let len = (rows.end - rows.start) as usize;
+        let mut mask = vec![class == Class::TwoEnded; len];
+        let mut all = class == Class::TwoEnded;
+        for other in Class::OTHERS.into_iter().filter(|other| class == Class::TwoEnded || class == *other) {
+            for row in within(self.rows_of(other), &rows) {
+                mask[(row - rows.start) as usize] = class == other;
+                all = false;
+            }
+        }
+        (!all).then(|| BooleanArray::from(mask))
+    }
+}
+
+/// The part of sorted `rows` that lies in a range.
+pub(crate) fn within<'a>(rows: &'a [u64], range: &Range<u64>) -> &'a [u64] {
+    let start = rows.partition_point(|row| *row < range.start);
+    let end = rows.partition_point(|row| *row < range.end);
+    rows.get(start..end).unwrap_or_default()
+}
+
+fn settle_part(table: &Table, rows: Range<u64>, known: Known<'_>) -> Result<Found> {
+    let columns =
+        [column::EDGE_ID, column::KIND, column::SOURCE, column::TARGET, column::SOURCE_LAYER, column::TARGET_LAYER];
+    let mut found = Found { findings: Findings::keeping(8), ..Found::default() };
+    let mut start = rows.start;
+    for cells in table.batches(&columns, rows, 1 << 15)? {
+        let cells = cells?;
+        let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        let kinds = cells.text(column::KIND)?;
+        let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
+        let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
+        for row in 0..ids.len() {
+            let id = ids::hash(ids.value(row));
+            found.ids.add(id);
+            let place = || Place::file(&table.name).row(start + row as u64);
+            let mut class = match kinds.is_valid(row).then(|| kinds.value(row)) {
+                None | Some(word::BINARY | word::NODE_EDGE | word::VERTEX_EDGE) => Class::TwoEnded,
+                Some(word::HYPER) => Class::Hyperedge,
+                Some(word::EDGE_PLACEHOLDER) => Class::Placeholder,
+                Some(other) => {
+                    let message = format!("the kind {other:?} of {:?} is not known", ids.value(row));
+                    found.findings.push(&rules::EDGE_KIND, message, place().in_field(column::KIND));
+                    Class::TwoEnded
+                }
+            };
+            if class == Class::TwoEnded {
+                let mut missing = None;
+                for (name, ends, layers) in
+                    [(column::SOURCE, &sources, &of_source), (column::TARGET, &targets, &of_target)]
+                {
+                    let end = ends.is_valid(row).then(|| ends.value(row));
+                    if resolve(known, end, layers, row).map_err(|error| error.at(place()))?.is_none() {
+                        missing = Some((name, end));
+                    }
+                }
+                if let Some((name, end)) = missing {
+                    class = Class::OneSided;
+                    let what = end.map_or("is missing".to_owned(), |end| format!("{end:?} is no entity of its layer"));
+                    let message = format!("the {name} of {:?} {what}", ids.value(row));
+                    found.findings.push(&rules::EDGE_END, message, place().in_field(name));
+                }
+            }
+            match class {
+                Class::TwoEnded => found.has_coefficients |= known.coefficients.has(id),
+                Class::Hyperedge if known.hyperedges.get(id).is_none() => {
+                    let message = format!("the hyperedge {:?} has no members", ids.value(row));
+                    found.findings.push(&rules::HYPEREDGE, message, place());
+                }
+                _ => {}
+            }
+            if class != Class::TwoEnded {
+                found.others.push((start + row as u64, class, id));
+            }
+        }
+        start += ids.len() as u64;
+    }
+    Ok(found)
+}
+
+/// What an end of a row means.
+pub(crate) fn resolve(
+    known: Known<'_>,
+    end: Option<&str>,
+    layers: &Int64Array,
+    row: usize,
+) -> Result<Option<Placement>> {
+    let Some(end) = end else { return Ok(None) };
+    let layer = layers.is_valid(row).then(|| known.layers.at(layers.value(row))).transpose()?;
+    Ok(known.entities.resolve(end, layer))
+}

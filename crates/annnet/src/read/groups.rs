@@ -1,0 +1,210 @@
+//! Aspects, elementary layers, layers and slices, and the placements of nodes in layers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, StringArray, UInt32Array};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::batch::{GroupBatch, MembershipBatch};
+use isomorph_model::{Batch, Columns, Ends, Part};
+use isomorph_storage::{Budget, Reservation};
+
+use super::Annnet;
+use super::attributes::Attributes;
+use super::entities::{Entities, Placement};
+use super::layers::{Layers, tuples};
+use crate::layout::{Words, column, file, word};
+use crate::members::Members;
+use crate::rules;
+use crate::table::{Cells, Table};
+
+/// What is said of layers, beside who is in them.
+#[derive(Default)]
+pub(crate) struct LayerGroups {
+    /// Layers that are there, in the order of their numbers.
+    pub layers: Vec<u32>,
+    layer_attributes: HashMap<u32, String>,
+    placement_attributes: HashMap<Placement, u32>,
+    placement_texts: Option<StringArray>,
+    pub elementary: Attributes,
+    elementary_cells: Option<Cells>,
+    elementary_rows: HashMap<(String, String), u32>,
+    _held: Vec<Reservation>,
+}
+
+impl LayerGroups {
+    /// Reads the attributes of layers and placements. A flat graph has none.
+    ///
+    /// # Errors
+    /// When a table is not sound or does not fit the budget.
+    pub fn read(
+        members: &Members,
+        words: &Words,
+        layers: &Layers,
+        entities: &Entities,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<LayerGroups> {
+        let mut groups = LayerGroups::default();
+        if layers.is_flat() {
+            return Ok(groups);
+        }
+        let mut there = vec![false; layers.len()];
+        entities.placements.iter().for_each(|placement| there[placement.layer as usize] = true);
+        if let Some(table) = Table::find(members, file::LAYER_ATTRIBUTES)? {
+            let (cells, _) = table.read(&[column::LAYER_ID, column::ATTRIBUTES], budget)?;
+            let (ids, texts) = (cells.integers(column::LAYER_ID)?, cells.text(column::ATTRIBUTES)?);
+            for row in (0..cells.rows()).filter(|&row| ids.is_valid(row)) {
+                let place = || Place::file(&table.name).row(row as u64);
+                let layer = layers.at(ids.value(row)).map_err(|error| error.at(place()))?;
+                there[layer as usize] = true;
+                if texts.is_valid(row) {
+                    groups.layer_attributes.insert(layer, texts.value(row).to_owned());
+                }
+            }
+        }
+        if let Some(table) = Table::find(members, words.node_layer_attributes)? {
+            let (cells, held) = table.read(&[words.node_id, column::LAYER_ID, column::ATTRIBUTES], budget)?;
+            let (nodes, ids) = (cells.text(words.node_id)?, cells.integers(column::LAYER_ID)?);
+            for row in (0..cells.rows()).filter(|&row| nodes.is_valid(row)) {
+                let place = || Place::file(&table.name).row(row as u64);
+                let layer = ids.is_valid(row).then(|| layers.at(ids.value(row))).transpose();
+                let layer = layer.map_err(|error| error.at(place()))?;
+                match entities.resolve(nodes.value(row), layer) {
+                    Some(placement) => {
+                        groups.placement_attributes.insert(placement, row as u32);
+                    }
+                    None => {
+                        let message = format!("{:?} is not placed in this layer", nodes.value(row));
+                        findings.push(&rules::LAYER, message, place());
+                    }
+                }
+            }
+            groups.placement_texts = Some(cells.text(column::ATTRIBUTES)?);
+            groups._held.push(held);
+        }
+        groups.layers = (0..layers.len() as u32).filter(|layer| there[*layer as usize]).collect();
+        groups.read_elementary(members, layers, budget, findings)?;
+        Ok(groups)
+    }
+
+    fn read_elementary(
+        &mut self,
+        members: &Members,
+        layers: &Layers,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        let Some(table) = Table::find(members, file::ELEMENTARY_ATTRIBUTES)? else { return Ok(()) };
+        let keys = [column::LAYER_ID, column::ASPECT, column::ELEMENTARY];
+        self.elementary = Attributes::of(&table, &keys, &[], findings);
+        let (cells, held) = table.read(&[], budget)?;
+        let (ids, aspects) = (cells.text(column::LAYER_ID)?, cells.text(column::ASPECT)?);
+        let labels = cells.text(column::ELEMENTARY)?;
+        for row in 0..cells.rows() {
+            let key = match aspects.is_valid(row) && labels.is_valid(row) {
+                true => Some((aspects.value(row).to_owned(), labels.value(row).to_owned())),
+                // Older files have only the name that is shown, `aspect_label`: who it is must be found out.
+                false => pairs(layers).find(|(aspect, label)| {
+                    ids.is_valid(row)
+                        && ids.value(row).strip_prefix(aspect.as_str()).and_then(|rest| rest.strip_prefix('_'))
+                            == Some(label)
+                }),
+            };
+            match key {
+                Some(key) => {
+                    self.elementary_rows.insert(key, row as u32);
+                }
+                None => {
+                    let place = Place::file(&table.name).row(row as u64);
+                    findings.push(&rules::LAYER, "this elementary layer is not declared", place);
+                }
+            }
+        }
+        self.elementary_cells = Some(cells);
+        self._held.push(held);
+        Ok(())
+    }
+
+    fn elementary_columns(&self, layers: &Layers) -> Result<Columns> {
+        let rows = pairs(layers).map(|key| self.elementary_rows.get(&key).copied()).collect::<UInt32Array>();
+        match &self.elementary_cells {
+            Some(cells) => self.elementary.take(cells, &rows),
+            None => Ok(self.elementary.absent()),
+        }
+    }
+}
+
+/// All elementary layers: aspect and label.
+pub(crate) fn pairs(layers: &Layers) -> impl Iterator<Item = (String, String)> + '_ {
+    let of = |aspect: &super::layers::Aspect| {
+        let name = aspect.name.clone();
+        let labels = aspect.labels.clone().into_iter();
+        labels.map(move |label| (name.clone(), label))
+    };
+    layers.aspects.iter().flat_map(of)
+}
+
+/// All groups, and who is placed where.
+pub(crate) struct GroupPart<'a> {
+    pub annnet: &'a Annnet,
+    pub batch_rows: usize,
+}
+
+impl GroupPart<'_> {
+    fn kind(&self, kind: &str) -> Option<usize> {
+        self.annnet.graph.groups.iter().position(|own| own.kind == kind)
+    }
+
+    fn groups(
+        &self,
+        kind: &str,
+        keys: ArrayRef,
+        properties: Columns,
+        take: &mut dyn FnMut(Batch) -> Result<()>,
+    ) -> Result<()> {
+        match self.kind(kind) {
+            Some(kind) if !keys.is_empty() => take(Batch::Groups(GroupBatch { kind, start: 0, keys, properties })),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Part for GroupPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let (slices, attributes) = self.annnet.slices.groups()?;
+        self.groups(word::SLICE, Arc::new(slices), attributes, take)?;
+        let (layers, groups) = (&self.annnet.layers, &self.annnet.layer_groups);
+        if layers.is_flat() {
+            return Ok(());
+        }
+        let names = StringArray::from_iter_values(layers.aspects.iter().map(|aspect| &aspect.name));
+        let ordered: BooleanArray = layers.aspects.iter().map(|aspect| Some(aspect.ordered)).collect();
+        let texts: StringArray = layers.aspects.iter().map(|aspect| aspect.attributes.as_deref()).collect();
+        self.groups(word::ASPECT, Arc::new(names), vec![Some(Arc::new(ordered)), Some(Arc::new(texts))], take)?;
+        let keys: Vec<Vec<String>> = pairs(layers).map(|(aspect, label)| vec![aspect, label]).collect();
+        let keys = tuples(keys.iter().map(Vec::as_slice));
+        self.groups(word::ELEMENTARY, Arc::new(keys), groups.elementary_columns(layers)?, take)?;
+        let keys = self.annnet.layer_columns.column(&UInt32Array::from(groups.layers.clone()))?;
+        let texts = groups.layers.iter().map(|layer| groups.layer_attributes.get(layer).map(String::as_str));
+        self.groups(word::LAYER, keys, vec![Some(Arc::new(texts.collect::<StringArray>()))], take)?;
+        let Some(kind) = self.kind(word::LAYER) else { return Ok(()) };
+        for placements in self.annnet.entities.placements.chunks(self.batch_rows.max(1)) {
+            let nodes: UInt32Array = placements.iter().map(|placement| Some(placement.node)).collect();
+            let own: UInt32Array = placements.iter().map(|placement| Some(placement.layer)).collect();
+            let text = |placement: &Placement| {
+                let row = *groups.placement_attributes.get(placement)? as usize;
+                groups.placement_texts.as_ref().filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row))
+            };
+            let texts: StringArray = placements.iter().map(text).collect();
+            take(Batch::Memberships(MembershipBatch {
+                kind,
+                table: 0,
+                group: Ends::Keys(self.annnet.layer_columns.column(&own)?),
+                member: Ends::Keys(self.annnet.entities.keys_of(&nodes)?),
+                properties: vec![Some(Arc::new(texts))],
+            }))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! Members of hyperedges.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ListArray};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::json::{Value, value};
+use isomorph_storage::{Budget, Reservation};
+
+use super::entities::{Entities, Placement};
+use super::ids::{self, ENTRY_BYTES, IdMap};
+use super::json;
+use super::layers::Layers;
+use crate::layout::column;
+use crate::rules;
+use crate::table::Table;
+
+/// What a member is in its hyperedge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// On the source side of a directed hyperedge.
+    Head,
+    /// On the target side.
+    Tail,
+    /// Of an undirected one.
+    Member,
+}
+
+impl Role {
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Head => "head",
+            Role::Tail => "tail",
+            Role::Member => "member",
+        }
+    }
+}
+
+/// The definition of one hyperedge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Definition<'a> {
+    pub directed: bool,
+    pub members: &'a [(Placement, Role)],
+}
+
+/// The definitions of all hyperedges, by the hashes of their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Hyperedges {
+    rows: IdMap<u32>,
+    directed: Vec<bool>,
+    ends: Vec<usize>,
+    members: Vec<(Placement, Role)>,
+    _held: Option<Reservation>,
+}
+
+impl Hyperedges {
+    /// Reads the definitions.
+    ///
+    /// # Errors
+    /// When the table is not sound or does not fit the budget.
+    pub fn read(
+        table: &Table,
+        entities: &Entities,
+        layers: &Layers,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<Hyperedges> {
+        let columns = [column::EDGE_ID, column::DIRECTED, column::MEMBERS, column::HEAD, column::TAIL];
+        let (cells, mut held) = table.read(&columns, budget)?;
+        let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        let directed = cells.booleans(column::DIRECTED)?;
+        let lists = [
+            (Role::Member, column::MEMBERS, cells.lists(column::MEMBERS)?),
+            (Role::Head, column::HEAD, cells.lists(column::HEAD)?),
+            (Role::Tail, column::TAIL, cells.lists(column::TAIL)?),
+        ];
+        let texts: usize = lists.iter().map(|(_, _, list)| list.values().len()).sum();
+        held.grow(ids.len() as u64 * (ENTRY_BYTES + 16) + texts as u64 * 16)?;
+        let mut all = Hyperedges { _held: Some(held), ..Hyperedges::default() };
+        for row in 0..ids.len() {
+            // A direction that is not stated is none, as in the published library.
+            let directed = directed.is_valid(row) && directed.value(row);
+            for (role, name, list) in &lists {
+                let role = if directed { *role } else { Role::Member };
+                let place = || Place::file(&table.name).row(row as u64).in_field(*name);
+                for text in texts_of(list, row).flatten() {
+                    if json::string(text).is_some_and(|id| reads_as_json(&id)) {
+                        findings.push(&rules::HYPEREDGE_JSON, format!("the id of {text} reads as JSON"), place());
+                    }
+                    match end(text, entities, layers, &table.name)? {
+                        Some(placement) => all.members.push((placement, role)),
+                        None => {
+                            let message = format!("the member {text} of {:?} is no entity", ids.value(row));
+                            findings.push(&rules::HYPEREDGE_MEMBER, message, place());
+                        }
+                    }
+                }
+            }
+            all.directed.push(directed);
+            all.ends.push(all.members.len());
+            all.rows.insert(ids::hash(ids.value(row)), row as u32);
+        }
+        Ok(all)
+    }
+
+    /// Number of definitions.
+    pub fn len(&self) -> usize {
+        self.directed.len()
+    }
+
+    /// The definition of the edge whose id has this hash.
+    pub fn get(&self, edge: u128) -> Option<Definition<'_>> {
+        let row = *self.rows.get(&edge)? as usize;
+        let start = row.checked_sub(1).and_then(|row| self.ends.get(row)).copied().unwrap_or_default();
+        let members = self.members.get(start..*self.ends.get(row)?)?;
+        Some(Definition { directed: *self.directed.get(row)?, members })
+    }
+}
+
+/// The texts of one row of a list column.
+fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> {
+    let range = match list.is_valid(row) {
+        true => list.value_offsets()[row] as usize..list.value_offsets()[row + 1] as usize,
+        false => 0..0,
+    };
+    let values = list.values().as_string::<i32>();
+    range.map(move |at| values.is_valid(at).then(|| values.value(at)))
+}
+
+/// The end that a text means: JSON is decoded once, and what is no JSON is an id.
+fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<Placement>> {
+    match value(text) {
+        Ok(Value::Text(id)) => Ok(entities.resolve(&id, None)),
+        Ok(Value::Object(object)) => {
+            let (mut node, mut layer) = (None, None);
+            json::members(object, file, |name, value| {
+                match name {
+                    "node" => node = json::string(value).map(|node| node.into_owned()),
+                    "layer" => layer = Some(json::strings(value, file)?),
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            let Some(node) = node else { return Ok(entities.resolve(text, None)) };
+            match layer {
+                None => Ok(entities.resolve(&node, None)),
+                // A layer that nothing else names holds nobody.
+                Some(labels) => Ok(layers.find(&labels).and_then(|layer| entities.resolve(&node, Some(layer)))),
+            }
+        }
+        _ => Ok(entities.resolve(text, None)),
+    }
+}
+
+/// Whether the published library would decode an id a second time, and so lose it.
+fn reads_as_json(id: &str) -> bool {
+    !matches!(value(id), Err(_) | Ok(Value::Array(_) | Value::Object(_))) || json::check(id, "").is_ok()
+}

@@ -1,0 +1,99 @@
+//! The little JSON that a graph is described with. `NaN` and `Infinity` are taken as Python writes them.
+
+use std::borrow::Cow;
+
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::json::{self, Members, Value};
+
+use crate::rules;
+
+/// The error for JSON that is none.
+pub(crate) fn broken(file: &str, error: Error) -> Error {
+    let message = error.message().to_owned();
+    Error::broken(&rules::JSON, message).at(Place::file(file)).caused_by(error)
+}
+
+fn unexpected(file: &str, wanted: &str) -> Error {
+    Error::broken(&rules::JSON, format!("this should be {wanted}")).at(Place::file(file))
+}
+
+/// Fails unless `text` is one JSON value.
+pub(crate) fn check(text: &str, file: &str) -> Result<()> {
+    let mut values = 0;
+    json::items(&format!("[{text}\n]"), |_| {
+        values += 1;
+        Ok(())
+    })
+    .map_err(|error| broken(file, error))?;
+    if values == 1 { Ok(()) } else { Err(unexpected(file, "one JSON value")) }
+}
+
+/// Calls `each` with the name and the text of each member of an object.
+pub(crate) fn members(text: &str, file: &str, mut each: impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
+    if !text.trim_start().starts_with('{') {
+        return Err(unexpected(file, "a JSON object"));
+    }
+    let mut failed = None;
+    let read = Members::default().read(text, |name, value| {
+        each(name, value).map_err(|error| {
+            failed = Some(error);
+            Error::malformed("")
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => read.map_err(|error| broken(file, error)),
+    }
+}
+
+/// Calls `each` with the text of each item of an array.
+pub(crate) fn items(text: &str, file: &str, mut each: impl FnMut(&str) -> Result<()>) -> Result<()> {
+    if !text.trim_start().starts_with('[') {
+        return Err(unexpected(file, "a JSON array"));
+    }
+    let mut failed = None;
+    let read = json::items(text, |item| {
+        each(item).map_err(|error| {
+            failed = Some(error);
+            Error::malformed("")
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => read.map_err(|error| broken(file, error)),
+    }
+}
+
+/// A string, if that is what `text` is.
+pub(crate) fn string(text: &str) -> Option<Cow<'_, str>> {
+    match json::value(text) {
+        Ok(Value::Text(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// An array of strings.
+pub(crate) fn strings(text: &str, file: &str) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    items(text, file, |item| {
+        all.push(string(item).ok_or_else(|| unexpected(file, "a JSON string"))?.into_owned());
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// A boolean, if that is what `text` is.
+pub(crate) fn boolean(text: &str) -> Option<bool> {
+    match json::value(text) {
+        Ok(Value::Bool(value)) => Some(value),
+        _ => None,
+    }
+}
+
+/// A count, if that is what `text` is.
+pub(crate) fn count(text: &str) -> Option<u64> {
+    match json::value(text) {
+        Ok(Value::Integer(value)) => u64::try_from(value).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! Aspects, labels, and the layers that numbers stand for.
+
+use std::collections::HashMap;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, ListArray, UInt32Array};
+use arrow_schema::{DataType, Field};
+use arrow_select::take::take;
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::type_name::ITEM;
+
+use super::json;
+use crate::layout::{file, word};
+use crate::members::{DOCUMENT_BYTES, Members};
+use crate::rules;
+
+/// One aspect of a multilayer graph.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Aspect {
+    pub name: String,
+    /// Labels in the order of their declaration.
+    pub labels: Vec<String>,
+    /// Whether that order means something.
+    pub ordered: bool,
+    /// Attributes, a JSON object.
+    pub attributes: Option<String>,
+}
+
+/// The layers of a graph, each once. A flat graph has none but the placeholder.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    pub aspects: Vec<Aspect>,
+    tuples: Vec<Vec<String>>,
+    numbers: HashMap<Vec<String>, u32>,
+    /// For each position in the file its layer.
+    dictionary: Vec<u32>,
+}
+
+/// The layer that stands for none.
+pub(crate) const PLACEHOLDER: u32 = 0;
+
+impl Layers {
+    /// Layers of a graph with these aspects, without any but the placeholder.
+    pub fn new(aspects: Vec<Aspect>) -> Layers {
+        let mut layers = Layers { aspects, tuples: Vec::new(), numbers: HashMap::new(), dictionary: Vec::new() };
+        let rank = layers.aspects.len().max(1);
+        layers.intern(&vec![word::NO_LAYER.to_owned(); rank]);
+        layers
+    }
+
+    /// Reads aspects and the dictionary of layers.
+    ///
+    /// # Errors
+    /// When a file is not sound.
+    pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
+        let mut layers = Layers::new(aspects(members)?);
+        let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
+            layers.dictionary.push(PLACEHOLDER);
+            return Ok(layers);
+        };
+        json::members(&text, file::LAYER_DICT, |name, value| {
+            if name != "layers" {
+                return Ok(());
+            }
+            json::items(value, file::LAYER_DICT, |item| {
+                let number = layers.intern(&json::strings(item, file::LAYER_DICT)?);
+                layers.dictionary.push(number);
+                Ok(())
+            })
+        })?;
+        for at in 0..layers.tuples.len() {
+            if let Some(what) = layers.misfit(at) {
+                findings.push(&rules::LAYER, what, Place::file(file::LAYER_DICT));
+            }
+        }
+        Ok(layers)
+    }
+
+    /// Whether there is one layer only, which nobody names.
+    pub fn is_flat(&self) -> bool {
+        self.aspects.is_empty()
+    }
+
+    /// Number of layers, the placeholder counted.
+    pub fn len(&self) -> usize {
+        self.tuples.len()
+    }
+
+    /// The labels of a layer.
+    pub fn labels(&self, layer: u32) -> &[String] {
+        self.tuples.get(layer as usize).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The layer at a position of the dictionary.
+    ///
+    /// # Errors
+    /// When there is no such position.
+    pub fn at(&self, id: i64) -> Result<u32> {
+        let found = usize::try_from(id).ok().and_then(|id| self.dictionary.get(id)).copied();
+        found.ok_or_else(|| {
+            let message = format!("layer {id} is not among the {} of structure/layer_dict.json", self.dictionary.len());
+            Error::broken(&rules::LAYER_ID, message)
+        })
+    }
+
+    /// The number of a layer, which is known from now on. The one-element placeholder stands for that of any rank.
+    pub fn intern(&mut self, labels: &[String]) -> u32 {
+        if let Some(number) = self.find(labels) {
+            return number;
+        }
+        let number = self.tuples.len() as u32;
+        self.numbers.insert(labels.to_vec(), number);
+        self.tuples.push(labels.to_vec());
+        number
+    }
+
+    /// The number of a layer that is known.
+    pub fn find(&self, labels: &[String]) -> Option<u32> {
+        match labels {
+            [only] if only == word::NO_LAYER && !self.tuples.is_empty() => Some(PLACEHOLDER),
+            _ => self.numbers.get(labels).copied(),
+        }
+    }
+
+    /// What keeps a layer from fitting the aspects.
+    fn misfit(&self, at: usize) -> Option<String> {
+        let labels = self.tuples.get(at)?;
+        if at == PLACEHOLDER as usize {
+            return None;
+        }
+        if labels.len() != self.aspects.len() {
+            return Some(format!(
+                "the layer {labels:?} has {} labels for {} aspects",
+                labels.len(),
+                self.aspects.len()
+            ));
+        }
+        let mut pairs = self.aspects.iter().zip(labels);
+        let known = |aspect: &Aspect, label: &String| label == word::NO_LAYER || aspect.labels.contains(label);
+        let (aspect, label) = pairs.find(|(aspect, label)| !known(aspect, label))?;
+        Some(format!("the label {label:?} of {labels:?} is not one of the aspect {:?}", aspect.name))
+    }
+
+    /// All layers as lists of labels.
+    fn lists(&self) -> ListArray {
+        tuples(self.tuples.iter().map(Vec::as_slice))
+    }
+
+    /// A way to write layers into columns.
+    pub fn columns(&self) -> LayerColumns {
+        LayerColumns(std::sync::Arc::new(self.lists()))
+    }
+}
+
+/// Writes layers as lists of labels.
+#[derive(Debug, Clone)]
+pub(crate) struct LayerColumns(ArrayRef);
+
+impl LayerColumns {
+    /// A column of layers; a missing one is null.
+    pub fn column(&self, layers: &UInt32Array) -> Result<ArrayRef> {
+        take(self.0.as_ref(), layers, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+    }
+
+    /// The type of such a column.
+    pub fn data_type() -> DataType {
+        isomorph_model::type_name::list_of(DataType::Utf8)
+    }
+}
+
+/// Lists of labels.
+pub(crate) fn tuples<'a>(all: impl Iterator<Item = &'a [String]>) -> ListArray {
+    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(Field::new(ITEM, DataType::Utf8, true));
+    for labels in all {
+        labels.iter().for_each(|label| builder.values().append_value(label));
+        builder.append(true);
+    }
+    builder.finish()
+}
+
+/// Aspects with their labels and attributes; none in a flat graph.
+fn aspects(members: &Members) -> Result<Vec<Aspect>> {
+    let mut aspects: Vec<Aspect> = Vec::new();
+    let Some(text) = members.text(file::LAYERS, DOCUMENT_BYTES)? else { return Ok(aspects) };
+    let mut labels: Vec<(String, Vec<String>)> = Vec::new();
+    json::members(&text, file::LAYERS, |name, value| {
+        match name {
+            "aspects" => {
+                let names = json::strings(value, file::LAYERS)?;
+                aspects = names.into_iter().map(|name| Aspect { name, ..Aspect::default() }).collect();
+            }
+            "elem_layers" => json::members(value, file::LAYERS, |aspect, value| {
+                let mut found = json::strings(value, file::LAYERS)?;
+                found.retain(|label| label != word::NO_LAYER);
+                labels.push((aspect.to_owned(), found));
+                Ok(())
+            })?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    // Older versions name the placeholder as the only aspect of a flat graph.
+    if aspects.len() == 1 && aspects.iter().all(|aspect| aspect.name == word::NO_LAYER) {
+        return Ok(Vec::new());
+    }
+    for (name, found) in labels {
+        if let Some(aspect) = aspects.iter_mut().find(|aspect| aspect.name == name) {
+            aspect.labels = found;
+        }
+    }
+    let Some(text) = members.text(file::ASPECT_ATTRIBUTES, DOCUMENT_BYTES)? else { return Ok(aspects) };
+    json::members(&text, file::ASPECT_ATTRIBUTES, |name, value| {
+        let Some(aspect) = aspects.iter_mut().find(|aspect| aspect.name == name) else { return Ok(()) };
+        let mut kept = String::new();
+        json::members(value, file::ASPECT_ATTRIBUTES, |name, value| {
+            if name == word::ORDERED_KEY {
+                aspect.ordered = json::boolean(value).unwrap_or(false);
+                return Ok(());
+            }
+            kept.push(if kept.is_empty() { '{' } else { ',' });
+            isomorph_model::json::push_string(&mut kept, name);
+            kept.push(':');
+            kept.push_str(value);
+            Ok(())
+        })?;
+        if !kept.is_empty() {
+            kept.push('}');
+            aspect.attributes = Some(kept);
+        }
+        Ok(())
+    })?;
+    Ok(aspects)
+}

@@ -1,0 +1,93 @@
+//! `manifest.json`.
+
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::limits;
+
+use super::json;
+use crate::layout::file;
+use crate::members::Members;
+use crate::rules;
+
+/// Keys that some version writes. Others are remembered.
+const KNOWN: [&str; 16] = [
+    "format",
+    "version",
+    "created",
+    "annnet_version",
+    "graph_version",
+    "directed",
+    "matrix_shape",
+    "incidence_stored",
+    "counts",
+    "slices",
+    "active_slice",
+    "default_slice",
+    "compression",
+    "encoding",
+    "schema_version",
+    "checksum",
+];
+
+/// What the manifest says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Manifest {
+    /// Direction of edges that state none; nothing is directed.
+    pub directed: Option<bool>,
+    /// Counter of changes, as JSON.
+    pub graph_version: Option<String>,
+    pub active_slice: Option<String>,
+    pub default_slice: Option<String>,
+    pub annnet_version: Option<String>,
+    pub version: Option<String>,
+    pub created: Option<String>,
+    pub compression: Option<String>,
+    /// Counts by name.
+    pub counts: Vec<(String, u64)>,
+    /// Keys that no version writes, with their JSON: what a rewrite keeps.
+    pub unknown: Vec<(String, String)>,
+}
+
+impl Manifest {
+    /// Reads the manifest; what is missing in it is a finding.
+    ///
+    /// # Errors
+    /// When there is none, or it is no JSON object.
+    pub fn read(members: &Members, findings: &mut Findings) -> Result<Manifest> {
+        members.file(file::MANIFEST)?;
+        let text = members.text(file::MANIFEST, limits::MANIFEST_BYTES)?.unwrap_or_default();
+        let mut manifest = Manifest::default();
+        let mut missing = vec!["directed", "graph_version", "active_slice", "default_slice"];
+        json::members(&text, file::MANIFEST, |name, value| {
+            missing.retain(|key| *key != name);
+            let text = || json::string(value).map(|text| text.into_owned());
+            match name {
+                "directed" => manifest.directed = json::boolean(value),
+                "graph_version" => manifest.graph_version = Some(value.trim().to_owned()),
+                "active_slice" => manifest.active_slice = text(),
+                "default_slice" => manifest.default_slice = text(),
+                "annnet_version" => manifest.annnet_version = text(),
+                "version" => manifest.version = text(),
+                "created" => manifest.created = text(),
+                "compression" => manifest.compression = text(),
+                "counts" if value.trim_start().starts_with('{') => {
+                    json::members(value, file::MANIFEST, |name, value| {
+                        manifest.counts.extend(json::count(value).map(|count| (name.to_owned(), count)));
+                        Ok(())
+                    })?;
+                }
+                name if !KNOWN.contains(&name) => manifest.unknown.push((name.to_owned(), value.to_owned())),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        for key in missing {
+            findings.push(&rules::MANIFEST, "the key is missing", Place::file(file::MANIFEST).in_field(key));
+        }
+        Ok(manifest)
+    }
+
+    /// Whether an edge that states no direction has one.
+    pub fn is_directed(&self) -> bool {
+        self.directed.unwrap_or(true)
+    }
+}

@@ -1,0 +1,23 @@
+//! Reading a graph.
+
+mod attributes;
+mod coefficients;
+mod documents;
+mod edge_part;
+mod edges;
+mod entities;
+mod graph;
+mod groups;
+mod hyperedges;
+mod ids;
+mod json;
+mod layers;
+mod manifest;
+mod nodes;
+mod open;
+mod other_part;
+mod slice_part;
+mod slices;
+mod source;
+
+pub use open::Annnet;

@@ -1,0 +1,173 @@
+//! Opening a graph.
+
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::Graph;
+use isomorph_storage::{Location, Reservation};
+
+use super::attributes::EdgeAttributes;
+use super::coefficients::Coefficients;
+use super::documents;
+use super::edges::{Class, Edges, Known};
+use super::entities::Entities;
+use super::graph::{Parts, describe};
+use super::groups::LayerGroups;
+use super::hyperedges::Hyperedges;
+use super::layers::{LayerColumns, Layers};
+use super::manifest::Manifest;
+use super::nodes::NodeTable;
+use super::slices::Slices;
+use crate::layout::{Layout, Words, file, not_annnet, word};
+use crate::members::Members;
+use crate::table::Table;
+use crate::{OpenOptions, rules};
+
+/// An opened annnet graph.
+///
+/// ```no_run
+/// use isomorph_annnet::{Annnet, OpenOptions};
+/// use isomorph_model::Source;
+/// use isomorph_storage::Location;
+///
+/// let annnet = Annnet::open(&Location::parse("graph.annnet")?, &OpenOptions::default())?;
+/// println!("{:?} nodes", annnet.graph().node_rows());
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct Annnet {
+    pub(crate) layout: Layout,
+    pub(crate) words: Words,
+    pub(crate) members: Members,
+    pub(crate) manifest: Manifest,
+    pub(crate) layers: Layers,
+    pub(crate) layer_columns: LayerColumns,
+    pub(crate) entities: Entities,
+    pub(crate) nodes: NodeTable,
+    pub(crate) hyperedges: Hyperedges,
+    pub(crate) coefficients: Coefficients,
+    pub(crate) edges: Edges,
+    pub(crate) edge_attributes: EdgeAttributes,
+    /// The hyperedge types that there are.
+    pub(crate) others: Vec<Class>,
+    pub(crate) slices: Slices,
+    pub(crate) layer_groups: LayerGroups,
+    pub(crate) graph: Graph,
+    /// What was noticed while opening.
+    pub(crate) noticed: Findings,
+    _history: Option<Reservation>,
+}
+
+impl Annnet {
+    /// Opens a directory. Reads everything but edges, their attributes and memberships; of edges it reads kinds and ends.
+    ///
+    /// # Errors
+    /// When nothing is there, it is no annnet graph, a file is not sound, or what has to be held does not fit the budget.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Annnet> {
+        let members = Members::open(location)?;
+        let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
+        Annnet::of(members, layout, options)
+    }
+
+    fn of(members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
+        let budget = &options.budget;
+        let words = layout.words();
+        let mut noticed = Findings::keeping(8);
+        if layout == Layout::V1 {
+            return Err(isomorph_error::Error::unsupported("annnet files of 0.1.0 to 0.2.0 are not read yet"));
+        }
+        let manifest = Manifest::read(&members, &mut noticed)?;
+        let layers = Layers::read(&members, &mut noticed)?;
+        let index = Table::open(members.file(file::ENTITY_INDEX)?)?;
+        let presence = Table::find(&members, words.presence)?;
+        let presence = presence.as_ref().map(|table| (table, words.node_id));
+        let entities = Entities::read(&index, presence, &layers, budget)?;
+        let hyperedges = match Table::find(&members, file::HYPEREDGES)? {
+            Some(table) => Hyperedges::read(&table, &entities, &layers, budget, &mut noticed)?,
+            None => Hyperedges::default(),
+        };
+        let coefficients = match Table::find(&members, file::COEFFICIENTS)? {
+            Some(table) => Coefficients::read(&table, &entities, &layers, budget, &mut noticed)?,
+            None => Coefficients::default(),
+        };
+        let node_table = Table::find(&members, words.node_table)?;
+        let nodes = NodeTable::read(node_table.as_ref(), words.node_id, &entities, budget, &mut noticed)?;
+        let known =
+            Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients: &coefficients };
+        let table = Table::open(members.file(file::EDGES)?)?;
+        let edges = Edges::settle(table, known, budget, &mut noticed)?;
+        let edge_table = Table::find(&members, words.edge_table)?;
+        let edge_attributes = EdgeAttributes::open(edge_table, &edges.table, budget, &mut noticed)?;
+        let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
+        let default = manifest.default_slice.clone().unwrap_or_else(|| word::DEFAULT.to_owned());
+        let slices = Slices::read(&members, &words, &default, (&entities, &edges), budget, &mut noticed)?;
+        let active = slices.active(manifest.active_slice.as_deref(), &default, &mut noticed);
+        let layer_groups = LayerGroups::read(&members, &words, &layers, &entities, budget, &mut noticed)?;
+        let (documents, history) = documents::read(&members, &manifest, (&active, &default), budget)?;
+        for name in [
+            words.edge_table,
+            file::SLICE_ATTRIBUTES,
+            file::EDGE_SLICE_ATTRIBUTES,
+            file::REGISTRY,
+            file::EDGE_MEMBERSHIPS,
+        ] {
+            if !members.has(name)? {
+                noticed.push(&rules::MEMBER, "the file is missing", Place::file(name));
+            }
+        }
+        let graph = describe(Parts {
+            nodes: entities.len() as u64,
+            node_properties: nodes.properties(),
+            edges: &edges,
+            edge_attributes: &edge_attributes.attributes,
+            others: &others,
+            is_layered: !layers.is_flat() || edges.has_coefficients,
+            layers: &layers,
+            elementary: &layer_groups.elementary,
+            slices: &slices,
+            documents,
+        });
+        Ok(Annnet {
+            layout,
+            words,
+            members,
+            manifest,
+            layer_columns: layers.columns(),
+            layers,
+            entities,
+            nodes,
+            hyperedges,
+            coefficients,
+            edges,
+            edge_attributes,
+            others,
+            slices,
+            layer_groups,
+            graph,
+            noticed,
+            _history: history,
+        })
+    }
+
+    /// What ends of edges are compared with.
+    pub(crate) fn known(&self) -> Known<'_> {
+        Known {
+            entities: &self.entities,
+            layers: &self.layers,
+            hyperedges: &self.hyperedges,
+            coefficients: &self.coefficients,
+        }
+    }
+
+    /// Whether ends of edges have layers, or coefficients.
+    pub(crate) fn is_layered(&self) -> bool {
+        !self.layers.is_flat() || self.edges.has_coefficients
+    }
+
+    /// The layout of the files.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Keys of the manifest that no version of annnet writes, with their JSON: what a rewrite should keep.
+    pub fn unknown_keys(&self) -> &[(String, String)] {
+        &self.manifest.unknown
+    }
+}

@@ -1,0 +1,286 @@
+//! Slices: named sets of nodes and edges.
+
+use std::collections::HashMap;
+
+use arrow_array::{Array, Float64Array, StringArray, UInt32Array};
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Budget, Reservation};
+
+use super::attributes::Attributes;
+use super::edges::{Edges, IdSum};
+use super::entities::Entities;
+use super::ids::{self, ENTRY_BYTES, IdMap};
+use crate::layout::{Words, column, file, word};
+use crate::members::Members;
+use crate::rules;
+use crate::table::{Cells, Table};
+
+/// Rows of a batch while slices are settled.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// The slices of a graph; memberships stay in their tables.
+pub(crate) struct Slices {
+    /// Ids in the order of the registry.
+    pub names: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// The slice that everything is in.
+    pub all: Option<u32>,
+    pub attributes: Attributes,
+    cells: Option<Cells>,
+    rows: UInt32Array,
+    /// Values of edges in slices.
+    pub pairs: Pairs,
+    /// Memberships of nodes.
+    pub nodes: Option<Table>,
+    /// Memberships of edges.
+    pub edges: Option<Table>,
+    /// Edges that some table of slices names; whether they are there.
+    known: IdMap<bool>,
+    held: Reservation,
+}
+
+/// Weights and attributes of edges in slices.
+#[derive(Default)]
+pub(crate) struct Pairs {
+    pub attributes: Attributes,
+    pub cells: Option<Cells>,
+    pub weights: Option<Float64Array>,
+    rows: IdMap<u32>,
+    /// Rows whose edge is not listed as a member.
+    pub unlisted: Vec<u32>,
+    _held: Option<Reservation>,
+}
+
+impl Pairs {
+    fn read(table: &Table, budget: &Budget, findings: &mut Findings) -> Result<Pairs> {
+        let keys = [column::SLICE_ID, column::EDGE_ID, column::WEIGHT];
+        let attributes = Attributes::of(table, &keys, &[], findings);
+        let (cells, mut held) = table.read(&[], budget)?;
+        held.grow(cells.rows() as u64 * ENTRY_BYTES)?;
+        let (slices, edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
+        let present = (0..cells.rows()).filter(|&row| slices.is_valid(row) && edges.is_valid(row));
+        let rows = present.map(|row| (ids::hash_pair(slices.value(row), edges.value(row)), row as u32)).collect();
+        let weights = Some(cells.floats(column::WEIGHT)?);
+        Ok(Pairs { attributes, cells: Some(cells), weights, rows, unlisted: Vec::new(), _held: Some(held) })
+    }
+
+    /// The row of an edge in a slice.
+    pub fn row(&self, slice: &str, edge: &str) -> Option<u32> {
+        if self.rows.is_empty() { None } else { self.rows.get(&ids::hash_pair(slice, edge)).copied() }
+    }
+}
+
+impl Slices {
+    /// Settles the slices: which there are, whether one holds everything, which named edges are there.
+    ///
+    /// # Errors
+    /// When a table is not sound or does not fit the budget.
+    pub fn read(
+        members: &Members,
+        words: &Words,
+        default: &str,
+        (entities, edges): (&Entities, &Edges),
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<Slices> {
+        let mut slices = Slices {
+            names: Vec::new(),
+            numbers: HashMap::new(),
+            all: None,
+            attributes: Attributes::default(),
+            cells: None,
+            rows: UInt32Array::new_null(0),
+            pairs: Pairs::default(),
+            nodes: Table::find(members, words.memberships)?,
+            edges: Table::find(members, file::EDGE_MEMBERSHIPS)?,
+            known: IdMap::default(),
+            held: budget.reserve(0)?,
+        };
+        if let Some(table) = Table::find(members, file::REGISTRY)? {
+            let (cells, _held) = table.read(&[column::SLICE_ID], budget)?;
+            cells.ids(column::SLICE_ID, &rules::SLICE_UNKNOWN)?.iter().flatten().for_each(|name| {
+                slices.number(name);
+            });
+        }
+        if slices.numbers.is_empty() || !slices.numbers.contains_key(default) {
+            slices.number(default);
+        }
+        if let Some(table) = Table::find(members, file::EDGE_SLICE_ATTRIBUTES)? {
+            slices.pairs = Pairs::read(&table, budget, findings)?;
+        }
+        slices.settle(default, words, entities, edges, findings)?;
+        slices.attributes(members, budget, findings)?;
+        Ok(slices)
+    }
+
+    /// The number of a slice, which is there from now on.
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The number of a slice that is there.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Whether an edge that a slice names is there.
+    pub fn knows(&self, edge: u128) -> bool {
+        self.known.get(&edge).copied().unwrap_or(false)
+    }
+
+    fn settle(
+        &mut self,
+        default: &str,
+        words: &Words,
+        entities: &Entities,
+        edges: &Edges,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        let (mut of_nodes, mut of_edges, mut every_node) = (IdSum::default(), IdSum::default(), IdSum::default());
+        entities.keys.iter().flatten().for_each(|id| every_node.add(ids::hash(id)));
+        if let Some(table) = self.nodes.clone() {
+            self.each(&table, words.node_id, findings, |slices, _, slice, id| {
+                if slice == default {
+                    of_nodes.add(ids::hash(id));
+                }
+                slices.held.grow(0)
+            })?;
+        }
+        let mut listed = vec![false; self.pairs.cells.as_ref().map_or(0, Cells::rows)];
+        if let Some(table) = self.edges.clone() {
+            self.each(&table, column::EDGE_ID, findings, |slices, _, slice, id| {
+                if let Some(pair) = slices.pairs.row(slice, id) {
+                    listed[pair as usize] = true;
+                }
+                match slice == default {
+                    true => of_edges.add(ids::hash(id)),
+                    false => slices.name_edge(ids::hash(id))?,
+                }
+                Ok(())
+            })?;
+        }
+        if of_nodes == every_node && of_edges == edges.ids {
+            self.all = self.find(default);
+        } else if let Some(table) = self.edges.clone() {
+            self.each(&table, column::EDGE_ID, &mut Findings::default(), |slices, _, slice, id| {
+                if slice == default { slices.name_edge(ids::hash(id)) } else { Ok(()) }
+            })?;
+        }
+        if let Some(cells) = self.pairs.cells.clone() {
+            let (slices, ids) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
+            for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
+                self.name_edge(ids::hash(ids.value(row)))?;
+                // Attributes of what is nowhere are passed over.
+                if !listed[row] && self.find(slices.value(row)).is_some() {
+                    let message = format!("{:?} is not listed in {:?}", ids.value(row), slices.value(row));
+                    findings.push(&rules::SLICE_UNLISTED, message, Place::file(&cells.name).row(row as u64));
+                    self.pairs.unlisted.push(row as u32);
+                }
+            }
+        }
+        self.find_edges(edges)
+    }
+
+    /// Calls `each` with number and name of the slice, and the member, of each row.
+    fn each(
+        &mut self,
+        table: &Table,
+        member: &str,
+        findings: &mut Findings,
+        mut each: impl FnMut(&mut Slices, u32, &str, &str) -> Result<()>,
+    ) -> Result<()> {
+        let mut start = 0;
+        for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), BATCH_ROWS)? {
+            let cells = cells?;
+            let (slices, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
+            let mut last: Option<(&str, u32)> = None;
+            for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && members.is_valid(row)) {
+                let slice = slices.value(row);
+                let number = match last {
+                    Some((name, number)) if name == slice => number,
+                    _ => {
+                        if self.find(slice).is_none() {
+                            let place = Place::file(&table.name).row(start + row as u64);
+                            findings.push(&rules::SLICE_UNKNOWN, format!("{slice:?} is not registered"), place);
+                        }
+                        self.number(slice)
+                    }
+                };
+                last = Some((slice, number));
+                each(self, number, slice, members.value(row))?;
+            }
+            start += cells.rows() as u64;
+        }
+        Ok(())
+    }
+
+    fn name_edge(&mut self, edge: u128) -> Result<()> {
+        if let std::collections::hash_map::Entry::Vacant(entry) = self.known.entry(edge) {
+            entry.insert(false);
+            self.held.grow(ENTRY_BYTES)?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which of the named edges are there.
+    fn find_edges(&mut self, edges: &Edges) -> Result<()> {
+        // When everything is in one slice, its rows were compared already.
+        if self.known.is_empty() {
+            return Ok(());
+        }
+        let table = &edges.table;
+        for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
+            for id in cells?.text(column::EDGE_ID)?.iter().flatten() {
+                if let Some(known) = self.known.get_mut(&ids::hash(id)) {
+                    *known = true;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn attributes(&mut self, members: &Members, budget: &Budget, findings: &mut Findings) -> Result<()> {
+        let Some(table) = Table::find(members, file::SLICE_ATTRIBUTES)? else { return Ok(()) };
+        self.attributes = Attributes::of(&table, &[column::SLICE_ID], &[], findings);
+        let (cells, held) = table.read(&[], budget)?;
+        let mut rows: Vec<Option<u32>> = vec![None; self.names.len()];
+        for (row, id) in cells.text(column::SLICE_ID)?.iter().enumerate() {
+            if let Some(slot) = id.and_then(|id| self.find(id)).and_then(|slice| rows.get_mut(slice as usize)) {
+                *slot = Some(row as u32);
+            }
+        }
+        self.rows = UInt32Array::from(rows);
+        self.cells = Some(cells);
+        self.held.grow(held.bytes())
+    }
+
+    /// Keys and attributes of all slices.
+    pub fn groups(&self) -> Result<(StringArray, isomorph_model::Columns)> {
+        let keys = StringArray::from_iter_values(&self.names);
+        let columns = match &self.cells {
+            Some(cells) => self.attributes.take(cells, &self.rows)?,
+            None => self.attributes.absent(),
+        };
+        Ok((keys, columns))
+    }
+
+    /// The active slice: the manifest's if it is there, else the default.
+    pub fn active(&self, stated: Option<&str>, default: &str, findings: &mut Findings) -> String {
+        match stated {
+            Some(name) if self.find(name).is_some() => name.to_owned(),
+            other => {
+                let message = other.map_or("none is named".to_owned(), |name| format!("{name:?} is not registered"));
+                let place = Place::file(file::MANIFEST).in_field("active_slice");
+                findings.push(&rules::SLICE_ACTIVE, message, place);
+                let known = self.find(default).is_some();
+                if known { default } else { word::DEFAULT }.to_owned()
+            }
+        }
+    }
+}

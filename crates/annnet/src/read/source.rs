@@ -1,0 +1,104 @@
+//! The graph as a source of model batches.
+
+use isomorph_error::{Error, Findings, Result};
+use isomorph_model::{About, EdgeOrder, Graph, Part, Request, Source, Tables};
+
+use super::Annnet;
+use super::edge_part::EdgePart;
+use super::groups::GroupPart;
+use super::nodes::NodePart;
+use super::other_part::OtherPart;
+use super::slice_part::{EdgeMemberships, NodeMemberships};
+use crate::layout::word;
+use crate::validate;
+
+type Parts<'a> = Vec<Box<dyn Part + 'a>>;
+
+impl Annnet {
+    fn node_parts(&self, keys_only: bool, batch_rows: usize) -> Parts<'_> {
+        vec![Box::new(NodePart { entities: &self.entities, table: &self.nodes, keys_only, batch_rows })]
+    }
+
+    fn edge_parts(&self, ends_only: bool, batch_rows: usize) -> Parts<'_> {
+        let groups = 0..self.edges.groups.len();
+        groups.map(|group| Box::new(EdgePart { annnet: self, group, ends_only, batch_rows }) as Box<dyn Part>).collect()
+    }
+
+    fn rest_parts(&self, batch_rows: usize) -> Parts<'_> {
+        let mut parts: Parts<'_> = Vec::new();
+        for (ty, class) in self.others.iter().copied().enumerate() {
+            for group in 0..self.edges.groups.len() {
+                parts.push(Box::new(OtherPart { annnet: self, ty, class, group, batch_rows }));
+            }
+        }
+        parts.push(Box::new(GroupPart { annnet: self, batch_rows }));
+        let Some(kind) = self.graph.groups.iter().position(|kind| kind.kind == word::SLICE) else { return parts };
+        for rows in self.slices.nodes.iter().flat_map(|table| table.groups()) {
+            parts.push(Box::new(NodeMemberships { annnet: self, kind, rows, batch_rows }));
+        }
+        for rows in self.slices.edges.iter().flat_map(|table| table.groups()) {
+            parts.push(Box::new(EdgeMemberships { annnet: self, kind, rows: Some(rows), batch_rows }));
+        }
+        if !self.slices.pairs.unlisted.is_empty() {
+            parts.push(Box::new(EdgeMemberships { annnet: self, kind, rows: None, batch_rows }));
+        }
+        parts
+    }
+}
+
+impl Source for Annnet {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Edges, hyperedges and memberships come in one part for each row group of their tables.
+    fn scan(&self, request: &Request) -> Result<Parts<'_>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::unsupported("the edges of annnet files come in no order of their ends"));
+        }
+        let rows = request.batch_rows.max(1);
+        Ok(match request.tables {
+            Tables::All => {
+                let mut parts = self.node_parts(false, rows);
+                parts.extend(self.edge_parts(false, rows));
+                parts.extend(self.rest_parts(rows));
+                parts
+            }
+            Tables::AllNodes | Tables::Nodes(0) => self.node_parts(false, rows),
+            Tables::NodeKeys(0) => self.node_parts(true, rows),
+            Tables::AllEdges | Tables::Edges(0) => self.edge_parts(false, rows),
+            Tables::EdgeEnds(0) => self.edge_parts(true, rows),
+            Tables::Rest => self.rest_parts(rows),
+            Tables::Nodes(_) | Tables::NodeKeys(_) | Tables::Edges(_) | Tables::EdgeEnds(_) => Vec::new(),
+        })
+    }
+
+    fn about(&self) -> About {
+        let files = self.members.list().unwrap_or_default();
+        let mut layout = Vec::new();
+        let mut count = |number: u64, what: &str| {
+            if number > 0 {
+                layout.push(format!("{number} {what}{}", if number == 1 { "" } else { "s" }));
+            }
+        };
+        count(self.layers.aspects.len() as u64, "aspect");
+        count(self.layer_groups.layers.len() as u64, "layer");
+        count(self.entities.placements.len() as u64, "placement");
+        count(self.slices.names.len() as u64, "slice");
+        count(self.edges.groups.len() as u64, "row group");
+        let writer = self.manifest.annnet_version.as_deref().map(|version| format!(", written by annnet {version}"));
+        About {
+            format: "annnet".to_owned(),
+            version: format!("{}{}", self.layout.name(), writer.unwrap_or_default()),
+            files: files.len() as u64,
+            bytes: files.iter().map(|(_, size)| size).sum(),
+            layout: layout.join(" · "),
+            edge_layouts: Vec::new(),
+            findings: self.noticed.clone(),
+        }
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        validate::validate(self, findings)
+    }
+}

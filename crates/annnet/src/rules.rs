@@ -1,0 +1,106 @@
+//! The rules of the format, each with a stable id.
+//!
+//! An *error* is what the published library fails on, or what has no clear meaning; a *warning* is what it loses, or a
+//! breach of the specification that can be read; a *note* is worth knowing.
+
+use isomorph_error::{Rule, Severity};
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
+
+        /// All rules of this format, sorted by id.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    /// An archive that must not be unpacked.
+    ARCHIVE "ANNNET-ARCHIVE" Error
+        "an archive has one top-level directory with files of different, relative names that unpack to a sane size",
+        "ask whoever made it for a sound one";
+    /// A column is missing or cannot hold what it should.
+    COLUMN "ANNNET-COLUMN" Error
+        "tables have the columns of their layout, with ids as text, layers and positions as integers, weights as floats",
+        "";
+    /// A coefficient of something that is no member of its edge.
+    COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
+        "coefficients are those of members of an edge", "nothing reads this row: remove it";
+    /// Counts disagree.
+    COUNTS "ANNNET-COUNTS" Note
+        "the counts of the manifest are those of the tables", "counts are never trusted";
+    /// An end that is nowhere.
+    EDGE_END "ANNNET-EDGE-END" Warning
+        "both ends of an edge are entities, in layers where they are placed",
+        "the published library drops such an end without a word";
+    /// An edge without an id.
+    EDGE_ID "ANNNET-EDGE-ID" Error
+        "every edge has an id, and no two the same", "the published library cannot read such a graph";
+    /// A kind that is not known.
+    EDGE_KIND "ANNNET-EDGE-KIND" Warning
+        "an edge is binary, hyper, node_edge or edge_placeholder", "anything else is read as binary";
+    /// A position is missing.
+    EDGE_POSITION "ANNNET-EDGE-POSITION" Error
+        "col_idx is never missing, and -1 for placeholders", "the published library cannot read such a graph";
+    /// An entity without an id.
+    ENTITY_ID "ANNNET-ENTITY-ID" Error
+        "every entity has an id", "";
+    /// A hyperedge without a row of members, or members of no hyperedge.
+    HYPEREDGE "ANNNET-HYPEREDGE" Warning
+        "each edge of kind hyper has its members in hyperedge_definitions, and each row there has such an edge", "";
+    /// A member that the published library loses.
+    HYPEREDGE_JSON "ANNNET-HYPEREDGE-JSON" Warning
+        "ids of members do not themselves read as JSON, or the published library loses them",
+        "isomorph reads them; the library does not";
+    /// A member that is nowhere.
+    HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
+        "members of hyperedges are entities, in layers where they are placed",
+        "the published library drops such a member without a word";
+    /// JSON that is none.
+    JSON "ANNNET-JSON" Error
+        "files that end in .json, and attributes of layers, are JSON, at most 512 levels deep", "";
+    /// A layer that does not fit the aspects.
+    LAYER "ANNNET-LAYER" Warning
+        "a layer has one declared label for each aspect", "";
+    /// A number of a layer that is none.
+    LAYER_ID "ANNNET-LAYER-ID" Error
+        "layer ids are positions in structure/layer_dict.json", "the published library cannot read such a graph";
+    /// The manifest lacks something.
+    MANIFEST "ANNNET-MANIFEST" Error
+        "manifest.json is an object with directed, graph_version, active_slice and default_slice",
+        "the published library cannot read such a graph";
+    /// A file is missing.
+    MEMBER "ANNNET-MEMBER" Error
+        "entity_index, edges, tables of attributes, registry and edge_memberships are there, even when empty",
+        "the published library cannot read such a graph";
+    /// The kind of an edge between layers is not what follows from its ends.
+    ML_KIND "ANNNET-ML-KIND" Warning
+        "ml_kind is intra within a layer, coupling between layers of one node, else inter", "what the ends say counts";
+    /// An attribute that is called like something else.
+    RESERVED "ANNNET-RESERVED" Warning
+        "no attribute is called like a column of the edges", "it is read as NAME_attribute";
+    /// The active slice is none.
+    SLICE_ACTIVE "ANNNET-SLICE-ACTIVE" Warning
+        "active_slice is in the registry", "the default slice is taken";
+    /// A member of a slice that is nowhere.
+    SLICE_MEMBER "ANNNET-SLICE-MEMBER" Warning
+        "members of slices are nodes and edges of the graph", "the published library passes over such a row";
+    /// A slice that is not registered.
+    SLICE_UNKNOWN "ANNNET-SLICE-UNKNOWN" Warning
+        "memberships are those of slices in the registry", "such a slice is read behind the others";
+    /// Attributes of an edge in a slice that it is not in.
+    SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
+        "an edge with attributes in a slice is a member of it", "it is read as one";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULES;
+
+    #[test]
+    fn ids_are_sorted_and_of_one_kind() {
+        assert!(RULES.windows(2).all(|pair| pair[0].id < pair[1].id));
+        assert!(RULES.iter().all(|rule| rule.id.starts_with("ANNNET-") && !rule.says.is_empty()));
+    }
+}

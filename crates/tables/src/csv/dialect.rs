@@ -9,7 +9,8 @@
 pub struct CsvDialect {
     /// Which fields are quoted, and how nothing is told from empty text.
     pub quoting: Quoting,
-    /// Unquoted spellings that mean null in every column when read, like `NA`; see [`CsvDialect::lenient`].
+    /// Unquoted spellings that mean null in every column when read, like `NA`; values that are spelled so are quoted
+    /// when written. See [`CsvDialect::lenient`].
     pub null_words: Vec<String>,
     /// Whether columns that are not declared are read as text, behind the declared ones.
     pub keep_other_columns: bool,

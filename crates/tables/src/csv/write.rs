@@ -20,6 +20,8 @@ const CHUNK: usize = 256 << 10;
 pub(crate) struct CsvWriter<W> {
     out: W,
     quoting: Quoting,
+    /// Words that would be read as null unless they are quoted.
+    null_words: Vec<String>,
     buffer: Vec<u8>,
 }
 
@@ -27,7 +29,12 @@ impl<W: Write> CsvWriter<W> {
     /// # Errors
     /// [`isomorph_error::Kind::Unsupported`] for types that CSV cannot hold.
     pub(crate) fn create(out: W, schema: &Schema, options: &WriteOptions) -> Result<Self> {
-        let mut writer = CsvWriter { out, quoting: options.csv.quoting, buffer: Vec::new() };
+        let mut writer = CsvWriter {
+            out,
+            quoting: options.csv.quoting,
+            null_words: options.csv.null_words.clone(),
+            buffer: Vec::new(),
+        };
         for (position, field) in schema.fields().iter().enumerate() {
             if !is_scalar(field.data_type()) {
                 let message = format!("CSV cannot hold column `{}` of type {}", field.name(), field.data_type());
@@ -49,7 +56,10 @@ impl<W: Write> CsvWriter<W> {
                 if position > 0 {
                     self.buffer.push(b',');
                 }
-                if !self.field(column.get(row)) {
+                let start = self.buffer.len();
+                let is_written = self.field(column.get(row));
+                self.keep_from_null(start);
+                if !is_written {
                     let schema = batch.schema();
                     let error = Error::unsupported("years before 0 and behind 9999 cannot be written as text");
                     return Err(error.at(Place::field(schema.field(position).name()).row(row as u64)));
@@ -100,6 +110,14 @@ impl<W: Write> CsvWriter<W> {
             }
         }
         true
+    }
+
+    /// Quotes the field that begins at `start` if it would be read as null otherwise.
+    fn keep_from_null(&mut self, start: usize) {
+        if self.null_words.iter().any(|word| word.as_bytes() == &self.buffer[start..]) {
+            self.buffer.insert(start, b'"');
+            self.buffer.push(b'"');
+        }
     }
 
     fn quoted_if_nock(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {

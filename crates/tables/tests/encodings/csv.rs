@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::{Kind, Result};
-use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableWriter, WriteOptions};
+use isomorph_tables::{CsvDialect, Encoding, Predicate, Quoting, ReadOptions, Selection, TableWriter, WriteOptions};
 
 use crate::samples::{batch, columns, open, read, rising, scalars, write};
 
@@ -24,9 +24,11 @@ fn parse(text: &str, fields: &[(&str, DataType)], dialect: CsvDialect) -> Result
 #[test]
 fn every_type_comes_back() {
     for nullable in [false, true] {
-        for dialect in [CsvDialect::default(), CsvDialect::nock()] {
+        let dialects = [CsvDialect::default(), CsvDialect::nock()];
+        // Values that are spelled like a null of the lenient dialects are kept from being one.
+        for dialect in dialects.iter().cloned().chain(dialects.iter().cloned().map(CsvDialect::lenient)) {
             let mut columns = scalars(nullable);
-            if dialect == CsvDialect::nock() && nullable {
+            if dialect.quoting == Quoting::NonNumeric && nullable {
                 // NOCK does not tell null from empty text.
                 columns.retain(|(name, _)| !matches!(*name, "utf8" | "large_utf8" | "binary"));
             }

@@ -27,6 +27,9 @@ rules! {
     /// An edge row has no number.
     EDGE_ID "NOCK-EDGE-ID" Error
         "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "";
+    /// A number that the type of the specification cannot hold.
+    EDGE_ID_RANGE "NOCK-EDGE-ID-RANGE" Warning
+        "edge_id fits in 32 bits, the type of the specification", "isomorph convert PATH NEW.parq numbers the edges anew";
     /// Two edge rows of one node have the same number.
     EDGE_ID_REPEATED "NOCK-EDGE-ID-REPEATED" Warning
         "edge_id is unique among the edge rows of a node", "";

@@ -46,6 +46,9 @@ fn each_rule_of_rows() {
     let a = || node("a");
     let e = |id| edge("a", id, "r", "a");
     breaks(&[a(), Row { edge_id: None, ..e(0) }], &rules::EDGE_ID, 1);
+    assert_eq!(ids(&findings(file(&[a(), e(i32::MAX.into())]))), ["NOCK-FILE-TYPES"]);
+    breaks(&[a(), e(i64::from(i32::MAX) + 1)], &rules::EDGE_ID_RANGE, 1);
+    breaks(&[Row { edge_id: Some(i64::MIN), ..a() }, e(0)], &rules::EDGE_ID_RANGE, 0);
     breaks(&[a(), e(0), e(1), e(1)], &rules::EDGE_ID_REPEATED, 3);
     breaks(&[a(), e(1), e(1)], &rules::EDGE_ID_REPEATED, 2);
     breaks(&[e(0), a()], &rules::EDGE_SEQUENCE, 0);

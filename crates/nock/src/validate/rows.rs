@@ -72,6 +72,9 @@ impl<'a> RowChecks<'a> {
                 at.push(&rules::NAME_EMPTY, Column::SrcName, "src_name is empty");
             }
             let id = raw.edge_ids.value(row);
+            if i32::try_from(id).is_err() {
+                at.push(&rules::EDGE_ID_RANGE, Column::EdgeId, format!("edge_id is {id}"));
+            }
             let is_rdf = raw.is_rdf.as_ref().map(|flags| flags.is_valid(row).then(|| flags.value(row)));
             if is_rdf == Some(None) {
                 at.push(&rules::RDF_NULL, Column::IsRdf, "is_rdf is null");

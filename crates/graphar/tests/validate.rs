@@ -270,6 +270,26 @@ fn offsets_are_checked() {
 }
 
 #[test]
+fn page_indexes_are_checked() {
+    let parquet = WriteOptions { file_type: Some(FileType::Parquet), ..WriteOptions::default() };
+    let files = support::files(&Victim::new(&parquet).path);
+    let mut damaged = 0;
+    for (name, bytes) in files {
+        // The last offset index of the file: a list of one structure that begins with the place of a page.
+        let start = [0x19, 0x1c, 0x16];
+        let Some(at) = bytes.windows(3).rposition(|window| window == start) else { continue };
+        let mut bytes = bytes;
+        bytes[at + 3] ^= 2;
+        let victim = Victim::new(&parquet);
+        victim.write(&name, &bytes);
+        assert_eq!(victim.scan(), None, "{name}: a scan does without the index");
+        assert!(victim.found().contains(&("PARQUET-INDEX", 1)), "{name}: {:?}", victim.found());
+        damaged += 1;
+    }
+    assert!(damaged > 10, "{damaged}");
+}
+
+#[test]
 fn vertices_are_checked() {
     let group = |victim: &Victim| {
         let names = std::fs::read_dir(victim.path.join("vertex/person")).unwrap();

@@ -28,11 +28,11 @@ pub static PARQUET_PAGE: Rule = Rule {
     remedy: DAMAGED,
 };
 
-/// The offset index and the column index.
+/// The offset index, the column index, and the statistics of column chunks.
 pub static PARQUET_INDEX: Rule = Rule {
     id: "PARQUET-INDEX",
     severity: Severity::Error,
-    says: "a page index names the pages of its column chunk in order, each once",
+    says: "a page index names the pages of its column chunk in order, each once, and bounds and numbers of nulls are those of the values",
     remedy: DAMAGED,
 };
 

@@ -18,6 +18,7 @@ pub struct Selection {
     pub(crate) filter: Option<Predicate>,
     pub(crate) batch_rows: Option<usize>,
     pub(crate) row_numbers: Option<String>,
+    pub(crate) check_indexes: bool,
 }
 
 impl Selection {
@@ -59,6 +60,14 @@ impl Selection {
     /// Adds a last column of this name that holds each row's number in the file (`Int64`, from 0).
     pub fn row_numbers(mut self, column: impl Into<String>) -> Self {
         self.row_numbers = Some(column.into());
+        self
+    }
+
+    /// Compares what is read with the page indexes and statistics of Parquet, which look-ups and conditions rely on and
+    /// reading everything does without: a difference is an error of rule `PARQUET-INDEX`. Columns that are not read are
+    /// not compared, and no other encoding has anything to compare.
+    pub fn check_indexes(mut self) -> Self {
+        self.check_indexes = true;
         self
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Findings, Kind, Place, Result};
 use isomorph_storage::Root;
-use isomorph_tables::Encoding;
+use isomorph_tables::{Encoding, Selection};
 
 use crate::info::PropertyGroup;
 use crate::rules;
@@ -78,6 +78,11 @@ pub(super) fn stated_rows(path: &str, stated: Option<u64>, expected: u64, findin
 
 /// The most rows of a batch here; text files have no rows of their own to state.
 pub(super) const BATCH_ROWS: usize = 65_536;
+
+/// Everything, compared with the page indexes that look-ups go by.
+pub(super) fn everything() -> Selection {
+    Selection::all().batch_rows(BATCH_ROWS).check_indexes()
+}
 
 /// Whether rows of this encoding must be counted while they are read.
 pub(super) fn must_count(encoding: Encoding) -> bool {

@@ -2,9 +2,8 @@
 
 use arrow_array::Int64Array;
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_tables::Selection;
 
-use super::chunks::{BATCH_ROWS, extra_columns, extra_files, nulls, stated_rows};
+use super::chunks::{BATCH_ROWS, everything, extra_columns, extra_files, nulls, stated_rows};
 use super::hashes::RowSum;
 use super::offsets::Offsets;
 use super::{find, or_find};
@@ -169,7 +168,6 @@ fn read_chunk(
     let adj = list.layout.adj(check.part, chunk);
     let reader = open_chunk(&table.root, &adj, list.encoding, EdgeScan::adj_fields())?;
     let mut same = stated_rows(&adj, reader.row_count(), rows, findings);
-    let selection = || Selection::all().batch_rows(BATCH_ROWS);
     // Every file is opened before one is read, so that each missing one is named.
     let mut opened = Vec::new();
     for group in &table.groups {
@@ -190,11 +188,11 @@ fn read_chunk(
         opened.clear();
     }
     let mut steps = Steps::new(read, BATCH_ROWS);
-    let adj_rows = if read < rows || !same { selection().rows(std::iter::once(0..read)) } else { selection() };
+    let adj_rows = if read < rows || !same { everything().rows(std::iter::once(0..read)) } else { everything() };
     let batches = reader.batches(&adj_rows.columns([SOURCE_INDEX, TARGET_INDEX]));
     steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);
     for (chunk, _, _) in &opened {
-        steps.push(&chunk.path, chunk.batches(selection())?);
+        steps.push(&chunk.path, chunk.batches(everything())?);
     }
     while let Some((at, _, batches)) = steps.next()? {
         let Some(ends) = batches.first() else { continue };

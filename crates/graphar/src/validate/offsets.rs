@@ -4,9 +4,9 @@ use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::Root;
-use isomorph_tables::{Batches, Encoding, Selection};
+use isomorph_tables::{Batches, Encoding};
 
-use super::chunks::BATCH_ROWS;
+use super::chunks::everything;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
 
@@ -37,7 +37,7 @@ impl Offsets {
         if reader.schema().field_with_name(OFFSET).is_ok_and(|field| field.data_type() == &DataType::Int32) {
             findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", Place::file(&path).in_field(OFFSET));
         }
-        let batches = reader.batches(&Selection::all().columns([OFFSET]).batch_rows(BATCH_ROWS))?;
+        let batches = reader.batches(&everything().columns([OFFSET]))?;
         let (current, taken, seen, last) = (ScalarBuffer::default(), 0, 0, 0);
         Ok(Offsets { path, batches, current, taken, seen, last, edges, wrong: false, falls: false })
     }

@@ -4,10 +4,9 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::{Budget, Scratch};
-use isomorph_tables::Selection;
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use super::chunks::{BATCH_ROWS, extra_columns, extra_files, must_count, nulls, stated_rows};
+use super::chunks::{everything, extra_columns, extra_files, must_count, nulls, stated_rows};
 use super::{find, or_find};
 use crate::read::{LabelFile, check_index};
 use crate::rules;
@@ -67,7 +66,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         let mut seen = 0;
         let mut gap = false;
         let read = (|| {
-            for batch in chunk.batches(Selection::all().batch_rows(BATCH_ROWS))? {
+            for batch in chunk.batches(everything())? {
                 let batch = batch.map_err(|error| error.at(Place::file(&chunk.path)))?;
                 // One gap shifts every row behind it.
                 if chunk.indexed
@@ -130,7 +129,7 @@ fn check_labels(table: &VertexTable, file: &LabelFile, expected: u64, findings: 
     }
     stated_rows(&file.path, file.reader.row_count(), expected, findings);
     let mut nulls = vec![0u64; labels.len()];
-    for batch in file.batches(labels.iter().map(String::as_str), Selection::all().batch_rows(BATCH_ROWS))? {
+    for batch in file.batches(labels.iter().map(String::as_str), everything())? {
         let batch = batch.map_err(|error| error.at(Place::file(&file.path)))?;
         for (nulls, column) in nulls.iter_mut().zip(batch.columns()) {
             *nulls += column.as_boolean_opt().map_or(0, |column| column.null_count() as u64);

@@ -128,13 +128,14 @@ impl Partition {
     /// # Errors
     /// When the file cannot be read or a row is broken, with file and row; or when `take` returns an error.
     pub fn read(&self, piece: &Piece, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
-        self.batches(piece, wanted.columns, wanted.extras, wanted.batch_rows, &mut |batch, numbers| {
+        let batches = Selection::all().batch_rows(wanted.batch_rows);
+        self.batches(piece, wanted.columns, wanted.extras, batches, &mut |batch, numbers| {
             let rows = normalize(batch, numbers.clone(), &self.reading(wanted));
             take(rows.map_err(|error| error.at(Place::file(&self.name)))?)
         })
     }
 
-    /// Reads a piece, batch by batch, as it is in the file; nested rows are made flat.
+    /// Reads a piece, batch by batch as `selection` says, as it is in the file; nested rows are made flat.
     ///
     /// # Errors
     /// When the file cannot be read, or when `take` returns an error.
@@ -143,10 +144,10 @@ impl Partition {
         piece: &Piece,
         columns: ColumnSet,
         extras: bool,
-        batch_rows: usize,
+        selection: Selection,
         take: &mut dyn FnMut(&RecordBatch, &Numbers) -> Result<()>,
     ) -> Result<()> {
-        let mut selection = Selection::all().columns(self.column_names(columns, extras)).batch_rows(batch_rows);
+        let mut selection = selection.columns(self.column_names(columns, extras));
         let mut first = 0;
         if let Some(rows) = &piece.rows {
             selection = selection.rows([rows.clone()]);

@@ -5,6 +5,7 @@ mod raw;
 mod rows;
 
 use isomorph_error::{Error, Findings, Place, Result, Severity};
+use isomorph_tables::Selection;
 
 use crate::columns::ColumnSet;
 use crate::dataset::{Format, Partition, Piece};
@@ -81,7 +82,9 @@ fn check_piece(
     checks: &mut RowChecks<'_>,
     findings: &mut Findings,
 ) -> Result<()> {
-    partition.batches(piece, ColumnSet::ALL, false, BATCH_ROWS, &mut |batch, numbers| {
+    // Other columns are read as well, and compared with what look-ups go by: all must be sound.
+    let everything = Selection::all().batch_rows(BATCH_ROWS).check_indexes();
+    partition.batches(piece, ColumnSet::ALL, true, everything, &mut |batch, numbers| {
         let raw = Raw::of(batch, numbers, partition.map_of_json).map_err(|error| error.at(partition.name.as_str()))?;
         checks.check(&raw, findings);
         Ok(())

@@ -203,7 +203,7 @@ impl ParquetFile {
         Error::broken(&PARQUET_CHUNK, message).at(self.blob.place())
     }
 
-    fn broken_index(&self, group: usize, leaf: usize, error: ThriftError) -> Error {
+    pub(super) fn broken_index(&self, group: usize, leaf: usize, error: ThriftError) -> Error {
         let reason = match error {
             ThriftError::Truncated => "ends too early",
             ThriftError::Invalid(reason) => reason,

@@ -9,6 +9,7 @@ use parquet::arrow::arrow_reader::RowSelection;
 
 use super::columns::{Decoder, Levels};
 use super::file::ParquetFile;
+use super::index_check::StatisticsCheck;
 use super::row_group::OneRowGroup;
 use super::watch::Watch;
 use crate::convert;
@@ -48,6 +49,9 @@ pub(super) struct GroupReader {
     left: Vec<Range<u64>>,
     batch_rows: usize,
     decoder: Option<(Decoder, Arc<Watch>)>,
+    /// Page indexes and statistics are compared with what is read.
+    compare: bool,
+    statistics: Option<StatisticsCheck>,
 }
 
 /// A batch, and which rows of the row group it holds.
@@ -61,7 +65,16 @@ impl GroupReader {
         rows: Vec<Range<u64>>,
         batch_rows: usize,
     ) -> Self {
-        GroupReader { file, group, projection, left: rows, batch_rows, decoder: None }
+        GroupReader { file, group, projection, left: rows, batch_rows, decoder: None, compare: false, statistics: None }
+    }
+
+    /// The same, compared with page indexes and statistics.
+    ///
+    /// # Errors
+    /// An index that is broken, and those of reading.
+    pub(super) fn compared(self) -> Result<Self> {
+        let statistics = StatisticsCheck::new(&self.file, self.group, &self.projection.decoded)?;
+        Ok(GroupReader { compare: true, statistics: Some(statistics), ..self })
     }
 
     /// The next batch, or nothing when all rows were read.
@@ -75,7 +88,10 @@ impl GroupReader {
         loop {
             let (decoder, watch) = match &mut self.decoder {
                 Some(decoder) => decoder,
-                none => none.insert(open(&self.file, self.group, &self.projection, &self.left, self.batch_rows)?),
+                none => {
+                    let (file, projection) = (&self.file, &self.projection);
+                    none.insert(open(file, self.group, projection, &self.left, self.batch_rows, self.compare)?)
+                }
             };
             watch.start_batch();
             let decoded = fenced(&PARQUET_VALUES, || match decoder.next() {
@@ -110,8 +126,12 @@ impl GroupReader {
             let column = position.and_then(|position| batch.columns().get(position));
             columns.push(Arc::clone(column.ok_or_else(|| Error::broken(&PARQUET_VALUES, "a column was not decoded"))?));
         }
+        let taken = take_front(&mut self.left, rows as u64);
+        if let Some(statistics) = &mut self.statistics {
+            statistics.compare(&self.file, batch.columns(), &taken)?;
+        }
         let batch = convert::batch(columns, &self.projection.schema, rows)?;
-        Ok((batch, take_front(&mut self.left, rows as u64)))
+        Ok((batch, taken))
     }
 
     fn empty_batch(&mut self) -> Result<Numbered> {
@@ -155,13 +175,14 @@ fn open(
     projection: &Projection,
     rows: &[Range<u64>],
     batch_rows: usize,
+    compare: bool,
 ) -> Result<(Decoder, Arc<Watch>)> {
     let watch = Arc::new(Watch::new(batch_rows, file.limits.batch_bytes));
     let group_rows = file.rows_of(group);
     let all = group_rows.end - group_rows.start;
     let is_all = matches!(rows, [one] if *one == (0..all));
     let leaves = projection.decoded.iter().flat_map(|column| file.columns.leaves(*column));
-    let source = OneRowGroup::new(file, group, leaves, (!is_all).then_some(rows), Arc::clone(&watch))?;
+    let source = OneRowGroup::new(file, group, leaves, (!is_all).then_some(rows), compare, Arc::clone(&watch))?;
     let all = usize::try_from(all).map_err(|_| Error::new(Kind::TooLarge, "a row group has too many rows"))?;
     let selection = (!is_all).then(|| {
         RowSelection::from_consecutive_ranges(rows.iter().map(|rows| rows.start as usize..rows.end as usize), all)

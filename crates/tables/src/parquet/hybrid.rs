@@ -93,6 +93,37 @@ pub(super) fn decode(bytes: &[u8], width: u32, wanted: Range<usize>, out: &mut V
     Ok(())
 }
 
+/// Checks that the stream holds `count` values of `width` bits (32 at most), none above `most`: decoders disagree about
+/// what that means.
+pub(super) fn check(bytes: &[u8], width: u32, most: u32, count: usize) -> Result<(), Reason> {
+    if width > 32 {
+        return Err("values have more than 32 bits");
+    }
+    let mut runs = Runs { bytes, width };
+    const LARGE: Reason = "a run holds a value that is too large";
+    // Where every value of so many bits is allowed, packed ones need no look.
+    let any = u64::from(most) + 1 == 1 << width;
+    let width_of = width as usize;
+    let mut left = count;
+    while left > 0 {
+        let length = match runs.next()? {
+            Run::Same { count: 0, .. } | Run::Packed { count: 0, .. } => return Err("a run has no values"),
+            Run::Same { value, .. } if value > most => return Err(LARGE),
+            Run::Packed { bytes, count } if (count.min(left) * width_of).div_ceil(8) > bytes.len() => {
+                return Err(TRUNCATED);
+            }
+            Run::Packed { bytes, count }
+                if !any && (0..count.min(left)).any(|at| unpack(bytes, at * width_of, width) > most) =>
+            {
+                return Err(LARGE);
+            }
+            Run::Same { count, .. } | Run::Packed { count, .. } => count,
+        };
+        left = left.saturating_sub(length);
+    }
+    Ok(())
+}
+
 /// Whether the first `count` values of the stream are one run of `value`.
 pub(super) fn starts_with_run(bytes: &[u8], width: u32, value: u32, count: usize) -> bool {
     matches!(Runs { bytes, width }.next(), Ok(Run::Same { value: found, count: length }) if found == value && length >= count)
@@ -136,8 +167,18 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_values_that_are_too_large_are_errors() {
+        assert_eq!(check(&STREAM, 3, 7, 13), Ok(()));
+        assert_eq!(check(&STREAM, 3, 3, 9), Ok(()));
+        assert!(check(&STREAM, 3, 3, 10).is_err());
+        assert!(check(&STREAM, 3, 2, 1).is_err());
+        assert!(check(&STREAM, 3, 7, 14).is_err());
+    }
+
+    #[test]
     fn cut_streams_are_errors() {
         for end in 0..STREAM.len() {
+            assert!(check(&STREAM[..end], 3, 7, 13).is_err());
             assert!(decode(&STREAM[..end], 3, 0..13, &mut Vec::new()).is_err());
         }
         assert!(decode(&[0, 0], 3, 0..1, &mut Vec::new()).is_err());

@@ -7,6 +7,7 @@
 //! thrift ─ page_header ─ page_check ┐
 //! chunk_bytes ─ codec ──────────────┴ pages  one page after the other, checked before anything is reserved for it
 //! pages ─ row_group ─ group_reader ─ scan    the published decoder, fenced and watched
+//! index_check                                page indexes and statistics against what the scan meets, when asked for
 //! pages ─ page_cache ─ fixed_page, text_page ─ point      single rows, by the page index
 //! ```
 
@@ -20,6 +21,7 @@ mod fixed_page;
 mod footer;
 mod group_reader;
 mod hybrid;
+mod index_check;
 mod page_cache;
 mod page_check;
 mod page_header;

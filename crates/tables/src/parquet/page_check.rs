@@ -70,7 +70,9 @@ pub(super) fn dictionary(column: Column, page: &[u8], entries: usize, encoding: 
 /// A first-generation data page in its parts.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parts<'a> {
-    /// The run-length encoded definition levels; nothing when there are none, or in the encoding of old files.
+    /// The run-length encoded repetition levels; nothing when there are none, or in the encoding of old files.
+    pub repetition: Option<&'a [u8]>,
+    /// The same of the definition levels.
     pub definition: Option<&'a [u8]>,
     /// What stands behind the levels.
     pub values: &'a [u8],
@@ -84,9 +86,29 @@ pub(super) fn split(
     repetition: Encoding,
     definition: Encoding,
 ) -> Result<Parts<'_>, Reason> {
-    let (_, behind) = take_level(page, values, column.max_repetition, repetition)?;
+    let (repetition, behind) = take_level(page, values, column.max_repetition, repetition)?;
     let (definition, values) = take_level(behind, values, column.max_definition, definition)?;
-    Ok(Parts { definition, values })
+    Ok(Parts { repetition, definition, values })
+}
+
+/// Checks the run-length encoded levels of `values` values.
+pub(super) fn levels(column: Column, parts: &Parts<'_>, values: usize) -> Result<(), Reason> {
+    for (levels, most) in [(parts.repetition, column.max_repetition), (parts.definition, column.max_definition)] {
+        if let Some(levels) = levels {
+            hybrid::check(levels, level_bits(most)?, most.unsigned_abs().into(), values)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows that begin in a page: values whose repetition level is 0. The first value of a page begins one.
+pub(super) fn rows(column: Column, repetition: &[u8], values: usize) -> Result<u64, Reason> {
+    let mut found = Vec::new();
+    hybrid::decode(repetition, level_bits(column.max_repetition)?, 0..values, &mut found)?;
+    match found.first() {
+        Some(1..) => Err("a page begins inside a row"),
+        _ => Ok(found.iter().filter(|level| **level == 0).count() as u64),
+    }
 }
 
 /// Levels in run lengths, and what stands behind them.
@@ -234,7 +256,7 @@ mod tests {
     const LONG: Column = Column { physical: Type::INT64, width: 8, max_definition: 0, max_repetition: 0 };
 
     fn plain(values: &[u8]) -> Parts<'_> {
-        Parts { definition: None, values }
+        Parts { repetition: None, definition: None, values }
     }
 
     #[test]
@@ -250,7 +272,7 @@ mod tests {
     #[test]
     fn levels_must_lie_inside_the_page() {
         let page = [2, 0, 0, 0, 9, 9, 7];
-        let parts = Parts { definition: Some(&[9, 9]), values: &[7] };
+        let parts = Parts { repetition: None, definition: Some(&[9, 9]), values: &[7] };
         assert_eq!(split(TEXT, &page, 4, Encoding::RLE, Encoding::RLE), Ok(parts));
         assert!(split(TEXT, &page[..5], 4, Encoding::RLE, Encoding::RLE).is_err());
         assert_eq!(split(LONG, &page, 4, Encoding::RLE, Encoding::RLE), Ok(plain(&page)));
@@ -293,7 +315,8 @@ mod tests {
         let none = [0x80, 1, 4, 0, 0];
         let column = Column { max_definition: 1, ..LONG };
         let check = |column, levels: Option<&[u8]>| {
-            values(column, &Parts { definition: levels, values: &none }, 8, Encoding::DELTA_BINARY_PACKED, 0).is_ok()
+            let parts = Parts { repetition: None, definition: levels, values: &none };
+            values(column, &parts, 8, Encoding::DELTA_BINARY_PACKED, 0).is_ok()
         };
         assert!(check(column, Some(&[16, 0])) && !check(column, Some(&[16, 1])) && !check(LONG, None));
     }

@@ -11,6 +11,7 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use super::chunk_bytes::ChunkBytes;
 use super::codec::Codec;
 use super::file::ParquetFile;
+use super::index_check::PlacesCheck;
 use super::page_check::{self, Column, Growth};
 use super::page_header::{DataV2, PageHeader, PageKind};
 use super::page_index::OffsetIndex;
@@ -49,6 +50,8 @@ pub(super) struct ChunkPages {
     unpacked_left: u64,
     /// The longest entry of the dictionary, once it was read.
     entry: Option<usize>,
+    /// What the page index says of the pages, when that is compared.
+    listed: Option<PlacesCheck>,
 }
 
 impl ChunkPages {
@@ -87,7 +90,13 @@ impl ChunkPages {
             values_left: u64::try_from(chunk.num_values()).unwrap_or_default(),
             unpacked_left: u64::try_from(chunk.uncompressed_size()).unwrap_or_default(),
             entry: None,
+            listed: None,
         })
+    }
+
+    /// The same, compared with what `index` says of them.
+    pub(super) fn compared_with(self, index: Option<Arc<OffsetIndex>>) -> Self {
+        ChunkPages { listed: index.map(PlacesCheck::new), ..self }
     }
 
     /// Goes to data page number `page` of the index.
@@ -115,6 +124,7 @@ impl ChunkPages {
                 continue;
             }
             self.check_place(&header, at)?;
+            self.compare_place(&header, at)?;
             self.found = Some((body, header));
             return Ok(self.found);
         }
@@ -197,6 +207,22 @@ impl ChunkPages {
         Ok(())
     }
 
+    /// Compares a page with the page index, when that is asked for.
+    fn compare_place(&mut self, header: &PageHeader, at: u64) -> Result<()> {
+        let Some(listed) = &mut self.listed else { return Ok(()) };
+        let length = header.length as u64 + header.compressed as u64;
+        let compared = match header.kind {
+            PageKind::Dictionary { .. } | PageKind::Other => listed.other(at, length),
+            PageKind::Data { values, .. } if self.column.max_repetition == 0 => {
+                listed.page(at, length).and_then(|()| listed.rows(values.into()))
+            }
+            // The rows are counted when the page is unpacked.
+            PageKind::Data { .. } => listed.page(at, length),
+            PageKind::DataV2(page) => listed.page(at, length).and_then(|()| listed.rows(page.rows.into())),
+        };
+        compared.map_err(|reason| self.file.broken_index(self.group, self.leaf, ThriftError::Invalid(reason)))
+    }
+
     /// Goes on to the page behind the one that was found.
     fn pass(&mut self) {
         self.found = None;
@@ -223,6 +249,7 @@ impl ChunkPages {
         let body = body.map_err(|reason| self.broken(at, &reason))?;
         let page = self.page(&header, body).map_err(|reason| self.broken(at, reason))?;
         let growth = self.growth(&header, &page).map_err(|reason| self.broken(at, reason))?;
+        self.compare_rows(&header, &page)?;
         self.announce(&header, growth)?;
         self.pass();
         Ok(Some(page))
@@ -262,6 +289,9 @@ impl ChunkPages {
                 if page.nulls > page.values || page.rows > page.values {
                     return Err("a page claims more nulls or rows than values");
                 }
+                if self.column.max_repetition == 0 && page.rows != page.values {
+                    return Err("a page claims fewer rows than values");
+                }
                 Page::DataPageV2 {
                     buf,
                     num_values: page.values,
@@ -286,18 +316,33 @@ impl ChunkPages {
             PageKind::Data { values, encoding, definition, repetition } => {
                 let count = values as usize;
                 let parts = page_check::split(self.column, buffer, count, repetition, definition)?;
+                page_check::levels(self.column, &parts, count)?;
                 page_check::values(self.column, &parts, count, encoding, entry).map(Some)
             }
             PageKind::DataV2(page) => {
                 let outside = "the levels of a page reach beyond it";
-                let behind = buffer.get(page.repetition_bytes..).ok_or(outside)?;
+                let (repetition, behind) = buffer.split_at_checked(page.repetition_bytes).ok_or(outside)?;
                 let (definition, values) = behind.split_at_checked(page.definition_bytes).ok_or(outside)?;
+                let repetition = (self.column.max_repetition > 0).then_some(repetition);
                 let definition = (self.column.max_definition > 0).then_some(definition);
-                let parts = page_check::Parts { definition, values };
+                let parts = page_check::Parts { repetition, definition, values };
+                page_check::levels(self.column, &parts, page.values as usize)?;
                 page_check::values(self.column, &parts, page.values as usize, page.encoding, entry).map(Some)
             }
             PageKind::Dictionary { .. } | PageKind::Other => Ok(None),
         }
+    }
+
+    /// Compares the rows of a first-generation page of a list with the page index, when that is asked for.
+    fn compare_rows(&self, header: &PageHeader, page: &Page) -> Result<()> {
+        let (Some(listed), PageKind::Data { values, definition, repetition, .. }) = (&self.listed, header.kind) else {
+            return Ok(());
+        };
+        let count = values as usize;
+        let compared = page_check::split(self.column, page.buffer(), count, repetition, definition)
+            .and_then(|parts| parts.repetition.map(|levels| page_check::rows(self.column, levels, count)).transpose())
+            .and_then(|rows| rows.map_or(Ok(()), |rows| listed.rows(rows)));
+        compared.map_err(|reason| self.file.broken_index(self.group, self.leaf, ThriftError::Invalid(reason)))
     }
 
     /// Tells the watch how much the batch in work can grow by this page.

@@ -24,7 +24,10 @@ const AT_ONCE: u64 = 16 << 20;
 struct Plan {
     chunk: Range<u64>,
     wanted: Arc<[Range<u64>]>,
+    /// Leads to the wanted pages.
     index: Option<Arc<OffsetIndex>>,
+    /// Is compared with the pages.
+    compared: Option<Arc<OffsetIndex>>,
     ahead: u64,
     fetched: Vec<(u64, Bytes)>,
 }
@@ -38,7 +41,8 @@ pub(super) struct OneRowGroup {
 }
 
 impl OneRowGroup {
-    /// The `leaves` of row group `group` and `rows` of it (counted in the group); all rows when nothing is said.
+    /// The `leaves` of row group `group` and `rows` of it (counted in the group); all rows when nothing is said. When
+    /// page indexes are to be compared they do not lead to the pages.
     ///
     /// # Errors
     /// A page index that is broken, and those of reading.
@@ -47,41 +51,47 @@ impl OneRowGroup {
         group: usize,
         leaves: impl Iterator<Item = usize>,
         rows: Option<&[Range<u64>]>,
+        compare: bool,
         watch: Arc<Watch>,
     ) -> Result<Self> {
         let mut plans = HashMap::new();
         for leaf in leaves {
-            plans.insert(leaf, plan(file, group, leaf, rows)?);
+            plans.insert(leaf, plan(file, group, leaf, rows, compare)?);
         }
         fetch(file, &mut plans)?;
         Ok(OneRowGroup { file: Arc::clone(file), group, watch, plans })
     }
 
     fn pages(&self, leaf: usize) -> Result<ChunkPages> {
-        let (bytes, index) = match self.plans.get(&leaf) {
+        let (bytes, index, compared) = match self.plans.get(&leaf) {
             Some(plan) => {
                 let bytes =
                     ChunkBytes::new(self.file.blob.clone(), plan.chunk.clone(), Arc::clone(&plan.wanted), plan.ahead);
-                (bytes.with_fetched(plan.fetched.clone()), plan.index.clone())
+                (bytes.with_fetched(plan.fetched.clone()), plan.index.clone(), plan.compared.clone())
             }
             None => {
                 let range = self.file.chunk_range(self.group, leaf)?;
-                (ChunkBytes::new(self.file.blob.clone(), range.clone(), Arc::from([range]), THROUGH), None)
+                (ChunkBytes::new(self.file.blob.clone(), range.clone(), Arc::from([range]), THROUGH), None, None)
             }
         };
-        ChunkPages::new(&self.file, (self.group, leaf), bytes, index, Arc::clone(&self.watch))
+        let pages = ChunkPages::new(&self.file, (self.group, leaf), bytes, index, Arc::clone(&self.watch))?;
+        Ok(pages.compared_with(compared))
     }
 }
 
-fn plan(file: &ParquetFile, group: usize, leaf: usize, rows: Option<&[Range<u64>]>) -> Result<Plan> {
+fn plan(file: &ParquetFile, group: usize, leaf: usize, rows: Option<&[Range<u64>]>, compare: bool) -> Result<Plan> {
     let chunk = file.chunk_range(group, leaf)?;
     let whole = |ahead| Plan {
         chunk: chunk.clone(),
         wanted: Arc::from([chunk.clone()]),
         index: None,
+        compared: None,
         ahead,
         fetched: Vec::new(),
     };
+    if compare {
+        return Ok(Plan { compared: file.page_places(group, leaf)?, ..whole(THROUGH) });
+    }
     let Some(rows) = rows else { return Ok(whole(THROUGH)) };
     let Some(index) = file.page_places(group, leaf)? else { return Ok(whole(HOPPING)) };
     let mut wanted: Vec<Range<u64>> = Vec::new();
@@ -97,7 +107,7 @@ fn plan(file: &ParquetFile, group: usize, leaf: usize, rows: Option<&[Range<u64>
             want(page.offset..page.offset + page.length);
         }
     }
-    Ok(Plan { chunk, wanted: wanted.into(), index: Some(index), ahead: THROUGH, fetched: Vec::new() })
+    Ok(Plan { chunk, wanted: wanted.into(), index: Some(index), compared: None, ahead: THROUGH, fetched: Vec::new() })
 }
 
 /// Fetches what is wanted in one go if it is little; large row groups are read ahead piece by piece instead.

@@ -43,6 +43,7 @@ pub(crate) struct Scan {
     schema: SchemaRef,
     filter: Option<Filter>,
     batch_rows: usize,
+    check_indexes: bool,
     units: VecDeque<Unit>,
     pruned: bool,
     current: Option<GroupReader>,
@@ -77,6 +78,7 @@ impl Scan {
             schema,
             filter,
             batch_rows: selection.rows_of_a_batch(),
+            check_indexes: selection.check_indexes,
             units: units(file, selection)?,
             pruned: false,
             current: None,
@@ -129,6 +131,7 @@ impl Scan {
             GroupReader::new(Arc::clone(&self.file), group, Arc::clone(projection), rows, self.batch_rows)
         };
         let current = match &self.filter {
+            None if self.check_indexes => reader(&self.output, rows).compared()?,
             None => reader(&self.output, rows),
             Some(filter) if filter.covers.is_some() => reader(&filter.projection, rows),
             Some(filter) => {

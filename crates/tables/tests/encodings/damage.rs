@@ -1,5 +1,6 @@
 //! Damaged files are errors or still decode; they never panic through the fence.
 
+use arrow_array::Int64Array;
 use bytes::Bytes;
 use isomorph_error::Kind;
 use isomorph_tables::{
@@ -96,4 +97,19 @@ fn limits_are_kept() {
     // A small budget for a batch makes batches small, not files unreadable.
     let small = with(Limits { batch_bytes: 10_000, ..sound }).unwrap();
     assert_eq!(small, rising(20_000));
+}
+
+#[test]
+fn levels_above_the_largest_are_refused_by_whoever_reads_them() {
+    let plain = WriteOptions::default().compression(Compression::None).encoding("even", ColumnEncoding::Plain);
+    let even = batch(vec![("even", std::sync::Arc::new(Int64Array::from_iter_values(0..9)) as _)], true, 1);
+    let mut bytes = write(&even, Encoding::Parquet, &plain).to_vec();
+    // Nine times level 1: a scan would take 3 for "there is a value", a look-up for null.
+    let levels = [2, 0, 0, 0, 9 << 1, 1];
+    let at = bytes.windows(levels.len()).position(|window| window == levels).unwrap();
+    bytes[at + 5] = 3;
+    let reader = open(&bytes.into(), Encoding::Parquet, &ReadOptions::default()).unwrap();
+    for error in [read(&reader, &Selection::all()).unwrap_err(), reader.read_rows(&["even"], &[4..5]).unwrap_err()] {
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("PARQUET-PAGE"), "{error:?}");
+    }
 }

@@ -4,6 +4,7 @@
 mod bombs;
 mod csv;
 mod damage;
+mod indexes;
 mod json;
 mod orc;
 mod parquet;

@@ -1,0 +1,167 @@
+//! Page indexes and statistics against what a scan meets: look-ups and conditions rely on them, and reading everything
+//! does without. Compared only when that is asked for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef};
+use isomorph_error::{Error, Result};
+
+use super::bounds::{of_group, of_page};
+use super::file::ParquetFile;
+use super::page_index::{OffsetIndex, PagePlace};
+use crate::predicate::{BoundPredicate, Bounds, Comparison};
+use crate::rules::PARQUET_INDEX;
+
+/// Why an index is wrong.
+type Reason = &'static str;
+
+/// The pages of one column chunk as they are met, one after the other.
+pub(super) struct PlacesCheck {
+    index: Arc<OffsetIndex>,
+    /// Data pages that were met.
+    met: usize,
+}
+
+impl PlacesCheck {
+    pub(super) fn new(index: Arc<OffsetIndex>) -> Self {
+        PlacesCheck { index, met: 0 }
+    }
+
+    /// A data page of `length` bytes, header included, stands at `offset`.
+    pub(super) fn page(&mut self, offset: u64, length: u64) -> Result<(), Reason> {
+        let page = self.index.pages().get(self.met).ok_or("a page is missing in it")?;
+        self.met += 1;
+        match *page {
+            PagePlace { offset: listed, .. } if listed != offset => Err("a page lies at another place"),
+            PagePlace { length: listed, .. } if listed != length => Err("a page has another length"),
+            PagePlace { .. } => Ok(()),
+        }
+    }
+
+    /// The page that was met last has `rows` rows.
+    pub(super) fn rows(&self, rows: u64) -> Result<(), Reason> {
+        let listed = self.index.rows_of(self.met.saturating_sub(1));
+        if listed.end - listed.start == rows { Ok(()) } else { Err("a page has another number of rows") }
+    }
+
+    /// A page without values, the dictionary, of `length` bytes stands at `offset`.
+    pub(super) fn other(&self, offset: u64, length: u64) -> Result<(), Reason> {
+        match self.index.pages().get(self.met) {
+            Some(next) if next.offset < offset + length => Err("a page lies in another"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What statistics say of the columns of a row group that are read.
+pub(super) struct StatisticsCheck(Vec<ColumnCheck>);
+
+/// One column: its chunk as a whole, and page by page.
+struct ColumnCheck {
+    /// Among the columns that are decoded.
+    position: usize,
+    name: String,
+    chunk: Claim,
+    pages: Vec<Claim>,
+}
+
+/// What is said of the values of some rows of a column.
+struct Claim {
+    /// Counted in the row group.
+    rows: Range<u64>,
+    /// What no value may be.
+    outside: BoundPredicate,
+    all_null: bool,
+    nulls: Option<u64>,
+    seen_rows: u64,
+    seen_nulls: u64,
+}
+
+impl StatisticsCheck {
+    /// What is said of `columns` of row group `group`.
+    ///
+    /// # Errors
+    /// An index that is broken, and those of reading it.
+    pub(super) fn new(file: &ParquetFile, group: usize, columns: &[usize]) -> Result<Self> {
+        let all = file.rows_of(group);
+        let all = 0..all.end - all.start;
+        let mut checks = Vec::new();
+        for (position, column) in columns.iter().enumerate() {
+            let Some(leaf) = file.columns.flat_leaf(*column) else { continue };
+            let stated = file.chunk(group, leaf)?.statistics().and_then(|statistics| statistics.null_count_opt());
+            let chunk = Claim::new(all.clone(), &of_group(file, group, *column)?, stated);
+            let mut pages = Vec::new();
+            if let (Some(bounds), Some(places)) = (file.page_bounds(group, leaf)?, file.page_places(group, leaf)?) {
+                for (number, page) in bounds.iter().enumerate() {
+                    let bounds = of_page(file, group, *column, page)?;
+                    pages.push(Claim::new(places.rows_of(number), &bounds, page.nulls));
+                }
+            }
+            let name = file.schema().field(*column).name().clone();
+            checks.push(ColumnCheck { position, name, chunk, pages });
+        }
+        Ok(StatisticsCheck(checks))
+    }
+
+    /// Compares `columns`, those that were decoded, which hold `rows` of the row group.
+    ///
+    /// # Errors
+    /// [`PARQUET_INDEX`].
+    pub(super) fn compare(&mut self, file: &ParquetFile, columns: &[ArrayRef], rows: &[Range<u64>]) -> Result<()> {
+        for check in &mut self.0 {
+            let Some(array) = columns.get(check.position) else { continue };
+            let mut at = 0;
+            for range in rows {
+                let length = (range.end - range.start) as usize;
+                let array = array.slice(at, length);
+                at += length;
+                let first = check.pages.partition_point(|page| page.rows.end <= range.start);
+                let pages = check.pages[first..].iter_mut().take_while(|page| page.rows.start < range.end);
+                for claim in std::iter::once(&mut check.chunk).chain(pages) {
+                    claim.compare(&array, range).map_err(|reason| {
+                        let message = format!("column {}: {reason}", check.name);
+                        Error::broken(&PARQUET_INDEX, message).at(file.blob.place().in_field(&check.name))
+                    })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Claim {
+    fn new(rows: Range<u64>, bounds: &Bounds, nulls: Option<u64>) -> Self {
+        let below = bounds.least.iter().map(|least| (Comparison::Less, least));
+        let above = bounds.greatest.iter().map(|greatest| (Comparison::Greater, greatest));
+        let outside = below
+            .chain(above)
+            .map(|(comparison, value)| BoundPredicate::Compare { column: 0, comparison, value: value.clone() })
+            .collect();
+        let outside = BoundPredicate::Or(outside);
+        Claim { rows, outside, all_null: bounds.all_null, nulls, seen_rows: 0, seen_nulls: 0 }
+    }
+
+    /// Compares the values of `rows`, as far as they are among those that are spoken of.
+    fn compare(&mut self, array: &ArrayRef, rows: &Range<u64>) -> std::result::Result<(), String> {
+        let within = rows.start.max(self.rows.start)..rows.end.min(self.rows.end);
+        let length = (within.end - within.start) as usize;
+        let array = array.slice((within.start - rows.start) as usize, length);
+        let nulls = array.logical_null_count();
+        self.seen_rows += length as u64;
+        self.seen_nulls += nulls as u64;
+        let outside = self.outside.evaluate(std::slice::from_ref(&array), length).map_err(|error| error.to_string())?;
+        if outside.count_set_bits() > 0 {
+            return Err("a value lies outside the bounds of its statistics".to_owned());
+        }
+        if self.all_null && nulls < length {
+            return Err("there are values where statistics say that all are null".to_owned());
+        }
+        match self.nulls {
+            Some(stated) if self.seen_rows == self.rows.end - self.rows.start && stated != self.seen_nulls => {
+                Err(format!("{} nulls where statistics say {stated}", self.seen_nulls))
+            }
+            _ => Ok(()),
+        }
+    }
+}

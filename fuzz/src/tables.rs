@@ -1,5 +1,6 @@
 //! The four encodings of tables: reading in pieces is reading the whole, and what is written is read back.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{
@@ -185,12 +186,14 @@ fn check(encoding: Encoding, bytes: &[u8], options: &ReadOptions) {
         Ok(reader) => reader,
         Err(error) => return assert_bad_input(&error),
     };
+    let compared = read(&reader, &Selection::all().check_indexes());
     let whole = match read(&reader, &Selection::all()) {
         Ok(whole) => whole,
         Err(error) => {
             assert_bad_input(&error);
-            // In smaller steps it is no better.
+            // In smaller steps it is no better. One column or a few rows may still be read: damage elsewhere is not met.
             assert!(read(&reader, &Selection::all().batch_rows(3)).is_err(), "only the whole is refused: {error}");
+            assert!(compared.is_err(), "refused, and found sound: {error}");
             return;
         }
     };
@@ -199,7 +202,14 @@ fn check(encoding: Encoding, bytes: &[u8], options: &ReadOptions) {
         assert_eq!(count, rows as u64, "rows");
     }
     if rows <= ROWS {
-        check_split(&reader, &whole);
+        match compared {
+            Ok(compared) => {
+                assert_same(&compared, &whole, "compared with the page indexes");
+                check_split(&reader, &whole);
+            }
+            // Reading everything does without the indexes; what goes by them may be refused.
+            Err(error) => assert_eq!(error.broken_rule().map(|rule| rule.id), Some("PARQUET-INDEX"), "{error:?}"),
+        }
         check_written(&whole, encoding, options);
     }
 }
@@ -221,41 +231,49 @@ fn read(reader: &TableReader, selection: &Selection) -> Result<RecordBatch> {
 
 /// In pieces, however it is cut, the same rows come out.
 fn check_split(reader: &TableReader, whole: &RecordBatch) {
-    let again = |selection: &Selection, what: &str| match read(reader, selection) {
-        Ok(batch) => Some(batch),
-        Err(error) if is_of_the_index(&error) => None,
-        Err(error) => panic!("{what}: {error:?}"),
-    };
-    let Some(small) = again(&Selection::all().batch_rows(3), "small batches") else { return };
+    let again =
+        |selection: &Selection, what: &str| read(reader, selection).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+    let small = again(&Selection::all().batch_rows(3), "small batches");
     assert_same(&small, whole, "small batches");
     let rows = whole.num_rows() as u64;
     let cut = rows / 3;
     for range in [0..cut, cut..rows, rows.saturating_sub(1)..rows] {
         let piece = whole.slice(range.start as usize, (range.end - range.start) as usize);
         let what = format!("rows {range:?}");
-        let Some(read) = again(&Selection::all().rows([range]), &what) else { return };
-        assert_same(&read, &piece, &what);
+        assert_same(&again(&Selection::all().rows([range.clone()]), &what), &piece, &what);
+        assert_looked_up(reader, &piece, range, &what);
     }
     if reader.rows_of_group(0).is_some() {
         let groups = 0..reader.row_groups();
         let groups = groups.map(|group| again(&Selection::all().row_groups(group..group + 1), "a group"));
-        let Some(groups) = groups.collect::<Option<Vec<_>>>() else { return };
+        let groups: Vec<_> = groups.collect();
         let groups = concat_batches(whole.schema_ref(), &groups).expect("groups of one schema");
         assert_same(&groups, whole, "group by group");
     }
     for (position, field) in whole.schema().fields().iter().enumerate().take(8) {
-        // Of columns with one name none can be asked for.
-        if whole.schema().fields().iter().filter(|other| other.name() == field.name()).count() > 1 {
+        if !is_only(whole, field.name()) {
             continue;
         }
-        let Some(alone) = again(&Selection::all().columns([field.name()]), field.name()) else { return };
+        let alone = again(&Selection::all().columns([field.name()]), field.name());
         assert_eq!(alone.column(0).to_data(), whole.column(position).to_data(), "column {} alone", field.name());
     }
 }
 
-/// A page index that is wrong is noticed by whoever uses it, and reading everything does not.
-pub(crate) fn is_of_the_index(error: &Error) -> bool {
-    error.broken_rule().is_some_and(|rule| rule.id == "PARQUET-INDEX")
+/// Of columns with one name none can be asked for.
+fn is_only(batch: &RecordBatch, name: &str) -> bool {
+    batch.schema().fields().iter().filter(|other| other.name() == name).count() == 1
+}
+
+/// The rows by look-up, column by column.
+fn assert_looked_up(reader: &TableReader, piece: &RecordBatch, rows: Range<u64>, what: &str) {
+    for (position, field) in piece.schema().fields().iter().enumerate().take(8) {
+        if is_only(piece, field.name()) {
+            let found = reader.read_rows(&[field.name()], std::slice::from_ref(&rows));
+            let found = found.unwrap_or_else(|error| panic!("{what} of {} by look-up: {error:?}", field.name()));
+            let expected = piece.column(position).to_data();
+            assert_eq!(found.column(0).to_data(), expected, "{what} of {} by look-up", field.name());
+        }
+    }
 }
 
 fn assert_same(left: &RecordBatch, right: &RecordBatch, what: &str) {

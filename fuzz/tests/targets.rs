@@ -1,9 +1,41 @@
 //! Every target over its committed corpus, and over changes of it: the same ones each time.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unsafe_code)]
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use isomorph_fuzz::{Mutator, TARGETS, target};
+
+/// Counts the bytes that are allocated now, and the most there were.
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most that one input may take, bytes: what is promised for files that cannot be trusted.
+const MEMORY: usize = 256 << 20;
+
+/// One input at a time: what it takes is counted for the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Inputs made for a target, unless `FUZZ_CASES` says how many.
 fn cases(usual: usize) -> usize {
@@ -38,13 +70,19 @@ fn run(check: fn(&[u8]), name: &str, input: &[u8], what: &str) {
     if each {
         keep();
     }
-    let done = std::panic::catch_unwind(|| check(input));
+    let (done, taken) = {
+        let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = NOW.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let done = std::panic::catch_unwind(|| check(input));
+        (done, PEAK.load(Ordering::Relaxed).saturating_sub(before))
+    };
     if each && done.is_ok() {
         std::fs::remove_file(&kept).unwrap();
     }
-    if done.is_err() {
+    if done.is_err() || taken > MEMORY {
         keep();
-        panic!("{name} fails for {what}, kept as {}", kept.display());
+        panic!("{name} fails for {what} ({taken} bytes were allocated), kept as {}", kept.display());
     }
 }
 

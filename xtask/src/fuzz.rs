@@ -63,15 +63,19 @@ pub(crate) fn run(workspace: &Workspace, request: &Request, target: &str) -> Res
         .env("CARGO_TARGET_DIR", &built)
         .run()?;
     let found = built.join(target);
-    let corpus = found.join("corpus");
-    fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
+    let (corpus, seeds) = (found.join("corpus"), found.join("seeds"));
+    for folder in [&corpus, &seeds] {
+        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     let binary = built.join(host.trim()).join("release/isomorph-libfuzzer");
     let seconds = format!("-max_total_time={}", request.seconds);
     let failures = format!("-artifact_prefix={}/", found.display());
+    let words = format!("-dict={}", found.join("words").display());
     let arguments =
-        [&seconds, &failures, "-max_len=65536", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"];
+        [&seconds, &failures, &words, "-max_len=65536", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"];
     let kept = workspace.root.join("fuzz/corpus").join(target);
-    workspace.program(binary, &arguments).args([corpus, kept]).env("FUZZ_TARGET", target).run()
+    let task = workspace.program(binary, &arguments).args([corpus, kept, seeds]);
+    task.env("FUZZ_TARGET", target).env("FUZZ_PREPARED", found).run()
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Task {

@@ -272,21 +272,24 @@ fn offsets_are_checked() {
 #[test]
 fn page_indexes_are_checked() {
     let parquet = WriteOptions { file_type: Some(FileType::Parquet), ..WriteOptions::default() };
-    let files = support::files(&Victim::new(&parquet).path);
-    let mut damaged = 0;
-    for (name, bytes) in files {
+    let victim = Victim::new(&parquet);
+    let mut unnoticed = 0;
+    for (name, bytes) in support::files(&victim.path).into_iter().filter(|(name, _)| name.ends_with("chunk0")) {
         // The last offset index of the file: a list of one structure that begins with the place of a page.
         let start = [0x19, 0x1c, 0x16];
         let Some(at) = bytes.windows(3).rposition(|window| window == start) else { continue };
-        let mut bytes = bytes;
-        bytes[at + 3] ^= 2;
-        let victim = Victim::new(&parquet);
+        let mut damaged = bytes.clone();
+        damaged[at + 3] ^= 2;
+        victim.write(&name, &damaged);
+        // Chunks are read without an index; offsets of a part are read from the middle.
+        let scan = victim.scan();
+        assert!(matches!(scan, None | Some("PARQUET-INDEX")), "{name}: {scan:?}");
+        unnoticed += u32::from(scan.is_none());
+        let found = victim.found();
+        assert!(found.contains(&("PARQUET-INDEX", 1)), "{name}: {found:?}");
         victim.write(&name, &bytes);
-        assert_eq!(victim.scan(), None, "{name}: a scan does without the index");
-        assert!(victim.found().contains(&("PARQUET-INDEX", 1)), "{name}: {:?}", victim.found());
-        damaged += 1;
     }
-    assert!(damaged > 10, "{damaged}");
+    assert!(unnoticed > 3, "{unnoticed}");
 }
 
 #[test]

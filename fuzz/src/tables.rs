@@ -218,8 +218,6 @@ fn check(encoding: Encoding, bytes: &[u8], options: &ReadOptions) {
 fn assert_bad_input(error: &Error) {
     assert!(matches!(error.kind(), Kind::Malformed | Kind::TooLarge | Kind::Unsupported), "{error:?}");
     assert!(error.place().file.is_some(), "{error:?}");
-    let gave_up = error.to_string();
-    assert!(!gave_up.contains("overflow") || gave_up.contains("gave up"), "{error:?}");
 }
 
 fn read(reader: &TableReader, selection: &Selection) -> Result<RecordBatch> {
@@ -288,6 +286,10 @@ fn check_written(whole: &RecordBatch, encoding: Encoding, options: &ReadOptions)
     // NOCK has no nulls: they are written as empty text.
     let is_nock = encoding == Encoding::Csv && options.csv.quoting == Quoting::NonNumeric;
     if is_nock && whole.columns().iter().any(|column| column.null_count() > 0) {
+        return;
+    }
+    // By a declared schema columns are found by their names.
+    if !whole.schema().fields().iter().all(|field| is_only(whole, field.name())) {
         return;
     }
     let write = WriteOptions { csv: options.csv.clone(), compression: Compression::None, ..WriteOptions::default() };

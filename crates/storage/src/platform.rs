@@ -14,9 +14,9 @@ mod portable;
 mod unix;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) use linux::{Beneath, open_regular};
+pub(crate) use linux::{Beneath, open_regular, punch};
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) use portable::{Beneath, open_regular};
+pub(crate) use portable::{Beneath, open_regular, punch};
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(crate) use portable::{exchange, rename_new};

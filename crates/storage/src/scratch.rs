@@ -13,6 +13,9 @@ use isomorph_error::{Error, Kind, Place, Result};
 use crate::counter::Counter;
 use crate::{Blob, platform};
 
+/// File systems give space back in units of this many bytes, or of a part of it.
+const UNIT: u64 = 4 << 10;
+
 /// A directory for temporary files, and the count of what they hold. Clones share it.
 ///
 /// The files have no name where the system allows it, so nothing is left of them when the process is killed.
@@ -49,7 +52,7 @@ impl Scratch {
     pub fn create(&self) -> Result<ScratchFile> {
         let file = tempfile::tempfile_in(&self.0.directory)
             .map_err(|error| Error::from(error).at(Place::file(self.0.directory.display().to_string())))?;
-        Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0 })
+        Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0, released: AtomicU64::new(0) })
     }
 
     /// Where the files are.
@@ -75,6 +78,8 @@ pub struct ScratchFile {
     file: File,
     size: u64,
     position: u64,
+    /// Bytes that were given back.
+    released: AtomicU64,
 }
 
 impl ScratchFile {
@@ -95,6 +100,27 @@ impl ScratchFile {
     pub fn blob(&self) -> Result<Blob> {
         let file = self.file.try_clone().map_err(Error::from)?;
         Blob::of_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
+    }
+
+    /// Gives the space of `range` (byte offsets) back before the file is gone; nothing there can be read again. Space
+    /// comes in units of 4 KiB: returns where the part begins that is still kept, for the next call to go on from. No
+    /// part may be released twice. Where the file system cannot do it the bytes stay, and stay counted.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn release(&self, range: Range<u64>) -> Result<u64> {
+        let start = range.start.next_multiple_of(UNIT);
+        let end = range.end.min(self.size) / UNIT * UNIT;
+        if start >= end {
+            return Ok(range.start);
+        }
+        let place = || Place::file(self.scratch.directory().display().to_string());
+        let punched = platform::punch(&self.file, start, end - start);
+        if punched.map_err(|error| Error::from(error).at(place()))? {
+            self.released.fetch_add(end - start, Ordering::Relaxed);
+            self.scratch.0.used.fetch_sub(end - start, Ordering::Relaxed);
+        }
+        Ok(end)
     }
 
     /// Reads exactly `range` (byte offsets), without moving the position of [`Read`] and [`Write`].
@@ -158,6 +184,7 @@ impl Seek for ScratchFile {
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
-        self.scratch.0.used.fetch_sub(self.size, Ordering::Relaxed);
+        let kept = self.size.saturating_sub(self.released.load(Ordering::Relaxed));
+        self.scratch.0.used.fetch_sub(kept, Ordering::Relaxed);
     }
 }

@@ -162,7 +162,7 @@ impl BulkEdges<'_> {
         if let Way::Both(_, keys) = of.way {
             let tags = of.tags(DataType::UInt64);
             let second = BulkLookup::within(keys, &tags, resources.budget.available())?;
-            each_answer(&answers, "sources", resources, progress, |answer| {
+            each_answer(&mut answers, "sources", resources, progress, |answer| {
                 known(rows, sources, answer)?;
                 let mut columns = answer.tags.columns().to_vec();
                 let found: ArrayRef = Arc::new(UInt64Array::from(answer.rows.clone()));
@@ -177,7 +177,7 @@ impl BulkEdges<'_> {
         let taker = begin(resources.budget.available())?;
         let by_source = matches!(of.way, Way::Source(_));
         let (stage, end) = if by_source { ("sources", sources) } else { ("targets", targets) };
-        each_answer(&answers, stage, resources, progress, |answer| {
+        each_answer(&mut answers, stage, resources, progress, |answer| {
             known(rows, end, answer)?;
             hand_over(&of, answer, by_source, &|edges| take(&taker, edges))
         })?;
@@ -185,16 +185,16 @@ impl BulkEdges<'_> {
     }
 }
 
-/// Reads answers on all threads.
+/// Reads answers on all threads, for the last time: what they become takes the space of what they were.
 fn each_answer(
-    answers: &Answers<'_>,
+    answers: &mut Answers<'_>,
     stage: &str,
     resources: &Resources,
     progress: &dyn Progress,
     take: impl Fn(&AnswerBatch) -> Result<()> + Sync,
 ) -> Result<()> {
     progress.begin(stage, Some(answers.len()));
-    let read = parallel::drive(answers.streams(resources.threads)?, |stream| {
+    let read = parallel::drive(answers.drain(resources.threads)?, |stream| {
         let Some(answer) = stream.next_batch()? else { return Ok(false) };
         progress.advance(answer.rows.len() as u64)?;
         take(&answer).map(|()| true)

@@ -5,7 +5,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat, openat2, statat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FallocateFlags, FileType, Mode, OFlags, ResolveFlags, fallocate, fstat, open, openat, openat2,
+    statat,
+};
 use rustix::io::Errno;
 
 use super::{Found, portable, require_regular};
@@ -100,4 +103,14 @@ impl Beneath {
 /// Opens a regular file for reading.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     require_regular(File::from(openat(CWD, path, FILE, Mode::empty())?))
+}
+
+/// Gives `length` bytes of a file at `offset` back to the file system, which reads as zeros there from now on; false
+/// where the file system cannot.
+pub(crate) fn punch(file: &File, offset: u64, length: u64) -> io::Result<bool> {
+    match fallocate(file, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, length) {
+        Ok(()) => Ok(true),
+        Err(Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }

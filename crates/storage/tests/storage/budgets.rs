@@ -73,3 +73,23 @@ fn temporary_files_have_no_name_and_are_counted() {
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
     assert_eq!(Scratch::new(Some(&home.path().join("none"))).unwrap_err().kind(), Kind::NotFound);
 }
+
+#[test]
+fn a_part_of_a_temporary_file_is_given_back() {
+    let scratch = Scratch::new(None).unwrap();
+    let mut file = scratch.create().unwrap();
+    let bytes: Vec<u8> = (0..50_000u32).map(|n| (n % 251) as u8).collect();
+    file.write_all(&bytes).unwrap();
+    assert_eq!(file.release(5_000..8_000).unwrap(), 5_000, "no whole unit");
+    assert_eq!(scratch.used(), 50_000);
+    assert_eq!(file.release(5_000..30_000).unwrap(), 28_672);
+    assert_eq!(file.release(28_672..49_000).unwrap(), 45_056);
+    // What lies beside it is as it was, and the file is as long.
+    assert_eq!(&file.read_at(0..8_192).unwrap()[..], &bytes[..8_192]);
+    assert_eq!(&file.read_at(45_056..50_000).unwrap()[..], &bytes[45_056..]);
+    if cfg!(target_os = "linux") {
+        assert_eq!(scratch.used(), 50_000 - (45_056 - 8_192));
+    }
+    drop(file);
+    assert_eq!((scratch.used(), scratch.peak()), (0, 50_000));
+}

@@ -114,7 +114,8 @@ fn probe_columns(keys: &KeyColumn, kind: KeyKind) -> Result<(Vec<u64>, ArrayRef)
     Ok((ordinals.numbers.into_owned(), Arc::new(BooleanArray::from(there))))
 }
 
-/// All probes with their rows. May be read more than once, whole or in parts on several threads.
+/// All probes with their rows. May be read more than once, whole or in parts on several threads, until they are
+/// [drained](Answers::drain).
 pub struct Answers<'k> {
     keys: &'k SpilledKeys,
     probes: SortedEdges,
@@ -147,12 +148,29 @@ impl Answers<'_> {
         self.probes.parts(parts).into_iter().map(|part| self.stream_part(part)).collect()
     }
 
-    fn stream_part(&self, part: (u64, Option<u64>)) -> Result<AnswerStream<'_>> {
-        let kind = self.keys.kind();
-        let mut keys = Groups::new(self.keys.sorted.stream_part(part)?, kind == KeyKind::Text);
-        let more = keys.advance()?;
-        Ok(AnswerStream { probes: self.probes.stream_part(part)?, keys, more, kind })
+    /// The same for the last time: the temporary files of the probes shrink while the streams are read. Only what goes
+    /// on with the answers takes space then.
+    ///
+    /// # Errors
+    /// As [`SortedEdges::stream`]; [`Kind::Usage`](isomorph_error::Kind::Usage) the second time, and whenever the
+    /// answers are asked for after that.
+    pub fn drain(&mut self, parts: usize) -> Result<Vec<AnswerStream<'_>>> {
+        let parts = self.probes.parts(parts);
+        let probes = self.probes.drain(&parts)?;
+        probes.into_iter().zip(parts).map(|(probes, part)| answers(self.keys, probes, part)).collect()
     }
+
+    fn stream_part(&self, part: (u64, Option<u64>)) -> Result<AnswerStream<'_>> {
+        answers(self.keys, self.probes.stream_part(part)?, part)
+    }
+}
+
+/// The answers to the probes of a part.
+fn answers<'a>(keys: &'a SpilledKeys, probes: EdgeStream<'a>, part: (u64, Option<u64>)) -> Result<AnswerStream<'a>> {
+    let kind = keys.kind();
+    let mut keys = Groups::new(keys.sorted.stream_part(part)?, kind == KeyKind::Text);
+    let more = keys.advance()?;
+    Ok(AnswerStream { probes, keys, more, kind })
 }
 
 /// Some probes with their rows.

@@ -13,7 +13,8 @@
 //! Edges whose two ends are keys take two bulk look-ups, one after the other. The first looks up the sources and carries
 //! the target and the properties as tags. Its answers become the probes of the second, which carries the sources' rows
 //! and the properties. The answers of that go into an [`EdgeSorter`](crate::sort::EdgeSorter). The sequence number of
-//! each edge goes all the way with it, so that the order of the answers does not matter.
+//! each edge goes all the way with it, so that the order of the answers does not matter. [`Answers::drain`] gives the
+//! temporary files of one look-up back while those of the next grow.
 //!
 //! ```
 //! use arrow_array::StringArray;

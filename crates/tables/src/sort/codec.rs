@@ -83,11 +83,55 @@ pub(crate) fn put_length(out: &mut Vec<u8>, length: usize) {
     out.extend_from_slice(&(length as u64).to_le_bytes());
 }
 
-/// Appends numbers as distances from the smallest, all of one width.
+/// Set in the width of numbers whose constant bits are left out.
+const SCATTERED: u8 = 0x80;
+
+/// Runs of bits that are worth taking together.
+const MOST_SPANS: usize = 4;
+
+/// Neighbouring bits of a number: how far from the right they are in the number, and where only such bits are kept; and
+/// the mask of the latter.
+type Span = (u32, u32, u64);
+
+/// The runs of bits that are set in `mask`.
+fn spans(mask: u64) -> Vec<Span> {
+    let (mut spans, mut rest, mut kept) = (Vec::new(), mask, 0);
+    while rest != 0 {
+        let start = rest.trailing_zeros();
+        let length = (rest >> start).trailing_ones();
+        let ones = 1u64.checked_shl(length).map_or(u64::MAX, |one| one - 1);
+        spans.push((start, kept, ones));
+        rest &= !(ones << start);
+        kept += length;
+    }
+    spans
+}
+
+/// Appends numbers, all of one width: as distances from the smallest; or only those of their bits that are not the same
+/// in all of them, if that is less. A sequence number is that of a part and, far to the left of it, the part's.
 pub(crate) fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
+    let first = numbers.first().copied().unwrap_or(0);
+    let varying = numbers.iter().fold(0, |bits, number| bits | (number ^ first));
+    let spans = spans(varying);
+    let width = varying.count_ones().div_ceil(8) as usize;
+    if spans.len() > 1 && spans.len() <= MOST_SPANS && width < distance_width(numbers) {
+        out.extend_from_slice(&(first & !varying).to_le_bytes());
+        out.push(width as u8 | SCATTERED);
+        out.extend_from_slice(&varying.to_le_bytes());
+        let kept =
+            |number: &u64| spans.iter().fold(0, |kept, (from, to, ones)| kept | (((number >> from) & ones) << to));
+        return put_width(out, width, numbers.iter().map(kept));
+    }
     let least = numbers.iter().copied().min().unwrap_or(0);
     let bits = numbers.iter().fold(0, |bits, number| bits | (number - least));
     put_distances(out, least, bits, numbers.iter().map(|number| number - least));
+}
+
+/// Bytes that the largest distance from the smallest number takes.
+fn distance_width(numbers: &[u64]) -> usize {
+    let least = numbers.iter().copied().min().unwrap_or(0);
+    let greatest = numbers.iter().copied().max().unwrap_or(0);
+    (u64::BITS - (greatest - least).leading_zeros()).div_ceil(8) as usize
 }
 
 /// Appends ascending numbers as distances from their predecessors, all of one width.
@@ -102,6 +146,10 @@ fn put_distances(out: &mut Vec<u8>, start: u64, bits: u64, distances: impl Itera
     let width = (u64::BITS - bits.leading_zeros()).div_ceil(8) as usize;
     out.extend_from_slice(&start.to_le_bytes());
     out.push(width as u8);
+    put_width(out, width, distances);
+}
+
+fn put_width(out: &mut Vec<u8>, width: usize, distances: impl Iterator<Item = u64>) {
     match width {
         0 => {}
         1 => put_fixed::<1>(out, distances),
@@ -124,45 +172,52 @@ fn put_fixed<const WIDTH: usize>(out: &mut Vec<u8>, distances: impl Iterator<Ite
 
 /// Reads `count` numbers of [`put_numbers`].
 pub(crate) fn numbers(input: &mut Input, count: usize) -> Result<Vec<u64>> {
-    distances(input, count, |start, distance| start.wrapping_add(distance))
+    let start = input.word()?;
+    let width = input.byte()?;
+    if width & SCATTERED == 0 {
+        return values(input, count, usize::from(width), |distance| start.wrapping_add(distance));
+    }
+    let spans = spans(input.word()?);
+    values(input, count, usize::from(width & !SCATTERED), |kept| {
+        spans.iter().fold(start, |number, (from, to, ones)| number | (((kept >> to) & ones) << from))
+    })
 }
 
 /// Reads `count` numbers of [`put_ascending`].
 pub(crate) fn ascending(input: &mut Input, count: usize) -> Result<Vec<u64>> {
-    let mut last = None;
-    distances(input, count, move |start, distance| {
-        let number = last.unwrap_or(start).wrapping_add(distance);
-        last = Some(number);
-        number
+    let mut last = input.word()?;
+    let width = usize::from(input.byte()?);
+    values(input, count, width, move |distance| {
+        last = last.wrapping_add(distance);
+        last
     })
 }
 
-fn distances(input: &mut Input, count: usize, next: impl FnMut(u64, u64) -> u64) -> Result<Vec<u64>> {
-    let start = input.word()?;
-    let width = usize::from(input.byte()?);
+/// Reads `count` values of `width` bytes each, and what `number` makes of them.
+fn values(input: &mut Input, count: usize, width: usize, number: impl FnMut(u64) -> u64) -> Result<Vec<u64>> {
     let bytes = input.take(count.checked_mul(width).ok_or_else(damaged)?)?;
     match width {
-        0 => Ok(std::iter::repeat_n(0, count).scan(next, |next, zero| Some(next(start, zero))).collect()),
-        1 => Ok(fixed::<1>(start, bytes, next)),
-        2 => Ok(fixed::<2>(start, bytes, next)),
-        3 => Ok(fixed::<3>(start, bytes, next)),
-        4 => Ok(fixed::<4>(start, bytes, next)),
-        5 => Ok(fixed::<5>(start, bytes, next)),
-        6 => Ok(fixed::<6>(start, bytes, next)),
-        7 => Ok(fixed::<7>(start, bytes, next)),
-        8 => Ok(fixed::<8>(start, bytes, next)),
+        0 => Ok(std::iter::repeat_n(0, count).map(number).collect()),
+        1 => Ok(fixed::<1>(bytes, number)),
+        2 => Ok(fixed::<2>(bytes, number)),
+        3 => Ok(fixed::<3>(bytes, number)),
+        4 => Ok(fixed::<4>(bytes, number)),
+        5 => Ok(fixed::<5>(bytes, number)),
+        6 => Ok(fixed::<6>(bytes, number)),
+        7 => Ok(fixed::<7>(bytes, number)),
+        8 => Ok(fixed::<8>(bytes, number)),
         _ => Err(damaged()),
     }
 }
 
-fn fixed<const WIDTH: usize>(start: u64, bytes: &[u8], mut next: impl FnMut(u64, u64) -> u64) -> Vec<u64> {
+fn fixed<const WIDTH: usize>(bytes: &[u8], mut number: impl FnMut(u64) -> u64) -> Vec<u64> {
     let (values, _) = bytes.as_chunks::<WIDTH>();
-    let number = |value: &[u8; WIDTH]| {
+    let word = |value: &[u8; WIDTH]| {
         let mut word = [0; 8];
         word[..WIDTH].copy_from_slice(value);
-        next(start, u64::from_le_bytes(word))
+        number(u64::from_le_bytes(word))
     };
-    values.iter().map(number).collect()
+    values.iter().map(word).collect()
 }
 
 /// Appends a buffer of values of `width` bytes each, compressed if that saves an eighth.
@@ -268,6 +323,20 @@ mod tests {
                 assert!(input.byte().is_err(), "nothing is left");
             }
         }
+    }
+
+    #[test]
+    fn bits_that_never_change_take_no_space() {
+        let plain: Vec<u64> = (0..1_000u64).map(|n| (3 << 56) | ((n * 7 % 61) << 36) | (n * 31 % 4_096)).collect();
+        let edges = [[0, u64::MAX, 1 << 63, 5], [u64::MAX, 1, (1 << 63) | 1, 1 << 40], [1 << 63, 0, 1, 1 << 32]];
+        let mut out = Vec::new();
+        put_numbers(&mut out, &plain);
+        assert!(out.len() < 3_050, "{} bytes for 18 bits each", out.len());
+        edges.iter().for_each(|some| put_numbers(&mut out, some));
+        let mut input = Input::new(&out);
+        assert_eq!(numbers(&mut input, plain.len()).unwrap(), plain);
+        edges.iter().for_each(|some| assert_eq!(numbers(&mut input, 4).unwrap(), some));
+        assert!(input.byte().is_err(), "nothing is left");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use isomorph_error::Result;
 
 use super::payload::{Payload, arrow};
 use super::rows::Rows;
-use super::run::Run;
+use super::run::{Release, Run};
 
 /// First edge of what is left of a run, in the order of the edges. An exhausted run comes behind all others: it has the
 /// greatest key, too, because keys are almost always enough to decide.
@@ -33,6 +33,8 @@ struct Cursor<'a> {
     at: usize,
     /// Number of this block among the sources of the rows being collected.
     source: Option<usize>,
+    /// For what is read for the last time.
+    release: Option<Release>,
 }
 
 impl Cursor<'_> {
@@ -47,10 +49,13 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads the next block, if there is one.
+    /// Reads the next block, if there is one. All edges of the block before have been handed over.
     fn load(&mut self, payload: &Payload) -> Result<()> {
         self.source = None;
         self.at = 0;
+        if let (Some(release), Some(passed)) = (&mut self.release, self.blocks.start.checked_sub(1)) {
+            release.passed(self.run, passed)?;
+        }
         self.rows = match self.blocks.next() {
             Some(block) => self.run.read(&self.run.blocks[block], payload)?,
             None => Rows::default(),
@@ -69,16 +74,19 @@ pub(super) struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Starts at the first edges whose aligned end is not below `from`.
+    /// Starts at the first edges whose aligned end is not below `from`. If this is the `last` time that edges from there
+    /// to where another merge starts are read, the space of what has been read is given back.
     ///
     /// # Errors
     /// As [`Run::read`].
-    pub fn new(runs: &'a [Run], payload: &'a Payload, from: u64) -> Result<Self> {
+    pub fn new(runs: &'a [Run], payload: &'a Payload, from: u64, last: bool) -> Result<Self> {
         let mut cursors = Vec::with_capacity(runs.len());
         for run in runs {
             let first = run.blocks.partition_point(|block| block.last < from);
-            let mut cursor =
-                Cursor { run, blocks: first..run.blocks.len(), rows: Rows::default(), at: 0, source: None };
+            // In the first block, and in the one where it stops, may be edges of others. Those between are its own.
+            let release = last.then(|| Release::new(if from == 0 { first } else { first + 1 }));
+            let blocks = first..run.blocks.len();
+            let mut cursor = Cursor { run, blocks, rows: Rows::default(), at: 0, source: None, release };
             cursor.load(payload)?;
             cursor.at = cursor.rows.aligned.partition_point(|aligned| *aligned < from);
             cursors.push(cursor);

@@ -14,6 +14,9 @@ use super::rows::Rows;
 /// Blocks that one thread encodes before they are written.
 const ENCODED_AT_ONCE: usize = 8;
 
+/// Space that is given back at once, bytes: a system call each.
+const RELEASED_AT_ONCE: u64 = 64 << 10;
+
 /// A part of a run that is read at once.
 pub(super) struct Block {
     /// Where it is in the file, bytes.
@@ -27,7 +30,7 @@ pub(super) struct Block {
 /// Edges in sorted order, in blocks, in a file of their own.
 pub(super) struct Run {
     /// Keeps the file, and its bytes counted.
-    _file: ScratchFile,
+    file: ScratchFile,
     blob: Blob,
     pub blocks: Vec<Block>,
     pub rows: u64,
@@ -42,6 +45,34 @@ impl Run {
     /// [`Kind::Io`](isomorph_error::Kind::Io), [`Kind::Malformed`](isomorph_error::Kind::Malformed) for a failing disk.
     pub fn read(&self, block: &Block, payload: &Payload) -> Result<Rows> {
         Rows::decode(&self.blob.read(block.place.clone())?, payload)
+    }
+}
+
+/// Gives back the space of blocks that nobody will read again, one after the other.
+pub(super) struct Release {
+    /// Place of the first of them.
+    from: usize,
+    /// Where the space begins that was not given back yet, bytes.
+    kept: Option<u64>,
+}
+
+impl Release {
+    /// Of the blocks from `from` on.
+    pub fn new(from: usize) -> Self {
+        Release { from, kept: None }
+    }
+
+    /// Has done with the block at `block`.
+    ///
+    /// # Errors
+    /// [`Kind::Io`](isomorph_error::Kind::Io).
+    pub fn passed(&mut self, run: &Run, block: usize) -> Result<()> {
+        let Some(Block { place, .. }) = run.blocks.get(block).filter(|_| block >= self.from) else { return Ok(()) };
+        let kept = self.kept.get_or_insert(place.start);
+        if place.end.saturating_sub(*kept) >= RELEASED_AT_ONCE {
+            *kept = run.file.release(*kept..place.end)?;
+        }
+        Ok(())
     }
 }
 
@@ -101,7 +132,7 @@ impl RunWriter {
     /// [`Kind::Io`](isomorph_error::Kind::Io).
     pub fn finish(self) -> Result<Run> {
         let blob = self.file.blob()?;
-        Ok(Run { _file: self.file, blob, blocks: self.blocks, rows: self.rows, largest: self.largest })
+        Ok(Run { file: self.file, blob, blocks: self.blocks, rows: self.rows, largest: self.largest })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sorted edges, to be read once or often, whole or in parts.
 
 use arrow_array::{RecordBatch, UInt64Array};
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_storage::Reservation;
 
 use super::memory::SortedRows;
@@ -16,6 +16,8 @@ pub struct SortedEdges {
     payload: Payload,
     batch_rows: usize,
     rows: u64,
+    /// Set when it was read for the last time.
+    drained: bool,
     /// For what is in memory, or for reading the runs.
     _memory: Reservation,
 }
@@ -39,12 +41,12 @@ pub struct SortedBatch {
 impl SortedEdges {
     pub(super) fn in_memory(sorted: SortedRows, payload: Payload, batch_rows: usize, memory: Reservation) -> Self {
         let rows = sorted.len() as u64;
-        SortedEdges { source: Source::Memory(sorted), payload, batch_rows, rows, _memory: memory }
+        SortedEdges { source: Source::Memory(sorted), payload, batch_rows, rows, drained: false, _memory: memory }
     }
 
     pub(super) fn merged(runs: Vec<Run>, payload: Payload, batch_rows: usize, memory: Reservation) -> Self {
         let rows = runs.iter().map(|run| run.rows).sum();
-        SortedEdges { source: Source::Runs(runs), payload, batch_rows, rows, _memory: memory }
+        SortedEdges { source: Source::Runs(runs), payload, batch_rows, rows, drained: false, _memory: memory }
     }
 
     /// Number of edges.
@@ -81,10 +83,25 @@ impl SortedEdges {
     }
 
     /// The edges whose aligned end is in a part.
-    pub(crate) fn stream_part(&self, (from, to): (u64, Option<u64>)) -> Result<EdgeStream<'_>> {
+    pub(crate) fn stream_part(&self, part: (u64, Option<u64>)) -> Result<EdgeStream<'_>> {
+        if self.drained {
+            return Err(Error::usage("these edges have been read for the last time"));
+        }
+        self.open(part, false)
+    }
+
+    /// The edges of all `parts`, which do not overlap, for the last time: temporary files shrink while they are read.
+    pub(crate) fn drain(&mut self, parts: &[(u64, Option<u64>)]) -> Result<Vec<EdgeStream<'_>>> {
+        if std::mem::replace(&mut self.drained, true) {
+            return Err(Error::usage("these edges have been read for the last time"));
+        }
+        parts.iter().map(|part| self.open(*part, true)).collect()
+    }
+
+    fn open(&self, (from, to): (u64, Option<u64>), last: bool) -> Result<EdgeStream<'_>> {
         let place = match &self.source {
             Source::Memory(sorted) => Place::Memory(sorted, sorted.lower_bound(from)),
-            Source::Runs(runs) => Place::Runs(Merge::new(runs, &self.payload, from)?),
+            Source::Runs(runs) => Place::Runs(Merge::new(runs, &self.payload, from, last)?),
         };
         Ok(EdgeStream { place, payload: &self.payload, batch_rows: self.batch_rows, to })
     }

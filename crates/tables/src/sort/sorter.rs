@@ -227,10 +227,10 @@ impl EdgeSorter {
         self.keep(state, level + 1, merged)
     }
 
-    /// Merges runs into one.
+    /// Merges runs into one. They are used up, so that their edges are not in temporary files twice.
     fn merge(&self, runs: &[Run]) -> Result<Run> {
         let block_rows = runs.iter().flat_map(|run| &run.blocks).map(|block| block.rows).max().unwrap_or(1);
-        let mut merge = Merge::new(runs, &self.payload, 0)?;
+        let mut merge = Merge::new(runs, &self.payload, 0, true)?;
         let mut writer = RunWriter::new(&self.options.scratch)?;
         loop {
             let rows = merge.next(block_rows, None)?;

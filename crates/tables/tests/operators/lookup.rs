@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, LargeStringArray, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, Int32Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchOptions, StringArray,
+    UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::Kind;
 use isomorph_storage::{Budget, Scratch};
@@ -171,6 +174,42 @@ fn too_many_keys_are_looked_up_in_bulk() {
         streams.push(batches.into_iter().flat_map(|batch| batch.sequence.values().to_vec()).collect::<Vec<u64>>());
     }
     assert!(streams.windows(2).all(|pair| pair[0] == pair[1]), "the order of answers depends on the threads");
+}
+
+#[test]
+fn answers_for_the_last_time_give_their_space_back() {
+    for streams in [1, 3] {
+        let scratch = Scratch::new(None).unwrap();
+        let options = LookupOptions::new(&Budget::new(16 * TINY), &scratch).memory(8 * TINY).threads(streams);
+        let mut builder = KeyRowsBuilder::new(options);
+        let keys = words(60_000);
+        builder.push(&keys).unwrap();
+        let Lookup::Spilled(spilled) = builder.finish().unwrap() else { panic!("this does not fit") };
+        let alone = scratch.used();
+        let bulk = BulkLookup::new(&spilled, &Schema::empty()).unwrap();
+        for start in (0..60_000).step_by(1_000) {
+            let options = RecordBatchOptions::new().with_row_count(Some(1_000));
+            let tags = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).unwrap();
+            bulk.add_probes(&keys.slice(start, 1_000), &tags, start as u64).unwrap();
+        }
+        let mut answers = bulk.finish().unwrap();
+        let full = scratch.used() - alone;
+        assert!(full > 512 << 10, "{full} bytes of probes");
+        let order = |batch: AnswerBatch| batch.sequence.values().to_vec();
+        let read: Vec<u64> = answers.stream().unwrap().flat_map(|batch| order(batch.unwrap())).collect();
+        assert_eq!(scratch.used(), alone + full, "reading takes nothing away");
+        let mut drained = Vec::new();
+        for batch in answers.drain(streams).unwrap().into_iter().flatten() {
+            let batch = batch.unwrap();
+            assert_eq!(batch.rows, batch.sequence.values().as_ref());
+            drained.extend(order(batch));
+        }
+        assert_eq!(drained, read);
+        let left = scratch.used() - alone;
+        assert!(!cfg!(target_os = "linux") || left < full / 2, "{left} of {full} bytes are left");
+        assert_eq!(answers.stream().map(|_| ()).unwrap_err().kind(), Kind::Usage);
+        assert_eq!(answers.drain(1).map(|_| ()).unwrap_err().kind(), Kind::Usage);
+    }
 }
 
 #[test]

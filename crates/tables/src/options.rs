@@ -38,6 +38,9 @@ pub enum TextType {
     Utf8,
     /// 64-bit offsets: batches may hold more than 2 GiB of text.
     LargeUtf8,
+    /// Views into the pages of a Parquet file, which are not copied: for readers that pass over most texts or copy them
+    /// once more. Text inside lists, structs and maps, and that of ORC, is [`TextType::Utf8`].
+    Utf8View,
 }
 
 /// Bounds on what a file may make its reader do. Each is a default to be raised where a sound file needs it.

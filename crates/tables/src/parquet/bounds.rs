@@ -71,9 +71,10 @@ fn value(data_type: &DataType, chunk: &ColumnChunkMetaData, bytes: &[u8]) -> Opt
             bytes.try_into().ok().and_then(|bytes| float(f32::from_le_bytes(bytes).into()))
         }
         (DataType::Float64, Type::DOUBLE) => bytes.try_into().ok().and_then(|bytes| float(f64::from_le_bytes(bytes))),
-        (DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary, Type::BYTE_ARRAY) => {
-            Some(Value::Bytes(bytes.to_vec()))
-        }
+        (
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Binary | DataType::LargeBinary,
+            Type::BYTE_ARRAY,
+        ) => Some(Value::Bytes(bytes.to_vec())),
         _ => None,
     }
 }

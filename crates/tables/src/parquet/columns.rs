@@ -53,6 +53,9 @@ impl Columns {
                 Some(declared) if is_words(field, declared) => {
                     Field::new(field.name(), declared.data_type().clone(), field.is_nullable())
                 }
+                _ if options.text == TextType::Utf8View && *field.data_type() == DataType::Utf8 => {
+                    Field::new(field.name(), DataType::Utf8View, field.is_nullable())
+                }
                 _ => decoded_field(field, options.text),
             })
             .collect();

@@ -60,7 +60,7 @@ fn value(field: &Field, literal: &Literal) -> Result<Value> {
         (_, Literal::Int(value)) if is_number => Value::Int(*value),
         (_, Literal::Float(value)) if is_number => Value::Float(*value),
         (T::Boolean, Literal::Bool(value)) => Value::Int((*value).into()),
-        (T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary, Literal::Text(text)) => {
+        (T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary, Literal::Text(text)) => {
             Value::Bytes(text.as_bytes().to_vec())
         }
         (T::Date32, Literal::Date(days)) => Value::Int((*days).into()),

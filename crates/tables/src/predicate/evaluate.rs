@@ -107,6 +107,7 @@ fn compare(array: &ArrayRef, comparison: Comparison, value: &Value) -> Result<Tr
         }
         DataType::Utf8 => bytes::<arrow_array::types::Utf8Type>(array, comparison, value),
         DataType::LargeUtf8 => bytes::<arrow_array::types::LargeUtf8Type>(array, comparison, value),
+        DataType::Utf8View => views(array, comparison, value),
         DataType::Binary => bytes::<arrow_array::types::BinaryType>(array, comparison, value),
         DataType::LargeBinary => bytes::<arrow_array::types::LargeBinaryType>(array, comparison, value),
         other => return Err(Error::unsupported(format!("conditions on columns of type {other}"))),
@@ -144,6 +145,16 @@ where
         }
         Value::Float(literal) => test(array.len(), comparison, |row| at(row).partial_cmp(literal)),
         Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
+    }
+}
+
+fn views(array: &ArrayRef, comparison: Comparison, value: &Value) -> BooleanBuffer {
+    let values = array.as_string_view();
+    match value {
+        Value::Bytes(literal) => {
+            test(array.len(), comparison, |row| Some(values.value(row).as_bytes().cmp(literal.as_slice())))
+        }
+        _ => BooleanBuffer::new_unset(array.len()),
     }
 }
 

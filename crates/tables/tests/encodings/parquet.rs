@@ -142,8 +142,11 @@ fn undeclared_columns_have_the_types_of_the_file() {
     assert_eq!(type_of(&plain, "u16"), DataType::UInt16);
     let large = ReadOptions { text: TextType::LargeUtf8, ..ReadOptions::default() };
     assert_eq!(type_of(&large, "utf8"), DataType::LargeUtf8);
-    let texts = DataType::List(Arc::new(Field::new("element", DataType::LargeUtf8, true)));
-    assert_eq!(type_of(&large, "texts"), texts);
+    let texts = |item| DataType::List(Arc::new(Field::new("element", item, true)));
+    assert_eq!(type_of(&large, "texts"), texts(DataType::LargeUtf8));
+    let views = ReadOptions { text: TextType::Utf8View, ..ReadOptions::default() };
+    assert_eq!(type_of(&views, "utf8"), DataType::Utf8View);
+    assert_eq!(type_of(&views, "texts"), texts(DataType::Utf8));
 }
 
 #[test]

@@ -94,13 +94,18 @@ pub fn convert(
     let written = sink.finish()?;
     let verify = !options.no_verify && !options.lossy;
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
+    let mut seen = None;
     if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
-        if says_itself(open_native(&location, plan.to, &Mapping::default(), resources)?.graph(), graph) {
+        let options = native_options(plan.to, &Mapping::default(), resources);
+        let found = plan.to.open(&location, &options)?;
+        if says_itself(found.graph(), graph) {
             (mapping, carried) = (Mapping::default(), Vec::new());
         } else if carried.is_empty() {
             carried.push(crate::plan::UNDECLARED.to_owned());
         }
+        // Opening may have read names: what it found out, and what it keeps of them, serves the reading back.
+        seen = Some((location, options.nock.keep_edge_id, found));
     }
     let carries = !options.lossy && !mapping.steps.is_empty();
     if carries {
@@ -113,7 +118,14 @@ pub fn convert(
         if !verify {
             return Ok(None);
         }
-        let back = read_back(location, plan.to, &mapping, resources, progress)?;
+        let options = native_options(plan.to, &mapping, resources);
+        let fits =
+            |(place, edge_id, _): &(Location, bool, _)| place == location && *edge_id == options.nock.keep_edge_id;
+        let found = match seen.take().filter(fits) {
+            Some((_, _, found)) => found,
+            None => plan.to.open(location, &options)?,
+        };
+        let back = digest(mapping.inverse().apply(found)?.as_ref(), resources, progress)?;
         compare(&source, &back).map_err(|error| blame(opened, error))?;
         Ok(Some(back))
     })?;
@@ -146,29 +158,12 @@ pub fn counts(table: &Table) -> (u64, u64) {
     (sum(LineKind::Nodes), sum(LineKind::Edges))
 }
 
-/// What was written, as what it is.
-fn open_native(
-    location: &Location,
-    format: Format,
-    mapping: &Mapping,
-    resources: &Resources,
-) -> Result<Arc<dyn Source>> {
+/// How what was written is opened as what it is, to be seen through `mapping`.
+fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
     let mut options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
     options.nock.budget = resources.budget.clone();
     options.nock.scratch = Some(resources.scratch.clone());
-    format.open(location, &options.showing(mapping.kept()))
-}
-
-/// Reads what was written, through the mapping, and digests it.
-fn read_back(
-    location: &Location,
-    format: Format,
-    mapping: &Mapping,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<Digested> {
-    let graph = mapping.inverse().apply(open_native(location, format, mapping, resources)?)?;
-    digest(graph.as_ref(), resources, progress)
+    options.showing(mapping.kept())
 }
 
 /// An error that says where the result differs, if it does.

@@ -57,6 +57,7 @@ pub struct Digested {
 /// # Errors
 /// When the source cannot be read or is not sound.
 pub fn digest(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
+    source.prepare(resources.threads, progress)?;
     let running = Running::new(source, resources)?;
     let by_row = (0..source.graph().edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let passes: &[(&str, Tables)] = match by_row || running.has_rest() {

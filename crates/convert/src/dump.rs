@@ -18,6 +18,7 @@ pub fn dump(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<()> {
+    source.prepare(resources.threads, progress)?;
     let renderer = Renderer::new(source, resources, progress)?;
     renderer.documents(|element| Ok(writeln!(out, "{}", element.line)?))?;
     for tables in [Tables::AllNodes, Tables::AllEdges] {

@@ -87,6 +87,7 @@ impl Plan {
     ) -> Result<Plan> {
         let started = Instant::now();
         let to = target_format(opened, destination, options)?;
+        opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
         let mut plan = Plan {

@@ -3,21 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isomorph_error::Result;
-
-/// Told how far a long job is, and asked whether it should go on. Called from several threads.
-pub trait Progress: Sync {
-    /// A stage begins: its word, and the number of rows to come if that is known.
-    fn begin(&self, stage: &str, total: Option<u64>);
-
-    /// So many more rows are done. An error ends the job with that error: this is how a job is cancelled.
-    ///
-    /// # Errors
-    /// [`isomorph_error::Kind::Cancelled`] when the job should not go on; every call after that says so again.
-    fn advance(&self, rows: u64) -> Result<()>;
-
-    /// The stage is over.
-    fn end(&self);
-}
+pub use isomorph_model::Progress;
 
 /// Nobody is watching.
 #[derive(Debug, Clone, Copy, Default)]

@@ -86,6 +86,10 @@ impl Source for Tapped {
         self.inner.graph()
     }
 
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if matches!(request.tables, Tables::AllEdges | Tables::Edges(_)) {
             self.running.nodes_done()?;

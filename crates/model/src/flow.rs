@@ -92,6 +92,21 @@ pub trait Part: Send + Sync {
 /// Parts whose rows, one part after another, are in one order.
 pub type Run<'a> = Vec<Box<dyn Part + 'a>>;
 
+/// Told how far a long job is, and asked whether it should go on. Called from several threads.
+pub trait Progress: Sync {
+    /// A stage begins: its word, and the number of rows to come if that is known.
+    fn begin(&self, stage: &str, total: Option<u64>);
+
+    /// So many more rows are done. An error ends the job with that error: this is how a job is cancelled.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Cancelled`] when the job should not go on; every call after that says so again.
+    fn advance(&self, rows: u64) -> Result<()>;
+
+    /// The stage is over.
+    fn end(&self);
+}
+
 /// A graph that can be read.
 pub trait Source: Send + Sync {
     /// Its description.
@@ -107,6 +122,15 @@ pub trait Source: Send + Sync {
     /// reading: a part that breaks the order is an error.
     fn edge_orders(&self, _ty: usize) -> Vec<EdgeOrder> {
         Vec::new()
+    }
+
+    /// Finds out now what scans need to know beforehand, on `threads` threads, for a job that shows its progress and can be
+    /// cancelled. A source that needs this and is not asked for it does it at the first scan.
+    ///
+    /// # Errors
+    /// When the input cannot be read or is not sound, or the job should not go on.
+    fn prepare(&self, _threads: usize, _progress: &dyn Progress) -> Result<()> {
+        Ok(())
     }
 
     /// The edges of type `ty` as runs, each in `order`, to be merged; `None` when they must be sorted.

@@ -25,7 +25,9 @@ pub mod xsd;
 pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
-pub use flow::{About, Delivery, EdgeOrder, EndForm, NodeId, Part, Request, Run, Side, Sink, Source, Tables, Written};
+pub use flow::{
+    About, Delivery, EdgeOrder, EndForm, NodeId, Part, Progress, Request, Run, Side, Sink, Source, Tables, Written,
+};
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;

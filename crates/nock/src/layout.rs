@@ -108,7 +108,9 @@ impl Layout {
                 Some(column) => {
                     check_type(column, field.data_type())?;
                     let slot = &mut layout.types[column as usize];
-                    if slot.replace(field.data_type().clone()).is_some() {
+                    // How text is held in memory says nothing of the file.
+                    let data_type = if is_view(field) { &DataType::Utf8 } else { field.data_type() };
+                    if slot.replace(data_type.clone()).is_some() {
                         return Err(Error::broken(&rules::FILE_COLUMNS, format!("there are two columns {column}")));
                     }
                     layout.required_name |= column == Column::SrcName && !field.is_nullable();
@@ -202,6 +204,10 @@ impl Layout {
             Dialect::Other
         }
     }
+}
+
+fn is_view(field: &Field) -> bool {
+    *field.data_type() == DataType::Utf8View
 }
 
 fn column_type(name: &str, data_type: &DataType, wanted: &str) -> Error {

@@ -32,6 +32,8 @@ pub struct OpenOptions {
     /// Inputs of at most this many rows are settled while they are opened (see [`crate::Nock::settle`]), so that the
     /// description has exact counts. Text always is: it does not say how many rows it has.
     pub settle_up_to: u64,
+    /// Threads that compare names: all cores if nobody says another number.
+    pub threads: usize,
     /// Rows of a piece of a scan, about: larger row groups are read as several pieces, so that all cores have work.
     pub piece_rows: u64,
 }
@@ -45,6 +47,7 @@ impl Default for OpenOptions {
             budget: Budget::default(),
             scratch: None,
             settle_up_to: 1_000_000,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
             piece_rows: 1 << 19,
         }
     }

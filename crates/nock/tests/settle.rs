@@ -4,11 +4,15 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::rows::{Row, edge, file, file_of_groups, node};
 use common::{open, open_bytes, view};
-use isomorph_model::{EdgeOrder, Source};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{EdgeOrder, Progress, Source};
 use isomorph_nock::{Nock, OpenOptions, rules};
+use isomorph_storage::Budget;
 use serde_json::{Value, json};
 
 fn directory(parts: &[&[Row]]) -> tempfile::TempDir {
@@ -142,4 +146,76 @@ fn a_part_of_a_dataset_has_shadows() {
     let names: Vec<&str> = nock.graph().nodes[0].properties.iter().map(|property| property.name.as_str()).collect();
     assert_eq!(names, ["truth", "is_rdf", "shadow", ""]);
     assert_eq!(view(&nock).unwrap()["nodes"][1]["shadow"], json!(3));
+}
+
+/// Rows of nodes with one edge each; names too long for a view alone, and one foreign node.
+fn many(nodes: usize) -> Vec<Row> {
+    let name = |node: usize| -> &'static str { format!("https://example.org/{node}").leak() };
+    let rows = |at: usize| {
+        let own = node(name(at)).shadow(if at == 7 { 3 } else { -1 });
+        [own.labels("L"), edge(name(at), 0, "r", name(at + 2))]
+    };
+    (0..nodes).flat_map(rows).collect()
+}
+
+#[test]
+fn what_is_kept_of_the_names_reads_as_the_file_does() {
+    for group in [3, 40, 1000] {
+        let bytes = file_of_groups(&many(100), group);
+        let settled = open_bytes(bytes.clone(), &OpenOptions::default()).unwrap();
+        let first = view(&settled).unwrap();
+        assert_eq!(first["nodes"].as_array().unwrap().len(), 102);
+        assert_eq!(view(&settled).unwrap(), first, "nothing is kept any more");
+        // Memory for nothing, for one or two pieces, and for all.
+        for memory in [0, 16 << 20, 1 << 30] {
+            let budget = Budget::new(memory);
+            let options = OpenOptions::default().budget(budget.clone()).settle_up_to(0);
+            let nock = open_bytes(bytes.clone(), &options).unwrap();
+            nock.settle().unwrap();
+            assert!(budget.used() <= memory / 4);
+            assert_eq!(budget.used() > 0, memory > 0, "{memory} bytes, row groups of {group}");
+            assert_eq!(view(&nock).unwrap(), first, "{memory} bytes");
+            assert_eq!(budget.used(), 0, "what was kept is given back");
+        }
+    }
+}
+
+#[derive(Default)]
+struct Watched {
+    stages: Mutex<Vec<(String, Option<u64>)>>,
+    rows: AtomicU64,
+    ended: AtomicU64,
+    most: u64,
+}
+
+impl Progress for Watched {
+    fn begin(&self, stage: &str, total: Option<u64>) {
+        self.stages.lock().unwrap().push((stage.to_owned(), total));
+    }
+
+    fn advance(&self, rows: u64) -> Result<()> {
+        let rows = self.rows.fetch_add(rows, Ordering::Relaxed) + rows;
+        if rows > self.most { Err(Error::new(Kind::Cancelled, "enough")) } else { Ok(()) }
+    }
+
+    fn end(&self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn comparing_names_shows_how_far_it_is_and_can_be_ended() {
+    let bytes = file_of_groups(&many(100), 10);
+    let nock = open_bytes(bytes, &OpenOptions::default().settle_up_to(0)).unwrap();
+    for threads in [1, 3] {
+        let impatient = Watched { most: 50, ..Watched::default() };
+        assert_eq!(nock.prepare(threads, &impatient).unwrap_err().kind(), Kind::Cancelled);
+        assert_eq!(impatient.ended.into_inner(), 1);
+    }
+    let patient = Watched { most: u64::MAX, ..Watched::default() };
+    nock.prepare(2, &patient).unwrap();
+    assert_eq!(patient.rows.load(Ordering::Relaxed), 200);
+    nock.prepare(2, &patient).unwrap();
+    assert_eq!(patient.stages.into_inner().unwrap(), [("names".to_owned(), Some(200))], "once is enough");
+    assert_eq!(nock.settle().unwrap().nodes, 102);
 }

@@ -15,7 +15,7 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelColumn, NodeBatch,
-    NodeId, Part, Property, Relations, Request, Run, Side, Source, Tables, ValueKind, json, well_known,
+    NodeId, Part, Progress, Property, Relations, Request, Run, Side, Source, Tables, ValueKind, json, well_known,
 };
 
 use super::declare::declared;
@@ -171,6 +171,10 @@ impl Part for BundledPart<'_> {
 impl Source for Bundled {
     fn graph(&self) -> &Graph {
         &self.bundling.bundled
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

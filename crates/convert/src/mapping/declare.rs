@@ -9,7 +9,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeId,
-    Part, Property, Request, Run, Side, Source, Tables,
+    Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::shred::CARRY_FITS;
@@ -202,6 +202,10 @@ impl Part for DeclaredPart<'_> {
 impl Source for Declared {
     fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

@@ -14,7 +14,7 @@ use isomorph_model::json::Members;
 use isomorph_model::type_name::ITEM;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, LabelColumn, LabelVocabulary,
-    NodeBatch, NodeId, Part, Property, Request, Side, Source, Tables, ValueKind, json,
+    NodeBatch, NodeId, Part, Progress, Property, Request, Side, Source, Tables, ValueKind, json,
 };
 
 use super::json_in::JsonColumn;
@@ -515,6 +515,10 @@ impl Part for ShreddedPart<'_> {
 impl Source for Shredded {
     fn graph(&self) -> &Graph {
         &self.bundling.typed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

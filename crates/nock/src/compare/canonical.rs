@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow_array::{
+    Array, ArrayAccessor, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, StringViewArray,
+    new_null_array,
+};
 use arrow_buffer::BooleanBuffer;
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -62,7 +65,7 @@ impl Canonical {
         let mut sorter = LineSorter::new(&options.budget, options.scratch.clone())?;
         let wanted = crate::dataset::Wanted { shape: &self.shape, ..nock.wanted(ColumnSet::ALL, true) };
         for (index, piece) in nock.pieces.iter().enumerate() {
-            nock.partition_of(index)?.read(piece, &wanted, &mut |rows| {
+            nock.partition_of(index)?.read(piece, None, &wanted, &mut |rows| {
                 let batch = self.batch(&rows)?;
                 let ids = batch.column(Column::EdgeId as usize).as_primitive::<arrow_array::types::Int64Type>();
                 for (row, line) in lines(&batch)?.iter().enumerate() {
@@ -77,11 +80,6 @@ impl Canonical {
     fn batch(&self, rows: &Rows) -> Result<RecordBatch> {
         let len = rows.len;
         let is_node = |row: usize| rows.edge_ids.value(row) < 0;
-        let only = |cells: Option<&StringArray>, on_nodes: bool| -> ArrayRef {
-            let cell = |row: usize| cells.filter(|cells| cells.is_valid(row)).map_or("", |cells| cells.value(row));
-            let kept = (0..len).map(|row| if is_node(row) == on_nodes { cell(row) } else { "" });
-            Arc::new(StringArray::from_iter_values(kept))
-        };
         let words = |words: &Option<crate::rows::Words>| -> Result<Option<StringArray>> {
             let texts = words.as_ref().map(|words| cast(words, &DataType::Utf8).map_err(|error| failed(&error)));
             Ok(texts.transpose()?.map(|texts| texts.as_string().clone()))
@@ -102,14 +100,14 @@ impl Canonical {
             None => Arc::new(BooleanArray::new(BooleanBuffer::new_unset(len), None)),
         };
         let mut columns: Vec<ArrayRef> = vec![
-            Arc::new(rows.names.clone()),
+            Arc::new(StringArray::from_iter_values(rows.names.iter().flatten())),
             Arc::new(Int64Array::from_iter_values(ids)),
-            only(words(&rows.rels)?.as_ref(), false),
-            only(rows.dsts.as_ref(), false),
+            only(rows, words(&rows.rels)?.as_ref(), false),
+            only(rows, rows.dsts.as_ref(), false),
             truth,
             Arc::new(Int64Array::from_iter_values(owners)),
             is_rdf,
-            only(words(&rows.labels)?.as_ref().map(sorted_labels).as_ref(), true),
+            only(rows, words(&rows.labels)?.as_ref().map(sorted_labels).as_ref(), true),
             Arc::new(sorted_props(rows.props.as_ref(), len)),
         ];
         for extra in &rows.extras {
@@ -120,6 +118,13 @@ impl Canonical {
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| failed(&error))
     }
+}
+
+/// Cells of node rows, or of edge rows; empty on the others, and where there is none.
+fn only<'a>(rows: &Rows, cells: Option<impl ArrayAccessor<Item = &'a str>>, on_nodes: bool) -> ArrayRef {
+    let cell = |row: usize| cells.as_ref().filter(|cells| cells.is_valid(row)).map_or("", |cells| cells.value(row));
+    let kept = (0..rows.len).map(|row| if (rows.edge_ids.value(row) < 0) == on_nodes { cell(row) } else { "" });
+    Arc::new(StringArray::from_iter_values(kept))
 }
 
 /// Labels sorted, each once.
@@ -134,7 +139,7 @@ fn sorted_labels(texts: &StringArray) -> StringArray {
 }
 
 /// Props with sorted keys and no spaces. What is no object is left as it is.
-fn sorted_props(props: Option<&StringArray>, len: usize) -> StringArray {
+fn sorted_props(props: Option<&StringViewArray>, len: usize) -> StringArray {
     let mut out = StringBuilder::with_capacity(len, 0);
     let mut members = Members::default();
     for row in 0..len {

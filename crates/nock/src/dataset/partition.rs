@@ -10,13 +10,14 @@ use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Blob;
-use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader};
+use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader, TextType};
 
 use super::{Format, Named};
 use crate::Tolerance;
 use crate::columns::{Column, ColumnSet};
 use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
+use crate::settle::KeptPiece;
 
 /// One file of a dataset.
 pub(crate) struct Partition {
@@ -123,16 +124,59 @@ impl Partition {
         Ok(false)
     }
 
-    /// Reads a piece, batch by batch, into one form.
+    /// Whether the other columns of `piece` can be read without some that are at hand, and less is read then.
+    pub fn can_go_without(&self, piece: &Piece) -> bool {
+        piece.rows.is_some() && self.layout.nested.is_none()
+    }
+
+    /// Reads a piece, batch by batch, into one form. Columns that are at hand in `kept` are not read again.
     ///
     /// # Errors
     /// When the file cannot be read or a row is broken, with file and row; or when `take` returns an error.
-    pub fn read(&self, piece: &Piece, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
-        let batches = Selection::all().batch_rows(wanted.batch_rows);
-        self.batches(piece, wanted.columns, wanted.extras, batches, &mut |batch, numbers| {
+    pub fn read(
+        &self,
+        piece: &Piece,
+        kept: Option<KeptPiece>,
+        wanted: &Wanted<'_>,
+        take: &mut dyn FnMut(Rows) -> Result<()>,
+    ) -> Result<()> {
+        let mut take = |batch: &RecordBatch, numbers: &Numbers| {
             let rows = normalize(batch, numbers.clone(), &self.reading(wanted));
             take(rows.map_err(|error| error.at(Place::file(&self.name)))?)
-        })
+        };
+        match kept.zip(piece.rows.clone()) {
+            Some((kept, rows)) => self.beside(rows, kept, wanted, &mut take),
+            None => {
+                let batches = Selection::all().batch_rows(wanted.batch_rows);
+                self.batches(piece, wanted.columns, wanted.extras, batches, &mut take)
+            }
+        }
+    }
+
+    /// Reads the columns of `rows` that are not among the kept ones, and hands both over together.
+    fn beside(
+        &self,
+        rows: Range<u64>,
+        mut kept: KeptPiece,
+        wanted: &Wanted<'_>,
+        take: &mut dyn FnMut(&RecordBatch, &Numbers) -> Result<()>,
+    ) -> Result<()> {
+        let mut names = self.column_names(wanted.columns, wanted.extras);
+        names.retain(|name| !Column::named(name).is_some_and(|column| kept.has(column)));
+        let mut first = rows.start;
+        let mut take = |batch: &RecordBatch| {
+            take(batch, &Numbers::From(first))?;
+            first += batch.num_rows() as u64;
+            Ok(())
+        };
+        if names.is_empty() {
+            return std::iter::from_fn(|| kept.next()).try_for_each(|batch| take(&batch));
+        }
+        let selection = Selection::all().columns(names).batch_rows(wanted.batch_rows).rows([rows]);
+        for batch in self.table.batches(&selection)? {
+            kept.beside(&batch?, &mut take)?;
+        }
+        Ok(())
     }
 
     /// Reads a piece, batch by batch as `selection` says, as it is in the file; nested rows are made flat.
@@ -242,10 +286,11 @@ impl Partition {
 }
 
 /// Relations and labels come as dictionaries: they have few distinct values, which need not be copied into every row.
+/// Other text comes as views into its pages: it is copied once, when node rows and edge rows are taken apart.
 fn with_words() -> ReadOptions {
     let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = [Column::RelName, Column::Labels].map(|column| Field::new(column.name(), words.clone(), true));
-    ReadOptions::declared(Arc::new(Schema::new(fields.to_vec())))
+    ReadOptions { text: TextType::Utf8View, ..ReadOptions::declared(Arc::new(Schema::new(fields.to_vec()))) }
 }
 
 /// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.

@@ -1,21 +1,23 @@
 //! Opening a dataset.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Blob, Location};
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::graph::graph;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::{self, Partition, Piece, Wanted};
 use crate::rows::Shape;
-use crate::settle::{Collector, Position, Settled, Shards, resolve};
+use crate::settle::{Collector, Kept, KeptPiece, Position, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
 
 /// Rows of a batch where nobody asks for another number.
 const BATCH_ROWS: usize = 1 << 16;
+
+/// Told how many rows more are done; an error ends the work.
+pub(crate) type Advance<'a> = dyn Fn(u64) -> Result<()> + Sync + 'a;
 
 /// An opened NOCK file, or a directory of partitions.
 ///
@@ -41,7 +43,8 @@ pub struct Nock {
     pub(crate) noticed: Findings,
     /// Set once strict reading has found nothing.
     pub(crate) approved: OnceLock<()>,
-    settled: OnceLock<Settled>,
+    settled: OnceLock<(Settled, Kept)>,
+    settling: Mutex<()>,
 }
 
 impl Nock {
@@ -96,9 +99,10 @@ impl Nock {
             noticed,
             approved: OnceLock::new(),
             settled: OnceLock::new(),
+            settling: Mutex::default(),
         };
         nock.has_shadows = nock.look_for_shadows(rows);
-        nock.graph = graph(&nock, nock.settled.get());
+        nock.graph = graph(&nock, nock.settled());
         Ok(nock)
     }
 
@@ -122,31 +126,55 @@ impl Nock {
     /// # Errors
     /// When a file cannot be read or a row is broken.
     pub fn settle(&self) -> Result<&Settled> {
-        if let Some(settled) = self.settled.get() {
+        self.settle_for(self.options.threads, &|_| Ok(()))
+    }
+
+    /// The same on `threads` threads; `advance` is told how many rows have been looked at and may end it.
+    pub(crate) fn settle_for(&self, threads: usize, advance: &Advance<'_>) -> Result<&Settled> {
+        if let Some(settled) = self.settled() {
             return Ok(settled);
         }
-        // No lock is held meanwhile: two threads that come at once do the work twice, but none waits for a lock inside
-        // a pool that the other one needs.
-        let settled = self.compare_names()?;
-        Ok(self.settled.get_or_init(|| settled))
+        // Whoever comes meanwhile waits, instead of doing the same work.
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(settled) = self.settled() {
+            return Ok(settled);
+        }
+        let settled = self.compare_names(threads, advance)?;
+        Ok(&self.settled.get_or_init(|| settled).0)
     }
 
     /// What is known already.
     pub(crate) fn settled(&self) -> Option<&Settled> {
-        self.settled.get()
+        self.settled.get().map(|(settled, _)| settled)
     }
 
-    fn compare_names(&self) -> Result<Settled> {
+    /// Columns of a piece that comparing the names has decoded, for whoever asks first.
+    pub(crate) fn kept(&self, piece: usize, batch_rows: usize) -> Option<KeptPiece> {
+        let (_, kept) = self.settled.get()?;
+        // Whoever wants other batches must get the same ones each time.
+        kept.take(piece).filter(|_| batch_rows == BATCH_ROWS)
+    }
+
+    fn compare_names(&self, threads: usize, advance: &Advance<'_>) -> Result<(Settled, Kept)> {
         let shards = Shards::new(&self.options.budget, self.options.scratch.clone())?;
         let wanted = self.wanted(ColumnSet::of(&[Column::DstName, Column::Shadow]), false);
-        let found = self.pieces.par_iter().enumerate().map(|(index, piece)| {
+        let kept = Kept::new(self.pieces.len(), &self.options.budget);
+        let found = side_by_side(self.pieces.len(), threads, |index| {
+            let Some(piece) = self.pieces.get(index) else { return Err(Error::usage("there is no such piece")) };
             let mut collector = Collector::new(&shards, index);
-            self.partition_of(index)?.read(piece, &wanted, &mut |rows| collector.add(&rows))?;
+            let partition = self.partition_of(index)?;
+            let mut keeping = partition.can_go_without(piece).then(|| kept.begin()).flatten();
+            partition.read(piece, None, &wanted, &mut |rows| {
+                advance(rows.len as u64)?;
+                collector.add(&rows)?;
+                kept.add(&mut keeping, &rows)
+            })?;
+            kept.put(index, keeping);
             collector.finish()
-        });
-        let found = found.collect::<Result<Vec<_>>>()?;
+        })?;
         let partition = |piece: usize| self.pieces.get(piece).map_or(0, |piece| piece.partition);
-        resolve(&shards, &found, &partition, &|position| self.place_of(position))
+        let settled = resolve(&shards, &found, threads, &partition, &|position| self.place_of(position))?;
+        Ok((settled, kept))
     }
 
     /// What to read: some of the nine columns, and further ones.

@@ -63,7 +63,8 @@ impl Part for RowPart<'_> {
         let mut start = self.start;
         let mut row = 0;
         let mut dropped = self.dropped;
-        partition.read(piece, &wanted, &mut |rows| {
+        let kept = self.nock.kept(self.piece, self.batch_rows);
+        partition.read(piece, kept, &wanted, &mut |rows| {
             let end = row + rows.len as u64;
             let here = dropped.partition_point(|position| position.row() < end);
             let (now, later) = dropped.split_at(here);
@@ -105,7 +106,7 @@ impl Part for ImplicitPart<'_> {
         let mut start = self.start;
         let mut row = 0;
         let mut mentions = self.mentions;
-        self.nock.partition_of(self.piece)?.read(piece, &wanted, &mut |rows| {
+        self.nock.partition_of(self.piece)?.read(piece, None, &wanted, &mut |rows| {
             let end = row + rows.len as u64;
             let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
             mentions = later;

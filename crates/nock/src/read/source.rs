@@ -1,7 +1,7 @@
 //! The dataset as a source of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
 
 use super::Nock;
 use super::about::about;
@@ -27,6 +27,17 @@ fn depths(tables: Tables) -> (Depth, Depth) {
 impl Source for Nock {
     fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Compares all names: which row speaks for a node, which nodes have no row.
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        if self.settled().is_some() {
+            return Ok(());
+        }
+        progress.begin("names", self.partitions.iter().map(|partition| partition.rows).sum());
+        let settled = self.settle_for(threads, &|rows| progress.advance(rows));
+        progress.end();
+        settled.map(|_| ())
     }
 
     /// One part for each piece; behind them the nodes that only edge rows mention. Edges come as they stand in the

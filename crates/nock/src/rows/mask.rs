@@ -1,6 +1,6 @@
 //! Which rows are node rows, and which texts are empty.
 
-use arrow_array::{Array, BooleanArray, Int64Array, StringArray};
+use arrow_array::{Array, BooleanArray, Int64Array, StringArray, StringViewArray};
 use arrow_buffer::BooleanBuffer;
 
 /// Marks the node rows.
@@ -14,7 +14,13 @@ pub(crate) fn none_empty(texts: &StringArray) -> bool {
     texts.null_count() == 0 && texts.value_offsets().windows(2).all(|ends| ends[0] < ends[1])
 }
 
+/// Whether no name is null or empty.
+pub(super) fn all_named(names: &StringViewArray) -> bool {
+    // A view begins with the length of its text.
+    names.null_count() == 0 && names.views().iter().all(|&view| view as u32 > 0)
+}
+
 /// The first row that is null or empty.
-pub(crate) fn first_empty(texts: &StringArray) -> Option<usize> {
+pub(crate) fn first_empty(texts: &StringViewArray) -> Option<usize> {
     (0..texts.len()).find(|&row| texts.is_null(row) || texts.value(row).is_empty())
 }

@@ -1,5 +1,6 @@
 //! Rows of a partition in one form, whatever dialect the file uses, and the way from there to model batches.
 
+mod edge_ids;
 mod labels;
 mod mask;
 mod nested;
@@ -10,9 +11,11 @@ mod props_map;
 mod relations;
 mod shape;
 mod split;
+mod texts;
 mod truth;
 mod words;
 
+pub(crate) use edge_ids::EdgeIds;
 pub(crate) use labels::{label_column, split_labels};
 pub(crate) use mask::{is_node, none_empty};
 pub(crate) use nested::{Sequence, explode, sequence};
@@ -24,7 +27,7 @@ pub(crate) use shape::{Shape, cast_strict};
 pub(crate) use split::{Depth, Split, no_destination, split};
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, DictionaryArray, Int64Array, StringViewArray};
 
 /// Text with few distinct values: keys into a dictionary of `Utf8`.
 pub(crate) type Words = DictionaryArray<Int32Type>;
@@ -39,23 +42,23 @@ pub(crate) struct Rows {
     /// Number of rows.
     pub len: usize,
     /// Names of the source nodes, never null, never empty.
-    pub names: StringArray,
+    pub names: StringViewArray,
     /// Edge numbers, never null; negative on node rows.
-    pub edge_ids: Int64Array,
+    pub edge_ids: EdgeIds,
     /// Relations; null is the empty text.
     pub rels: Option<Words>,
     /// Destinations; checked where they count, on edge rows.
-    pub dsts: Option<StringArray>,
+    pub dsts: Option<StringViewArray>,
     /// Degrees of belief, never null, never NaN.
     pub truth: Option<ArrayRef>,
-    /// Partition numbers; null is -1.
+    /// Partition numbers; null is -1. `None` too when all of them are negative.
     pub shadow: Option<Int64Array>,
     /// RDF flags, never null.
     pub is_rdf: Option<BooleanArray>,
     /// Labels joined by commas; null is the empty text.
     pub labels: Option<Words>,
     /// Properties as JSON objects; null, the empty text and `null` are the empty object.
-    pub props: Option<StringArray>,
+    pub props: Option<StringViewArray>,
     /// Further columns, in the order of the shape; `None` where this partition does not have one.
     pub extras: Vec<Option<ArrayRef>>,
 }

@@ -1,18 +1,18 @@
 //! From the columns of a file to [`Rows`].
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow_array::types::{Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 
-use super::mask::{first_empty, none_empty};
+use super::mask::{all_named, first_empty};
 use super::props::check_props;
 use super::props_map::from_map;
 use super::shape::{Shape, cast_strict};
 use super::truth::truth;
 use super::words::words;
-use super::{Numbers, Rows};
+use super::{EdgeIds, Numbers, Rows};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
 
@@ -37,13 +37,13 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
     let names = column(Column::SrcName)
         .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column src_name"))
         .and_then(|array| text(array, Column::SrcName))?;
-    if !none_empty(&names) {
+    if !all_named(&names) {
         return Err(empty_name(&names, Column::SrcName, &numbers));
     }
     let edge_ids = column(Column::EdgeId)
         .ok_or_else(|| Error::broken(&rules::FILE_COLUMNS, "there is no column edge_id"))
-        .and_then(|array| integers(array, Column::EdgeId))?;
-    if let Some(row) = first_null(&edge_ids) {
+        .and_then(EdgeIds::of)?;
+    if let Some(row) = edge_ids.first_null() {
         let place = Place::field(Column::EdgeId.name()).row(numbers.at(row));
         return Err(Error::broken(&rules::EDGE_ID, "edge_id is null").at(place));
     }
@@ -58,7 +58,7 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
         rels: column(Column::RelName).map(|array| words(array, Column::RelName)).transpose()?,
         dsts: column(Column::DstName).map(|array| text(array, Column::DstName)).transpose()?,
         truth: column(Column::Truth).map(|array| truth(array, &shape.truth, tolerance, &numbers)).transpose()?,
-        shadow: column(Column::Shadow).map(|array| integers(array, Column::Shadow)).transpose()?,
+        shadow: column(Column::Shadow).map(owners).transpose()?.flatten(),
         is_rdf: column(Column::IsRdf).map(flags).transpose()?,
         labels: column(Column::Labels).map(|array| words(array, Column::Labels)).transpose()?,
         props: column(Column::Props)
@@ -70,30 +70,33 @@ pub(crate) fn normalize(batch: &RecordBatch, numbers: Numbers, how: &Reading<'_>
 }
 
 /// The error for the first name that is null or empty.
-pub(super) fn empty_name(names: &StringArray, column: Column, numbers: &Numbers) -> Error {
+pub(super) fn empty_name(names: &StringViewArray, column: Column, numbers: &Numbers) -> Error {
     let row = first_empty(names).unwrap_or_default();
     let what = if names.is_null(row) { "null" } else { "empty" };
     Error::broken(&rules::NAME_EMPTY, format!("{column} is {what}"))
         .at(Place::field(column.name()).row(numbers.at(row)))
 }
 
-fn first_null(array: &dyn Array) -> Option<usize> {
-    if array.null_count() == 0 { None } else { (0..array.len()).find(|&row| array.is_null(row)) }
+fn text(array: &ArrayRef, column: Column) -> Result<StringViewArray> {
+    cast_strict(array, &DataType::Utf8View, column.name()).map(|array| array.as_string_view().clone())
 }
 
-fn text(array: &ArrayRef, column: Column) -> Result<StringArray> {
-    cast_strict(array, &DataType::Utf8, column.name()).map(|array| array.as_string().clone())
-}
-
-fn props(array: &ArrayRef, map_of_json: bool) -> Result<StringArray> {
+fn props(array: &ArrayRef, map_of_json: bool) -> Result<StringViewArray> {
     match array.data_type() {
-        DataType::Map(_, _) => from_map(array.as_map(), map_of_json),
+        DataType::Map(_, _) => from_map(array.as_map(), map_of_json).map(|texts| StringViewArray::from(&texts)),
         _ => text(array, Column::Props),
     }
 }
 
-fn integers(array: &ArrayRef, column: Column) -> Result<Int64Array> {
-    cast_strict(array, &DataType::Int64, column.name()).map(|array| array.as_primitive::<Int64Type>().clone())
+/// Numbers of the partitions that own the nodes; nothing where no row is that of a foreign node.
+fn owners(array: &ArrayRef) -> Result<Option<Int64Array>> {
+    // Most files have none, and need no column of twice the width to say so.
+    if array.as_primitive_opt::<Int32Type>().is_some_and(|owners| owners.values().iter().all(|&owner| owner < 0)) {
+        return Ok(None);
+    }
+    let owners = cast_strict(array, &DataType::Int64, Column::Shadow.name())?;
+    let owners = owners.as_primitive::<Int64Type>();
+    Ok(owners.values().iter().any(|&owner| owner >= 0).then(|| owners.clone()))
 }
 
 fn flags(array: &ArrayRef) -> Result<BooleanArray> {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, StringArray};
+use arrow_array::{Array, StringViewArray};
+use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::Members;
 
@@ -18,11 +19,11 @@ use crate::{Tolerance, rules};
 ///
 /// # Errors
 /// [`rules::PROPS_OBJECT`], [`rules::PROPS_NAN`], [`rules::PROPS_JSON`], with the row.
-pub(crate) fn check_props(props: StringArray, tolerance: Tolerance, numbers: &Numbers) -> Result<StringArray> {
+pub(crate) fn check_props(props: StringViewArray, tolerance: Tolerance, numbers: &Numbers) -> Result<StringViewArray> {
     if looks_sound(&props) {
         return Ok(props);
     }
-    let mut mended = StringBuilder::with_capacity(props.len(), props.values().len());
+    let mut mended = StringBuilder::with_capacity(props.len(), 0);
     for (row, cell) in props.iter().enumerate() {
         match cell {
             None => mended.append_null(),
@@ -32,22 +33,56 @@ pub(crate) fn check_props(props: StringArray, tolerance: Tolerance, numbers: &Nu
             }
         }
     }
-    Ok(mended.finish())
+    Ok(StringViewArray::from(&mended.finish()))
 }
 
 /// Whether every cell can pass as it is: true for nearly every file, and cheap to find out.
-fn looks_sound(props: &StringArray) -> bool {
-    let bytes = props.value_data();
-    let (Some(&from), Some(&to)) = (props.value_offsets().first(), props.value_offsets().last()) else { return true };
-    let bytes = bytes.get(from as usize..to as usize).unwrap_or_default();
-    let bare = |word: &[u8]| memchr::memmem::find(bytes, word).is_some();
-    if bare(b"NaN") || bare(b"Infinity") {
-        return false;
+fn looks_sound(props: &StringViewArray) -> bool {
+    let mut used = Used::new(props);
+    for (row, &view) in props.views().iter().enumerate() {
+        if view as u32 == 0 || props.is_null(row) {
+            continue;
+        }
+        let cell = props.value(row).as_bytes();
+        if !matches!((cell.first(), cell.last()), (Some(b'{'), Some(b'}'))) && cell != b"null" {
+            return false;
+        }
+        // What is this short lies in the view itself.
+        if cell.len() > MAX_INLINE_VIEW_LEN as usize {
+            used.see(view);
+        } else if cell.iter().any(|byte| matches!(byte, b'N' | b'I')) {
+            return false;
+        }
     }
-    props.iter().flatten().all(|cell| {
-        let cell = cell.as_bytes();
-        matches!((cell.first(), cell.last()), (None, None) | (Some(b'{'), Some(b'}'))) || cell == b"null"
-    })
+    let bare = |bytes: &[u8]| [&b"NaN"[..], b"Infinity"].iter().any(|word| memchr::memmem::find(bytes, word).is_some());
+    !used.parts().any(bare)
+}
+
+/// The parts of the buffers behind views that some cell uses: searched at once, not cell by cell. What lies between the
+/// cells is searched too and can only make a closer look necessary.
+struct Used<'a> {
+    props: &'a StringViewArray,
+    /// Of each buffer: from the first byte to behind the last one.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl<'a> Used<'a> {
+    fn new(props: &'a StringViewArray) -> Self {
+        Used { props, ranges: vec![(usize::MAX, 0); props.data_buffers().len()] }
+    }
+
+    fn see(&mut self, view: u128) {
+        let view = ByteView::from(view);
+        let start = view.offset as usize;
+        if let Some((from, to)) = self.ranges.get_mut(view.buffer_index as usize) {
+            (*from, *to) = ((*from).min(start), (*to).max(start + view.length as usize));
+        }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
+        let buffers = self.props.data_buffers().iter().zip(self.ranges.clone());
+        buffers.filter_map(|(buffer, (from, to))| buffer.get(from..to))
+    }
 }
 
 /// The first cell that looks like an object and is none.
@@ -151,8 +186,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn column(cells: &[Option<&str>]) -> StringArray {
-        StringArray::from(cells.to_vec())
+    fn column(cells: &[Option<&str>]) -> StringViewArray {
+        StringViewArray::from(cells.to_vec())
     }
 
     #[test]

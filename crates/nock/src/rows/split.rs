@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int64Array, StringArray, StringViewArray,
+};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::{FilterBuilder, FilterPredicate};
@@ -12,10 +14,11 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::Columns;
 use isomorph_model::{EdgeBatch, Ends, NodeBatch};
 
-use super::mask::{is_node, none_empty};
+use super::mask::none_empty;
 use super::normal::empty_name;
 use super::relations::{blank, relations};
 use super::shape::Shape;
+use super::texts::{self, Run};
 use super::{Numbers, Rows, label_column};
 use crate::columns::Column;
 
@@ -56,7 +59,7 @@ pub(crate) fn split(
     start: u64,
     dropped: &[usize],
 ) -> Result<(Option<NodeBatch>, Option<EdgeBatch>)> {
-    let is_node = is_node(&rows.edge_ids);
+    let is_node = rows.edge_ids.nodes();
     let count = is_node.true_count();
     let nodes = match what.nodes {
         Depth::None => None,
@@ -91,6 +94,8 @@ fn without(mask: &BooleanArray, dropped: &[usize]) -> BooleanArray {
 struct Pick {
     /// How many rows.
     count: usize,
+    /// Which rows.
+    runs: Vec<Run>,
     /// Nothing when all are picked.
     filter: Option<FilterPredicate>,
 }
@@ -99,7 +104,11 @@ impl Pick {
     fn new(mask: &BooleanArray) -> Self {
         let count = mask.true_count();
         let filter = (count < mask.len()).then(|| FilterBuilder::new(mask).optimize().build());
-        Pick { count, filter }
+        Pick { count, runs: mask.values().set_slices().collect(), filter }
+    }
+
+    fn texts(&self, texts: &StringViewArray) -> Result<StringArray> {
+        texts::picked(texts, &self.runs, texts::bytes_of(texts, &self.runs))
     }
 
     fn of(&self, column: &dyn Array) -> Result<ArrayRef> {
@@ -115,7 +124,7 @@ pub(super) fn arrow_error(error: &ArrowError) -> Error {
 }
 
 fn node_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth, start: u64) -> Result<NodeBatch> {
-    let keys = pick.of(&rows.names)?;
+    let keys = Arc::new(pick.texts(&rows.names)?);
     let (mut labels, mut properties) = (None, Vec::new());
     if depth == Depth::Full {
         labels = match &rows.labels {
@@ -141,10 +150,10 @@ fn node_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth, start: u
 
 fn edge_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth) -> Result<EdgeBatch> {
     let target = match &rows.dsts {
-        Some(names) => pick.of(names)?,
-        None => Arc::new(StringArray::new_null(pick.count)),
+        Some(names) => pick.texts(names)?,
+        None => StringArray::new_null(pick.count),
     };
-    if !none_empty(target.as_string()) {
+    if !none_empty(&target) {
         return Err(no_destination(rows));
     }
     let relations = match &rows.rels {
@@ -155,7 +164,7 @@ fn edge_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth) -> Resul
     if depth == Depth::Full {
         properties.push(Some(truth_of(rows, pick, &what.shape.truth)?));
         if what.edge_id {
-            properties.push(Some(pick.of(&rows.edge_ids)?));
+            properties.push(Some(pick.of(&rows.edge_ids.wide())?));
         }
         push_rest(&mut properties, rows, pick)?;
     } else {
@@ -165,8 +174,8 @@ fn edge_batch(rows: &Rows, pick: &Pick, what: &Split<'_>, depth: Depth) -> Resul
         ty: 0,
         rows: pick.count,
         relations: Some(relations),
-        source: Ends::Keys(pick.of(&rows.names)?),
-        target: Ends::Keys(target),
+        source: Ends::Keys(Arc::new(pick.texts(&rows.names)?)),
+        target: Ends::Keys(Arc::new(target)),
         layers: None,
         directed: None,
         keys: None,
@@ -183,7 +192,7 @@ pub(crate) fn no_destination(rows: &Rows) -> Error {
     let row = (0..rows.len).find(missing).unwrap_or_default();
     let name = match &rows.dsts {
         Some(names) => names.slice(row, 1),
-        None => StringArray::new_null(1),
+        None => StringViewArray::new_null(1),
     };
     empty_name(&name, Column::DstName, &Numbers::From(rows.numbers.at(row)))
 }
@@ -207,11 +216,9 @@ fn owners_only(owners: &Int64Array) -> Option<ArrayRef> {
 
 /// Properties and further columns; those that say nothing are left out.
 fn push_rest(properties: &mut Columns, rows: &Rows, pick: &Pick) -> Result<()> {
-    let props = rows.props.as_ref().map(|props| pick.of(props)).transpose()?;
-    properties.push(props.filter(|props| {
-        let ends = props.as_string::<i32>().value_offsets();
-        ends.first() < ends.last()
-    }));
+    let props = rows.props.as_ref().map(|props| (props, texts::bytes_of(props, &pick.runs)));
+    let props = props.filter(|(_, bytes)| *bytes > 0).map(|(props, bytes)| texts::picked(props, &pick.runs, bytes));
+    properties.push(props.transpose()?.map(|props| Arc::new(props) as ArrayRef));
     for extra in &rows.extras {
         let extra = extra.as_ref().map(|extra| pick.of(extra.as_ref())).transpose()?;
         properties.push(extra.filter(|extra| extra.null_count() < extra.len()));

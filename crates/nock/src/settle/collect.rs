@@ -3,24 +3,23 @@
 use isomorph_error::Result;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::shards::{Mark, SHARDS, Says, Shards};
+use super::shards::{Mark, Says, Shards, Waiting};
 use super::{Position, resolve::Piece};
 use crate::rows::{Rows, no_destination};
 
-/// Marks of one shard that are handed over together.
-const TOGETHER: usize = 256;
+/// Marks of one shard that are handed over together: those of all shards fit a processor's cache.
+const TOGETHER: usize = 64;
 
-/// Slots for names mentioned not long ago.
-const RECENT: usize = 4096;
+/// Slots for names met not long ago.
+const RECENT: usize = 1 << 12;
 
 /// Collects the names of one piece.
 pub(crate) struct Collector<'a> {
     shards: &'a Shards,
     piece: usize,
     row: u64,
-    nodes: Vec<Vec<Mark>>,
-    mentions: Vec<Vec<Mark>>,
-    /// Hashes of names mentioned not long ago: most edges of a hub name it again and again.
+    waiting: Waiting,
+    /// Hashes of names met not long ago: most edges of a hub name it again and again.
     recent: Vec<u128>,
     /// Name of the node whose edge rows are being read.
     current: Vec<u8>,
@@ -34,8 +33,7 @@ impl<'a> Collector<'a> {
             shards,
             piece,
             row: 0,
-            nodes: vec![Vec::new(); SHARDS],
-            mentions: vec![Vec::new(); SHARDS],
+            waiting: shards.waiting(),
             recent: vec![0; RECENT],
             current: Vec::new(),
             found: Piece::default(),
@@ -47,21 +45,26 @@ impl<'a> Collector<'a> {
     /// # Errors
     /// When the budget is used up and a temporary file cannot be written.
     pub fn add(&mut self, rows: &Rows) -> Result<()> {
-        let ids = rows.edge_ids.values();
+        let nodes = rows.edge_ids.nodes();
+        let views = rows.names.views();
         // The row of this batch that names the current node, if one does.
         let mut current: Option<usize> = None;
-        for (row, &id) in ids.iter().enumerate() {
+        for row in 0..rows.len {
             let name = rows.names.value(row);
-            if id < 0 {
+            if nodes.value(row) {
                 let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
                 let hash = xxh3_128(name.as_bytes());
                 self.push(hash, Says::Node, Position::new(self.piece, self.row, foreign))?;
+                // A node with a row need not be mentioned.
+                self.recent[hash as usize % RECENT] = hash;
                 self.found.nodes += 1;
                 self.found.last = Some((hash, foreign));
                 current = Some(row);
             } else {
-                let now = current.map_or(self.current.as_slice(), |row| rows.names.value(row).as_bytes());
-                if self.found.nodes == 0 || name.as_bytes() != now {
+                // Equal views of one column stand for equal texts: mostly there is no need to look at these.
+                let same = current.is_some_and(|current| views[current] == views[row]);
+                let now = || current.map_or(self.current.as_slice(), |row| rows.names.value(row).as_bytes());
+                if !same && (self.found.nodes == 0 || name.as_bytes() != now()) {
                     self.stray(name)?;
                 }
                 self.found.foreign_edges += u64::from(self.found.last.is_some_and(|(_, foreign)| foreign));
@@ -105,10 +108,7 @@ impl<'a> Collector<'a> {
 
     fn push(&mut self, hash: u128, says: Says, position: Position) -> Result<()> {
         let shard = Mark::shard(hash);
-        let marks = match says {
-            Says::Node => &mut self.nodes[shard],
-            Says::Mention => &mut self.mentions[shard],
-        };
+        let marks = &mut self.waiting[shard][says as usize];
         marks.push(Mark::new(hash, position));
         if marks.len() >= TOGETHER { self.shards.add(shard, says, marks) } else { Ok(()) }
     }
@@ -118,12 +118,11 @@ impl<'a> Collector<'a> {
     /// # Errors
     /// As [`Collector::add`].
     pub fn finish(mut self) -> Result<Piece> {
-        for (shard, marks) in self.nodes.iter_mut().enumerate() {
-            self.shards.add(shard, Says::Node, marks)?;
+        for (shard, [nodes, mentions]) in self.waiting.iter_mut().enumerate() {
+            self.shards.add(shard, Says::Node, nodes)?;
+            self.shards.add(shard, Says::Mention, mentions)?;
         }
-        for (shard, marks) in self.mentions.iter_mut().enumerate() {
-            self.shards.add(shard, Says::Mention, marks)?;
-        }
+        self.shards.give_back(self.waiting);
         Position::check(self.piece, self.row)?;
         self.found.rows = self.row;
         Ok(self.found)

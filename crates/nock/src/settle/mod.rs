@@ -6,14 +6,18 @@
 
 mod collect;
 mod findings;
+mod kept;
 mod position;
 mod resolve;
 mod shards;
+mod side_by_side;
 
 pub(crate) use collect::{Collector, is_foreign};
+pub(crate) use kept::{Kept, KeptPiece};
 pub(crate) use position::Position;
 pub(crate) use resolve::resolve;
 pub(crate) use shards::Shards;
+pub(crate) use side_by_side::side_by_side;
 
 use isomorph_error::Findings;
 

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use isomorph_error::{Place, Result};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::findings::{Breach, findings, out_of_sequence};
 use super::shards::{Mark, SHARDS, Says, Shards};
-use super::{Position, Settled};
+use super::{Position, Settled, side_by_side};
 
 /// What was found in one piece.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,7 +61,7 @@ struct Decided {
     breaches: Vec<Breach>,
 }
 
-/// Decides for all names. `partition_of` gives the partition of a piece, `place_of` the place of a row.
+/// Decides for all names, on `threads` threads. `partition_of` gives the partition of a piece, `place_of` the place of a row.
 ///
 /// Of several node rows of one name a local one wins over foreign ones, then the last one over earlier ones.
 ///
@@ -71,11 +70,11 @@ struct Decided {
 pub(crate) fn resolve(
     shards: &Shards,
     pieces: &[Piece],
+    threads: usize,
     partition_of: &(dyn Fn(usize) -> usize + Sync),
     place_of: &dyn Fn(Position) -> Place,
 ) -> Result<Settled> {
-    let decided: Vec<Decided> =
-        (0..SHARDS).into_par_iter().map(|shard| decide(shards, shard, partition_of)).collect::<Result<_>>()?;
+    let decided = side_by_side(SHARDS, threads, |shard| decide(shards, shard, partition_of))?;
     let mut all = Decided::default();
     for shard in decided {
         all.dropped.extend(shard.dropped);

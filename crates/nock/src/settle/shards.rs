@@ -83,9 +83,14 @@ impl Shard {
     }
 }
 
+/// Marks of every shard and kind that wait to be handed over.
+pub(super) type Waiting = Vec<[Vec<Mark>; 2]>;
+
 /// All marks.
 pub(crate) struct Shards {
     shards: Vec<[Mutex<Shard>; 2]>,
+    /// For the next collector: empty, but not without room.
+    spare: Mutex<Vec<Waiting>>,
     reservation: Mutex<Reservation>,
     /// Most memory to take, bytes.
     memory: u64,
@@ -103,7 +108,23 @@ impl Shards {
     /// None that a budget of 0 bytes can cause.
     pub fn new(budget: &Budget, scratch: Option<Scratch>) -> Result<Self> {
         let shards = (0..SHARDS).map(|_| Default::default()).collect();
-        Ok(Shards { shards, reservation: Mutex::new(budget.reserve(0)?), memory: budget.limit() / 2, scratch })
+        Ok(Shards {
+            shards,
+            spare: Mutex::default(),
+            reservation: Mutex::new(budget.reserve(0)?),
+            memory: budget.limit() / 2,
+            scratch,
+        })
+    }
+
+    /// Room for marks of a collector.
+    pub fn waiting(&self) -> Waiting {
+        lock(&self.spare).pop().unwrap_or_else(|| vec![Default::default(); SHARDS])
+    }
+
+    /// Takes back the room of a collector that has handed over all.
+    pub fn give_back(&self, waiting: Waiting) {
+        lock(&self.spare).push(waiting);
     }
 
     /// Takes over the marks of one shard and leaves `marks` empty.

@@ -1,0 +1,52 @@
+//! Texts of picked rows, copied out of the pages that views point into: the one time that they are copied.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, StringArray, StringViewArray};
+use isomorph_error::{Error, Kind, Result};
+
+/// Rows next to each other, from one up to another.
+pub(super) type Run = (usize, usize);
+
+/// Bytes of the texts of `rows` together.
+pub(super) fn bytes_of(texts: &StringViewArray, rows: &[Run]) -> u64 {
+    let views = texts.views();
+    // A view begins with the length of its text.
+    rows.iter().flat_map(|&(from, to)| &views[from..to]).map(|&view| u64::from(view as u32)).sum()
+}
+
+/// The texts of `rows`, one behind the other, which are of `bytes` bytes together.
+///
+/// # Errors
+/// [`Kind::TooLarge`] when they have more bytes than 32-bit offsets reach.
+pub(super) fn picked(texts: &StringViewArray, rows: &[Run], bytes: u64) -> Result<StringArray> {
+    if i32::try_from(bytes).is_err() {
+        return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes")));
+    }
+    let count = rows.iter().map(|(from, to)| to - from).sum();
+    let mut out = StringBuilder::with_capacity(count, bytes as usize);
+    for &(from, to) in rows {
+        match texts.null_count() {
+            0 => (from..to).for_each(|row| out.append_value(texts.value(row))),
+            _ => (from..to).for_each(|row| out.append_option(texts.is_valid(row).then(|| texts.value(row)))),
+        }
+    }
+    Ok(out.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn picked_texts_keep_their_order_and_nulls() {
+        let long = "a text that does not fit into a view";
+        let texts: StringViewArray = [Some("a"), None, Some(long), Some(""), Some("b")].into_iter().collect();
+        let bytes = bytes_of(&texts, &[(1, 4)]);
+        assert_eq!(bytes, long.len() as u64);
+        assert_eq!(picked(&texts, &[(1, 4)], bytes).unwrap(), StringArray::from(vec![None, Some(long), Some("")]));
+        let slice = texts.slice(2, 3);
+        assert_eq!(picked(&slice, &[(0, 1), (2, 3)], 0).unwrap(), StringArray::from(vec![long, "b"]));
+        assert!(picked(&texts, &[(0, 1)], 1 << 31).is_err());
+    }
+}

@@ -1,6 +1,7 @@
 //! Page indexes and statistics against what a scan meets: look-ups and conditions rely on them, and reading everything
 //! does without. Compared only when that is asked for.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use isomorph_error::{Error, Result};
 use super::bounds::{of_group, of_page};
 use super::file::ParquetFile;
 use super::page_index::{OffsetIndex, PagePlace};
-use crate::predicate::{BoundPredicate, Bounds, Comparison};
+use crate::predicate::{Bounds, Value, extremes};
 use crate::rules::PARQUET_INDEX;
 
 /// Why an index is wrong.
@@ -70,12 +71,20 @@ struct ColumnCheck {
 struct Claim {
     /// Counted in the row group.
     rows: Range<u64>,
-    /// What no value may be.
-    outside: BoundPredicate,
+    least: Option<Value>,
+    greatest: Option<Value>,
     all_null: bool,
     nulls: Option<u64>,
     seen_rows: u64,
     seen_nulls: u64,
+}
+
+/// What some rows of a column hold.
+struct Seen {
+    rows: u64,
+    nulls: u64,
+    /// The least and the greatest value, where bounds are to be compared.
+    extremes: Option<(Value, Value)>,
 }
 
 impl StatisticsCheck {
@@ -90,12 +99,12 @@ impl StatisticsCheck {
         for (position, column) in columns.iter().enumerate() {
             let Some(leaf) = file.columns.flat_leaf(*column) else { continue };
             let stated = file.chunk(group, leaf)?.statistics().and_then(|statistics| statistics.null_count_opt());
-            let chunk = Claim::new(all.clone(), &of_group(file, group, *column)?, stated);
+            let chunk = Claim::new(all.clone(), of_group(file, group, *column)?, stated);
             let mut pages = Vec::new();
             if let (Some(bounds), Some(places)) = (file.page_bounds(group, leaf)?, file.page_places(group, leaf)?) {
                 for (number, page) in bounds.iter().enumerate() {
                     let bounds = of_page(file, group, *column, page)?;
-                    pages.push(Claim::new(places.rows_of(number), &bounds, page.nulls));
+                    pages.push(Claim::new(places.rows_of(number), bounds, page.nulls));
                 }
             }
             let name = file.schema().field(*column).name().clone();
@@ -114,47 +123,64 @@ impl StatisticsCheck {
             let mut at = 0;
             for range in rows {
                 let length = (range.end - range.start) as usize;
-                let array = array.slice(at, length);
+                check.compare(&array.slice(at, length), range).map_err(|reason| {
+                    let message = format!("column {}: {reason}", check.name);
+                    Error::broken(&PARQUET_INDEX, message).at(file.blob.place().in_field(&check.name))
+                })?;
                 at += length;
-                let first = check.pages.partition_point(|page| page.rows.end <= range.start);
-                let pages = check.pages[first..].iter_mut().take_while(|page| page.rows.start < range.end);
-                for claim in std::iter::once(&mut check.chunk).chain(pages) {
-                    claim.compare(&array, range).map_err(|reason| {
-                        let message = format!("column {}: {reason}", check.name);
-                        Error::broken(&PARQUET_INDEX, message).at(file.blob.place().in_field(&check.name))
-                    })?;
-                }
             }
         }
         Ok(())
     }
 }
 
+impl ColumnCheck {
+    /// Compares the values of `rows`: page by page, or at once where nothing is said of pages.
+    fn compare(&mut self, array: &ArrayRef, rows: &Range<u64>) -> std::result::Result<(), String> {
+        if self.pages.is_empty() {
+            return self.chunk.compare(&Seen::of(array, self.chunk.is_bounded()));
+        }
+        let first = self.pages.partition_point(|page| page.rows.end <= rows.start);
+        for page in self.pages[first..].iter_mut().take_while(|page| page.rows.start < rows.end) {
+            let within = rows.start.max(page.rows.start)..rows.end.min(page.rows.end);
+            let part = array.slice((within.start - rows.start) as usize, (within.end - within.start) as usize);
+            let seen = Seen::of(&part, page.is_bounded() || self.chunk.is_bounded());
+            page.compare(&seen)?;
+            self.chunk.compare(&seen)?;
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn of(array: &ArrayRef, bounded: bool) -> Self {
+        let extremes = if bounded { extremes(array) } else { None };
+        Seen { rows: array.len() as u64, nulls: array.logical_null_count() as u64, extremes }
+    }
+}
+
 impl Claim {
-    fn new(rows: Range<u64>, bounds: &Bounds, nulls: Option<u64>) -> Self {
-        let below = bounds.least.iter().map(|least| (Comparison::Less, least));
-        let above = bounds.greatest.iter().map(|greatest| (Comparison::Greater, greatest));
-        let outside = below
-            .chain(above)
-            .map(|(comparison, value)| BoundPredicate::Compare { column: 0, comparison, value: value.clone() })
-            .collect();
-        let outside = BoundPredicate::Or(outside);
-        Claim { rows, outside, all_null: bounds.all_null, nulls, seen_rows: 0, seen_nulls: 0 }
+    fn new(rows: Range<u64>, bounds: Bounds, nulls: Option<u64>) -> Self {
+        let Bounds { least, greatest, all_null, .. } = bounds;
+        Claim { rows, least, greatest, all_null, nulls, seen_rows: 0, seen_nulls: 0 }
     }
 
-    /// Compares the values of `rows`, as far as they are among those that are spoken of.
-    fn compare(&mut self, array: &ArrayRef, rows: &Range<u64>) -> std::result::Result<(), String> {
-        let within = rows.start.max(self.rows.start)..rows.end.min(self.rows.end);
-        let length = (within.end - within.start) as usize;
-        let array = array.slice((within.start - rows.start) as usize, length);
-        let nulls = array.logical_null_count();
-        self.seen_rows += length as u64;
-        self.seen_nulls += nulls as u64;
-        let outside = self.outside.evaluate(std::slice::from_ref(&array), length).map_err(|error| error.to_string())?;
-        if outside.count_set_bits() > 0 {
-            return Err("a value lies outside the bounds of its statistics".to_owned());
+    fn is_bounded(&self) -> bool {
+        self.least.is_some() || self.greatest.is_some()
+    }
+
+    /// Compares some of the values that are spoken of.
+    fn compare(&mut self, seen: &Seen) -> std::result::Result<(), String> {
+        self.seen_rows += seen.rows;
+        self.seen_nulls += seen.nulls;
+        if let Some((least, greatest)) = &seen.extremes {
+            let below = self.least.as_ref().and_then(|bound| least.order(bound)) == Some(Ordering::Less);
+            let above = self.greatest.as_ref().and_then(|bound| greatest.order(bound)) == Some(Ordering::Greater);
+            if below || above {
+                return Err("a value lies outside the bounds of its statistics".to_owned());
+            }
         }
-        if self.all_null && nulls < length {
+        if self.all_null && seen.nulls < seen.rows {
             return Err("there are values where statistics say that all are null".to_owned());
         }
         match self.nulls {

@@ -2,12 +2,14 @@
 
 mod bind;
 mod evaluate;
+mod extremes;
 mod prune;
 mod value;
 
 use std::fmt;
 
 pub(crate) use bind::{BoundPredicate, nanoseconds, value_type};
+pub(crate) use extremes::extremes;
 pub(crate) use prune::Bounds;
 pub(crate) use value::Value;
 

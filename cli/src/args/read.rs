@@ -7,7 +7,7 @@ use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
-use isomorph::formats::{graphar, nock};
+use isomorph::formats::{annnet, graphar, nock};
 use isomorph::storage::{Budget, Scratch};
 use isomorph::{Error, Location, Result};
 
@@ -150,6 +150,7 @@ impl OpenArgs {
                 scratch: Some(resources.scratch.clone()),
                 ..nock::OpenOptions::default()
             },
+            annnet: annnet::OpenOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()) },
         })
     }
 }

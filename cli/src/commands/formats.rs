@@ -26,7 +26,7 @@ impl Document {
             id: format.id(),
             name: format.name(),
             read: true,
-            write: true,
+            write: format.is_written(),
             shape: match format.shape() {
                 Shape::Typed => "typed",
                 Shape::Bundled => "bundled",
@@ -42,6 +42,7 @@ fn names(format: Format) -> &'static [&'static str] {
     match format {
         Format::GraphAr => &["NAME.graph.yml", "DIRECTORY/"],
         Format::Nock => &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"],
+        Format::Annnet => &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
         _ => &[],
     }
 }
@@ -58,7 +59,8 @@ pub fn run(console: &Console) -> Result<Answer> {
             "typed" => "node and edge types with typed columns",
             _ => "one table of nodes and edges, properties as JSON",
         };
-        table.row([document.id, document.name, "reads, writes", shape, &document.names.join(", ")].map(Cell::from));
+        let works = if document.write { "reads, writes" } else { "reads" };
+        table.row([document.id, document.name, works, shape, &document.names.join(", ")].map(Cell::from));
     }
     let mut screen = console.screen();
     screen.table(&table);

@@ -33,7 +33,9 @@ fn documents_have_the_documented_fields() {
     let json = |arguments: &[&str]| home.run(&[arguments, &["--json"]].concat()).json();
 
     let info = json(&["info", "people.csv"]);
-    assert_members(&info, "path format encoding version name files bytes layout nodes edges documents findings carry");
+    let members =
+        "path format encoding version name files bytes layout nodes edges hyperedges groups documents findings";
+    assert_members(&info, &format!("{members} carry"));
     assert_members(&info["nodes"][0], "type count key labels properties");
     assert_members(&info["nodes"][0]["key"], "kind name type");
     assert_members(&info["nodes"][0]["properties"][0], "name type kind nullable cardinality");

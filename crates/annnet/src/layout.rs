@@ -278,15 +278,16 @@ impl Layout {
 pub fn detect(location: &Location) -> Result<bool> {
     let root = match Root::open(location) {
         Ok(root) => root,
-        Err(error) if matches!(error.kind(), Kind::Usage) => return Members::is_archive(location),
-        // Something that is no directory may be an object, and so an archive.
+        // A file; or, elsewhere, an object that is no prefix.
+        Err(error) if error.kind() == Kind::Usage => return Members::is_archive(location),
         Err(error) if error.kind() == Kind::NotFound && location.scheme() != Scheme::Local => {
             return Members::is_archive(location);
         }
         Err(error) => return Err(error),
     };
-    if !location.scheme().has_listing() {
-        return Ok(root.try_file(file::MANIFEST)?.is_some() && Layout::of(&Members::of_root(root))?.is_some());
+    // A web address of a file opens as a root too.
+    if !location.scheme().has_listing() && location.file_name().ends_with(".annnet") {
+        return Members::is_archive(location);
     }
     Ok(Layout::of(&Members::of_root(root))?.is_some())
 }

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod capability;
+mod cells;
 pub mod layout;
 mod members;
 mod options;
 mod read;
 pub mod rules;
 mod table;
+mod v1;
 mod validate;
 
 pub use capability::CAPABILITY;

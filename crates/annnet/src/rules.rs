@@ -70,6 +70,9 @@ rules! {
     MANIFEST "ANNNET-MANIFEST" Error
         "manifest.json is an object with directed, graph_version, active_slice and default_slice",
         "the published library cannot read such a graph";
+    /// Coefficients that only the matrix has.
+    MATRIX "ANNNET-MATRIX" Warning
+        "explicit coefficients are in structure/edge_coeffs.parquet", "those that are only in incidence.zarr are not read";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error
         "entity_index, edges, tables of attributes, registry and edge_memberships are there, even when empty",

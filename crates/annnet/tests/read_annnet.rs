@@ -5,6 +5,7 @@ mod common;
 
 use common::view::{View, differences, normal};
 use common::{expected, fixtures, open};
+use serde_json::{Value, json};
 
 /// Graphs of 0.4.1 and close to it.
 const V2: [&str; 12] = [
@@ -37,4 +38,116 @@ fn directories_read_as_the_library_reads_them() {
     let all = V2.into_iter().chain(["plain_directed", "plain_undirected"]);
     let found: Vec<String> = all.flat_map(|fixture| reads(fixture, "graph.annnet.d")).collect();
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn archives_and_directories_hold_the_same() {
+    let Some(root) = fixtures() else { return };
+    let mut archives = 0;
+    for fixture in V2 {
+        if root.join(fixture).join("graph.annnet").exists() {
+            let found = reads(fixture, "graph.annnet");
+            assert!(found.is_empty(), "{found:#?}");
+            archives += 1;
+        }
+        if root.join(fixture).join("graph_matrix.annnet.d").exists() {
+            let found = reads(fixture, "graph_matrix.annnet.d");
+            assert!(found.is_empty(), "{found:#?}");
+        }
+    }
+    assert!(archives > 0);
+}
+
+/// What the older library says of edges, in the words of this one.
+fn of_v1(expected: &Value) -> Value {
+    let of = |name: &str| expected[name].as_object().unwrap();
+    let layered = !expected["aspects"].as_array().unwrap().is_empty();
+    let at = |end: &Value, layer: Option<&Value>| match layer {
+        Some(layer) if layered => json!([end, layer]),
+        _ => end.clone(),
+    };
+    let edge = |(id, definition): (&String, &Value)| {
+        let layers = of("edge_layers").get(id);
+        let pair = layers.filter(|layers| layers[0].is_array());
+        let (first, second) = (pair.map(|pair| &pair[0]).or(layers), pair.map(|pair| &pair[1]).or(layers));
+        let ends = |end: &Value, layer| if end.is_null() { json!([]) } else { json!([at(end, layer)]) };
+        let (mut source, mut target) = (ends(&definition[0], first), ends(&definition[1], second));
+        if let Some(own) = of("hyperedge_definitions").get(id) {
+            source = own.get("members").or(own.get("head")).unwrap().clone();
+            target = own.get("tail").cloned().unwrap_or(json!([]));
+        }
+        let kind = match definition[2].as_str().unwrap() {
+            "hyper" => "hyper",
+            "edge_entity" => "placeholder",
+            _ => "binary",
+        };
+        let (weight, directed) = (&of("edge_weights")[id], &of("edge_directed")[id]);
+        let edge = json!({
+            "id": id, "kind": kind, "weight": weight, "directed": directed, "source": source, "target": target,
+            "coefficients": null, "policy": null,
+        });
+        (id.clone(), edge)
+    };
+    Value::Object(of("edge_definitions").iter().map(edge).collect())
+}
+
+#[test]
+fn files_of_the_older_library_read_as_it_read_them() {
+    let Some(root) = fixtures() else { return };
+    for fixture in ["empty", "flat", "weighted_slices", "multilayer"] {
+        let fixture = root.join("v1_0.1.1").join(fixture);
+        let expected = expected(&fixture);
+        for graph in ["graph.annnet.d", "graph.annnet"] {
+            let view = View::of(&open(&fixture.join(graph)).unwrap()).value();
+            let mut found = Vec::new();
+            differences("edges", &view["edges"], &of_v1(&expected), &mut found);
+            for name in ["active_slice", "default_slice", "directed", "graph_version", "graph_attributes", "history"] {
+                differences(name, &view[name], &expected[name], &mut found);
+            }
+            for (name, slice) in expected["slices"].as_object().unwrap() {
+                differences(&format!("{name}/nodes"), &view["slices"][name]["nodes"], &slice["vertices"], &mut found);
+                differences(&format!("{name}/edges"), &view["slices"][name]["edges"], &slice["edges"], &mut found);
+            }
+            for pair in expected["edge_slice_attributes"].as_array().unwrap() {
+                let own = &view["slices"][pair["slice_id"].as_str().unwrap()]["edge_attributes"];
+                let own = &own[pair["edge_id"].as_str().unwrap()]["weight"];
+                differences("weight", own, &pair["weight"], &mut found);
+            }
+            for row in expected["vertex_attributes"].as_array().unwrap() {
+                let mut row = row.as_object().unwrap().clone();
+                let id = row.remove("vertex_id").unwrap();
+                row.retain(|_, value| !value.is_null());
+                let id = id.as_str().unwrap();
+                differences(id, &view["node_attributes"][id], &Value::Object(row), &mut found);
+            }
+            let layers = &view["multilayer"];
+            for (name, other) in [
+                ("aspects", "aspects"),
+                ("aspect_attributes", "aspect_attrs"),
+                ("elem_layers", "elem_layers"),
+                ("layer_attributes", "layer_attrs"),
+                ("node_layer_attributes", "vertex_layer_attrs"),
+            ] {
+                differences(name, &layers[name], &expected[other], &mut found);
+            }
+            if let Some(placements) = expected["VM"].as_array().filter(|all| !all.is_empty()) {
+                let own: Vec<Value> =
+                    view["entities"].as_array().unwrap().iter().map(|entity| json!([entity[0], entity[1]])).collect();
+                differences("placements", &json!(own), &json!(placements), &mut found);
+            }
+            assert!(found.is_empty(), "{} {graph}: {found:#?}", fixture.display());
+        }
+    }
+}
+
+#[test]
+fn the_unpublished_layout_between_the_two_is_read() {
+    let Some(root) = fixtures() else { return };
+    let multilayer = View::of(&open(&root.join("v2_vertex_words/multilayer/graph.annnet.d")).unwrap()).value();
+    assert!(!multilayer["multilayer"]["aspects"].as_array().unwrap().is_empty());
+    let flat = open(&root.join("v2_vertex_words/flat/graph.annnet.d")).unwrap();
+    assert_eq!(flat.layout().name(), "v2 with vertex words, early");
+    let view = View::of(&flat).value();
+    assert!(view["edges"].as_object().unwrap().values().all(|edge| edge["kind"] != "one_sided"), "{view:#}");
+    assert!(view["edges"].as_object().unwrap().values().any(|edge| edge["kind"] == "hyper"), "{view:#}");
 }

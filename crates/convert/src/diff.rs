@@ -32,7 +32,7 @@ pub struct DiffLine {
 /// An element that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiffElement {
-    /// `node` or `edge`.
+    /// `node`, `edge`, `hyperedge`, `member`, `group` or `membership`.
     pub kind: &'static str,
     /// Its type or relation.
     #[serde(rename = "type")]
@@ -117,7 +117,11 @@ impl Differing {
         let types = lines.filter_map(|(line, _, _)| match line.kind {
             LineKind::Nodes => Some((LineOf::Node, line.ty.first()?.clone())),
             LineKind::Edges => Some((LineOf::Edge, line.ty.get(1)?.clone())),
-            _ => None,
+            LineKind::Hyperedges => Some((LineOf::Hyperedge, line.ty.first()?.clone())),
+            LineKind::Members => Some((LineOf::Member, line.ty.first()?.clone())),
+            LineKind::Groups => Some((LineOf::Group, line.ty.first()?.clone())),
+            LineKind::Memberships => Some((LineOf::Membership, line.ty.first()?.clone())),
+            LineKind::Documents => None,
         });
         Differing(types.collect())
     }
@@ -127,8 +131,13 @@ impl Differing {
     }
 
     fn tables(&self) -> impl Iterator<Item = Tables> + '_ {
-        let kinds = [(LineOf::Node, Tables::AllNodes), (LineOf::Edge, Tables::AllEdges)];
-        kinds.into_iter().filter(|(kind, _)| self.0.iter().any(|(of, _)| of == kind)).map(|(_, tables)| tables)
+        let of = |kind: LineOf| match kind {
+            LineOf::Node => Tables::AllNodes,
+            LineOf::Edge => Tables::AllEdges,
+            _ => Tables::Rest,
+        };
+        let all = [Tables::AllNodes, Tables::AllEdges, Tables::Rest].into_iter();
+        all.filter(move |tables| self.0.iter().any(|(kind, _)| of(*kind) == *tables))
     }
 }
 
@@ -223,7 +232,7 @@ fn pair(left: Kept, mut right: Kept, limit: usize, diff: &mut Diff) {
     let mut note = |key: &(LineOf, String, String), left: Option<String>, right: Option<String>| {
         diff.differing += 1;
         if diff.elements.len() < limit {
-            let kind = if key.0 == LineOf::Node { "node" } else { "edge" };
+            let kind = key.0.word();
             diff.elements.push(DiffElement { kind, ty: key.1.clone(), identity: key.2.clone(), left, right });
         }
     };

@@ -8,7 +8,8 @@ use crate::parallel;
 use crate::progress::Progress;
 use crate::render::Renderer;
 
-/// Writes the lines of `source` to `out`, documents first, then nodes and edges in the order of the source.
+/// Writes the lines of `source` to `out`, documents first, then nodes and edges, and then the rest in the order of the
+/// source.
 ///
 /// # Errors
 /// When the source cannot be read, a value has no JSON form, or `out` cannot be written.
@@ -21,7 +22,7 @@ pub fn dump(
     source.prepare(resources.threads, progress)?;
     let renderer = Renderer::new(source, resources, progress)?;
     renderer.documents(|element| Ok(writeln!(out, "{}", element.line)?))?;
-    for tables in [Tables::AllNodes, Tables::AllEdges] {
+    for tables in [Tables::AllNodes, Tables::AllEdges, Tables::Rest] {
         let parts = source.scan(&Request::of(tables))?;
         let prepare = |batch| {
             let mut text = Vec::new();

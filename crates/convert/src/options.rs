@@ -31,6 +31,8 @@ pub struct OpenOptions {
     pub graphar: isomorph_graphar::OpenOptions,
     /// For NOCK.
     pub nock: isomorph_nock::OpenOptions,
+    /// For annnet.
+    pub annnet: isomorph_annnet::OpenOptions,
 }
 
 impl OpenOptions {
@@ -74,7 +76,7 @@ impl WriteOptions {
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
-            Format::GraphAr => true,
+            Format::GraphAr | Format::Annnet => true,
             Format::Nock => self.nock.partitions.is_some(),
         }
     }

@@ -90,6 +90,7 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
+        from.check_way(to, graph)?;
         let mut plan = Plan {
             from,
             to,

@@ -24,6 +24,8 @@ pub enum Format {
     GraphAr,
     /// NOCK: one file, or a directory of partitions.
     Nock,
+    /// annnet: a directory or an archive of tables.
+    Annnet,
 }
 
 /// How a format sees properties and types.
@@ -37,13 +39,14 @@ pub enum Shape {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 2] = [Format::GraphAr, Format::Nock];
+    pub const ALL: [Format; 3] = [Format::GraphAr, Format::Nock, Format::Annnet];
 
     /// The id that flags and carries use.
     pub fn id(self) -> &'static str {
         match self {
             Format::GraphAr => "graphar",
             Format::Nock => "nock",
+            Format::Annnet => "annnet",
         }
     }
 
@@ -52,13 +55,14 @@ impl Format {
         match self {
             Format::GraphAr => "GraphAr",
             Format::Nock => "NOCK",
+            Format::Annnet => "annnet",
         }
     }
 
     /// How it sees properties and types.
     pub fn shape(self) -> Shape {
         match self {
-            Format::GraphAr => Shape::Typed,
+            Format::GraphAr | Format::Annnet => Shape::Typed,
             Format::Nock => Shape::Bundled,
         }
     }
@@ -72,6 +76,7 @@ impl Format {
                 key: "id",
             },
             Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
+            Format::Annnet => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
         }
     }
 
@@ -80,6 +85,7 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::rules::RULES,
             Format::Nock => isomorph_nock::rules::RULES,
+            Format::Annnet => isomorph_annnet::rules::RULES,
         }
     }
 
@@ -91,6 +97,7 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::detect(location),
             Format::Nock => Ok(isomorph_nock::detect(location)?.is_some()),
+            Format::Annnet => isomorph_annnet::detect(location),
         }
     }
 
@@ -117,7 +124,7 @@ impl Format {
         }
         Err(Error::unsupported("this is none of the formats that are known")
             .at(location.to_string())
-            .hint("--from graphar|nock    say which it is"))
+            .hint("--from graphar|nock|annnet    say which it is"))
     }
 
     /// Opens a graph; nothing is read but metadata.
@@ -128,6 +135,7 @@ impl Format {
         Ok(match self {
             Format::GraphAr => Arc::new(isomorph_graphar::GraphAr::open(location, &options.graphar)?),
             Format::Nock => Arc::new(isomorph_nock::Nock::open(location, &options.nock)?),
+            Format::Annnet => Arc::new(isomorph_annnet::Annnet::open(location, &options.annnet)?),
         })
     }
 
@@ -144,7 +152,32 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
+            Format::Annnet => Err(Error::unsupported("annnet is not written yet")),
         }
+    }
+
+    /// Whether graphs of this format can be written.
+    pub fn is_written(self) -> bool {
+        self != Format::Annnet
+    }
+
+    /// Fails where there is no way yet from a graph of this format to one of another.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`], naming what has no mapping.
+    pub(crate) fn check_way(self, to: Format, graph: &Graph) -> Result<()> {
+        if !to.is_written() {
+            return Err(Error::unsupported(format!("{to} is read, but not written yet")));
+        }
+        if self != Format::Annnet {
+            return Ok(());
+        }
+        let groups = graph.groups.iter().map(|kind| format!("groups {}", kind.kind));
+        let hyperedges = graph.hyperedges.iter().map(|ty| format!("hyperedges {}", ty.name));
+        let layered = graph.edges.iter().any(|ty| ty.layered).then(|| "layers of ends".to_owned());
+        let keyed = graph.edges.iter().any(|ty| ty.key.is_some()).then(|| "keys of edges".to_owned());
+        let without: Vec<String> = keyed.into_iter().chain(layered).chain(hyperedges).chain(groups).collect();
+        Err(Error::unsupported(format!("there is no mapping from {self} to {to} yet: for {}", without.join(", "))))
     }
 
     /// Whether a layout keeps the order of nodes.
@@ -158,6 +191,7 @@ impl Format {
         match self {
             Format::GraphAr => &isomorph_graphar::CAPABILITY,
             Format::Nock => &isomorph_nock::CAPABILITY,
+            Format::Annnet => &isomorph_annnet::CAPABILITY,
         }
     }
 
@@ -177,7 +211,7 @@ impl Format {
                 };
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
-            Format::Nock => None,
+            Format::Nock | Format::Annnet => None,
         }
     }
 
@@ -185,7 +219,7 @@ impl Format {
     pub(crate) fn cautions(self, options: &WriteOptions) -> Findings {
         match self {
             Format::GraphAr => options.graphar.findings(),
-            Format::Nock => Findings::default(),
+            Format::Nock | Format::Annnet => Findings::default(),
         }
     }
 
@@ -197,6 +231,7 @@ impl Format {
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
             Format::Nock => Vec::new(),
+            Format::Annnet => vec![isomorph_annnet::layout::file::MANIFEST],
         }
     }
 
@@ -207,6 +242,8 @@ impl Format {
             Some(Format::Nock)
         } else if name.ends_with(".graphar") || name.ends_with(".gar") {
             Some(Format::GraphAr)
+        } else if name.ends_with(".annnet") {
+            Some(Format::Annnet)
         } else {
             None
         }
@@ -224,6 +261,6 @@ impl FromStr for Format {
 
     fn from_str(id: &str) -> Result<Self> {
         let known = Format::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint("graphar, nock"))
+        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet"))
     }
 }

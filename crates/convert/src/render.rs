@@ -2,6 +2,8 @@
 //!
 //! Properties stand in the order of their names, labels in theirs, sets in the order of their members' texts.
 
+mod rest;
+
 use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
@@ -13,6 +15,8 @@ use isomorph_model::{
     Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property,
     Request, Source, Tables, ValueKind,
 };
+
+use rest::{DetailTexts, split_details};
 
 use crate::digests::Resources;
 use crate::mapping::json_out::JsonCells;
@@ -27,8 +31,31 @@ pub enum LineOf {
     Node,
     /// An edge.
     Edge,
+    /// A hyperedge.
+    Hyperedge,
+    /// A member of a hyperedge.
+    Member,
+    /// A group.
+    Group,
+    /// A membership in a group.
+    Membership,
     /// A document.
     Document,
+}
+
+impl LineOf {
+    /// The word that a line begins with.
+    pub fn word(self) -> &'static str {
+        match self {
+            LineOf::Node => "node",
+            LineOf::Edge => "edge",
+            LineOf::Hyperedge => "hyperedge",
+            LineOf::Member => "member",
+            LineOf::Group => "group",
+            LineOf::Membership => "membership",
+            LineOf::Document => "document",
+        }
+    }
 }
 
 /// One element as text.
@@ -38,7 +65,7 @@ pub struct Element<'a> {
     pub of: LineOf,
     /// Name of its type: of an edge its relation.
     pub ty: &'a str,
-    /// What tells it from others of its type, as JSON: a key, or the ends.
+    /// What tells it from others of its type, as JSON: a key, or the ends, or a group and its member.
     pub identity: &'a str,
     /// The whole line, without an end of line.
     pub line: &'a str,
@@ -85,7 +112,7 @@ impl Renderer {
             match &document.body {
                 DocumentBody::Json(text) => {
                     line.push_str(",\"json\":");
-                    line.push_str(text);
+                    push_compact(text, &mut line)?;
                 }
                 DocumentBody::Text(text) => {
                     line.push_str(",\"text\":");
@@ -108,11 +135,11 @@ impl Renderer {
     ///
     /// # Errors
     /// When a value has no JSON form, or `each` returns an error.
-    pub fn batch(&self, batch: &Batch, each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+    pub fn batch(&self, batch: &Batch, mut each: impl FnMut(Element<'_>) -> Result<()>) -> Result<()> {
         match batch {
             Batch::Nodes(nodes) => self.nodes(nodes, each),
             Batch::Edges(edges) => self.edges(edges, each),
-            _ => Err(Error::unsupported("hyperedges, values and groups as text")),
+            rest => self.rest(rest, &mut each),
         }
     }
 
@@ -167,6 +194,10 @@ impl Renderer {
         let key = |node: usize| self.graph.nodes.get(node).map_or_else(Key::row, |ty| ty.key.clone());
         let sources = KeyTexts::new(&key(ty.source), &sources)?;
         let targets = KeyTexts::new(&key(ty.target), &targets)?;
+        let own = ty.key.as_ref().zip(batch.keys.as_ref());
+        let own = own.map(|(key, keys)| KeyTexts::new(key, keys)).transpose()?;
+        let layers = batch.layers.as_ref().map(|(source, target)| (split_details(source), split_details(target)));
+        let layers = layers.as_ref().map(|(source, target)| DetailTexts::new(source, target)).transpose()?;
         let (mut line, mut identity, mut swap) = (String::new(), String::new(), String::new());
         for row in 0..batch.rows {
             let relation = batch
@@ -183,7 +214,8 @@ impl Renderer {
             let middle = identity.len();
             targets.push(row, &mut identity);
             // An undirected edge between nodes of one type has no first end.
-            if !directed && ty.source == ty.target && identity.get(middle..) < identity.get(..middle) {
+            let swapped = !directed && ty.source == ty.target && identity.get(middle..) < identity.get(..middle);
+            if swapped {
                 swap.clear();
                 swap.push_str(identity.get(middle..).unwrap_or_default());
                 swap.push(',');
@@ -202,6 +234,15 @@ impl Renderer {
             line.push_str("],\"ends\":[");
             line.push_str(&identity);
             line.push(']');
+            if let Some(layers) = &layers {
+                // What is said of the ends stands in the order of the ends.
+                layers.push(row, swapped, &mut line);
+            }
+            if let Some(own) = &own {
+                identity.clear();
+                own.push(row, &mut identity);
+                let _ = write!(line, ",\"key\":{identity}");
+            }
             if !directed {
                 line.push_str(",\"directed\":false");
             }
@@ -259,6 +300,9 @@ impl<'a> PropertyTexts<'a> {
             if cells.push(row, &mut text) {
                 if property.cardinality == Cardinality::Set {
                     text = sorted_items(&text)?;
+                }
+                if property.kind == ValueKind::Json {
+                    text = compact(&text)?;
                 }
                 texts.push((property.name.clone(), text));
             }

@@ -9,6 +9,8 @@ pub use isomorph_tables as tables;
 
 /// The formats, one module each: opening, writing, rules and layouts of that format alone.
 pub mod formats {
+    #[cfg(feature = "annnet")]
+    pub use isomorph_annnet as annnet;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
     #[cfg(feature = "nock")]

@@ -113,6 +113,8 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     options.graphar.key_row = args.key.is_some();
     options.nock.budget = resources.budget.clone();
     options.nock.scratch = Some(resources.scratch.clone());
+    options.annnet.budget = resources.budget.clone();
+    options.annnet.scratch = Some(resources.scratch.clone());
     Opened::open(&Location::parse(path)?, &options)
 }
 

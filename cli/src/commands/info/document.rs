@@ -21,6 +21,8 @@ pub struct Document<'a> {
     layout: &'a str,
     nodes: Vec<NodeDocument<'a>>,
     edges: Vec<EdgeDocument<'a>>,
+    hyperedges: Vec<HyperedgeDocument<'a>>,
+    groups: Vec<GroupDocument<'a>>,
     documents: Vec<&'a str>,
     findings: Vec<RuleDocument<'a>>,
     carry: Option<CarryDocument<'a>>,
@@ -46,6 +48,27 @@ struct EdgeDocument<'a> {
     direction: &'static str,
     key: Option<KeyDocument<'a>>,
     stored: Option<&'a str>,
+    properties: Vec<PropertyDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct HyperedgeDocument<'a> {
+    #[serde(rename = "type")]
+    ty: &'a str,
+    ends: Option<&'a str>,
+    count: Option<u64>,
+    direction: &'static str,
+    key: KeyDocument<'a>,
+    layered: bool,
+    properties: Vec<PropertyDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupDocument<'a> {
+    kind: &'a str,
+    key: KeyDocument<'a>,
+    ordered: bool,
+    all: &'a [String],
     properties: Vec<PropertyDocument<'a>>,
 }
 
@@ -106,15 +129,27 @@ impl<'a> Document<'a> {
                 relations: counts.relations.get(at).and_then(Option::as_ref).map(|found| {
                     found.iter().map(|(relation, count)| RelationDocument { relation, count: *count }).collect()
                 }),
-                direction: match ty.direction {
-                    Direction::Directed => "directed",
-                    Direction::Undirected => "undirected",
-                    Direction::PerRow => "by-row",
-                },
+                direction: direction(ty.direction),
                 key: ty.key.as_ref().map(key),
                 stored: described.stored(at),
                 properties: properties(&ty.properties),
             }
+        });
+        let hyperedges = graph.hyperedges.iter().map(|ty| HyperedgeDocument {
+            ty: &ty.name,
+            ends: graph.nodes.get(ty.ends).map(|ends| ends.name.as_str()),
+            count: ty.rows,
+            direction: direction(ty.direction),
+            key: key(&ty.key),
+            layered: ty.layered,
+            properties: properties(&ty.properties),
+        });
+        let groups = graph.groups.iter().map(|kind| GroupDocument {
+            kind: &kind.kind,
+            key: key(&kind.key),
+            ordered: kind.ordered,
+            all: &kind.all,
+            properties: properties(&kind.properties),
         });
         Document {
             path,
@@ -127,6 +162,8 @@ impl<'a> Document<'a> {
             layout: &about.layout,
             nodes: nodes.collect(),
             edges: edges.collect(),
+            hyperedges: hyperedges.collect(),
+            groups: groups.collect(),
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
             findings: RuleDocument::all(&about.findings),
             carry: match beside {
@@ -135,6 +172,14 @@ impl<'a> Document<'a> {
                 Beside::Stale { of, differences } => Some(CarryDocument { of, stale: true, differences }),
             },
         }
+    }
+}
+
+fn direction(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Directed => "directed",
+        Direction::Undirected => "undirected",
+        Direction::PerRow => "by-row",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use isomorph::convert::Format;
 use isomorph::error::Severity;
-use isomorph::model::schema::LabelVocabulary;
+use isomorph::model::schema::{GroupKind, LabelVocabulary, MembershipTable, Owner};
 use isomorph::model::type_name::type_name;
 use isomorph::model::{About, Cardinality, Direction, EdgeType, Graph, KeyKind, NodeType, Property, ValueKind};
 
@@ -40,6 +40,17 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         let found = counts.relations.get(at).and_then(Option::as_deref).unwrap_or_default();
         relations(&mut table, found, console.verbose);
         properties(&mut table, &ty.properties, console.verbose);
+    }
+    for ty in &graph.hyperedges {
+        let mut facts = vec![format!("key {}", ty.key.name.as_deref().unwrap_or("edge"))];
+        facts.extend(ty.layered.then(|| "members in layers".to_owned()));
+        facts.extend(grouped(&ty.properties).filter(|_| !console.verbose));
+        table.row(["hyperedges", &ty.name, &count(ty.rows), &facts.join(DOT)].map(Cell::from));
+        properties(&mut table, &ty.properties, console.verbose);
+    }
+    for kind in &graph.groups {
+        table.row(["groups", &kind.kind, "", &group_facts(graph, kind, console.verbose).join(DOT)].map(Cell::from));
+        properties(&mut table, &kind.properties, console.verbose);
     }
     screen.table(&table);
     for document in &graph.documents {
@@ -104,6 +115,21 @@ fn edge_facts(ty: &EdgeType, layout: &str, verbose: bool) -> Vec<String> {
     facts.extend(ty.key.as_ref().map(|key| format!("key {}", key.name.as_deref().unwrap_or("edge"))));
     facts.extend(grouped(&ty.properties).filter(|_| !verbose));
     facts.extend(Some(layout.to_owned()).filter(|layout| !layout.is_empty()));
+    facts
+}
+
+/// What is in groups of a kind, and what is said of them.
+fn group_facts(graph: &Graph, kind: &GroupKind, verbose: bool) -> Vec<String> {
+    let member = |table: &MembershipTable| match table.of {
+        Owner::Nodes(at) => graph.nodes.get(at).map(|ty| ty.name.clone()),
+        Owner::Edges(at) => graph.edges.get(at).and_then(|ty| ty.relation.fixed().map(str::to_owned)),
+        Owner::Hyperedges(at) => graph.hyperedges.get(at).map(|ty| ty.name.clone()),
+    };
+    let members: Vec<String> = kind.memberships.iter().filter_map(member).collect();
+    let mut facts = Vec::new();
+    facts.extend((!members.is_empty()).then(|| format!("of {}", members.join(", "))));
+    facts.extend((!kind.all.is_empty()).then(|| format!("everything in {}", kind.all.join(", "))));
+    facts.extend(grouped(&kind.properties).filter(|_| !verbose));
     facts
 }
 

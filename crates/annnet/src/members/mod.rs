@@ -1,10 +1,19 @@
 //! The files of a graph, whether they lie in a directory or in an archive.
 
+mod tar;
+mod unpacked;
+mod zip;
+
+use std::collections::BTreeMap;
+
+use arrow_array::RecordBatch;
 use bytes::Bytes;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Location, Root, limits};
 
-use crate::rules;
+use crate::layout::not_annnet;
+use crate::{OpenOptions, rules};
+use unpacked::Unpacked;
 
 /// The first bytes of a zip archive.
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
@@ -13,35 +22,83 @@ const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 /// The files of a graph, by their names relative to its root.
 #[derive(Debug)]
-pub(crate) struct Members(Root);
+pub(crate) struct Members {
+    place: Where,
+    /// What was made to stand for a file of another layout; nothing hides a file.
+    made: BTreeMap<String, Option<Made>>,
+}
+
+/// What stands for a file.
+#[derive(Debug)]
+enum Made {
+    Table(RecordBatch),
+    Text(String),
+}
+
+/// Where the files are.
+#[derive(Debug)]
+enum Where {
+    /// In a directory, or below a prefix.
+    Directory(Root),
+    /// Unpacked from an archive.
+    Archive(Archive, Unpacked),
+}
+
+/// A kind of archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Archive {
+    /// Zip: since 0.3.
+    Zip,
+    /// A gzipped tar: before that.
+    Tar,
+}
 
 impl Members {
     /// The files at `location`.
     ///
     /// # Errors
     /// When there is nothing, or an archive that must not be unpacked.
-    pub fn open(location: &Location) -> Result<Members> {
-        if Members::is_archive(location).unwrap_or(false) {
-            return Err(Error::unsupported("annnet archives are not read yet")
-                .at(location.to_string())
-                .hint("unpack it and name the directory"));
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Members> {
+        match Root::open(location) {
+            Ok(root) => Ok(Members::of_root(root)),
+            // A file, or an object that is no prefix.
+            Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => {
+                let Ok(blob) = Blob::open(location) else { return Err(error) };
+                let unpacked = match Members::kind_of(&blob)? {
+                    Some(Archive::Zip) => (Archive::Zip, zip::unpack(&blob, options)),
+                    Some(Archive::Tar) => (Archive::Tar, tar::unpack(&blob, options)),
+                    None => return Err(not_annnet(&location.to_string())),
+                };
+                blob.check_unchanged()?;
+                let place = Where::Archive(unpacked.0, unpacked.1?);
+                Ok(Members { place, made: BTreeMap::new() })
+            }
+            Err(error) => Err(error),
         }
-        Ok(Members(Root::open(location)?))
     }
 
     /// The files below `root`.
     pub fn of_root(root: Root) -> Members {
-        Members(root)
+        Members { place: Where::Directory(root), made: BTreeMap::new() }
     }
 
-    /// Whether a file that begins like an archive is at `location`.
+    fn kind_of(blob: &Blob) -> Result<Option<Archive>> {
+        let start = blob.read(0..blob.size().min(4))?;
+        Ok(match start.as_ref() {
+            start if start.starts_with(ZIP_MAGIC) => Some(Archive::Zip),
+            start if start.starts_with(GZIP_MAGIC) => Some(Archive::Tar),
+            _ => None,
+        })
+    }
+
+    /// Whether an archive of a graph is at `location`: by its first bytes, and by the names in it or its own.
     ///
     /// # Errors
     /// When it cannot be read.
     pub fn is_archive(location: &Location) -> Result<bool> {
         let blob = Blob::open(location)?;
-        let start = blob.read(0..blob.size().min(4))?;
-        Ok(start.starts_with(ZIP_MAGIC) || start.starts_with(GZIP_MAGIC))
+        let name = location.file_name().to_ascii_lowercase();
+        Ok(Members::kind_of(&blob)?.is_some() && (name.ends_with(".annnet") || zip::names_graph(&blob)))
     }
 
     /// Opens a file if it is there.
@@ -49,7 +106,10 @@ impl Members {
     /// # Errors
     /// When it is there and cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
-        self.0.try_file(name)
+        match &self.place {
+            Where::Directory(root) => root.try_file(name),
+            Where::Archive(_, unpacked) => Ok(unpacked.files.get(name).cloned()),
+        }
     }
 
     /// Opens a file that a graph is not without.
@@ -68,11 +128,37 @@ impl Members {
         self.try_file(name).map(|file| file.is_some())
     }
 
+    /// Puts a table in the place of a file.
+    pub fn make_table(&mut self, name: &str, table: RecordBatch) {
+        self.made.insert(name.to_owned(), Some(Made::Table(table)));
+    }
+
+    /// Puts a text in the place of a file.
+    pub fn make_text(&mut self, name: &str, text: String) {
+        self.made.insert(name.to_owned(), Some(Made::Text(text)));
+    }
+
+    /// Hides a file.
+    pub fn hide(&mut self, name: &str) {
+        self.made.insert(name.to_owned(), None);
+    }
+
+    /// The table that was put in the place of a file; nothing inside when the file is hidden.
+    pub fn made_table(&self, name: &str) -> Option<Option<&RecordBatch>> {
+        self.made.get(name).map(|made| match made {
+            Some(Made::Table(table)) => Some(table),
+            _ => None,
+        })
+    }
+
     /// Reads a JSON file whole, if it is there.
     ///
     /// # Errors
     /// When it cannot be read, is too large, or is not UTF-8.
     pub fn text(&self, name: &str, limit: u64) -> Result<Option<String>> {
+        if let Some(Some(Made::Text(text))) = self.made.get(name) {
+            return Ok(Some(text.clone()));
+        }
         let Some(blob) = self.try_file(name)? else { return Ok(None) };
         let bytes: Bytes = blob.read_all(limit)?;
         let text = String::from_utf8(bytes.into());
@@ -88,8 +174,23 @@ impl Members {
     /// # Errors
     /// When they cannot be listed.
     pub fn list(&self) -> Result<Vec<(String, u64)>> {
-        let files = self.0.list("")?.into_iter().filter(|entry| !entry.is_dir);
-        Ok(files.map(|entry| (entry.name, entry.size)).collect())
+        match &self.place {
+            Where::Directory(root) => {
+                let files = root.list("")?.into_iter().filter(|entry| !entry.is_dir);
+                Ok(files.map(|entry| (entry.name, entry.size)).collect())
+            }
+            Where::Archive(_, unpacked) => {
+                Ok(unpacked.files.iter().map(|(name, blob)| (name.clone(), blob.size())).collect())
+            }
+        }
+    }
+
+    /// The archive that they come from.
+    pub fn archive(&self) -> Option<Archive> {
+        match &self.place {
+            Where::Directory(_) => None,
+            Where::Archive(archive, _) => Some(*archive),
+        }
     }
 }
 

@@ -11,9 +11,10 @@ use isomorph_model::{Columns, Property};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
+use crate::cells::Cells;
 use crate::layout::column;
 use crate::rules;
-use crate::table::{Cells, Table, TableBatches};
+use crate::table::{Table, TableBatches};
 
 /// Columns that pandas adds for its index.
 const INDEX_PREFIX: &str = "__index_level_";

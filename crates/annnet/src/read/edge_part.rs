@@ -13,8 +13,8 @@ use super::edges::{Class, resolve};
 use super::entities::Placement;
 use super::ids;
 use super::layers::LayerColumns;
+use crate::cells::Cells;
 use crate::layout::{column, word};
-use crate::table::Cells;
 
 /// The edges with two ends of one part of the table.
 pub(crate) struct EdgePart<'a> {

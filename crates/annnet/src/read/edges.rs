@@ -105,7 +105,7 @@ impl Edges {
     pub fn settle(table: Table, known: Known<'_>, budget: &Budget, findings: &mut Findings) -> Result<Edges> {
         for name in [column::EDGE_ID, column::COL_IDX] {
             if !table.has(name) {
-                return Err(crate::table::Cells::empty(&table.name).missing(name));
+                return Err(crate::cells::Cells::empty(&table.name).missing(name));
             }
         }
         let groups = table.groups();

@@ -10,9 +10,10 @@ use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::{Layers, PLACEHOLDER};
+use crate::cells::Cells;
 use crate::layout::{column, word};
 use crate::rules;
-use crate::table::{Cells, Table};
+use crate::table::Table;
 
 /// A node in a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -13,10 +13,11 @@ use super::Annnet;
 use super::attributes::Attributes;
 use super::entities::{Entities, Placement};
 use super::layers::{Layers, tuples};
+use crate::cells::Cells;
 use crate::layout::{Words, column, file, word};
 use crate::members::Members;
 use crate::rules;
-use crate::table::{Cells, Table};
+use crate::table::Table;
 
 /// What is said of layers, beside who is in them.
 #[derive(Default)]

@@ -53,7 +53,7 @@ impl Layers {
     /// # Errors
     /// When a file is not sound.
     pub fn read(members: &Members, findings: &mut Findings) -> Result<Layers> {
-        let mut layers = Layers::new(aspects(members)?);
+        let mut layers = Layers::new(Layers::aspects(members)?);
         let Some(text) = members.text(file::LAYER_DICT, DOCUMENT_BYTES)? else {
             layers.dictionary.push(PLACEHOLDER);
             return Ok(layers);
@@ -74,6 +74,14 @@ impl Layers {
             }
         }
         Ok(layers)
+    }
+
+    /// Aspects with their labels and attributes; none in a flat graph.
+    ///
+    /// # Errors
+    /// When a file is not sound.
+    pub fn aspects(members: &Members) -> Result<Vec<Aspect>> {
+        aspects(members)
     }
 
     /// Whether there is one layer only, which nobody names.

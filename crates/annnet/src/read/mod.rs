@@ -20,4 +20,5 @@ mod slice_part;
 mod slices;
 mod source;
 
+pub(crate) use layers::{Layers, PLACEHOLDER};
 pub use open::Annnet;

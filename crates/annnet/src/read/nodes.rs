@@ -10,8 +10,9 @@ use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
 use super::entities::Entities;
+use crate::cells::Cells;
 use crate::layout::word;
-use crate::table::{Cells, Table};
+use crate::table::Table;
 
 /// Attributes of nodes, held in memory, in the order of the nodes.
 #[derive(Default)]

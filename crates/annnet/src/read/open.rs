@@ -19,7 +19,7 @@ use super::slices::Slices;
 use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, rules};
+use crate::{OpenOptions, rules, v1};
 
 /// An opened annnet graph.
 ///
@@ -52,30 +52,31 @@ pub struct Annnet {
     pub(crate) graph: Graph,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
-    _history: Option<Reservation>,
+    _held: Vec<Reservation>,
 }
 
 impl Annnet {
-    /// Opens a directory. Reads everything but edges, their attributes and memberships; of edges it reads kinds and ends.
+    /// Opens a directory, or an archive, which is unpacked. Reads everything but edges, their attributes and memberships; of edges it reads kinds and ends.
     ///
     /// # Errors
     /// When nothing is there, it is no annnet graph, a file is not sound, or what has to be held does not fit the budget.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Annnet> {
-        let members = Members::open(location)?;
+        let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
         Annnet::of(members, layout, options)
     }
 
-    fn of(members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
+    fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
         let budget = &options.budget;
         let words = layout.words();
         let mut noticed = Findings::keeping(8);
-        if layout == Layout::V1 {
-            return Err(isomorph_error::Error::unsupported("annnet files of 0.1.0 to 0.2.0 are not read yet"));
-        }
+        let translated = match layout {
+            Layout::V1 => Some(v1::translate(&mut members, &words, budget, &mut noticed)?),
+            _ => None,
+        };
         let manifest = Manifest::read(&members, &mut noticed)?;
         let layers = Layers::read(&members, &mut noticed)?;
-        let index = Table::open(members.file(file::ENTITY_INDEX)?)?;
+        let index = Table::must(&members, file::ENTITY_INDEX)?;
         let presence = Table::find(&members, words.presence)?;
         let presence = presence.as_ref().map(|table| (table, words.node_id));
         let entities = Entities::read(&index, presence, &layers, budget)?;
@@ -85,19 +86,25 @@ impl Annnet {
         };
         let coefficients = match Table::find(&members, file::COEFFICIENTS)? {
             Some(table) => Coefficients::read(&table, &entities, &layers, budget, &mut noticed)?,
-            None => Coefficients::default(),
+            None => {
+                if layout != Layout::V1 && members.has(&format!("{}/zarr.json", file::INCIDENCE))? {
+                    let place = Place::file(file::INCIDENCE);
+                    noticed.push(&rules::MATRIX, "the matrix may have explicit coefficients and is not read", place);
+                }
+                Coefficients::default()
+            }
         };
         let node_table = Table::find(&members, words.node_table)?;
         let nodes = NodeTable::read(node_table.as_ref(), words.node_id, &entities, budget, &mut noticed)?;
         let known =
             Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients: &coefficients };
-        let table = Table::open(members.file(file::EDGES)?)?;
+        let table = Table::must(&members, file::EDGES)?;
         let edges = Edges::settle(table, known, budget, &mut noticed)?;
         let edge_table = Table::find(&members, words.edge_table)?;
         let edge_attributes = EdgeAttributes::open(edge_table, &edges.table, budget, &mut noticed)?;
         let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
         let default = manifest.default_slice.clone().unwrap_or_else(|| word::DEFAULT.to_owned());
-        let slices = Slices::read(&members, &words, &default, (&entities, &edges), budget, &mut noticed)?;
+        let slices = Slices::read(&members, layout, &default, (&entities, &edges), budget, &mut noticed)?;
         let active = slices.active(manifest.active_slice.as_deref(), &default, &mut noticed);
         let layer_groups = LayerGroups::read(&members, &words, &layers, &entities, budget, &mut noticed)?;
         let (documents, history) = documents::read(&members, &manifest, (&active, &default), budget)?;
@@ -142,7 +149,7 @@ impl Annnet {
             layer_groups,
             graph,
             noticed,
-            _history: history,
+            _held: history.into_iter().chain(translated).collect(),
         })
     }
 

@@ -14,8 +14,8 @@ use super::edges::{Class, resolve, within};
 use super::entities::Placement;
 use super::hyperedges::Role;
 use super::ids;
+use crate::cells::Cells;
 use crate::layout::column;
-use crate::table::Cells;
 
 /// Rows of one part of the table that are of one class, which is not that of edges with two ends.
 pub(crate) struct OtherPart<'a> {

@@ -10,10 +10,11 @@ use super::attributes::Attributes;
 use super::edges::{Edges, IdSum};
 use super::entities::Entities;
 use super::ids::{self, ENTRY_BYTES, IdMap};
-use crate::layout::{Words, column, file, word};
+use crate::cells::Cells;
+use crate::layout::{Layout, Words, column, file, word};
 use crate::members::Members;
 use crate::rules;
-use crate::table::{Cells, Table};
+use crate::table::Table;
 
 /// Rows of a batch while slices are settled.
 const BATCH_ROWS: usize = 1 << 15;
@@ -77,12 +78,13 @@ impl Slices {
     /// When a table is not sound or does not fit the budget.
     pub fn read(
         members: &Members,
-        words: &Words,
+        layout: Layout,
         default: &str,
         (entities, edges): (&Entities, &Edges),
         budget: &Budget,
         findings: &mut Findings,
     ) -> Result<Slices> {
+        let words = &layout.words();
         let mut slices = Slices {
             names: Vec::new(),
             numbers: HashMap::new(),
@@ -109,6 +111,10 @@ impl Slices {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
         slices.settle(default, words, entities, edges, findings)?;
+        if layout == Layout::V1 {
+            // The older library puts everything into the default slice again when it reads; its files may leave that out.
+            slices.all = slices.find(default);
+        }
         slices.attributes(members, budget, findings)?;
         Ok(slices)
     }

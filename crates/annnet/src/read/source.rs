@@ -10,6 +10,7 @@ use super::nodes::NodePart;
 use super::other_part::OtherPart;
 use super::slice_part::{EdgeMemberships, NodeMemberships};
 use crate::layout::word;
+use crate::members::Archive;
 use crate::validate;
 
 type Parts<'a> = Vec<Box<dyn Part + 'a>>;
@@ -88,7 +89,11 @@ impl Source for Annnet {
         count(self.edges.groups.len() as u64, "row group");
         let writer = self.manifest.annnet_version.as_deref().map(|version| format!(", written by annnet {version}"));
         About {
-            format: "annnet".to_owned(),
+            format: match self.members.archive() {
+                None => "annnet".to_owned(),
+                Some(Archive::Zip) => "annnet (zip)".to_owned(),
+                Some(Archive::Tar) => "annnet (tar.gz)".to_owned(),
+            },
             version: format!("{}{}", self.layout.name(), writer.unwrap_or_default()),
             files: files.len() as u64,
             bytes: files.iter().map(|(_, size)| size).sum(),

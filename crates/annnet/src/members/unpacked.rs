@@ -1,0 +1,144 @@
+//! What comes out of an archive: checked names, bounded sizes, in memory or in temporary files.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, Read, Write};
+
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::{Blob, Budget, Reservation, Scratch, ScratchFile, check_relative, limits};
+
+use crate::{OpenOptions, rules};
+
+/// Members of at most so many bytes stay in memory when the budget allows it.
+const IN_MEMORY: u64 = 8 << 20;
+/// What an archive may grow by whatever its size, bytes.
+const SLACK: u64 = 16 << 20;
+
+/// The files of an archive by their names below its top-level directory, and what holds them.
+#[derive(Debug)]
+pub(crate) struct Unpacked {
+    pub files: BTreeMap<String, Blob>,
+    _memory: Reservation,
+    _scratch: Vec<ScratchFile>,
+}
+
+/// An archive that is being unpacked.
+pub(super) struct Unpacking {
+    files: BTreeMap<String, Blob>,
+    /// Names in lower case: some places do not tell them apart.
+    names: HashSet<String>,
+    tops: BTreeSet<String>,
+    /// Bytes that may still come out.
+    left: u64,
+    budget: Budget,
+    memory: Reservation,
+    temporary: Option<Scratch>,
+    scratch: Vec<ScratchFile>,
+}
+
+/// The error for an archive that must not be unpacked.
+pub(super) fn refused(why: impl Into<String>, member: &str) -> Error {
+    let shown: String = member.chars().take(80).collect();
+    Error::broken(&rules::ARCHIVE, why).at(Place::file(shown))
+}
+
+impl Unpacking {
+    /// Nothing of an archive of `bytes` bytes.
+    ///
+    /// # Errors
+    /// Never, in practice.
+    pub fn new(bytes: u64, options: &OpenOptions) -> Result<Unpacking> {
+        Ok(Unpacking {
+            files: BTreeMap::new(),
+            names: HashSet::new(),
+            tops: BTreeSet::new(),
+            left: bytes.saturating_mul(limits::ZIP_RATIO).saturating_add(SLACK),
+            memory: options.budget.reserve(0)?,
+            budget: options.budget.clone(),
+            temporary: options.scratch.clone(),
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Checks the name of a member, which ends in `/` when it is a directory. Says whether it is to be unpacked: what lies
+    /// beside the top-level directory is not.
+    ///
+    /// # Errors
+    /// When it breaks the rules of names.
+    pub fn begin(&mut self, name: &str) -> Result<bool> {
+        if self.names.len() >= limits::ZIP_MEMBERS {
+            return Err(refused("there are more than 100,000 members", name));
+        }
+        let (path, is_directory) = name.strip_suffix('/').map_or((name, false), |path| (path, true));
+        check_relative(path).map_err(|error| refused(error.message(), name))?;
+        if !self.names.insert(path.to_lowercase()) {
+            return Err(refused("two members have one name, or names that differ in case only", name));
+        }
+        let (top, below) = path.split_once('/').map_or((path, false), |(top, _)| (top, true));
+        if is_directory || below {
+            self.tops.insert(top.to_owned());
+        }
+        if self.tops.len() > 1 {
+            return Err(refused("there is more than one top-level directory", name));
+        }
+        Ok(below && !is_directory)
+    }
+
+    /// Unpacks a member of exactly `size` bytes.
+    ///
+    /// # Errors
+    /// When it is not of that size, or more comes out of the archive than is sane.
+    pub fn add(&mut self, name: &str, size: u64, from: &mut dyn Read) -> Result<()> {
+        self.left = self.left.checked_sub(size).ok_or_else(|| {
+            refused("more than 200 times the archive's size comes out of it", name).of_kind(Kind::TooLarge)
+        })?;
+        let failed = |error: io::Error| refused(format!("the member cannot be unpacked: {error}"), name);
+        let mut from = from.take(size.saturating_add(1));
+        let fits = size <= IN_MEMORY && self.memory.bytes() + size <= self.budget.limit() / 4;
+        let (blob, found) = if fits && self.memory.try_grow(size) {
+            // What is claimed is not reserved before it comes.
+            let mut bytes = Vec::new();
+            from.read_to_end(&mut bytes).map_err(failed)?;
+            let found = bytes.len() as u64;
+            (Blob::from_bytes(name, &Bytes::from(bytes)), found)
+        } else {
+            if self.temporary.is_none() {
+                self.temporary = Some(Scratch::new(None)?);
+            }
+            let Some(scratch) = &self.temporary else {
+                return Err(Error::usage("there is no place for temporary files"));
+            };
+            let mut file = scratch.create()?;
+            let mut buffer = vec![0; 1 << 16];
+            loop {
+                let read = from.read(&mut buffer).map_err(failed)?;
+                if read == 0 {
+                    break;
+                }
+                file.write_all(&buffer[..read]).map_err(|error| Error::from(error).at(Place::file(name)))?;
+            }
+            let blob = file.blob()?;
+            let found = file.size();
+            self.scratch.push(file);
+            (blob, found)
+        };
+        if found != size {
+            return Err(refused(format!("{size} bytes are promised, others come out"), name));
+        }
+        self.files.insert(name.to_owned(), blob);
+        Ok(())
+    }
+
+    /// What came out.
+    ///
+    /// # Errors
+    /// When there is no top-level directory.
+    pub fn finish(self) -> Result<Unpacked> {
+        let Some(top) = self.tops.iter().next() else {
+            return Err(refused("there is no top-level directory", ""));
+        };
+        let below = |name: String| name.get(top.len() + 1..).map(str::to_owned);
+        let files = self.files.into_iter().filter_map(|(name, blob)| Some((below(name)?, blob))).collect();
+        Ok(Unpacked { files, _memory: self.memory, _scratch: self.scratch })
+    }
+}

@@ -1,0 +1,55 @@
+//! Layers by their labels, and what is said of them.
+
+use std::collections::HashMap;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
+use isomorph_error::Result;
+
+use super::entities::LAYER;
+use super::{Reader, array, table};
+use crate::layout::{column, file};
+use crate::read::Layers;
+
+/// Layers of edges: one for all ends, or one for each side.
+pub(super) type EdgeLayers = HashMap<String, (u32, Option<u32>)>;
+
+/// The labels in one row of a column.
+pub(super) fn labels_of(lists: &ListArray, row: usize) -> Vec<String> {
+    let labels = lists.value(row);
+    labels.as_string::<i32>().iter().map(|label| label.unwrap_or_default().to_owned()).collect()
+}
+
+/// Reads which edge is in which layers.
+pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<EdgeLayers> {
+    let cells = reader.cells(file::EDGE_LAYERS)?;
+    let (ids, first, second) = (cells.text(column::EDGE_ID)?, cells.lists("layer_1")?, cells.lists("layer_2")?);
+    let mut found = EdgeLayers::new();
+    for row in (0..cells.rows()).filter(|&row| ids.is_valid(row) && first.is_valid(row)) {
+        let own = layers.intern(&labels_of(&first, row));
+        let other = second.is_valid(row).then(|| layers.intern(&labels_of(&second, row)));
+        found.insert(ids.value(row).to_owned(), (own, other));
+    }
+    Ok(found)
+}
+
+/// A table of attributes by layer, and by node if one is named.
+pub(super) fn attributes(
+    reader: &mut Reader<'_>,
+    name: &str,
+    node: Option<&str>,
+    layers: &mut Layers,
+) -> Result<RecordBatch> {
+    let cells = reader.cells(name)?;
+    let lists = cells.lists(LAYER)?;
+    let numbers = (0..cells.rows())
+        .map(|row| lists.is_valid(row).then(|| i64::from(layers.intern(&labels_of(&lists, row)))))
+        .collect::<Int64Array>();
+    let mut columns =
+        vec![(column::LAYER_ID, array(numbers)), (column::ATTRIBUTES, array(cells.text(column::ATTRIBUTES)?))];
+    if let Some(node) = node {
+        let nodes: StringArray = cells.text(node)?;
+        columns.push((node, array(nodes)));
+    }
+    table(columns)
+}

@@ -1,0 +1,113 @@
+//! Files of 0.1.0 to 0.2.0, told in the tables of today.
+//!
+//! They have a table for each fact, name layers by their labels, and members by plain ids. What is read here becomes the
+//! tables of the layout since 0.3, in memory; everything behind this module knows that one alone. Such files are small:
+//! their library needed half a minute to write a million edges.
+
+mod edges;
+mod entities;
+mod layers;
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::json::push_string;
+use isomorph_storage::{Budget, Reservation};
+
+use crate::cells::Cells;
+use crate::layout::{Words, file};
+use crate::members::Members;
+use crate::read::Layers;
+use crate::rules;
+use crate::table::Table;
+
+/// Tables that are read whole, and the memory that they take.
+struct Reader<'a> {
+    members: &'a Members,
+    budget: &'a Budget,
+    held: Reservation,
+}
+
+impl Reader<'_> {
+    /// All rows of a table; none when it is not there.
+    fn cells(&mut self, name: &str) -> Result<Cells> {
+        let Some(table) = Table::find(self.members, name)? else { return Ok(Cells::empty(name)) };
+        let (cells, held) = table.read(&[], self.budget)?;
+        self.held.grow(held.bytes())?;
+        Ok(cells)
+    }
+}
+
+/// A table of today.
+fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    RecordBatch::try_from_iter_with_nullable(columns)
+        .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+}
+
+/// Puts the tables of today in the place of those in `members`; returns the memory that they take.
+///
+/// # Errors
+/// When a table is not sound or does not fit the budget.
+pub(crate) fn translate(
+    members: &mut Members,
+    words: &Words,
+    budget: &Budget,
+    findings: &mut Findings,
+) -> Result<Reservation> {
+    let mut layers = Layers::new(Layers::aspects(members)?);
+    let mut reader = Reader { members, budget, held: budget.reserve(0)? };
+    let entities = entities::read(&mut reader, words, &mut layers)?;
+    let edge_layers = layers::of_edges(&mut reader, &mut layers)?;
+    let edges = edges::read(&mut reader, &entities.edges, &edge_layers)?;
+    let hyperedges = edges::hyperedges(&mut reader, &layers, &edge_layers)?;
+    let of_layers = layers::attributes(&mut reader, file::LAYER_ATTRIBUTES, None, &mut layers)?;
+    let of_placements = layers::attributes(&mut reader, words.node_layer_attributes, Some(words.node_id), &mut layers)?;
+    let mut held = reader.held;
+    let made = [
+        (file::ENTITY_INDEX, entities.table),
+        (file::EDGES, edges),
+        (file::HYPEREDGES, hyperedges),
+        (file::LAYER_ATTRIBUTES, of_layers),
+        (words.node_layer_attributes, of_placements),
+    ];
+    for (name, table) in made {
+        held.grow(table.get_array_memory_size() as u64)?;
+        members.make_table(name, table);
+    }
+    // All placements are in the index of entities now.
+    members.hide(words.presence);
+    members.make_text(file::LAYER_DICT, dictionary(&layers));
+    if members.has(&format!("{}/zarr.json", file::INCIDENCE))? {
+        let place = Place::file(file::INCIDENCE);
+        findings.push(&rules::MATRIX, "explicit coefficients are only in the matrix, which is not read", place);
+    }
+    Ok(held)
+}
+
+/// The layers as JSON, in the order of their numbers.
+fn dictionary(layers: &Layers) -> String {
+    let mut text = "{\"layers\":[".to_owned();
+    for layer in 0..layers.len() as u32 {
+        text.push_str(if layer == 0 { "[" } else { ",[" });
+        push_labels(&mut text, layers.labels(layer));
+        text.push(']');
+    }
+    text.push_str("]}");
+    text
+}
+
+fn push_labels(text: &mut String, labels: &[String]) {
+    for (at, label) in labels.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        push_string(text, label);
+    }
+}
+
+/// A column.
+fn array<A: arrow_array::Array + 'static>(column: A) -> ArrayRef {
+    Arc::new(column)
+}

@@ -1,0 +1,88 @@
+//! annnet graphs through what works over any format: detection, digests, dumps, and the refusal of conversions.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Resources, Silent, diff, digest, dump};
+use isomorph_error::Kind;
+use isomorph_storage::Location;
+
+fn fixture(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/annnet").join(name);
+    if !path.exists() {
+        println!("SKIPPED: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn open(path: &Path) -> Opened {
+    Opened::open(&Location::from_path(path), &OpenOptions::default()).unwrap()
+}
+
+#[test]
+fn directory_and_archive_are_detected_and_equal() {
+    for name in ["everything_flat", "everything_multilayer"] {
+        let Some(directory) = fixture(&format!("{name}/graph.annnet.d")) else { return };
+        let Some(archive) = fixture(&format!("{name}/graph.annnet")) else { return };
+        let (left, right) = (open(&directory), open(&archive));
+        assert_eq!((left.format, right.format), (Format::Annnet, Format::Annnet));
+        let resources = Resources::of_this_machine().unwrap();
+        let found = diff(left.graph.as_ref(), right.graph.as_ref(), 10, &resources, &Silent).unwrap();
+        assert!(found.equal && found.order_equal && found.schema_equal, "{name}: {:?}", found.elements);
+    }
+}
+
+#[test]
+fn words_of_the_layout_are_no_content() {
+    let Some(vertex) = fixture("legacy_vertex_words/graph.annnet.d") else { return };
+    let Some(node) = fixture("everything_multilayer/graph.annnet.d") else { return };
+    let resources = Resources::of_this_machine().unwrap();
+    let of = |path: &Path| digest(open(path).graph.as_ref(), &resources, &Silent).unwrap().digests.content;
+    assert_eq!(of(&vertex), of(&node));
+}
+
+#[test]
+fn every_row_is_one_line_of_a_dump() {
+    let Some(path) = fixture("everything_flat/graph.annnet.d") else { return };
+    let mut out = Vec::new();
+    dump(open(&path).graph.as_ref(), &mut out, &Resources::of_this_machine().unwrap(), &Silent).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let count = |start: &str| text.lines().filter(|line| line.starts_with(start)).count();
+    let found = ["{\"node\":", "{\"edge\":", "{\"hyperedge\":", "{\"group\":\"slice\""].map(count);
+    assert_eq!(found, [7, 11, 6, 4], "{text}");
+    // An explicit coefficient of an end, and one of a member.
+    let flexible = r#""ends":["b","c"],"layers":[null,null],"coefficients":[-1.0,1.0],"key":"flex""#;
+    let member = r#"{"member":"tail","of":"hyperedge","hyperedge":"h_stoich","end":"c","coefficient":-1.5}"#;
+    assert!(text.contains(member) && text.contains("\"key\":\"flex\""), "{text}");
+    assert!(text.contains(flexible) || text.contains(r#""coefficients":[1.0,-1.0],"key":"flex""#), "{text}");
+    let json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    let broken: Vec<&str> =
+        text.lines().filter(|line| !json(line) && !line.contains("NaN") && !line.contains("inf")).collect();
+    assert!(broken.is_empty(), "{broken:?}");
+}
+
+#[test]
+fn a_difference_in_a_hyperedge_is_named() {
+    let Some(left) = fixture("everything_flat/graph.annnet.d") else { return };
+    let Some(right) = fixture("legacy_matrix_coeffs/graph.annnet.d") else { return };
+    let resources = Resources::of_this_machine().unwrap();
+    let found = diff(open(&left).graph.as_ref(), open(&right).graph.as_ref(), 50, &resources, &Silent).unwrap();
+    assert!(!found.equal);
+    assert!(found.elements.iter().any(|element| element.kind == "member"), "{:?}", found.elements);
+}
+
+#[test]
+fn conversions_are_refused_by_name() {
+    let Some(path) = fixture("everything_multilayer/graph.annnet.d") else { return };
+    let home = tempfile::tempdir().unwrap();
+    let resources = Resources::of_this_machine().unwrap();
+    for (name, word) in [("x.parq", "groups slice"), ("x.graphar", "hyperedges hyperedge"), ("x.annnet", "not written")]
+    {
+        let destination = Location::from_path(&home.path().join(name));
+        let planned = Plan::new(&open(&path), &destination, &ConvertOptions::default(), &resources, &Silent);
+        let error = planned.err().unwrap();
+        assert_eq!(error.kind(), Kind::Unsupported);
+        assert!(error.message().contains(word), "{error}");
+    }
+}

@@ -59,6 +59,11 @@ impl Coefficients {
         !self.edges.is_empty() && self.edges.contains_key(&edge)
     }
 
+    /// What has a coefficient in an edge.
+    pub fn members(&self, edge: u128) -> impl Iterator<Item = Placement> + '_ {
+        self.edges.get(&edge).into_iter().flatten().map(|(member, _)| *member)
+    }
+
     /// The coefficient of a member; 0 when others of the edge have one; nothing when none has.
     pub fn of(&self, edge: u128, member: Option<Placement>) -> Option<f64> {
         let list = self.edges.get(&edge)?;

@@ -151,11 +151,11 @@ impl Slices {
         let (mut of_nodes, mut of_edges, mut every_node) = (IdSum::default(), IdSum::default(), IdSum::default());
         entities.keys.iter().flatten().for_each(|id| every_node.add(ids::hash(id)));
         if let Some(table) = self.nodes.clone() {
-            self.each(&table, words.node_id, findings, |slices, _, slice, id| {
+            self.each(&table, words.node_id, findings, |_, _, slice, id| {
                 if slice == default {
                     of_nodes.add(ids::hash(id));
                 }
-                slices.held.grow(0)
+                Ok(())
             })?;
         }
         let mut listed = vec![false; self.pairs.cells.as_ref().map_or(0, Cells::rows)];

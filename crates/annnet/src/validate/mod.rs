@@ -1,8 +1,16 @@
 //! Checking every rule of the format, row by row.
 
-use isomorph_error::{Findings, Result};
+mod edges;
+mod slices;
 
-use crate::Annnet;
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::{Request, Source, Tables};
+
+use crate::layout::{column, file};
+use crate::read::{Class, check_json};
+use crate::table::Table;
+use crate::{Annnet, rules};
 
 /// Adds everything that is broken to `findings`.
 ///
@@ -10,5 +18,67 @@ use crate::Annnet;
 /// When a file cannot be read on.
 pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     findings.merge(annnet.noticed.clone());
+    edges::check(annnet, findings)?;
+    slices::check(annnet, findings)?;
+    check_attributes(annnet, findings)?;
+    check_counts(annnet, findings);
+    read_all(annnet, findings)
+}
+
+/// Every row can be read.
+fn read_all(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
+    for part in annnet.scan(&Request::of(Tables::All))? {
+        if let Err(error) = part.read(&mut |_| Ok(())) {
+            match error.broken_rule() {
+                Some(rule) => findings.push(rule, error.message(), error.place().clone()),
+                None => return Err(error),
+            }
+        }
+    }
     Ok(())
+}
+
+/// Attributes of layers and placements are JSON.
+fn check_attributes(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
+    for name in [file::LAYER_ATTRIBUTES, annnet.words.node_layer_attributes] {
+        let Some(table) = Table::find(&annnet.members, name)? else { continue };
+        let mut start = 0;
+        for cells in table.batches(&[column::ATTRIBUTES], 0..table.rows(), 1 << 14)? {
+            let texts = cells?.text(column::ATTRIBUTES)?;
+            for (row, text) in texts.iter().enumerate() {
+                if let Some(Err(error)) = text.map(|text| check_json(text, name)) {
+                    let place = Place::file(name).row(start + row as u64).in_field(column::ATTRIBUTES);
+                    findings.push(&rules::JSON, error.message(), place);
+                }
+            }
+            start += texts.len() as u64;
+        }
+    }
+    Ok(())
+}
+
+/// The counts of the manifest, which nobody trusts.
+fn check_counts(annnet: &Annnet, findings: &mut Findings) {
+    let nodes = annnet.entities.is_edge.iter().filter(|is_edge| !**is_edge).count() as u64;
+    let placements = annnet.entities.placements.len() as u64;
+    let entities = annnet.entities.len() as u64;
+    for (name, count) in &annnet.manifest.counts {
+        // Nodes are counted by placements since 0.3, and edges without their placeholders.
+        let placed = annnet.entities.placements.iter();
+        let placed = placed.filter(|placement| !annnet.entities.is_edge[placement.node as usize]).count() as u64;
+        let all = annnet.edges.ids.count;
+        let found = match name.as_str() {
+            "nodes" | "vertices" => vec![nodes, placed],
+            "entities" => vec![entities, placements],
+            "edges" => vec![all - annnet.edges.count(Class::Placeholder), all],
+            "hyperedges" => vec![annnet.edges.count(Class::Hyperedge)],
+            "slices" => vec![annnet.slices.names.len() as u64],
+            "aspects" => vec![annnet.layers.aspects.len() as u64, annnet.layers.aspects.len().max(1) as u64],
+            _ => continue,
+        };
+        if !found.contains(count) {
+            let message = format!("{count} {name} are counted, there are {}", found[0]);
+            findings.push(&rules::COUNTS, message, Place::file(file::MANIFEST).in_field("counts"));
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! What the tests of this crate share: where the fixtures are, and a graph as they write it down.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod archives;
+pub mod build;
 pub mod cells;
 pub mod view;
 

@@ -1,0 +1,108 @@
+//! Ids, positions, kinds between layers, and whose the coefficients are.
+
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::Scratch;
+use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
+
+use crate::cells::Cells;
+use crate::layout::{column, file, word};
+use crate::read::{Class, Placement, hash, resolve};
+use crate::{Annnet, rules};
+
+/// Checks the edge table.
+///
+/// # Errors
+/// When it cannot be read on.
+pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
+    let table = &annnet.edges.table;
+    let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+    let mut ids = KeyRowsBuilder::new(LookupOptions::new(&annnet.options.budget, &scratch));
+    let columns = [
+        column::EDGE_ID,
+        column::COL_IDX,
+        column::KIND,
+        column::SOURCE,
+        column::TARGET,
+        column::SOURCE_LAYER,
+        column::TARGET_LAYER,
+        column::ML_KIND,
+    ];
+    let mut start = 0;
+    for cells in table.batches(&columns, 0..table.rows(), 1 << 14)? {
+        let cells = cells?;
+        ids.push(&cells.text(column::EDGE_ID)?)?;
+        check_rows(annnet, &cells, start, findings)?;
+        start += cells.rows() as u64;
+    }
+    let ids = ids.finish()?;
+    let repeats = ids.repeats();
+    for repeat in repeats.shown() {
+        let message = format!("the id is that of row {}, too", repeat.first);
+        findings.push(&rules::EDGE_ID, message, Place::file(&table.name).row(repeat.row).in_field(column::EDGE_ID));
+    }
+    Ok(())
+}
+
+fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Findings) -> Result<()> {
+    let known = annnet.known();
+    let (ids, positions) = (cells.text(column::EDGE_ID)?, cells.integers(column::COL_IDX)?);
+    let (kinds, stated) = (cells.text(column::KIND)?, cells.text(column::ML_KIND)?);
+    let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
+    let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
+    let end = |ends: &arrow_array::StringArray, layers, row: usize| {
+        resolve(known, ends.is_valid(row).then(|| ends.value(row)), layers, row)
+    };
+    for row in 0..cells.rows() {
+        let place = || Place::file(&cells.name).row(start + row as u64);
+        let placeholder = kinds.is_valid(row) && kinds.value(row) == word::EDGE_PLACEHOLDER;
+        let position = positions.is_valid(row).then(|| positions.value(row));
+        match position {
+            None => findings.push(&rules::EDGE_POSITION, "col_idx is missing", place().in_field(column::COL_IDX)),
+            Some(-1) if !placeholder => {
+                findings.push(&rules::EDGE_POSITION, "col_idx is -1", place().in_field(column::COL_IDX));
+            }
+            Some(other) if placeholder && other != -1 => {
+                let message = format!("col_idx of a placeholder is {other}");
+                findings.push(&rules::EDGE_POSITION, message, place().in_field(column::COL_IDX));
+            }
+            Some(_) => {}
+        }
+        let id = hash(ids.value(row));
+        let class = annnet.edges.class_of(id);
+        let ends: Vec<Placement> = match class {
+            Class::Hyperedge => {
+                let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
+                members.iter().map(|(member, _)| *member).collect()
+            }
+            Class::Placeholder => Vec::new(),
+            Class::TwoEnded | Class::OneSided => {
+                let both = [end(&sources, &of_source, row)?, end(&targets, &of_target, row)?];
+                both.into_iter().flatten().collect()
+            }
+        };
+        for placement in known.coefficients.members(id).filter(|member| !ends.contains(member)) {
+            let node = annnet.entities.keys.value(placement.node as usize);
+            let message = format!("{node:?} is no member of {:?}", ids.value(row));
+            findings.push(&rules::COEFFICIENT_MEMBER, message, Place::file(file::COEFFICIENTS));
+        }
+        // Hyperedges between layers are told by no rule that is written down.
+        if class == Class::TwoEnded && stated.is_valid(row) {
+            let follows = between(&ends);
+            if follows != stated.value(row) {
+                let message = format!("ml_kind is {:?}, and {follows} follows from the ends", stated.value(row));
+                findings.push(&rules::ML_KIND, message, place().in_field(column::ML_KIND));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What follows from the ends of an edge.
+fn between(ends: &[Placement]) -> &'static str {
+    match ends {
+        [source, target] if source.layer == target.layer => "intra",
+        [source, target] if source.node == target.node => "coupling",
+        _ => "inter",
+    }
+}

@@ -1,0 +1,45 @@
+//! Members of slices are there.
+
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Result};
+
+use crate::layout::column;
+use crate::read::hash;
+use crate::{Annnet, rules};
+
+/// Checks both tables of memberships.
+///
+/// # Errors
+/// When they cannot be read on.
+pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
+    let slices = &annnet.slices;
+    let of_nodes = slices.nodes.as_ref().map(|table| (table, annnet.words.node_id));
+    let of_edges = slices.edges.as_ref().map(|table| (table, column::EDGE_ID));
+    for (table, member) in of_nodes.into_iter().chain(of_edges) {
+        let mut start = 0;
+        for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), 1 << 14)? {
+            let cells = cells?;
+            let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
+            for row in 0..cells.rows() {
+                let place = || Place::file(&table.name).row(start + row as u64);
+                if groups.is_null(row) || members.is_null(row) {
+                    findings.push(&rules::SLICE_MEMBER, "slice or member is missing", place());
+                    continue;
+                }
+                let is_there = match member {
+                    // What is in the slice of everything was compared with everything.
+                    column::EDGE_ID => {
+                        slices.find(groups.value(row)) == slices.all || slices.knows(hash(members.value(row)))
+                    }
+                    _ => annnet.entities.row(members.value(row)).is_some(),
+                };
+                if !is_there {
+                    let message = format!("{:?} is not in the graph", members.value(row));
+                    findings.push(&rules::SLICE_MEMBER, message, place().in_field(member));
+                }
+            }
+            start += cells.rows() as u64;
+        }
+    }
+    Ok(())
+}

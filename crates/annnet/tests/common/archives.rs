@@ -1,0 +1,97 @@
+//! Archives written by hand, to be broken.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::{DeflateEncoder, GzEncoder};
+
+/// A member of a zip archive.
+#[derive(Clone)]
+pub struct Member {
+    pub name: String,
+    pub bytes: Vec<u8>,
+    /// Mode of a Unix file.
+    pub mode: u32,
+    pub deflate: bool,
+    pub flags: u16,
+    /// What the archive says of the size, if that is not true.
+    pub size: Option<u32>,
+    /// What the member's own header calls it, if that is another name.
+    pub own_name: Option<String>,
+}
+
+impl Member {
+    pub fn new(name: &str, bytes: &[u8]) -> Member {
+        let (name, bytes) = (name.to_owned(), bytes.to_vec());
+        Member { name, bytes, mode: 0o100_644, deflate: true, flags: 0, size: None, own_name: None }
+    }
+}
+
+/// A zip archive.
+pub fn zip(members: &[Member]) -> Vec<u8> {
+    let (mut out, mut central) = (Vec::new(), Vec::new());
+    for member in members {
+        let offset = out.len() as u32;
+        let mut packed = DeflateEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(&member.bytes).unwrap();
+        let packed = if member.deflate { packed.finish().unwrap() } else { member.bytes.clone() };
+        let size = member.size.unwrap_or(member.bytes.len() as u32);
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&member.bytes);
+        let crc = crc.finalize();
+        let method: u16 = if member.deflate { 8 } else { 0 };
+        let own = member.own_name.as_ref().unwrap_or(&member.name);
+        let fields = |out: &mut Vec<u8>, name: usize| {
+            for value in [20u16, member.flags, method, 0, 0] {
+                out.extend(value.to_le_bytes());
+            }
+            for value in [crc, packed.len() as u32, size] {
+                out.extend(value.to_le_bytes());
+            }
+            out.extend((name as u16).to_le_bytes());
+            out.extend(0u16.to_le_bytes());
+        };
+        out.extend(b"PK\x03\x04");
+        fields(&mut out, own.len());
+        out.extend(own.as_bytes());
+        out.extend(&packed);
+        central.extend(b"PK\x01\x02");
+        central.extend(0x0314u16.to_le_bytes());
+        fields(&mut central, member.name.len());
+        central.extend([0; 6]);
+        central.extend((member.mode << 16).to_le_bytes());
+        central.extend(offset.to_le_bytes());
+        central.extend(member.name.as_bytes());
+    }
+    let offset = out.len() as u32;
+    out.extend(&central);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    for count in [members.len() as u16; 2] {
+        out.extend(count.to_le_bytes());
+    }
+    out.extend((central.len() as u32).to_le_bytes());
+    out.extend(offset.to_le_bytes());
+    out.extend(0u16.to_le_bytes());
+    out
+}
+
+/// A gzipped tar archive of (name, kind, bytes).
+pub fn tar(members: &[(&str, u8, &[u8])]) -> Vec<u8> {
+    let mut out = GzEncoder::new(Vec::new(), Compression::best());
+    for (name, kind, bytes) in members {
+        let mut header = [0u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..108].copy_from_slice(b"0000644\0");
+        header[124..136].copy_from_slice(format!("{:011o}\0", bytes.len()).as_bytes());
+        header[156] = *kind;
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        header[148..156].copy_from_slice(b"        ");
+        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        out.write_all(&header).unwrap();
+        out.write_all(bytes).unwrap();
+        out.write_all(&vec![0; (512 - bytes.len() % 512) % 512]).unwrap();
+    }
+    out.write_all(&[0; 1024]).unwrap();
+    out.finish().unwrap()
+}

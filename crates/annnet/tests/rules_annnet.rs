@@ -1,0 +1,106 @@
+//! Every rule is found where it is broken, and nothing is found in what is sound.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::build::{Files, floats, integers, lists, text};
+use isomorph_annnet::rules::RULES;
+
+const EDGES: &str = "structure/edges.parquet";
+const ENTITIES: &str = "structure/entity_index.parquet";
+const HYPEREDGES: &str = "structure/hyperedge_definitions.parquet";
+const MEMBERSHIPS: &str = "slices/edge_memberships.parquet";
+
+type Break = fn(&mut Files);
+
+fn coefficients(files: &mut Files, entity: &'static str) {
+    files.table(
+        "structure/edge_coeffs.parquet",
+        vec![
+            ("edge_id", text(["h"])),
+            ("entity_id", text([entity])),
+            ("layer_id", integers([None::<i64>])),
+            ("coeff", floats([1.0])),
+        ],
+    );
+}
+
+/// How each rule is broken. Archives are in tests of their own.
+const BREAKS: &[(&str, Break)] = &[
+    ("ANNNET-COLUMN", |files| files.column(EDGES, "weight", text(["much", "more"]))),
+    ("ANNNET-COLUMN", |files| files.without(EDGES, "edge_id")),
+    ("ANNNET-COLUMN", |files| files.without(EDGES, "col_idx")),
+    ("ANNNET-COLUMN", |files| files.without(ENTITIES, "idx")),
+    ("ANNNET-COEFFICIENT-MEMBER", |files| coefficients(files, "nobody")),
+    ("ANNNET-COEFFICIENT-MEMBER", |files| {
+        coefficients(files, "b");
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"a\""])]));
+    }),
+    ("ANNNET-COUNTS", |files| {
+        let manifest = r#"{"graph_version": 1, "directed": null, "active_slice": "s", "default_slice": "default",
+            "counts": {"nodes": 9}}"#;
+        files.put("manifest.json", manifest);
+    }),
+    ("ANNNET-EDGE-END", |files| files.column(EDGES, "target", text([Some("nobody"), None]))),
+    ("ANNNET-EDGE-END", |files| files.column(EDGES, "source", text([None::<&str>, None]))),
+    ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text(["e", "e"]))),
+    ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text([Some("e"), None]))),
+    ("ANNNET-EDGE-KIND", |files| files.column(EDGES, "kind", text(["ternary", "hyper"]))),
+    ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([Some(0), None]))),
+    ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([-1, 0]))),
+    ("ANNNET-ENTITY-ID", |files| files.column(ENTITIES, "entity_id", text([Some("a"), None]))),
+    ("ANNNET-HYPEREDGE", |files| files.remove(HYPEREDGES)),
+    ("ANNNET-HYPEREDGE", |files| files.column(HYPEREDGES, "edge_id", text(["e"]))),
+    ("ANNNET-HYPEREDGE-JSON", |files| {
+        files.column(ENTITIES, "entity_id", text(["a", "1"]));
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"1\""])]));
+    }),
+    ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
+    ("ANNNET-JSON", |files| files.put("uns/graph_attributes.json", "{\"a\": }")),
+    ("ANNNET-JSON", |files| files.put("manifest.json", "[]")),
+    ("ANNNET-LAYER", |files| {
+        *files = Files::layered();
+        files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0"], ["t1"], ["t0", "extra"]]}"#);
+    }),
+    ("ANNNET-LAYER-ID", |files| files.column(ENTITIES, "layer_id", integers([0, 7]))),
+    ("ANNNET-LAYER-ID", |files| files.column(EDGES, "source_layer_id", integers([Some(i64::MIN), None]))),
+    ("ANNNET-MANIFEST", |files| files.put("manifest.json", r#"{"graph_version": 1, "directed": true}"#)),
+    ("ANNNET-MATRIX", |files| files.put("structure/incidence.zarr/zarr.json", "{}")),
+    ("ANNNET-MEMBER", |files| files.remove("slices/registry.parquet")),
+    ("ANNNET-MEMBER", |files| files.remove("manifest.json")),
+    ("ANNNET-ML-KIND", |files| files.column(EDGES, "ml_kind", text([Some("coupling"), None]))),
+    ("ANNNET-RESERVED", |files| files.column("tables/_edge_table.parquet", "weight", text(["a", "b"]))),
+    ("ANNNET-SLICE-ACTIVE", |files| {
+        let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "gone", "default_slice": "default"}"#;
+        files.put("manifest.json", manifest);
+    }),
+    ("ANNNET-SLICE-MEMBER", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "nobody"]))),
+    ("ANNNET-SLICE-MEMBER", |files| {
+        files.column("slices/node_memberships.parquet", "node_id", text(["a", "b", "nobody"]));
+    }),
+    ("ANNNET-SLICE-UNKNOWN", |files| files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "new"]))),
+    ("ANNNET-SLICE-UNLISTED", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "h"]))),
+];
+
+#[test]
+fn nothing_is_found_in_what_is_sound() {
+    assert_eq!(Files::small().broken(), [""; 0]);
+    assert_eq!(Files::layered().broken(), [""; 0]);
+}
+
+#[test]
+fn every_breach_is_found_by_its_rule() {
+    for (at, (id, damage)) in BREAKS.iter().enumerate() {
+        let mut files = Files::small();
+        damage(&mut files);
+        let found = files.broken();
+        assert!(found.contains(id), "breach {at} of {id}: {found:?}");
+    }
+}
+
+#[test]
+fn every_rule_has_a_breach() {
+    let broken = |id: &str| id == "ANNNET-ARCHIVE" || BREAKS.iter().any(|(own, _)| *own == id);
+    let without: Vec<&str> = RULES.iter().map(|rule| rule.id).filter(|id| !broken(id)).collect();
+    assert!(without.is_empty(), "{without:?}");
+}

@@ -1,0 +1,242 @@
+//! The reading rules of the specification and of the library, one by one.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::build::{Files, booleans, floats, integers, lists, text};
+use common::view::View;
+use serde_json::{Value, json};
+
+fn view(files: &Files) -> Value {
+    files.with(|opened| View::of(&opened.unwrap()).value())
+}
+
+fn changed(change: impl FnOnce(&mut Files)) -> Value {
+    let mut files = Files::small();
+    change(&mut files);
+    view(&files)
+}
+
+const EDGES: &str = "structure/edges.parquet";
+
+#[test]
+fn the_small_graph_is_what_it_says() {
+    let view = view(&Files::small());
+    assert_eq!(view["edges"]["e"]["source"], json!(["a"]));
+    assert_eq!(view["edges"]["e"]["weight"], json!(0.5));
+    assert_eq!(view["edges"]["h"]["source"], json!(["a", "b"]));
+    assert_eq!(view["edge_attributes"]["e"], json!({"x": "x"}));
+    assert_eq!(view["node_attributes"], json!({"a": {"n": 1}, "b": {}}));
+    assert_eq!(view["slices"]["default"]["edges"], json!(["e", "h"]));
+    assert_eq!(
+        view["slices"]["s"],
+        json!({
+            "attributes": {"colour": "red"}, "nodes": ["a"], "edges": ["e"], "edge_attributes": {"e": {"weight": 2.0}},
+        })
+    );
+}
+
+#[test]
+fn a_slice_of_everything_is_named_and_not_listed() {
+    let all = |files: &Files| {
+        files.with(|opened| {
+            let annnet = opened.unwrap();
+            isomorph_model::Source::graph(&annnet).groups[0].all.clone()
+        })
+    };
+    let mut files = Files::small();
+    assert_eq!(all(&files), ["default"]);
+    files.column("slices/edge_memberships.parquet", "edge_id", text(["e", "e", "e"]));
+    assert!(all(&files).is_empty(), "the same number of others is not everything");
+    let view = view(&files);
+    assert_eq!(view["slices"]["default"]["edges"], json!(["e"]));
+}
+
+#[test]
+fn counts_are_never_trusted() {
+    let counted = changed(|files| {
+        let manifest = r#"{"graph_version": 3, "directed": true, "active_slice": "s", "default_slice": "default",
+            "counts": {"nodes": 1000000, "edges": 0, "slices": -1}, "slices": ["other"]}"#;
+        files.put("manifest.json", manifest);
+    });
+    assert_eq!(counted, view(&Files::small()));
+}
+
+#[test]
+fn unknown_keys_and_files_are_passed_over_and_remembered() {
+    let mut files = Files::small();
+    let manifest = r#"{"graph_version": 3, "directed": true, "active_slice": "s", "default_slice": "default",
+        "future": {"a": [1]}}"#;
+    files.put("manifest.json", manifest);
+    files.put("future/table.bin", "?");
+    assert_eq!(view(&files), view(&Files::small()));
+    files.with(|opened| {
+        assert_eq!(opened.unwrap().unknown_keys(), [("future".to_owned(), r#"{"a": [1]}"#.to_owned())]);
+    });
+}
+
+#[test]
+fn missing_sections_are_optional() {
+    let mut files = Files::small();
+    for name in [
+        "structure/layer_dict.json",
+        "tables/_node_table.parquet",
+        "tables/_edge_table.parquet",
+        "tables/slice_attributes.parquet",
+        "tables/edge_slice_attributes.parquet",
+        "slices/registry.parquet",
+        "slices/node_memberships.parquet",
+        "slices/edge_memberships.parquet",
+    ] {
+        files.remove(name);
+    }
+    let view = view(&files);
+    assert_eq!(view["edges"].as_object().unwrap().len(), 2);
+    assert_eq!(view["slice_order"], json!(["default"]));
+    assert_eq!(view["node_attributes"], json!({"a": {}, "b": {}}));
+}
+
+#[test]
+fn an_active_slice_that_is_not_there_falls_back() {
+    let active = |active: &str, default: &str| {
+        let manifest = json!({"graph_version": 1, "directed": true, "active_slice": active, "default_slice": default});
+        changed(|files| files.put("manifest.json", manifest.to_string()))["active_slice"].clone()
+    };
+    assert_eq!(active("s", "default"), json!("s"));
+    assert_eq!(active("gone", "s"), json!("s"));
+    assert_eq!(active("gone", "default"), json!("default"));
+}
+
+#[test]
+fn directions_are_stated_or_inherited() {
+    let of = |directed: &str, kind: &'static str| {
+        let view = changed(|files| {
+            let manifest = format!(
+                r#"{{"graph_version": 1, "directed": {directed}, "active_slice": "s", "default_slice": "default"}}"#
+            );
+            files.put("manifest.json", manifest);
+            files.column(EDGES, "directed", booleans([None::<bool>, None]));
+            files.column(EDGES, "kind", text([kind, "hyper"]));
+        });
+        (view["edges"]["e"]["directed"].clone(), view["directed"].clone())
+    };
+    assert_eq!(of("true", "binary"), (json!(true), json!(true)));
+    assert_eq!(of("false", "binary"), (json!(false), json!(false)));
+    assert_eq!(of("null", "binary"), (json!(true), Value::Null));
+    assert_eq!(of("true", "node_edge").0, json!(false));
+}
+
+#[test]
+fn missing_weights_are_one() {
+    let view = changed(|files| files.column(EDGES, "weight", floats([None::<f64>, Some(f64::INFINITY)])));
+    assert_eq!(view["edges"]["e"]["weight"], json!(1.0));
+    assert_eq!(view["edges"]["h"]["weight"], json!({"$": "float", "v": "inf"}));
+    let without = changed(|files| files.without(EDGES, "weight"));
+    assert_eq!(without["edges"]["h"]["weight"], json!(1.0));
+}
+
+#[test]
+fn an_end_that_is_nowhere_leaves_the_other() {
+    let view = changed(|files| files.column(EDGES, "target", text([Some("nobody"), None])));
+    let edge = &view["edges"]["e"];
+    assert_eq!((&edge["kind"], &edge["source"], &edge["target"]), (&json!("one_sided"), &json!(["a"]), &json!([])));
+    assert_eq!(view["slices"]["s"]["edges"], json!(["e"]), "it stays in its slices");
+}
+
+#[test]
+fn members_are_decoded_once() {
+    let view = changed(|files| {
+        files.table(
+            "structure/entity_index.parquet",
+            vec![
+                ("entity_id", text(["1", "\"1\"", "plain", "a"])),
+                ("layer_id", integers([0; 4])),
+                ("idx", integers([0, 1, 2, 3])),
+            ],
+        );
+        let members: &[&str] = &["\"1\"", r#""\"1\"""#, "plain", r#"{"kind": "supra", "layer": ["_"], "node": "a"}"#];
+        files.column("structure/hyperedge_definitions.parquet", "members", lists(&[Some(members)]));
+    });
+    assert_eq!(view["edges"]["h"]["source"].as_array().unwrap().len(), 4, "{view:#}");
+}
+
+#[test]
+fn ends_without_a_layer_are_where_the_node_is() {
+    let mut files = Files::layered();
+    files.column(EDGES, "target_layer_id", integers([None::<i64>, None]));
+    let view = view(&files);
+    assert_eq!(view["edges"]["e"]["target"], json!([["b", ["t1"]]]));
+    // Where a node is in several layers, nothing tells which is meant.
+    files.table(
+        "structure/entity_index.parquet",
+        vec![("entity_id", text(["a", "b", "b"])), ("layer_id", integers([1, 2, 1])), ("idx", integers([0, 1, 2]))],
+    );
+    let view = self::view(&files);
+    assert_eq!(view["edges"]["e"]["kind"], json!("one_sided"));
+}
+
+#[test]
+fn rows_come_in_the_order_of_their_positions() {
+    let view = changed(|files| files.column("structure/entity_index.parquet", "idx", integers([70, -3])));
+    assert_eq!(view["entities"], json!([["b", ["_"], "node"], ["a", ["_"], "node"]]));
+    assert_eq!(view["node_attributes"]["a"], json!({"n": 1}), "attributes follow their nodes");
+}
+
+#[test]
+fn tables_of_attributes_may_be_in_another_order() {
+    let view = changed(|files| {
+        files.table(
+            "tables/_edge_table.parquet",
+            vec![("edge_id", text(["h", "nobody", "e"])), ("x", text(["of h", "of nobody", "of e"]))],
+        );
+    });
+    assert_eq!(view["edge_attributes"], json!({"e": {"x": "of e"}, "h": {"x": "of h"}}));
+}
+
+#[test]
+fn coefficients_are_those_of_each_role() {
+    let view = changed(|files| {
+        files.column(EDGES, "target", text([Some("a"), None]));
+        files.table(
+            "structure/edge_coeffs.parquet",
+            vec![
+                ("edge_id", text(["e", "h"])),
+                ("entity_id", text(["a", "a"])),
+                ("layer_id", integers([None::<i64>, None])),
+                ("coeff", floats([5.0, -1.5])),
+            ],
+        );
+    });
+    assert_eq!(view["edges"]["e"]["coefficients"], json!([["a", 5.0]]), "once, not twice");
+    assert_eq!(view["edges"]["h"]["coefficients"], json!([["a", -1.5], ["b", 0.0]]), "others are 0");
+}
+
+#[test]
+fn integers_may_have_become_doubles() {
+    let mut files = Files::layered();
+    files.column(EDGES, "source_layer_id", floats([Some(1.0), None]));
+    files.column(EDGES, "target_layer_id", floats([Some(2.0), Some(f64::NAN)]));
+    assert_eq!(view(&files), view(&Files::layered()));
+}
+
+#[test]
+fn an_edge_may_be_the_end_of_an_edge_that_is_its_end() {
+    let view = changed(|files| {
+        files.table(
+            "structure/entity_index.parquet",
+            vec![
+                ("entity_id", text(["e", "f"])),
+                ("layer_id", integers([0, 0])),
+                ("idx", integers([0, 1])),
+                ("type", text(["edge_entity", "edge_entity"])),
+            ],
+        );
+        files.remove("structure/hyperedge_definitions.parquet");
+        files.column(EDGES, "edge_id", text(["e", "f"]));
+        files.column(EDGES, "kind", text(["node_edge", "node_edge"]));
+        files.column(EDGES, "source", text(["f", "e"]));
+        files.column(EDGES, "target", text(["f", "e"]));
+    });
+    assert_eq!(view["edges"]["e"]["source"], json!(["f"]));
+    assert_eq!(view["edges"]["f"]["kind"], json!("node_edge"));
+}

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::capability::Directions;
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
 use isomorph_storage::Location;
 use serde::Serialize;
 
 use crate::digests::{Digested, Resources};
-use crate::mapping::{Bundling, Mapping, Slot, Step};
+use crate::mapping::{Bundling, EdgeColumns, Mapping, Reification, Slot, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, graph_name};
 use crate::parallel;
@@ -109,6 +110,8 @@ impl Plan {
         if !options.lossy && !to.keeps_order(&write) {
             refuse_order(graph)?;
         }
+        let reified = plan.reify(opened)?;
+        let graph = reified.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
@@ -128,6 +131,10 @@ impl Plan {
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
             }
+            _ if reified.is_some() => {
+                plan.describe_identity(graph);
+                plan.target = graph.clone();
+            }
             _ => {
                 plan.describe_identity(graph);
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
@@ -140,6 +147,62 @@ impl Plan {
         });
         plan.seconds = started.elapsed().as_secs_f64();
         Ok(plan)
+    }
+
+    /// Writes as nodes and edges what the target has no other place for; returns what is written then.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be written so.
+    fn reify(&mut self, opened: &Opened) -> Result<Option<Graph>> {
+        let graph = opened.graph.graph();
+        let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
+        let by_row = bundled || capability.directions == Directions::ByRow;
+        let holds_it = capability.hyperedges && capability.edge_keys && capability.layers;
+        if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
+            return Ok(None);
+        }
+        let mut record = Reification::of(graph)?;
+        if bundled {
+            // One table of all nodes has to know where each type begins.
+            record = record.counted(opened.graph.as_ref())?;
+        }
+        self.describe_reification(&record);
+        let plain = record.plain.clone();
+        self.mapping.steps.push(Step::Reify(Box::new(record)));
+        Ok(Some(plain))
+    }
+
+    fn describe_reification(&mut self, record: &Reification) {
+        let node = |at: usize| record.plain.nodes.get(at).map(|ty| ty.name.as_str()).unwrap_or_default();
+        for (ty, tables) in record.rich.hyperedges.iter().zip(&record.hyperedges) {
+            let roles = tables.roles.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
+            let roles: Vec<&str> = roles.filter_map(|ty| ty.relation.fixed()).collect();
+            self.line(
+                format!("hyperedges {}", ty.name),
+                format!("nodes {}, edges {}", node(tables.node), roles.join(" ")),
+            );
+        }
+        for (kind, tables) in record.rich.groups.iter().zip(&record.groups) {
+            let members = tables.memberships.iter().flatten().filter_map(|at| record.plain.edges.get(*at));
+            let mut text = format!("nodes {}", node(tables.node));
+            let members: Vec<&str> = members.filter_map(|ty| ty.relation.fixed()).collect();
+            if !members.is_empty() {
+                text.push_str(&format!(", edges {}", members.join(" ")));
+            }
+            self.line(format!("groups {}", kind.kind), text);
+        }
+        for ((rich, plain), columns) in record.rich.edges.iter().zip(&record.plain.edges).zip(&record.edges) {
+            let added = plain.properties.iter().skip(rich.properties.len());
+            let added: Vec<&str> = added.map(|property| property.name.as_str()).collect();
+            if columns != &EdgeColumns::default() {
+                self.line(edge_text(&record.rich, rich), format!("columns {}", added.join(" ")));
+            }
+        }
+        let documents = record.rich.documents.iter().map(|document| document.name.as_str()).collect::<Vec<_>>();
+        self.carried.push("what of this is a hyperedge, a group, a key".to_owned());
+        if !documents.is_empty() {
+            self.carried.push(format!("documents {}", documents.join(", ")));
+        }
     }
 
     fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {

@@ -18,6 +18,7 @@ pub mod label;
 pub mod memory;
 pub mod property;
 pub mod schema;
+mod table_text;
 pub mod term;
 pub mod type_name;
 pub mod xsd;

@@ -258,7 +258,7 @@ pub enum DocumentBody {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A small table; compared row by row, in order. A carry keeps it as a file of its own, not in its JSON.
-    #[serde(skip)]
+    /// A small table; compared row by row, in order. A carry keeps its cells as text.
+    #[serde(with = "crate::table_text")]
     Table(RecordBatch),
 }

@@ -11,6 +11,7 @@ mod declare;
 mod json_in;
 pub(crate) mod json_out;
 mod names;
+mod reify;
 mod shred;
 mod surveyed;
 mod typed;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use bundle::Bundled;
 pub use declare::{declared, says_itself};
 pub use names::Names;
+pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
 
@@ -90,6 +92,10 @@ pub enum Step {
     Bundle(Box<Bundling>),
     /// Bundled to typed.
     Shred(Box<Bundling>),
+    /// A graph with hyperedges, groups and more to nodes and edges alone.
+    Reify(Box<Reification>),
+    /// And back.
+    Restore(Box<Reification>),
     /// This graph as it is: the format keeps all of it but some of its declarations.
     Native(Box<Graph>),
     /// What a format keeps of this graph, with the declarations that it had.
@@ -109,6 +115,8 @@ impl Mapping {
         let turned = |step: &Step| match step {
             Step::Bundle(bundling) => Step::Shred(bundling.clone()),
             Step::Shred(bundling) => Step::Bundle(bundling.clone()),
+            Step::Reify(record) => Step::Restore(record.clone()),
+            Step::Restore(record) => Step::Reify(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
             Step::Declare(graph) => Step::Native(graph.clone()),
         };
@@ -133,6 +141,8 @@ impl Mapping {
             source = match step {
                 Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
+                Step::Reify(record) => Arc::new(Reified::new(source, record)?),
+                Step::Restore(record) => Arc::new(Restored::new(source, record)?),
                 Step::Native(_) => source,
                 Step::Declare(graph) => declared(source, graph)?,
             };

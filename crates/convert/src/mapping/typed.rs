@@ -22,7 +22,7 @@ impl Bundling {
     /// When the graph has something that a bundled graph has no place for.
     pub fn of_typed(typed: &Graph) -> Result<Self> {
         if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
-            return Err(Error::unsupported("hyperedges, value tables and groups cannot be bundled yet"));
+            return Err(Error::unsupported("only nodes and edges can be bundled"));
         }
         let labels = label_names(typed);
         let mut taken = Names::reserving(labels.values().map(String::as_str));
@@ -48,9 +48,8 @@ impl Bundling {
         for ty in &typed.edges {
             let (_, relation, _) = typed.edge_name(ty);
             if ty.key.is_some() || ty.layered {
-                return Err(
-                    Error::unsupported("keyed or layered edges cannot be bundled yet").at(Place::field(relation))
-                );
+                return Err(Error::unsupported("edges with keys or layers cannot be bundled as they are")
+                    .at(Place::field(relation)));
             }
             let directed = (ty.direction != Direction::Directed).then(|| {
                 let used = ty.properties.iter().map(|property| property.name.as_str());

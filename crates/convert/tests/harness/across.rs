@@ -32,7 +32,10 @@ fn graphs_survive_a_journey() {
                 kept.push(staged);
             }
             assert_eq!(opened.format_of_graph(), case.shape, "{}", case.name);
-            // Back home, the files say all of the content without help.
+            // Back home, the files say all of the content without help, unless they hold it as nodes and edges.
+            if !case.memory.graph.groups.is_empty() {
+                continue;
+            }
             let alone = kept.last().unwrap().open(CarryUse::Ignore);
             assert_eq!(crate::stage::digests(&alone).content, expected.content, "{}", case.name);
         }

@@ -57,8 +57,7 @@ const GRAPHAR: Member = Member {
         ("documents", "GraphAr has no documents: empty"),
         ("wide types", "GraphAr has no type for"),
         ("awkward names", "cannot be part of a file name"),
-        ("annnet", "GraphAr has no hyperedges"),
-        ("rdf", "GraphAr has no"),
+        ("rdf", "cannot be written as nodes and edges"),
         ("deepgnn", "GraphAr has no"),
     ],
 };
@@ -98,7 +97,7 @@ fn graphar_layouts(rows: u64) -> Vec<Layout> {
 const NOCK: Member = Member {
     format: Format::Nock,
     layouts: nock_layouts,
-    refuses: &[("annnet", "cannot be bundled"), ("rdf", "cannot be bundled"), ("deepgnn", "cannot be bundled")],
+    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be bundled")],
 };
 
 fn nock_layouts(_: u64) -> Vec<Layout> {

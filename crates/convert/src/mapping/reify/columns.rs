@@ -1,0 +1,135 @@
+//! Columns as they stand in the graph, and as plain columns.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray, UInt32Array};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field};
+use arrow_select::take::take;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::type_name::{ITEM, list_of};
+use isomorph_model::{Ends, json, well_known};
+
+use crate::mapping::CARRY_FITS;
+
+/// Name of the field with the layer, in what is said of an end.
+const LAYER: &str = "layer";
+
+pub(super) fn malformed(error: impl std::fmt::Display) -> Error {
+    Error::malformed(error.to_string())
+}
+
+/// Layer and coefficient of an end: of lists of labels, or of structs of both.
+pub(super) fn said_of_end(said: &ArrayRef) -> Result<(Option<ArrayRef>, Option<ArrayRef>)> {
+    let Some(said) = said.as_struct_opt() else {
+        return Ok((Some(as_type(said, &list_of(DataType::Utf8))?), None));
+    };
+    // A null struct says nothing, whatever lies below it.
+    let field = |name: &str, data_type: &DataType| -> Result<Option<ArrayRef>> {
+        let Some(column) = said.column_by_name(name) else { return Ok(None) };
+        let column = as_type(column, data_type)?;
+        let nulls = NullBuffer::union(column.nulls(), said.nulls());
+        let data = column.to_data().into_builder().nulls(nulls).build().map_err(malformed)?;
+        Ok(Some(arrow_array::make_array(data)))
+    };
+    Ok((field(LAYER, &list_of(DataType::Utf8))?, field(well_known::COEFFICIENT, &DataType::Float64)?))
+}
+
+/// What is said of an end, of its layer and its coefficient.
+pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> {
+    let or_null = |column: Option<&ArrayRef>, data_type: &DataType| match column {
+        Some(column) => as_type(column, data_type),
+        None => Ok(arrow_array::new_null_array(data_type, rows)),
+    };
+    let (labels, number) = (list_of(DataType::Utf8), DataType::Float64);
+    let columns = vec![
+        (Arc::new(Field::new(LAYER, labels.clone(), true)), or_null(layer, &labels)?),
+        (Arc::new(Field::new(well_known::COEFFICIENT, number.clone(), true)), or_null(coefficient, &number)?),
+    ];
+    Ok(Arc::new(StructArray::from(columns)))
+}
+
+/// The column as `data_type`, itself if it is of that type.
+pub(super) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+    if column.data_type() == data_type {
+        return Ok(Arc::clone(column));
+    }
+    cast(column, data_type).map_err(malformed)
+}
+
+/// Keys of groups as text: lists of labels as JSON.
+pub(super) fn key_text(keys: &ArrayRef) -> Result<ArrayRef> {
+    let Some(lists) = keys.as_list_opt::<i32>() else { return Ok(Arc::clone(keys)) };
+    let labels = lists.values().as_string_opt::<i32>().ok_or_else(|| malformed("labels are no text"))?;
+    let mut texts = StringBuilder::with_capacity(lists.len(), lists.len() * 16);
+    let mut text = String::new();
+    for ends in lists.value_offsets().windows(2) {
+        text.clear();
+        text.push('[');
+        for at in ends[0] as usize..ends[1] as usize {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            json::push_string(&mut text, labels.value(at));
+        }
+        text.push(']');
+        texts.append_value(&text);
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+/// Keys of groups from their text.
+///
+/// # Errors
+/// [`CARRY_FITS`] when a text is no list of labels.
+pub(super) fn key_of_text(keys: &ArrayRef) -> Result<ArrayRef> {
+    let texts = keys.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are no text"))?;
+    let item = Field::new(ITEM, DataType::Utf8, true);
+    let mut lists = ListBuilder::new(StringBuilder::new()).with_field(item);
+    for text in texts.iter().flatten() {
+        let labels: Vec<String> = serde_json::from_str(text)
+            .map_err(|_| Error::broken(&CARRY_FITS, format!("{text:?} is no list of labels")).at(Place::field("id")))?;
+        labels.iter().for_each(|label| lists.values().append_value(label));
+        lists.append(true);
+    }
+    Ok(Arc::new(lists.finish()))
+}
+
+/// The rows `picked` of a column, or all.
+pub(super) fn pick(column: &ArrayRef, picked: Option<&UInt32Array>) -> Result<ArrayRef> {
+    match picked {
+        Some(rows) => take(column, rows, None).map_err(malformed),
+        None => Ok(Arc::clone(column)),
+    }
+}
+
+/// The rows `picked` of ends, or all.
+pub(super) fn pick_ends(ends: &Ends, picked: Option<&UInt32Array>) -> Result<Ends> {
+    Ok(match ends {
+        Ends::Keys(keys) => Ends::Keys(pick(keys, picked)?),
+        Ends::Rows(rows) => {
+            let rows: ArrayRef = Arc::new(rows.clone());
+            Ends::Rows(pick(&rows, picked)?.as_primitive::<arrow_array::types::UInt64Type>().clone())
+        }
+    })
+}
+
+/// A list for each row: the rows `items[offsets[row]..offsets[row + 1]]` of `values`. No items is null.
+pub(super) fn lists(values: &ArrayRef, offsets: &[i32], items: &UInt32Array) -> Result<ArrayRef> {
+    let nulls: NullBuffer = offsets.windows(2).map(|ends| ends[0] < ends[1]).collect();
+    let field = Arc::new(Field::new(ITEM, values.data_type().clone(), true));
+    let values = take(values, items, None).map_err(malformed)?;
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets.to_vec()));
+    Ok(Arc::new(ListArray::try_new(field, offsets, values, Some(nulls)).map_err(malformed)?))
+}
+
+/// Which rows of `roles` are `role`; none if all are.
+pub(super) fn rows_of_role(roles: &StringArray, role: &str) -> Option<UInt32Array> {
+    let rows: Vec<u32> = (0..roles.len() as u32)
+        .filter(|row| roles.is_valid(*row as usize) && roles.value(*row as usize) == role)
+        .collect();
+    (rows.len() < roles.len()).then(|| UInt32Array::from(rows))
+}

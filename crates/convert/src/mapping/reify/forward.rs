@@ -1,0 +1,237 @@
+//! A graph shown as nodes and edges.
+
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use isomorph_error::{Error, Result};
+use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, Part, Request, Source, Tables,
+};
+
+use super::columns::{as_type, key_text, pick, pick_ends, rows_of_role, said_of_end};
+use super::tables::ByEdge;
+use super::{EdgeMemberships, ROLES, Reification};
+
+/// Shows a graph as nodes and edges.
+pub struct Reified {
+    inner: Arc<dyn Source>,
+    record: Reification,
+    /// The groups of edges, in the order of [`Reified::lists_of_groups`]: read when the first edge is.
+    groups: OnceLock<Vec<ByEdge>>,
+}
+
+/// What of a batch is wanted.
+#[derive(Clone, Copy)]
+enum Want {
+    All,
+    Nodes(Option<usize>),
+    Edges(Option<usize>),
+}
+
+impl Reified {
+    /// Shows `inner` as `record.plain`. Nothing is read.
+    ///
+    /// # Errors
+    /// When it is another graph than the record's.
+    pub fn new(inner: Arc<dyn Source>, record: &Reification) -> Result<Self> {
+        let found = inner.graph();
+        let same = found.nodes.len() == record.rich.nodes.len()
+            && found.edges.len() == record.rich.edges.len()
+            && found.hyperedges.len() == record.rich.hyperedges.len()
+            && found.groups.len() == record.rich.groups.len();
+        if !same {
+            return Err(Error::usage("the mapping is of another graph"));
+        }
+        Ok(Reified { inner, record: record.clone(), groups: OnceLock::new() })
+    }
+
+    fn lists_of_groups(&self) -> impl Iterator<Item = &EdgeMemberships> {
+        self.record.edges.iter().flat_map(|columns| &columns.memberships)
+    }
+
+    /// The groups of edges.
+    fn by_edge(&self) -> Result<&[ByEdge]> {
+        if let Some(groups) = self.groups.get() {
+            return Ok(groups);
+        }
+        // Two threads may both read them; the first to come keeps its own.
+        let wanted: Vec<&EdgeMemberships> = self.lists_of_groups().collect();
+        let read = if wanted.is_empty() { Vec::new() } else { ByEdge::read(self.inner.as_ref(), &wanted)? };
+        Ok(self.groups.get_or_init(|| read))
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let (Some(columns), Some(plain)) = (self.record.edges.get(batch.ty), self.record.plain.edges.get(batch.ty))
+        else {
+            return Err(Error::usage("no such edge type"));
+        };
+        let mut properties: Columns = batch.properties;
+        properties.resize(plain.properties.len(), None);
+        let mut set = |at: Option<usize>, column: Option<ArrayRef>| {
+            if let Some(place) = at.and_then(|at| properties.get_mut(at)) {
+                *place = column;
+            }
+        };
+        set(columns.key, batch.keys.clone());
+        set(columns.directed, batch.directed.map(|directed| Arc::new(directed) as ArrayRef));
+        if let (Some((source, target)), Some(layers)) = (&batch.layers, columns.layers) {
+            let (source, target) = (said_of_end(source)?, said_of_end(target)?);
+            set(Some(layers[0]), source.0);
+            set(Some(layers[1]), target.0);
+            if let Some(coefficients) = columns.coefficients {
+                set(Some(coefficients[0]), source.1);
+                set(Some(coefficients[1]), target.1);
+            }
+        }
+        if let Some(keys) = batch.keys.as_ref().filter(|_| !columns.memberships.is_empty()) {
+            let keys = as_type(keys, &arrow_schema::DataType::Utf8)?;
+            let before: usize = self.record.edges.iter().take(batch.ty).map(|columns| columns.memberships.len()).sum();
+            for (table, by_edge) in columns.memberships.iter().zip(self.by_edge()?.iter().skip(before)) {
+                if let Some((groups, values)) = by_edge.lists(keys.as_string::<i32>())? {
+                    set(Some(table.groups), Some(groups));
+                    table.properties.iter().zip(values).for_each(|(at, column)| set(Some(*at), column));
+                }
+            }
+        }
+        Ok(EdgeBatch { layers: None, directed: None, keys: None, properties, ..batch })
+    }
+
+    fn hyperedges(&self, batch: HyperedgeBatch) -> Result<NodeBatch> {
+        let tables = self.record.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
+        let mut properties = batch.properties;
+        if let Some(at) = tables.directed {
+            properties.resize(at + 1, None);
+            if let Some(place) = properties.get_mut(at) {
+                *place = batch.directed.map(|directed| Arc::new(directed) as ArrayRef);
+            }
+        }
+        let (keys, labels) = (Some(batch.keys), None);
+        Ok(NodeBatch { ty: tables.node, start: batch.start, rows: batch.rows, keys, labels, properties })
+    }
+
+    fn groups(&self, batch: GroupBatch) -> Result<NodeBatch> {
+        let tables = self.record.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
+        let (rows, keys) = (batch.keys.len(), Some(key_text(&batch.keys)?));
+        Ok(NodeBatch { ty: tables.node, start: batch.start, rows, keys, labels: None, properties: batch.properties })
+    }
+
+    fn members(&self, batch: &MemberBatch, role: usize) -> Result<Option<EdgeBatch>> {
+        let tables = self.record.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
+        let name = ROLES.get(role).copied().unwrap_or_default();
+        let picked = rows_of_role(&batch.roles, name);
+        let rows = picked.as_ref().map_or(batch.roles.len(), |rows| rows.values().len());
+        let Some(ty) = tables.roles.get(role).copied().flatten().filter(|_| rows > 0) else {
+            return match rows {
+                0 => Ok(None),
+                _ => Err(Error::malformed(format!("a hyperedge that cannot have a {name} has one"))),
+            };
+        };
+        let mut properties = Columns::new();
+        if tables.layered {
+            properties.push(batch.layers.as_ref().map(|layers| pick(layers, picked.as_ref())).transpose()?);
+        }
+        let coefficients = batch.coefficients.clone().map(|column| Arc::new(column) as ArrayRef);
+        properties.push(coefficients.map(|column| pick(&column, picked.as_ref())).transpose()?);
+        let (source, target) = (pick_ends(&batch.owner, picked.as_ref())?, pick_ends(&batch.member, picked.as_ref())?);
+        Ok(Some(edge_batch(ty, source, target, properties)))
+    }
+
+    fn memberships(&self, batch: MembershipBatch) -> Result<Option<EdgeBatch>> {
+        let tables = self.record.groups.get(batch.kind).ok_or_else(|| Error::usage("no such kind of groups"))?;
+        // Those of edges are columns of the edges.
+        let Some(ty) = tables.memberships.get(batch.table).copied().flatten() else { return Ok(None) };
+        let source = match &batch.group {
+            Ends::Keys(keys) => Ends::Keys(key_text(keys)?),
+            rows => rows.clone(),
+        };
+        Ok(Some(edge_batch(ty, source, batch.member, batch.properties)))
+    }
+
+    fn batch(&self, batch: Batch, want: Want, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let is_wanted = |batch: &Batch| match (want, batch) {
+            (Want::All, _) => true,
+            (Want::Nodes(ty), Batch::Nodes(batch)) => ty.is_none_or(|ty| ty == batch.ty),
+            (Want::Edges(ty), Batch::Edges(batch)) => ty.is_none_or(|ty| ty == batch.ty),
+            _ => false,
+        };
+        let mut give = |batch: Batch| if is_wanted(&batch) { take(batch) } else { Ok(()) };
+        match batch {
+            Batch::Nodes(nodes) => give(Batch::Nodes(nodes)),
+            Batch::Edges(edges) => give(Batch::Edges(self.edges(edges)?)),
+            Batch::Hyperedges(batch) => give(Batch::Nodes(self.hyperedges(batch)?)),
+            Batch::Groups(batch) => give(Batch::Nodes(self.groups(batch)?)),
+            Batch::Members(batch) => (0..ROLES.len()).try_for_each(|role| match self.members(&batch, role)? {
+                Some(edges) => give(Batch::Edges(edges)),
+                None => Ok(()),
+            }),
+            Batch::Memberships(batch) => match self.memberships(batch)? {
+                Some(edges) => give(Batch::Edges(edges)),
+                None => Ok(()),
+            },
+            Batch::Values(_) => Err(Error::unsupported("values in long form cannot be written as nodes and edges yet")),
+        }
+    }
+
+    fn parts<'a>(&'a self, tables: Tables, request: &Request, want: Want) -> Result<Vec<Box<dyn Part + 'a>>> {
+        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        Ok(parts
+            .into_iter()
+            .map(|inner| Box::new(ReifiedPart { reified: self, inner, want }) as Box<dyn Part>)
+            .collect())
+    }
+}
+
+/// Edges that are all of one kind.
+fn edge_batch(ty: usize, source: Ends, target: Ends, properties: Columns) -> EdgeBatch {
+    let rows = source.len();
+    EdgeBatch { ty, rows, relations: None, source, target, layers: None, directed: None, keys: None, properties }
+}
+
+struct ReifiedPart<'a> {
+    reified: &'a Reified,
+    inner: Box<dyn Part + 'a>,
+    want: Want,
+}
+
+impl Part for ReifiedPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| self.reified.batch(batch, self.want, take))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+impl Source for Reified {
+    fn graph(&self) -> &Graph {
+        &self.record.plain
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let (nodes, edges) = (self.record.rich.nodes.len(), self.record.rich.edges.len());
+        let rest = |want: Want| self.parts(Tables::Rest, request, want);
+        let (mut parts, want) = match request.tables {
+            Tables::All => return self.parts(Tables::All, request, Want::All),
+            Tables::Rest => return Ok(Vec::new()),
+            Tables::Nodes(ty) | Tables::NodeKeys(ty) if ty >= nodes => return rest(Want::Nodes(Some(ty))),
+            Tables::Edges(ty) | Tables::EdgeEnds(ty) if ty >= edges => return rest(Want::Edges(Some(ty))),
+            tables @ (Tables::Nodes(_) | Tables::NodeKeys(_)) => return self.parts(tables, request, Want::Nodes(None)),
+            tables @ (Tables::Edges(_) | Tables::EdgeEnds(_)) => return self.parts(tables, request, Want::Edges(None)),
+            Tables::AllNodes => (self.parts(Tables::AllNodes, request, Want::Nodes(None))?, Want::Nodes(None)),
+            Tables::AllEdges => (self.parts(Tables::AllEdges, request, Want::Edges(None))?, Want::Edges(None)),
+        };
+        parts.extend(rest(want)?);
+        Ok(parts)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        if ty < self.record.rich.edges.len() { self.inner.end_form(ty) } else { EndForm::Keys }
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}

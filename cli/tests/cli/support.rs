@@ -147,6 +147,11 @@ pub fn sample(path: &str) -> Option<String> {
     found(workspace().join("../shared/data/graphar-testing").join(path))
 }
 
+/// A file of the formats' fixtures, which lie beside the workspace; nothing, and a line that says so, where they are missing.
+pub fn fixture(path: &str) -> Option<String> {
+    found(workspace().join("../shared/fixtures").join(path))
+}
+
 /// The example of the workspace, if it is there.
 pub fn social() -> Option<String> {
     found(workspace().join("examples/social"))

@@ -91,7 +91,7 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
-        from.check_way(to, graph)?;
+        to.check_way()?;
         let mut plan = Plan {
             from,
             to,

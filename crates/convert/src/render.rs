@@ -16,7 +16,7 @@ use isomorph_model::{
     Request, Source, Tables, ValueKind,
 };
 
-use rest::{DetailTexts, split_details};
+use rest::{DetailTexts, KeysBeside, split_details};
 
 use crate::digests::Resources;
 use crate::mapping::json_out::JsonCells;
@@ -75,6 +75,7 @@ pub struct Element<'a> {
 pub struct Renderer {
     graph: Graph,
     keys: KeysByRow,
+    beside: KeysBeside,
 }
 
 impl Renderer {
@@ -96,7 +97,9 @@ impl Renderer {
             progress.end();
             read?;
         }
-        Ok(Renderer { graph, keys: keys.finish()? })
+        let has_rest = !graph.hyperedges.is_empty() || !graph.groups.is_empty();
+        let beside = if by_row && has_rest { KeysBeside::read(source)? } else { KeysBeside::default() };
+        Ok(Renderer { graph, keys: keys.finish()?, beside })
     }
 
     /// Calls `each` for the documents of the graph.

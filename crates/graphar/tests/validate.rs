@@ -195,6 +195,19 @@ fn counts_are_checked() {
 }
 
 #[test]
+fn a_count_that_calls_for_many_files_names_each_of_them() {
+    // Found by fuzzing: nearly half a million files, each of which was asked for.
+    let victim = Victim::csv();
+    let files = |victim: &Victim| -> u64 {
+        let missing = victim.found().into_iter().find(|(id, _)| *id == "GAR-FILE-MISSING");
+        missing.map_or(0, |(_, count)| count)
+    };
+    assert_eq!(files(&victim), 0);
+    victim.write("vertex/person/vertex_count", &917_504u64.to_le_bytes());
+    assert!(files(&victim) > 2 * 90_000, "{:?}", victim.found());
+}
+
+#[test]
 fn missing_and_foreign_files_are_named() {
     let victim = Victim::csv();
     std::fs::remove_file(victim.path.join(KNOWS).join("ordered_by_source/adj_list/part0/chunk1")).unwrap();

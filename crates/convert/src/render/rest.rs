@@ -4,22 +4,64 @@ use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, Float64Array, new_null_array};
+use arrow_array::{Array, ArrayRef, Float64Array, UInt64Array, new_null_array};
 use arrow_schema::DataType;
+use arrow_select::concat::concat;
+use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
 use isomorph_model::schema::Owner;
 use isomorph_model::type_name::list_of;
-use isomorph_model::{Batch, Direction, Ends, Graph, Key, json, well_known};
+use isomorph_model::{Batch, Direction, Ends, Graph, Key, Request, Source, Tables, json, well_known};
 
 use super::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
 
-/// The texts of ends that are keys.
-fn keys<'a>(key: &Key, ends: &'a Ends) -> Result<KeyTexts<'a>> {
-    match ends {
-        Ends::Keys(keys) => KeyTexts::new(key, keys),
-        Ends::Rows(_) => Err(Error::unsupported("members that are named by rows, as text")),
+/// Keys of hyperedges and groups by their rows, where something refers to them so.
+#[derive(Default)]
+pub(super) struct KeysBeside {
+    hyperedges: Vec<Option<ArrayRef>>,
+    groups: Vec<Option<ArrayRef>>,
+}
+
+impl KeysBeside {
+    /// Reads the keys of all hyperedges and groups.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(super) fn read(source: &dyn Source) -> Result<Self> {
+        let graph = source.graph();
+        let mut hyperedges: Vec<Vec<(u64, ArrayRef)>> = vec![Vec::new(); graph.hyperedges.len()];
+        let mut groups: Vec<Vec<(u64, ArrayRef)>> = vec![Vec::new(); graph.groups.len()];
+        for part in source.scan(&Request::of(Tables::Rest))? {
+            part.read(&mut |batch| {
+                let (all, start, keys) = match batch {
+                    Batch::Hyperedges(batch) => (hyperedges.get_mut(batch.ty), batch.start, batch.keys),
+                    Batch::Groups(batch) => (groups.get_mut(batch.kind), batch.start, batch.keys),
+                    _ => return Ok(()),
+                };
+                all.into_iter().for_each(|all| all.push((start, keys.clone())));
+                Ok(())
+            })?;
+        }
+        let joined = |all: Vec<Vec<(u64, ArrayRef)>>| all.into_iter().map(join).collect::<Result<_>>();
+        Ok(KeysBeside { hyperedges: joined(hyperedges)?, groups: joined(groups)? })
     }
+}
+
+/// Pieces of a column in the order of their rows.
+fn join(mut pieces: Vec<(u64, ArrayRef)>) -> Result<Option<ArrayRef>> {
+    pieces.sort_by_key(|(start, _)| *start);
+    let arrays: Vec<&dyn Array> = pieces.iter().map(|(_, keys)| keys.as_ref()).collect();
+    match arrays.as_slice() {
+        [] => Ok(None),
+        arrays => concat(arrays).map(Some).map_err(|error| Error::malformed(error.to_string())),
+    }
+}
+
+/// The keys at `rows` of a table.
+fn gather(keys: Option<&Option<ArrayRef>>, rows: &UInt64Array) -> Result<ArrayRef> {
+    let keys = keys.and_then(Option::as_ref).ok_or_else(|| Error::usage("rows are named where keys were announced"))?;
+    take(keys, rows, None).map_err(|error| Error::malformed(error.to_string()))
 }
 
 /// Name and key of a table of elements.
@@ -101,6 +143,16 @@ impl Renderer {
         }
     }
 
+    /// Keys of elements of a table.
+    fn keys_of(&self, owner: Owner, ends: &Ends) -> Result<ArrayRef> {
+        match (ends, owner) {
+            (Ends::Keys(keys), _) => Ok(keys.clone()),
+            (Ends::Rows(rows), Owner::Nodes(ty)) => self.keys.gather(ty, rows.values()),
+            (Ends::Rows(rows), Owner::Hyperedges(ty)) => gather(self.beside.hyperedges.get(ty), rows),
+            (Ends::Rows(_), Owner::Edges(_)) => Err(Error::unsupported("edges that are named by rows, as text")),
+        }
+    }
+
     fn hyperedges(&self, batch: &HyperedgeBatch, each: &mut dyn FnMut(Element<'_>) -> Result<()>) -> Result<()> {
         let ty = self.graph.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
         let mut properties = PropertyTexts::new(&ty.properties, &batch.properties)?;
@@ -131,7 +183,11 @@ impl Renderer {
     fn members(&self, batch: &MemberBatch, each: &mut dyn FnMut(Element<'_>) -> Result<()>) -> Result<()> {
         let ty = self.graph.hyperedges.get(batch.ty).ok_or_else(|| Error::usage("no such hyperedge type"))?;
         let (_, _, node) = table_of(&self.graph, Owner::Nodes(ty.ends))?;
-        let (owners, members) = (keys(&ty.key, &batch.owner)?, keys(&node, &batch.member)?);
+        let (owners, members) = (
+            self.keys_of(Owner::Hyperedges(batch.ty), &batch.owner)?,
+            self.keys_of(Owner::Nodes(ty.ends), &batch.member)?,
+        );
+        let (owners, members) = (KeyTexts::new(&ty.key, &owners)?, KeyTexts::new(&node, &members)?);
         let layers = batch.layers.as_ref().map(|layers| KeyTexts::new(&ty.key, layers)).transpose()?;
         let (mut line, mut identity) = (String::new(), String::new());
         for row in 0..batch.member.len() {
@@ -192,7 +248,12 @@ impl Renderer {
         let table = kind.memberships.get(batch.table).ok_or_else(|| Error::usage("no such membership table"))?;
         let (word, name, key) = table_of(&self.graph, table.of)?;
         let mut properties = PropertyTexts::new(&table.properties, &batch.properties)?;
-        let (groups, members) = (keys(&kind.key, &batch.group)?, keys(&key, &batch.member)?);
+        let groups = match &batch.group {
+            Ends::Keys(keys) => keys.clone(),
+            Ends::Rows(rows) => gather(self.beside.groups.get(batch.kind), rows)?,
+        };
+        let members = self.keys_of(table.of, &batch.member)?;
+        let (groups, members) = (KeyTexts::new(&kind.key, &groups)?, KeyTexts::new(&key, &members)?);
         let (mut line, mut identity) = (String::new(), String::new());
         for row in 0..batch.member.len() {
             identity.clear();

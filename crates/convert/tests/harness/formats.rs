@@ -52,7 +52,6 @@ const GRAPHAR: Member = Member {
     format: Format::GraphAr,
     layouts: graphar_layouts,
     refuses: &[
-        ("undirected", "a GraphAr edge type is directed or not, as a whole"),
         ("labels", "a character outside printable ASCII"),
         ("documents", "GraphAr has no documents: empty"),
         ("wide types", "GraphAr has no type for"),

@@ -11,6 +11,42 @@ use crate::info::PropertyGroup;
 use crate::rules;
 use crate::table::{Chunk, Column};
 
+/// The files below a directory. Counts that are far too large call for files by the hundred thousand: looking in the
+/// listing is quick, asking for each of them is not.
+pub(super) struct Files(Option<HashSet<String>>);
+
+impl Files {
+    /// The files below `directory`, where it has a listing: web servers have none.
+    pub fn below(root: &Root, directory: &str) -> Result<Self> {
+        match root.list(directory) {
+            Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage) => Ok(Files(None)),
+            listed => Ok(Files(Some(listed?.into_iter().map(|entry| entry.name).collect()))),
+        }
+    }
+
+    /// Whether `path` is known not to be there, which is a finding then.
+    pub fn lack(&self, path: &str, findings: &mut Findings) -> bool {
+        let lack = self.0.as_ref().is_some_and(|files| !files.contains(path));
+        if lack {
+            findings.push(&rules::FILE_MISSING, "the file is missing", path);
+        }
+        lack
+    }
+
+    /// Files that are none of `expected`.
+    pub fn others(self, expected: impl Iterator<Item = String>, findings: &mut Findings) {
+        let mut others = self.0.unwrap_or_default();
+        expected.for_each(|name| {
+            others.remove(&name);
+        });
+        let mut others: Vec<String> = others.into_iter().collect();
+        others.sort_unstable();
+        for name in others {
+            findings.push(&rules::FILE_EXTRA, "nothing calls for this file", name);
+        }
+    }
+}
+
 /// Files of `directory` that are none of `expected`.
 pub(super) fn extra_files(
     root: &Root,
@@ -18,17 +54,7 @@ pub(super) fn extra_files(
     expected: impl Iterator<Item = String>,
     findings: &mut Findings,
 ) -> Result<()> {
-    let expected: HashSet<String> = expected.collect();
-    let listed = match root.list(directory) {
-        // Web servers have no listing.
-        Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage) => return Ok(()),
-        listed => listed?,
-    };
-    for entry in listed {
-        if !expected.contains(&entry.name) {
-            findings.push(&rules::FILE_EXTRA, "nothing calls for this file", entry.name);
-        }
-    }
+    Files::below(root, directory)?.others(expected, findings);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use super::chunks::{everything, extra_columns, extra_files, must_count, nulls, stated_rows};
+use super::chunks::{Files, everything, extra_columns, extra_files, must_count, nulls, stated_rows};
 use super::{find, or_find};
 use crate::read::{LabelFile, check_index};
 use crate::rules;
@@ -29,14 +29,17 @@ pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> 
         check_group(table, group, chunks, findings)?;
     }
     if !table.info.labels.is_empty() {
-        let expected = (0..chunks).map(|chunk| table.layout.label_chunk(chunk));
-        extra_files(&table.root, &table.layout.labels(), expected, findings)?;
+        let files = Files::below(&table.root, &table.layout.labels())?;
         for chunk in 0..chunks {
+            if files.lack(&table.layout.label_chunk(chunk), findings) {
+                continue;
+            }
             if let Some(file) = or_find(findings, LabelFile::open(table, chunk))? {
                 let checked = check_labels(table, &file, table.chunk_rows(chunk)?, findings);
                 or_find(findings, checked)?;
             }
         }
+        files.others((0..chunks).map(|chunk| table.layout.label_chunk(chunk)), findings);
     }
     Ok(())
 }
@@ -48,9 +51,14 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         Some(_) => Some(KeyRowsBuilder::new(LookupOptions::new(&Budget::new(2 * KEY_MEMORY), &Scratch::new(None)?))),
         None => None,
     };
+    let files = Files::below(&table.root, &table.layout.group(group.number))?;
     let mut absent = 0;
     for number in 0..chunks {
         let path = table.layout.chunk(group.number, number);
+        if files.lack(&path, findings) {
+            keys = None;
+            continue;
+        }
         let opened = Chunk::open(&table.root, path, group.encoding, &group.columns, true);
         let Some(chunk) = or_find(findings, opened)? else {
             keys = None;

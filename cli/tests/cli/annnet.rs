@@ -1,0 +1,54 @@
+//! annnet: hyperedges, layers and slices into formats that have nodes and edges alone, and seen through their carries.
+
+use crate::support::{Home, fixture};
+
+/// Graphs that GraphAr and NOCK hold, hyperedges, groups and all.
+const HELD: [&str; 14] = [
+    "empty/graph.annnet.d",
+    "one_node/graph.annnet.d",
+    "plain_directed/graph.annnet.d",
+    "plain_undirected/graph.annnet.d",
+    "direction_none/graph.annnet.d",
+    "everything_flat/graph.annnet",
+    "everything_multilayer/graph.annnet.d",
+    "everything_multilayer/graph_matrix.annnet.d",
+    "aspects_without_nodes/graph.annnet.d",
+    "jsonlike_ids_lossy/graph.annnet.d",
+    "legacy_vertex_words/graph.annnet.d",
+    "v1_0.1.1/flat/graph.annnet",
+    "v1_0.1.1/multilayer/graph.annnet.d",
+    "v2_vertex_words/multilayer/graph.annnet.d",
+];
+
+#[test]
+fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carries() {
+    for name in HELD {
+        let Some(graph) = fixture(&format!("annnet/{name}")) else { return };
+        let home = Home::new();
+        for (to, destination, back) in [("graphar", "g", "b.parq"), ("nock", "n.parq", "b")] {
+            let done = home.run(&["convert", &graph, destination, "--to", to]);
+            assert!(
+                done.code == 0 && done.out.contains("read back, and equal"),
+                "{name} {to}: {}{}",
+                done.out,
+                done.err
+            );
+            home.run(&["diff", &graph, destination, "--exact"]).exits(0);
+            // And on to the other: what arrives is still the annnet graph.
+            let other = if to == "nock" { "graphar" } else { "nock" };
+            let done = home.run(&["convert", destination, back, "--to", other]);
+            assert_eq!(done.code, 0, "{name} {to} {other}: {}{}", done.out, done.err);
+            home.run(&["diff", &graph, back, "--exact"]).exits(0);
+            home.run(&["validate", destination, "--carry", "ignore"]).exits(0);
+        }
+    }
+}
+
+#[test]
+fn a_plan_says_what_hyperedges_and_groups_become() {
+    let Some(graph) = fixture("annnet/everything_multilayer/graph.annnet.d") else { return };
+    let done = Home::new().run(&["convert", &graph, "g", "--to", "graphar", "--plan"]).exits(0);
+    for words in ["hyperedges hyperedge", "hyperedge_head", "groups slice", "source_layer", "uns"] {
+        assert!(done.out.contains(words), "{words}: {}", done.out);
+    }
+}

@@ -10,7 +10,7 @@ use isomorph_convert::{
 };
 use isomorph_error::{Error, Findings, Severity};
 use isomorph_model::digest::schema_digest;
-use isomorph_model::{Batch, Graph, KeyKind, MemoryGraph};
+use isomorph_model::{Batch, Direction, EdgeType, Graph, KeyKind, MemoryGraph};
 use isomorph_storage::{Budget, Location};
 use tempfile::TempDir;
 
@@ -36,6 +36,13 @@ impl Case {
     /// Whether positions of nodes mean something.
     pub fn has_order(&self) -> bool {
         self.memory.graph.nodes.iter().any(|ty| ty.ordered || ty.key.kind == KeyKind::Row)
+    }
+
+    /// Whether it has more than nodes, edges and columns.
+    pub fn has_more(&self) -> bool {
+        let graph = &self.memory.graph;
+        let more = |ty: &EdgeType| ty.key.is_some() || ty.layered || ty.direction == Direction::PerRow;
+        !graph.hyperedges.is_empty() || !graph.groups.is_empty() || graph.edges.iter().any(more)
     }
 
     /// The digests, computed in memory.

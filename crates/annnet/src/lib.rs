@@ -3,6 +3,7 @@
 mod capability;
 mod cells;
 pub mod layout;
+mod matrix;
 mod members;
 mod options;
 mod read;

@@ -20,13 +20,13 @@ rules! {
     ARCHIVE "ANNNET-ARCHIVE" Error
         "an archive has one top-level directory with files of different, relative names that unpack to a sane size",
         "ask whoever made it for a sound one";
+    /// A coefficient of something that is no member of its edge.
+    COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
+        "coefficients are those of members of an edge", "nothing reads this row: remove it";
     /// A column is missing or cannot hold what it should.
     COLUMN "ANNNET-COLUMN" Error
         "tables have the columns of their layout, with ids as text, layers and positions as integers, weights as floats",
         "";
-    /// A coefficient of something that is no member of its edge.
-    COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
-        "coefficients are those of members of an edge", "nothing reads this row: remove it";
     /// Counts disagree.
     COUNTS "ANNNET-COUNTS" Note
         "the counts of the manifest are those of the tables", "counts are never trusted";
@@ -70,9 +70,10 @@ rules! {
     MANIFEST "ANNNET-MANIFEST" Error
         "manifest.json is an object with directed, graph_version, active_slice and default_slice",
         "the published library cannot read such a graph";
-    /// Coefficients that only the matrix has.
-    MATRIX "ANNNET-MATRIX" Warning
-        "explicit coefficients are in structure/edge_coeffs.parquet", "those that are only in incidence.zarr are not read";
+    /// A matrix that is none.
+    MATRIX "ANNNET-MATRIX" Error
+        "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length",
+        "it is read only where structure/edge_coeffs.parquet is missing";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error
         "entity_index, edges, tables of attributes, registry and edge_memberships are there, even when empty",

@@ -4,7 +4,7 @@
 mod common;
 
 use common::archives::{Member, tar, zip};
-use common::build::{File, Files, lists, text};
+use common::build::{File, Files, floats, integers, lists, text};
 use common::view::View;
 use isomorph_annnet::{Annnet, OpenOptions};
 use isomorph_error::{Findings, Kind, Result};
@@ -194,5 +194,86 @@ fn a_table_in_the_place_of_another_is_survived() {
             files.0.insert((*name).clone(), whole.0[*other].clone());
             survive(&files);
         }
+    }
+}
+
+/// A matrix of the small graph in plain numbers: `e` is a → b with 0.5, and `h` is what is given for a and b.
+fn with_matrix(a: f32, b: f32) -> Files {
+    let mut files = Files::small();
+    let array = |kind: &str, length: usize| {
+        format!(
+            r#"{{"shape": [{length}], "data_type": "{kind}", "chunk_grid": {{"name": "regular", "configuration":
+            {{"chunk_shape": [4]}}}}, "fill_value": 0, "codecs": [{{"name": "bytes", "configuration":
+            {{"endian": "little"}}}}], "zarr_format": 3, "node_type": "array"}}"#
+        )
+    };
+    let root = "structure/incidence.zarr";
+    files.put(&format!("{root}/zarr.json"), r#"{"attributes": {"shape": [2, 2]}, "zarr_format": 3}"#);
+    for name in ["row", "col"] {
+        files.put(&format!("{root}/{name}/zarr.json"), array("int32", 4));
+    }
+    files.put(&format!("{root}/data/zarr.json"), array("float32", 4));
+    let integers = |all: [i32; 4]| all.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    files.put(&format!("{root}/row/c/0"), integers([0, 1, 0, 1]));
+    files.put(&format!("{root}/col/c/0"), integers([0, 0, 1, 1]));
+    files.put(&format!("{root}/data/c/0"), [0.5, -0.5, a, b].map(f32::to_le_bytes).concat());
+    files
+}
+
+fn coefficients(files: &Files) -> Result<serde_json::Value> {
+    files.with(|opened| Ok(View::of(&opened?).value()["edges"]["h"]["coefficients"].clone()))
+}
+
+#[test]
+fn a_matrix_gives_what_weights_do_not_imply() {
+    assert_eq!(coefficients(&with_matrix(1.0, 1.0)).unwrap(), serde_json::Value::Null);
+    let stoichiometric = serde_json::json!([["a", -2.0], ["b", 1.5]]);
+    assert_eq!(coefficients(&with_matrix(-2.0, 1.5)).unwrap(), stoichiometric);
+    // Where there is a table of coefficients, the matrix is not read at all.
+    let mut files = with_matrix(-2.0, 1.5);
+    files.table(
+        "structure/edge_coeffs.parquet",
+        vec![
+            ("edge_id", text(Vec::<&str>::new())),
+            ("entity_id", text(Vec::<&str>::new())),
+            ("layer_id", integers(Vec::<i64>::new())),
+            ("coeff", floats(Vec::<f64>::new())),
+        ],
+    );
+    files.put("structure/incidence.zarr/data/c/0", "damaged");
+    assert_eq!(coefficients(&files).unwrap(), serde_json::Value::Null);
+}
+
+#[test]
+fn a_missing_chunk_is_full_of_its_fill_value() {
+    let mut files = with_matrix(-2.0, 1.5);
+    files.remove("structure/incidence.zarr/data/c/0");
+    assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", 0.0], ["b", 0.0]]));
+}
+
+#[test]
+fn matrices_that_are_none_are_refused() {
+    let root = "structure/incidence.zarr";
+    let array = |change: (&str, &str)| {
+        let text =
+            with_matrix(1.0, 1.0).bytes().into_iter().find(|(name, _)| name.ends_with("data/zarr.json")).unwrap();
+        String::from_utf8(text.1).unwrap().replace(change.0, change.1)
+    };
+    let cases = [
+        ("data/c/0", "short".to_owned()),
+        ("data/zarr.json", array(("\"shape\": [4]", "\"shape\": [3]"))),
+        ("data/zarr.json", array(("\"shape\": [4]", "\"shape\": [4, 1]"))),
+        ("data/zarr.json", array(("\"shape\": [4]", "\"shape\": [18446744073709551615]"))),
+        ("data/zarr.json", array(("\"chunk_shape\": [4]", "\"chunk_shape\": [0]"))),
+        ("data/zarr.json", array(("\"chunk_shape\": [4]", "\"chunk_shape\": [4611686018427387904]"))),
+        ("data/zarr.json", array(("float32", "complex64"))),
+        ("data/zarr.json", array(("\"little\"", "\"big\""))),
+        ("data/zarr.json", array(("\"bytes\"", "\"gzip\""))),
+        ("zarr.json", r#"{"attributes": {}}"#.to_owned()),
+    ];
+    for (name, content) in cases {
+        let mut files = with_matrix(1.0, 1.0);
+        files.put(&format!("{root}/{name}"), &content);
+        assert!(coefficients(&files).is_err(), "{name} {content}");
     }
 }

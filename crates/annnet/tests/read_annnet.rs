@@ -5,6 +5,7 @@ mod common;
 
 use common::view::{View, differences, normal};
 use common::{expected, fixtures, open};
+use isomorph_model::{MemoryGraph, Request, Source, Tables};
 use serde_json::{Value, json};
 
 /// Graphs of 0.4.1 and close to it.
@@ -38,6 +39,17 @@ fn directories_read_as_the_library_reads_them() {
     let all = V2.into_iter().chain(["plain_directed", "plain_undirected"]);
     let found: Vec<String> = all.flat_map(|fixture| reads(fixture, "graph.annnet.d")).collect();
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn coefficients_are_recovered_from_a_matrix() {
+    let found = reads("legacy_matrix_coeffs", "graph.annnet.d");
+    assert!(found.is_empty(), "{found:#?}");
+    // A matrix that says what weights and directions imply adds nothing.
+    for fixture in ["plain_directed", "plain_undirected"] {
+        let found = reads(fixture, "graph_matrix.annnet.d");
+        assert!(found.is_empty(), "{found:#?}");
+    }
 }
 
 #[test]
@@ -150,4 +162,40 @@ fn the_unpublished_layout_between_the_two_is_read() {
     let view = View::of(&flat).value();
     assert!(view["edges"].as_object().unwrap().values().all(|edge| edge["kind"] != "one_sided"), "{view:#}");
     assert!(view["edges"].as_object().unwrap().values().any(|edge| edge["kind"] == "hyper"), "{view:#}");
+}
+
+#[test]
+fn every_form_of_a_graph_has_one_digest() {
+    let Some(root) = fixtures() else { return };
+    let digest = |path: &std::path::Path| MemoryGraph::read(&open(path).unwrap()).unwrap().digest().unwrap();
+    for fixture in V2.into_iter().chain(["plain_directed", "plain_undirected", "v1_0.1.1/flat", "v1_0.1.1/multilayer"])
+    {
+        let directory = digest(&root.join(fixture).join("graph.annnet.d"));
+        for other in ["graph.annnet", "graph_matrix.annnet.d"] {
+            let other = root.join(fixture).join(other);
+            if other.exists() {
+                assert_eq!(digest(&other), directory, "{}", other.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_read_does_not_depend_on_how_much_at_a_time() {
+    let Some(root) = fixtures() else { return };
+    for fixture in ["everything_flat", "everything_multilayer"] {
+        let annnet = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
+        let expected = MemoryGraph::read(&annnet).unwrap().digest().unwrap();
+        for rows in [1, 2, 3, 7] {
+            let mut memory = MemoryGraph { graph: annnet.graph().clone(), batches: Vec::new() };
+            for part in annnet.scan(&Request { batch_rows: rows, ..Request::of(Tables::All) }).unwrap() {
+                part.read(&mut |batch| {
+                    memory.batches.push(batch);
+                    Ok(())
+                })
+                .unwrap();
+            }
+            assert_eq!(memory.digest().unwrap(), expected, "{fixture}, {rows} rows");
+        }
+    }
 }

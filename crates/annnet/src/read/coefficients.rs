@@ -16,7 +16,7 @@ use crate::table::Table;
 #[derive(Debug, Default)]
 pub(crate) struct Coefficients {
     edges: IdMap<Vec<(Placement, f64)>>,
-    _held: Option<Reservation>,
+    held: Option<Reservation>,
 }
 
 impl Coefficients {
@@ -37,7 +37,7 @@ impl Coefficients {
         let edge = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
         let entity = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
         let (layer, values) = (cells.integers(column::LAYER_ID)?, cells.floats(column::COEFFICIENT)?);
-        let mut coefficients = Coefficients { _held: Some(held), ..Coefficients::default() };
+        let mut coefficients = Coefficients { held: Some(held), ..Coefficients::default() };
         for row in (0..cells.rows()).filter(|&row| values.is_valid(row)) {
             let place = || Place::file(&table.name).row(row as u64);
             let layer = layer.is_valid(row).then(|| layers.at(layer.value(row))).transpose();
@@ -52,6 +52,26 @@ impl Coefficients {
             }
         }
         Ok(coefficients)
+    }
+
+    /// None yet, within a budget.
+    ///
+    /// # Errors
+    /// Never, in practice.
+    pub fn within(budget: &Budget) -> Result<Coefficients> {
+        Ok(Coefficients { edges: IdMap::default(), held: Some(budget.reserve(0)?) })
+    }
+
+    /// Adds the coefficient of a member.
+    ///
+    /// # Errors
+    /// When it does not fit the budget.
+    pub fn add(&mut self, edge: u128, member: Placement, value: f64) -> Result<()> {
+        if let Some(held) = &mut self.held {
+            held.grow(ENTRY_BYTES + 24)?;
+        }
+        self.edges.entry(edge).or_default().push((member, value));
+        Ok(())
     }
 
     /// Whether the edge whose id has this hash has some.

@@ -15,8 +15,10 @@ use super::hyperedges::Hyperedges;
 use super::layers::{LayerColumns, Layers};
 use super::manifest::Manifest;
 use super::nodes::NodeTable;
+use super::recover::{RowsOf, recover};
 use super::slices::Slices;
 use crate::layout::{Layout, Words, file, not_annnet, word};
+use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
 use crate::{OpenOptions, rules, v1};
@@ -72,7 +74,7 @@ impl Annnet {
         let words = layout.words();
         let mut noticed = Findings::keeping(8);
         let translated = match layout {
-            Layout::V1 => Some(v1::translate(&mut members, &words, budget, &mut noticed)?),
+            Layout::V1 => Some(v1::translate(&mut members, &words, budget)?),
             _ => None,
         };
         let manifest = Manifest::read(&members, &mut noticed)?;
@@ -85,21 +87,23 @@ impl Annnet {
             Some(table) => Hyperedges::read(&table, &entities, &layers, budget, &mut noticed)?,
             None => Hyperedges::default(),
         };
+        let table = Table::must(&members, file::EDGES)?;
         let coefficients = match Table::find(&members, file::COEFFICIENTS)? {
             Some(table) => Coefficients::read(&table, &entities, &layers, budget, &mut noticed)?,
             None => {
-                if layout != Layout::V1 && members.has(&format!("{}/zarr.json", file::INCIDENCE))? {
-                    let place = Place::file(file::INCIDENCE);
-                    noticed.push(&rules::MATRIX, "the matrix may have explicit coefficients and is not read", place);
+                let coefficients = &Coefficients::default();
+                let known = Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients };
+                let rows = if layout == Layout::V1 { RowsOf::Nodes } else { RowsOf::Placements };
+                match Matrix::read(&members, budget)? {
+                    Some(matrix) => recover(&matrix, rows, &table, known, manifest.is_directed(), budget)?,
+                    None => Coefficients::default(),
                 }
-                Coefficients::default()
             }
         };
         let node_table = Table::find(&members, words.node_table)?;
         let nodes = NodeTable::read(node_table.as_ref(), words.node_id, &entities, budget, &mut noticed)?;
         let known =
             Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients: &coefficients };
-        let table = Table::must(&members, file::EDGES)?;
         let edges = Edges::settle(table, known, budget, &mut noticed)?;
         let edge_table = Table::find(&members, words.edge_table)?;
         let edge_attributes = EdgeAttributes::open(edge_table, &edges.table, budget, &mut noticed)?;

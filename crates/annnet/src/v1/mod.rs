@@ -11,7 +11,7 @@ mod layers;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_error::{Error, Result};
 use isomorph_model::json::push_string;
 use isomorph_storage::{Budget, Reservation};
 
@@ -19,7 +19,6 @@ use crate::cells::Cells;
 use crate::layout::{Words, file};
 use crate::members::Members;
 use crate::read::Layers;
-use crate::rules;
 use crate::table::Table;
 
 /// Tables that are read whole, and the memory that they take.
@@ -50,12 +49,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
 ///
 /// # Errors
 /// When a table is not sound or does not fit the budget.
-pub(crate) fn translate(
-    members: &mut Members,
-    words: &Words,
-    budget: &Budget,
-    findings: &mut Findings,
-) -> Result<Reservation> {
+pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -> Result<Reservation> {
     let mut layers = Layers::new(Layers::aspects(members)?);
     let mut reader = Reader { members, budget, held: budget.reserve(0)? };
     let entities = entities::read(&mut reader, words, &mut layers)?;
@@ -79,10 +73,6 @@ pub(crate) fn translate(
     // All placements are in the index of entities now.
     members.hide(words.presence);
     members.make_text(file::LAYER_DICT, dictionary(&layers));
-    if members.has(&format!("{}/zarr.json", file::INCIDENCE))? {
-        let place = Place::file(file::INCIDENCE);
-        findings.push(&rules::MATRIX, "explicit coefficients are only in the matrix, which is not read", place);
-    }
     Ok(held)
 }
 

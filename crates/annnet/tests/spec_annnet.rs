@@ -3,8 +3,11 @@
 
 mod common;
 
+use arrow_array::cast::AsArray;
 use common::build::{Files, booleans, floats, integers, lists, text};
 use common::view::View;
+use isomorph_error::Kind;
+use isomorph_model::{NodeId, Side, Source};
 use serde_json::{Value, json};
 
 fn view(files: &Files) -> Value {
@@ -239,4 +242,30 @@ fn an_edge_may_be_the_end_of_an_edge_that_is_its_end() {
     });
     assert_eq!(view["edges"]["e"]["source"], json!(["f"]));
     assert_eq!(view["edges"]["f"]["kind"], json!("node_edge"));
+}
+
+#[test]
+fn edges_of_one_node_are_found() {
+    let mut files = Files::layered();
+    files.remove("structure/hyperedge_definitions.parquet");
+    files.column(EDGES, "kind", text(["binary", "binary"]));
+    files.column(EDGES, "source", text(["a", "b"]));
+    files.column(EDGES, "target", text(["b", "a"]));
+    files.with(|opened| {
+        let annnet = opened.unwrap();
+        let found = |node, side| {
+            let edges = annnet.neighbors(0, node, side).unwrap();
+            let keys = edges.iter().map(|edge| {
+                assert_eq!((edge.rows, edge.layers.is_some(), edge.properties.len()), (1, true, 2));
+                edge.keys.as_ref().unwrap().as_string::<i32>().value(0).to_owned()
+            });
+            keys.collect::<Vec<_>>()
+        };
+        assert_eq!(found(NodeId::Key("a"), Side::Out), ["e"]);
+        assert_eq!(found(NodeId::Key("a"), Side::In), ["h"]);
+        assert_eq!(found(NodeId::Row(1), Side::Out), ["h"]);
+        let missing = |node| annnet.neighbors(0, node, Side::Out).err().unwrap().kind();
+        assert_eq!(missing(NodeId::Key("nobody")), Kind::NotFound);
+        assert_eq!(missing(NodeId::Row(2)), Kind::NotFound);
+    });
 }

@@ -137,7 +137,7 @@ impl Edges {
         }
         let unused = (known.hyperedges.len() as u64).saturating_sub(hyperedges);
         if unused > 0 {
-            let message = format!("{unused} rows are of no edge of kind hyper");
+            let message = format!("{unused} of its rows name no edge of kind hyper");
             findings.push(&rules::HYPEREDGE, message, Place::file(crate::layout::file::HYPEREDGES));
         }
         Ok(edges)

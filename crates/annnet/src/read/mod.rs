@@ -13,6 +13,7 @@ mod ids;
 pub(crate) mod json;
 mod layers;
 mod manifest;
+mod neighbors;
 mod nodes;
 mod open;
 mod other_part;

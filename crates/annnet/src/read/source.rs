@@ -1,11 +1,12 @@
 //! The graph as a source of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, Part, Request, Source, Tables};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
 use super::groups::GroupPart;
+use super::neighbors::neighbors;
 use super::nodes::NodePart;
 use super::other_part::OtherPart;
 use super::slice_part::{EdgeMemberships, NodeMemberships};
@@ -101,6 +102,13 @@ impl Source for Annnet {
             edge_layouts: Vec::new(),
             findings: self.noticed.clone(),
         }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        if edge > 0 {
+            return Err(Error::usage("there is one type of edges"));
+        }
+        neighbors(self, node, side)
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{Format, WriteOptions};
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
-use isomorph::formats::{graphar, nock};
+use isomorph::formats::{annnet, graphar, nock};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
@@ -106,9 +106,19 @@ impl TargetArgs {
         let mut options = WriteOptions::default();
         match to {
             Format::Nock => self.nock(&mut options.nock, destination)?,
+            Format::Annnet => self.annnet(&mut options.annnet, destination)?,
             _ => self.graphar(&mut options.graphar, returns),
         }
         Ok(options)
+    }
+
+    fn annnet(&self, options: &mut annnet::WriteOptions, destination: &str) -> Result<()> {
+        if let Some(other) = self.file_type.filter(|file_type| *file_type != FileType::Parquet) {
+            return Err(Error::usage(format!("annnet is kept in Parquet, not in {other}")));
+        }
+        options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
+        options.compression = self.compression.unwrap_or(options.compression);
+        Ok(())
     }
 
     fn graphar(&self, options: &mut graphar::WriteOptions, returns: bool) {

@@ -26,7 +26,7 @@ impl Document {
             id: format.id(),
             name: format.name(),
             read: true,
-            write: format.is_written(),
+            write: true,
             shape: match format.shape() {
                 Shape::Typed => "typed",
                 Shape::Bundled => "bundled",

@@ -193,7 +193,7 @@ pub struct Words {
 }
 
 /// The words of 0.4.1.
-const NODE_WORDS: Words = Words {
+pub(crate) const NODE_WORDS: Words = Words {
     node_table: "tables/_node_table.parquet",
     edge_table: "tables/_edge_table.parquet",
     presence: "layers/node_presence.parquet",

@@ -11,8 +11,10 @@ pub mod rules;
 mod table;
 mod v1;
 mod validate;
+mod write;
 
 pub use capability::CAPABILITY;
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;
 pub use read::Annnet;
+pub use write::{AnnnetWriter, WriteOptions};

@@ -65,7 +65,8 @@ pub fn convert(
 ) -> Result<Certificate> {
     let started = Instant::now();
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
-    let write = options.write.fitted(&plan.target, destination.file_name(), resources);
+    let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);
+    write.annnet.created = write.annnet.created.or(options.epoch);
     let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,

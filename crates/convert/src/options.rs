@@ -53,16 +53,21 @@ pub struct WriteOptions {
     pub graphar: isomorph_graphar::WriteOptions,
     /// For NOCK.
     pub nock: isomorph_nock::CreateOptions,
+    /// For annnet.
+    pub annnet: isomorph_annnet::WriteOptions,
 }
 
 impl WriteOptions {
-    /// The options for `graph` at a destination of this name: the name says whether NOCK is text, and a truth of 64 bits
-    /// needs a column of 64 bits.
+    /// The options for `graph` at a destination of this name: the name says whether NOCK is text and whether annnet is
+    /// one file, and a truth of 64 bits needs a column of 64 bits.
     pub(crate) fn fitted(&self, graph: &Graph, name: &str, resources: &Resources) -> WriteOptions {
         let mut options = self.clone();
         if name.to_ascii_lowercase().ends_with(".csv") {
             options.nock.format = isomorph_nock::Format::Csv;
         }
+        options.annnet.archive |= name.to_ascii_lowercase().ends_with(".annnet");
+        options.annnet.budget = resources.budget.clone();
+        options.annnet.scratch = Some(resources.scratch.clone());
         let mut properties =
             graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
         options.nock.truth_double |=
@@ -76,7 +81,8 @@ impl WriteOptions {
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
-            Format::GraphAr | Format::Annnet => true,
+            Format::GraphAr => true,
+            Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),
         }
     }
@@ -101,7 +107,8 @@ pub struct ConvertOptions {
     pub no_verify: bool,
     /// Replace what is at the destination.
     pub replace: bool,
-    /// The time that files and directories get, instead of the clock's. Nothing else that is written depends on a clock.
+    /// The time that files and directories get, and that annnet files name, instead of the clock's. Nothing else that is
+    /// written depends on a clock.
     pub epoch: Option<SystemTime>,
     /// Layout.
     pub write: WriteOptions,

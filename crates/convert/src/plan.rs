@@ -91,7 +91,7 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
-        to.check_way()?;
+        opened.format.check_way(to)?;
         let mut plan = Plan {
             from,
             to,

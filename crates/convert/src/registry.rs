@@ -152,24 +152,19 @@ impl Format {
         match self {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
-            Format::Annnet => Err(Error::unsupported("annnet is not written yet")),
+            Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
         }
     }
 
-    /// Whether graphs of this format can be written.
-    pub fn is_written(self) -> bool {
-        self != Format::Annnet
-    }
-
-    /// Fails where there is no way yet to this format.
+    /// Fails where there is no way yet from files of this format to those of another.
     ///
     /// # Errors
     /// [`Kind::Unsupported`], saying so.
-    pub(crate) fn check_way(self) -> Result<()> {
-        match self.is_written() {
-            true => Ok(()),
-            false => Err(Error::unsupported(format!("{self} is read, but not written yet"))),
+    pub(crate) fn check_way(self, to: Format) -> Result<()> {
+        if to == Format::Annnet && self != to {
+            return Err(Error::unsupported(format!("there is no mapping from {self} to {to} yet")));
         }
+        Ok(())
     }
 
     /// Whether a layout keeps the order of nodes.
@@ -223,7 +218,11 @@ impl Format {
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
             Format::Nock => Vec::new(),
-            Format::Annnet => vec![isomorph_annnet::layout::file::MANIFEST],
+            Format::Annnet => {
+                let manifest = isomorph_annnet::layout::file::MANIFEST;
+                let names = written.files.iter().map(|(name, _)| name.as_str());
+                names.filter(|name| *name == manifest).collect()
+            }
         }
     }
 

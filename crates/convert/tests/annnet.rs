@@ -1,10 +1,9 @@
-//! annnet graphs through what works over any format: detection, digests, dumps, and the refusal of conversions.
+//! annnet graphs through what works over any format: detection, digests, dumps.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
 
-use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Resources, Silent, diff, digest, dump};
-use isomorph_error::Kind;
+use isomorph_convert::{Format, OpenOptions, Opened, Resources, Silent, diff, digest, dump};
 use isomorph_storage::Location;
 
 fn fixture(name: &str) -> Option<PathBuf> {
@@ -70,19 +69,4 @@ fn a_difference_in_a_hyperedge_is_named() {
     let found = diff(open(&left).graph.as_ref(), open(&right).graph.as_ref(), 50, &resources, &Silent).unwrap();
     assert!(!found.equal);
     assert!(found.elements.iter().any(|element| element.kind == "member"), "{:?}", found.elements);
-}
-
-#[test]
-fn conversions_are_refused_by_name() {
-    let Some(path) = fixture("everything_multilayer/graph.annnet.d") else { return };
-    let home = tempfile::tempdir().unwrap();
-    let resources = Resources::of_this_machine().unwrap();
-    for (name, word) in [("x.parq", "groups slice"), ("x.graphar", "hyperedges hyperedge"), ("x.annnet", "not written")]
-    {
-        let destination = Location::from_path(&home.path().join(name));
-        let planned = Plan::new(&open(&path), &destination, &ConvertOptions::default(), &resources, &Silent);
-        let error = planned.err().unwrap();
-        assert_eq!(error.kind(), Kind::Unsupported);
-        assert!(error.message().contains(word), "{error}");
-    }
 }

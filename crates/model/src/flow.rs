@@ -223,6 +223,8 @@ pub enum Delivery {
     /// Nodes of all types, type by type, in the source's order; behind each batch of nodes the edges that leave
     /// them, of all types, sorted by (source row, edge type, target row). Source ends are rows, target ends keys.
     NodesWithOutEdges,
+    /// All edges of a type in the source's order, with ends as keys: for sinks that keep a table of edges as it comes.
+    EdgesWithKeys(usize),
     /// Hyperedges, values, groups and memberships.
     Rest,
 }

@@ -9,7 +9,7 @@ mod entities;
 mod graph;
 mod groups;
 mod hyperedges;
-mod ids;
+pub(crate) mod ids;
 pub(crate) mod json;
 mod layers;
 mod manifest;

@@ -10,6 +10,7 @@ mod merge;
 mod run;
 mod shares;
 mod sorted;
+mod tables;
 
 use arrow_array::{Array, UInt64Array};
 use isomorph_error::{Error, Result};
@@ -41,6 +42,9 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
         }
         return nodes_with_out_edges(source, sink, resources, progress);
     }
+    if deliveries.iter().any(|delivery| matches!(delivery, Delivery::EdgesWithKeys(_))) {
+        return tables::tables(source, sink, &deliveries, resources, progress);
+    }
     let mut rows = RowsByKey::new(source, resources)?;
     let mut wanted = Vec::new();
     for (number, delivery) in deliveries.iter().enumerate() {
@@ -69,7 +73,7 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
                 progress.end();
                 brought?;
             }
-            Delivery::NodesWithOutEdges => {}
+            Delivery::NodesWithOutEdges | Delivery::EdgesWithKeys(_) => {}
         }
     }
     if wanted.is_empty() {

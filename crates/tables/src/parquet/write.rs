@@ -92,7 +92,7 @@ fn stored_type(data_type: &DataType) -> Option<DataType> {
         T::Null | T::Boolean | T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary => {
             data_type.clone()
         }
-        T::Date32 | T::Timestamp(_, _) => data_type.clone(),
+        T::Date32 | T::Timestamp(_, _) | T::Time32(_) | T::Time64(_) | T::Decimal128(_, _) => data_type.clone(),
         integer if integer.is_integer() => data_type.clone(),
         _ => return None,
     })

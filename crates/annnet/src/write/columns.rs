@@ -1,0 +1,104 @@
+//! What batches hold, as the types that the tables have.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, ListArray, StringArray, UInt32Array};
+use arrow_schema::ArrowError;
+use arrow_select::take::take;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Columns, Ends};
+
+/// A column of text.
+///
+/// # Errors
+/// When it holds something else, or a null where there must be none.
+pub(super) fn text<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
+    column
+        .as_string_opt::<i32>()
+        .ok_or_else(|| Error::usage(format!("{what} are {}, and should be text", column.data_type())))
+}
+
+/// A column of ids: text without nulls.
+///
+/// # Errors
+/// As [`text`].
+pub(super) fn ids<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a StringArray> {
+    let ids = text(column, what)?;
+    match ids.null_count() {
+        0 => Ok(ids),
+        _ => Err(Error::malformed(format!("{what} have gaps"))),
+    }
+}
+
+/// The keys of ends.
+///
+/// # Errors
+/// When they are rows.
+pub(super) fn keys(ends: &Ends) -> Result<&ArrayRef> {
+    match ends {
+        Ends::Keys(keys) => Ok(keys),
+        Ends::Rows(_) => Err(Error::usage("annnet names elements by keys, and these are rows")),
+    }
+}
+
+/// A column of lists of labels.
+///
+/// # Errors
+/// When it holds something else.
+pub(super) fn lists(column: &ArrayRef) -> Result<&ListArray> {
+    let lists = column.as_list_opt::<i32>().filter(|lists| lists.values().as_string_opt::<i32>().is_some());
+    lists.ok_or_else(|| Error::usage(format!("layers are {}, and should be lists of text", column.data_type())))
+}
+
+/// A column of floats.
+///
+/// # Errors
+/// When it holds something else.
+pub(super) fn floats<'a>(column: &'a ArrayRef, what: &str) -> Result<&'a Float64Array> {
+    column
+        .as_primitive_opt::<Float64Type>()
+        .ok_or_else(|| Error::usage(format!("{what} are {}, and should be floats", column.data_type())))
+}
+
+/// Column number `at`, if there is such a property and it is not absent.
+pub(super) fn column(columns: &Columns, at: Option<usize>) -> Option<&ArrayRef> {
+    columns.get(at?)?.as_ref()
+}
+
+/// The columns with these numbers.
+pub(super) fn columns(all: &Columns, chosen: &[usize]) -> Vec<Option<ArrayRef>> {
+    chosen.iter().map(|at| column(all, Some(*at)).cloned()).collect()
+}
+
+/// Some rows of a column.
+///
+/// # Errors
+/// When memory is short.
+pub(super) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef> {
+    take(column, rows, None).map_err(arrow)
+}
+
+/// Some rows of columns that may be absent.
+///
+/// # Errors
+/// As [`gather`].
+pub(super) fn gather_all(columns: Vec<Option<ArrayRef>>, rows: &UInt32Array) -> Result<Vec<Option<ArrayRef>>> {
+    columns.into_iter().map(|column| column.map(|column| gather(&column, rows)).transpose()).collect()
+}
+
+/// The column of one text in every row.
+pub(super) fn same(text: &str, rows: usize) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows)))
+}
+
+/// What Arrow has to say, as an error of ours.
+pub(super) fn arrow(error: ArrowError) -> Error {
+    Error::malformed(error.to_string()).caused_by(error)
+}
+
+/// The error for what the format cannot say.
+pub(super) fn lost(message: impl Into<String>) -> Error {
+    Error::new(Kind::WouldLose, message.into())
+}

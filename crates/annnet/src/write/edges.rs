@@ -1,0 +1,323 @@
+//! The table of edges, which goes to its file as edges come, and what is said of them elsewhere.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt32Array};
+use arrow_schema::DataType;
+use arrow_select::interleave::interleave;
+use isomorph_error::{Error, Result};
+use isomorph_model::{EdgeBatch, well_known};
+
+use super::WriteOptions;
+use super::columns::{arrow, column, columns, floats, gather, ids, keys, lost};
+use super::layers::LayerIds;
+use super::nodes::Nodes;
+use super::output::Output;
+use super::shape::Shape;
+use super::table::TableOut;
+use crate::layout::{Layout, column as name, file, word};
+
+/// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
+pub(super) const INTRA: &str = "intra";
+pub(super) const COUPLING: &str = "coupling";
+pub(super) const INTER: &str = "inter";
+/// The position of edges that have no column in the incidence matrix.
+const NO_COLUMN: i64 = -1;
+
+/// The tables of edges in the making.
+pub(super) struct Edges {
+    table: TableOut,
+    attributes: TableOut,
+    /// Layers of edges, in a graph that has some.
+    layers: Option<TableOut>,
+    coefficients: Option<TableOut>,
+    /// Columns of the incidence matrix.
+    pub columns: u64,
+}
+
+/// Rows of the table of edges.
+pub(super) struct Rows {
+    pub ids: ArrayRef,
+    /// Whether the rows are columns of the incidence matrix.
+    pub are_columns: bool,
+    pub weights: Option<ArrayRef>,
+    pub directed: Option<BooleanArray>,
+    pub kinds: StringArray,
+    /// Ends and their layers.
+    pub source: (Option<ArrayRef>, Option<Int64Array>),
+    pub target: (Option<ArrayRef>, Option<Int64Array>),
+    pub ml_kinds: Option<StringArray>,
+    /// The one layer of all members.
+    pub hyper_layers: Option<Int64Array>,
+    pub attributes: Vec<Option<ArrayRef>>,
+}
+
+/// Coefficients: rows of the edges, entities, their layers, values.
+#[derive(Default)]
+pub(super) struct Coefficients {
+    pub edges: Vec<u32>,
+    pub entities: Vec<u32>,
+    pub layers: Vec<Option<i64>>,
+    pub values: Vec<f64>,
+}
+
+impl Edges {
+    /// Begins the tables of edges.
+    ///
+    /// # Errors
+    /// When they cannot be created.
+    pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
+        let columns = [
+            (name::EDGE_ID, DataType::Utf8),
+            (name::COL_IDX, DataType::Int64),
+            (name::WEIGHT, DataType::Float64),
+            (name::DIRECTED, DataType::Boolean),
+            (name::KIND, DataType::Utf8),
+            (name::SOURCE, DataType::Utf8),
+            (name::TARGET, DataType::Utf8),
+            (name::SOURCE_LAYER, DataType::Int64),
+            (name::TARGET_LAYER, DataType::Int64),
+            (name::ML_KIND, DataType::Utf8),
+            (name::HYPER_LAYER, DataType::Int64),
+        ];
+        let own = shape.edge_columns.iter().map(|(name, data_type)| (name.as_str(), data_type.clone()));
+        let attributes: Vec<(&str, DataType)> = std::iter::once((name::EDGE_ID, DataType::Utf8)).chain(own).collect();
+        let layers = [(name::EDGE_ID, DataType::Utf8), (LAYER_1, DataType::Int64), (LAYER_2, DataType::Int64)];
+        let layers = (!shape.is_flat).then(|| TableOut::create(output, file::EDGE_LAYERS, &layers, options));
+        Ok(Edges {
+            table: TableOut::create(output, file::EDGES, &columns, options)?,
+            attributes: TableOut::create(output, Layout::V2.words().edge_table, &attributes, options)?,
+            layers: layers.transpose()?,
+            coefficients: None,
+            columns: 0,
+        })
+    }
+
+    /// Adds rows of any kind.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn push(&mut self, rows: Rows) -> Result<()> {
+        let count = rows.ids.len();
+        let positions = match rows.are_columns {
+            true => {
+                let start = self.columns as i64;
+                self.columns += count as u64;
+                Int64Array::from_iter_values(start..start + count as i64)
+            }
+            false => Int64Array::from_value(NO_COLUMN, count),
+        };
+        let array = |column: Option<Int64Array>| column.map(|column| Arc::new(column) as ArrayRef);
+        let mut attributes = vec![Some(Arc::clone(&rows.ids))];
+        attributes.extend(rows.attributes);
+        self.attributes.push(count, attributes)?;
+        let (source, source_layers) = rows.source;
+        let (target, target_layers) = rows.target;
+        self.table.push(
+            count,
+            vec![
+                Some(rows.ids),
+                Some(Arc::new(positions)),
+                rows.weights,
+                rows.directed.map(|directed| Arc::new(directed) as ArrayRef),
+                Some(Arc::new(rows.kinds)),
+                source,
+                target,
+                array(source_layers),
+                array(target_layers),
+                rows.ml_kinds.map(|kinds| Arc::new(kinds) as ArrayRef),
+                array(rows.hyper_layers),
+            ],
+        )
+    }
+
+    /// Adds the layers of edges: one, or those of both sides.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn push_layers(&mut self, ids: ArrayRef, first: Int64Array, second: Int64Array) -> Result<()> {
+        match &mut self.layers {
+            Some(table) => table.push(ids.len(), vec![Some(ids), Some(Arc::new(first)), Some(Arc::new(second))]),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds coefficients. The table is there only when there are some.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn push_coefficients(
+        &mut self,
+        ids: &dyn Array,
+        entities: &dyn Array,
+        found: Coefficients,
+        (output, options): (&Output<'_>, &WriteOptions),
+    ) -> Result<()> {
+        let columns = [
+            (name::EDGE_ID, DataType::Utf8),
+            (name::ENTITY_ID, DataType::Utf8),
+            (name::LAYER_ID, DataType::Int64),
+            (name::COEFFICIENT, DataType::Float64),
+        ];
+        if found.values.is_empty() {
+            return Ok(());
+        }
+        let table = match &mut self.coefficients {
+            Some(table) => table,
+            none => none.insert(TableOut::create(output, file::COEFFICIENTS, &columns, options)?),
+        };
+        table.push(
+            found.values.len(),
+            vec![
+                Some(gather(ids, &UInt32Array::from(found.edges))?),
+                Some(gather(entities, &UInt32Array::from(found.entities))?),
+                Some(Arc::new(Int64Array::from(found.layers))),
+                Some(Arc::new(Float64Array::from(found.values))),
+            ],
+        )
+    }
+
+    /// Adds edges with two ends.
+    ///
+    /// # Errors
+    /// When something is said of an edge that the format cannot say, or the tables cannot be written.
+    pub fn write(
+        &mut self,
+        batch: &EdgeBatch,
+        shape: &Shape,
+        nodes: &Nodes,
+        layers: &mut LayerIds,
+        files: (&Output<'_>, &WriteOptions),
+    ) -> Result<()> {
+        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("edges of annnet have ids"))?;
+        let own = ids(column_of_ids, "ids of edges")?;
+        let (sources, targets) = (keys(&batch.source)?, keys(&batch.target)?);
+        let ends = (ids(sources, "sources of edges")?, ids(targets, "targets of edges")?);
+        let mut of_ends = (None, None);
+        if let Some((source, target)) = &batch.layers {
+            let (source, target) = (End::of(source)?, End::of(target)?);
+            self.write_coefficients(own, ends, (&source, &target), layers, files)?;
+            if !shape.is_flat {
+                of_ends = (Some(source.layers(layers)?), Some(target.layers(layers)?));
+            }
+        }
+        let kinds =
+            (0..batch.rows).map(|row| if nodes.is_entity(own.value(row)) { word::NODE_EDGE } else { word::BINARY });
+        let kinds = StringArray::from_iter_values(kinds);
+        let ml_kinds = match &of_ends {
+            (Some(first), Some(second)) => {
+                let kind = |row: usize| match (
+                    first.value(row) == second.value(row),
+                    ends.0.value(row) == ends.1.value(row),
+                ) {
+                    (true, _) => INTRA,
+                    (false, true) => COUPLING,
+                    (false, false) => INTER,
+                };
+                self.push_layers(Arc::clone(column_of_ids), first.clone(), second.clone())?;
+                StringArray::from_iter_values((0..batch.rows).map(kind))
+            }
+            _ => StringArray::from_iter_values(std::iter::repeat_n(INTRA, batch.rows)),
+        };
+        self.push(Rows {
+            ids: Arc::clone(column_of_ids),
+            are_columns: true,
+            weights: column(&batch.properties, shape.edges.weight).cloned(),
+            directed: Some(directions(batch.directed.as_ref(), batch.rows)),
+            kinds,
+            source: (Some(Arc::clone(sources)), of_ends.0),
+            target: (Some(Arc::clone(targets)), of_ends.1),
+            ml_kinds: Some(ml_kinds),
+            hyper_layers: None,
+            attributes: columns(&batch.properties, &shape.edges.attributes),
+        })
+    }
+
+    fn write_coefficients(
+        &mut self,
+        own: &StringArray,
+        ends: (&StringArray, &StringArray),
+        (source, target): (&End<'_>, &End<'_>),
+        layers: &mut LayerIds,
+        files: (&Output<'_>, &WriteOptions),
+    ) -> Result<()> {
+        let (Some(first), Some(second)) = (source.coefficients, target.coefficients) else { return Ok(()) };
+        if first.null_count() == first.len() && second.null_count() == second.len() {
+            return Ok(());
+        }
+        let numbers = (source.layers(layers)?, target.layers(layers)?);
+        let (mut found, mut of_rows) = (Coefficients::default(), Vec::new());
+        for row in 0..own.len() {
+            match (first.is_valid(row), second.is_valid(row)) {
+                (false, false) => continue,
+                (true, true) => {}
+                _ => return Err(lost(format!("{:?} has a coefficient at one end only", own.value(row)))),
+            }
+            let layer = |numbers: &Int64Array| numbers.is_valid(row).then(|| numbers.value(row));
+            let mut add = |side: usize, layer: Option<i64>, value: f64| {
+                found.edges.push(row as u32);
+                found.entities.push(of_rows.len() as u32);
+                of_rows.push((side, row));
+                found.layers.push(layer);
+                found.values.push(value);
+            };
+            let (at, to) = (layer(&numbers.0), layer(&numbers.1));
+            add(0, at, first.value(row));
+            if ends.0.value(row) != ends.1.value(row) || at != to {
+                add(1, to, second.value(row));
+            } else if first.value(row).to_bits() != second.value(row).to_bits() {
+                // An entity has one coefficient in an edge, which is that of each of its roles.
+                return Err(lost(format!("the loop {:?} has two coefficients", own.value(row))));
+            }
+        }
+        let entities = interleave(&[ends.0, ends.1], &of_rows).map_err(arrow)?;
+        self.push_coefficients(own, &entities, found, files)
+    }
+
+    /// Ends the tables.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
+        for table in [Some(self.table), Some(self.attributes), self.layers, self.coefficients].into_iter().flatten() {
+            table.finish(output)?;
+        }
+        Ok(())
+    }
+}
+
+/// Columns of the layers of edges.
+const LAYER_1: &str = "layer_1_id";
+const LAYER_2: &str = "layer_2_id";
+
+/// What is said of the ends of one side.
+struct End<'a> {
+    layers: &'a ArrayRef,
+    coefficients: Option<&'a Float64Array>,
+}
+
+impl<'a> End<'a> {
+    fn of(column: &'a ArrayRef) -> Result<Self> {
+        let Some(both) = column.as_struct_opt() else { return Ok(End { layers: column, coefficients: None }) };
+        let missing = || Error::usage("what is said of ends is layer and coefficient");
+        let coefficients = both.column_by_name(well_known::COEFFICIENT).ok_or_else(missing)?;
+        Ok(End {
+            layers: both.column_by_name(word::LAYER).ok_or_else(missing)?,
+            coefficients: Some(floats(coefficients, "coefficients")?),
+        })
+    }
+
+    fn layers(&self, layers: &mut LayerIds) -> Result<Int64Array> {
+        layers.column(self.layers)
+    }
+}
+
+/// Directions without gaps: who states none is directed.
+pub(super) fn directions(stated: Option<&BooleanArray>, rows: usize) -> BooleanArray {
+    match stated {
+        Some(stated) if stated.null_count() == 0 => stated.clone(),
+        Some(stated) => stated.iter().map(|directed| Some(directed.unwrap_or(true))).collect(),
+        None => BooleanArray::from(vec![true; rows]),
+    }
+}

@@ -1,0 +1,81 @@
+//! JSON as the published library can read it everywhere.
+
+use std::fmt::Write;
+
+use isomorph_model::json::{push_string, value};
+
+/// JSON text in which everything beyond ASCII is escaped: the published library reads files in the encoding of the
+/// place where it runs. Beyond strings JSON has nothing but ASCII.
+pub(super) fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut units = [0; 2];
+    for c in text.chars() {
+        if c.is_ascii() {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut units) {
+            // Writing into a text does not fail.
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+/// A JSON string.
+pub(super) fn string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}
+
+/// Whether the published library would take an id for something else: it decodes what it has decoded until nothing is
+/// left to decode. What looks like JSON from its first sign is enough to be careful.
+pub(super) fn reads_as_something_else(id: &str) -> bool {
+    let trimmed = id.trim();
+    match trimmed.bytes().next() {
+        Some(b'[' | b'{' | b'"') => true,
+        Some(b'(') => trimmed.ends_with(')'),
+        _ => value(trimmed).is_ok(),
+    }
+}
+
+/// Appends a member of a hyperedge: a JSON string, or the longer form that names the layer.
+pub(super) fn push_member(out: &mut String, id: &str, layer: Option<&str>) {
+    let layer = match layer {
+        None if reads_as_something_else(id) => "[\"_\"]",
+        None => return push_string(out, id),
+        Some(layer) => layer,
+    };
+    out.push_str("{\"kind\": \"supra\", \"layer\": ");
+    out.push_str(layer);
+    out.push_str(", \"node\": ");
+    push_string(out, id);
+    out.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ascii_is_left() {
+        assert_eq!(ascii("{\"\u{fc}\": \"\u{1f600}\"}"), "{\"\\u00fc\": \"\\ud83d\\ude00\"}");
+    }
+
+    #[test]
+    fn ids_that_read_as_json_name_a_layer() {
+        let member = |id: &str| {
+            let mut out = String::new();
+            push_member(&mut out, id, None);
+            out.starts_with('{')
+        };
+        for id in ["1", " 1 ", "-2.5e3", "true", "null", "NaN", "Infinity", "-Infinity", "\"q\"", "[1]", "{}", "(1, 2)"]
+        {
+            assert!(member(id), "{id}");
+        }
+        for id in ["a", "", "1a", "None", "truely", "a (b)", "e5"] {
+            assert!(!member(id), "{id}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Numbers of layers.
+
+use std::collections::hash_map::Entry;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, Int64Array};
+use isomorph_error::Result;
+use isomorph_model::json::push_string;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::columns::lists;
+use super::json::ascii;
+use crate::layout::word;
+use crate::read::ids::IdMap;
+
+/// The number of the layer that stands for none in a flat graph.
+pub(super) const PLACEHOLDER: i64 = 0;
+
+/// All layers that something names, each with a number, in the order of first use.
+pub(super) struct LayerIds {
+    labels: Vec<Vec<String>>,
+    numbers: IdMap<i64>,
+}
+
+impl LayerIds {
+    /// No layer but the placeholder.
+    pub fn new() -> Self {
+        let labels = vec![word::NO_LAYER.to_owned()];
+        let numbers = IdMap::from_iter([(hash(labels.iter().map(String::as_str)), PLACEHOLDER)]);
+        LayerIds { labels: vec![labels], numbers }
+    }
+
+    /// The numbers of a column of layers; those of nulls are null.
+    ///
+    /// # Errors
+    /// When the column holds no lists of labels.
+    pub fn column(&mut self, column: &ArrayRef) -> Result<Int64Array> {
+        let lists = lists(column)?;
+        let labels = lists.values().as_string::<i32>();
+        let offsets = lists.value_offsets();
+        let numbers = (0..lists.len()).map(|row| {
+            if lists.is_null(row) {
+                return None;
+            }
+            let own = || {
+                (offsets[row] as usize..offsets[row + 1] as usize)
+                    .map(|at| if labels.is_valid(at) { labels.value(at) } else { word::NO_LAYER })
+            };
+            let next = self.labels.len() as i64;
+            Some(match self.numbers.entry(hash(own())) {
+                Entry::Occupied(entry) => *entry.get(),
+                Entry::Vacant(entry) => {
+                    self.labels.push(own().map(str::to_owned).collect());
+                    *entry.insert(next)
+                }
+            })
+        });
+        Ok(numbers.collect())
+    }
+
+    /// The labels of a layer.
+    pub fn labels(&self, number: i64) -> &[String] {
+        let at = usize::try_from(number).ok();
+        at.and_then(|at| self.labels.get(at)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// `layer_dict.json`.
+    pub fn to_json(&self) -> String {
+        let all: Vec<String> = self.labels.iter().map(|labels| list(labels)).collect();
+        ascii(&format!("{{\"layers\": [{}]}}", all.join(", ")))
+    }
+}
+
+/// A list of texts as JSON.
+pub(super) fn list<T: AsRef<str>>(texts: &[T]) -> String {
+    let mut out = String::from("[");
+    for (at, text) in texts.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        push_string(&mut out, text.as_ref());
+    }
+    out.push(']');
+    out
+}
+
+fn hash<'a>(labels: impl Iterator<Item = &'a str>) -> u128 {
+    let mut state = Xxh3::new();
+    for label in labels {
+        state.update(&(label.len() as u64).to_le_bytes());
+        state.update(label.as_bytes());
+    }
+    state.digest128()
+}

@@ -1,0 +1,247 @@
+//! Nodes, their attributes, and where they are placed.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Int64Array, StringArray, UInt32Array};
+use arrow_schema::DataType;
+use arrow_select::interleave::interleave;
+use isomorph_error::{Error, Result};
+use isomorph_model::NodeBatch;
+use isomorph_model::batch::MembershipBatch;
+use isomorph_storage::Reservation;
+
+use super::columns::{arrow, column, columns, gather, gather_all, ids, keys, lost, text};
+use super::layers::{LayerIds, PLACEHOLDER};
+use super::output::Output;
+use super::shape::Shape;
+use super::table::TableOut;
+use super::{NODE_WORDS, WriteOptions};
+use crate::layout::{column as name, file, word};
+use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
+
+/// Rows that are written at once.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// Nodes in the making.
+pub(super) struct Nodes {
+    is_flat: bool,
+    index: TableOut,
+    table: TableOut,
+    /// Of a graph with layers: the ids as they came, and the number of the first of each batch.
+    keys: Vec<ArrayRef>,
+    starts: Vec<u32>,
+    rows: IdMap<u32>,
+    is_entity: Vec<bool>,
+    /// Ids of edges that are entities.
+    entities: IdMap<()>,
+    placements: Vec<(u32, i64)>,
+    attributes: Option<TableOut>,
+    count: u64,
+    /// Entities, and nodes among them, as the manifest counts them: each in every layer.
+    pub counts: (u64, u64),
+    held: Reservation,
+}
+
+impl Nodes {
+    /// Begins the tables of nodes.
+    ///
+    /// # Errors
+    /// When they cannot be created.
+    pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
+        let index = [
+            (name::ENTITY_ID, DataType::Utf8),
+            (name::LAYER_ID, DataType::Int64),
+            (name::IDX, DataType::Int64),
+            (name::TYPE, DataType::Utf8),
+        ];
+        let own = shape.node_columns.iter().map(|(name, data_type)| (name.as_str(), data_type.clone()));
+        let table: Vec<(&str, DataType)> = std::iter::once((NODE_WORDS.node_id, DataType::Utf8)).chain(own).collect();
+        Ok(Nodes {
+            is_flat: shape.is_flat,
+            index: TableOut::create(output, file::ENTITY_INDEX, &index, options)?,
+            table: TableOut::create(output, NODE_WORDS.node_table, &table, options)?,
+            keys: Vec::new(),
+            starts: Vec::new(),
+            rows: IdMap::default(),
+            is_entity: Vec::new(),
+            entities: IdMap::default(),
+            placements: Vec::new(),
+            attributes: None,
+            count: 0,
+            counts: (0, 0),
+            held: options.budget.reserve(0)?,
+        })
+    }
+
+    /// Whether the edge with this id is an entity.
+    pub fn is_entity(&self, id: &str) -> bool {
+        !self.entities.is_empty() && self.entities.contains_key(&hashes::hash(id))
+    }
+
+    /// Adds nodes; returns their ids.
+    ///
+    /// # Errors
+    /// When an edge has attributes as a node, or tables cannot be written.
+    pub fn write<'b>(&mut self, batch: &'b NodeBatch, shape: &Shape) -> Result<&'b ArrayRef> {
+        let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes of annnet have ids"))?;
+        let own = ids(column_of_ids, "ids of nodes")?;
+        let attributes = columns(&batch.properties, &shape.node_attributes);
+        let marks =
+            column(&batch.properties, shape.entity).map(|marks| text(marks, "marks of entities")).transpose()?;
+        let is_entity = marks.filter(|marks| marks.null_count() < marks.len());
+        let entity = |row: usize| is_entity.is_some_and(|marks| marks.is_valid(row));
+        for row in (0..batch.rows).filter(|row| entity(*row)) {
+            if is_entity.is_some_and(|marks| marks.value(row) != word::EDGE) {
+                return Err(lost(format!("the node {:?} stands for something that is no edge", own.value(row))));
+            }
+            if attributes.iter().flatten().any(|column| column.is_valid(row)) {
+                return Err(lost(format!("{:?} has attributes as a node and is an edge", own.value(row))));
+            }
+            self.entities.insert(hashes::hash(own.value(row)), ());
+        }
+        let mut row_of_table: Vec<Option<ArrayRef>> = vec![Some(Arc::clone(column_of_ids))];
+        row_of_table.extend(attributes);
+        match is_entity {
+            None => self.table.push(batch.rows, row_of_table)?,
+            Some(_) => {
+                let rows: UInt32Array = (0..batch.rows as u32).filter(|row| !entity(*row as usize)).map(Some).collect();
+                self.table.push(rows.len(), gather_all(row_of_table, &rows)?)?;
+            }
+        }
+        if self.is_flat {
+            let types = (0..batch.rows).map(|row| Some(if entity(row) { word::EDGE_ENTITY } else { word::NODE }));
+            let layers = Int64Array::from_value(PLACEHOLDER, batch.rows);
+            self.push_index(Arc::clone(column_of_ids), layers, types.collect())?;
+        } else {
+            self.held.grow(column_of_ids.get_array_memory_size() as u64 + batch.rows as u64 * (ENTRY_BYTES + 1))?;
+            let start = u32::try_from(self.count).map_err(|_| lost("annnet graphs have less than 2^32 nodes here"))?;
+            self.starts.push(start);
+            for row in 0..batch.rows {
+                self.rows.insert(hashes::hash(own.value(row)), start + row as u32);
+                self.is_entity.push(entity(row));
+            }
+            self.keys.push(Arc::clone(column_of_ids));
+        }
+        self.count += batch.rows as u64;
+        Ok(column_of_ids)
+    }
+
+    fn push_index(&mut self, ids: ArrayRef, layers: Int64Array, types: StringArray) -> Result<()> {
+        let rows = ids.len();
+        let start = self.counts.0 as i64;
+        let positions = Int64Array::from_iter_values(start..start + rows as i64);
+        self.counts.0 += rows as u64;
+        self.counts.1 += types.iter().flatten().filter(|own| *own == word::NODE).count() as u64;
+        self.index.push(rows, vec![Some(ids), Some(Arc::new(layers)), Some(Arc::new(positions)), Some(Arc::new(types))])
+    }
+
+    /// Adds placements of nodes in layers, with what is said of them.
+    ///
+    /// # Errors
+    /// When a node is not there, or a table cannot be written.
+    pub fn place(
+        &mut self,
+        batch: &MembershipBatch,
+        layers: &mut LayerIds,
+        (output, options): (&Output<'_>, &WriteOptions),
+    ) -> Result<()> {
+        let members = ids(keys(&batch.member)?, "ids of placed nodes")?;
+        let numbers = layers.column(keys(&batch.group)?)?;
+        self.held.grow(members.len() as u64 * 16)?;
+        for row in 0..members.len() {
+            let id = members.value(row);
+            let node = self.rows.get(&hashes::hash(id)).copied();
+            let node = node.ok_or_else(|| Error::malformed(format!("{id:?} is placed in a layer and is no node")))?;
+            if numbers.is_null(row) {
+                return Err(Error::malformed(format!("{id:?} is placed in no layer")));
+            }
+            self.placements.push((node, numbers.value(row)));
+        }
+        let Some(texts) = column(&batch.properties, Some(0)) else { return Ok(()) };
+        let rows: UInt32Array = (0..texts.len() as u32).filter(|row| texts.is_valid(*row as usize)).map(Some).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let columns = [
+            (NODE_WORDS.node_id, DataType::Utf8),
+            (name::LAYER_ID, DataType::Int64),
+            (name::ATTRIBUTES, DataType::Utf8),
+        ];
+        let table = match &mut self.attributes {
+            Some(table) => table,
+            none => none.insert(TableOut::create(output, NODE_WORDS.node_layer_attributes, &columns, options)?),
+        };
+        let of = [gather(members, &rows)?, gather(&numbers, &rows)?, gather(texts, &rows)?];
+        table.push(rows.len(), of.into_iter().map(Some).collect())
+    }
+
+    /// All placements are known: writes the index of a graph with layers.
+    ///
+    /// # Errors
+    /// When a node has no place, or a table cannot be written.
+    pub fn settle(&mut self, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
+        if self.is_flat {
+            return Ok(());
+        }
+        // The order of the nodes is that of their first placements. Where it is not, each has its own side by side.
+        let mut placements = std::mem::take(&mut self.placements);
+        if !firsts_ascend(&placements) {
+            placements.sort_by_key(|(node, _)| *node);
+        }
+        let mut placed = vec![false; self.is_entity.len()];
+        for (node, _) in &placements {
+            placed[*node as usize] = true;
+        }
+        if placed.contains(&false) {
+            return Err(lost("a node of a graph with layers is in none of them"));
+        }
+        let columns = [(NODE_WORDS.node_id, DataType::Utf8), (name::LAYER_ID, DataType::Int64)];
+        let mut presence = TableOut::create(output, NODE_WORDS.presence, &columns, options)?;
+        for some in placements.chunks(BATCH_ROWS) {
+            let ids = self.ids_of(some.iter().map(|(node, _)| *node))?;
+            let layers = Int64Array::from_iter_values(some.iter().map(|(_, layer)| *layer));
+            let is_entity = |node: u32| self.is_entity.get(node as usize).copied().unwrap_or_default();
+            let of_nodes: UInt32Array =
+                (0..some.len() as u32).filter(|at| !is_entity(some[*at as usize].0)).map(Some).collect();
+            presence.push(of_nodes.len(), vec![Some(gather(&ids, &of_nodes)?), Some(gather(&layers, &of_nodes)?)])?;
+            let types =
+                some.iter().map(|(node, _)| Some(if is_entity(*node) { word::EDGE_ENTITY } else { word::NODE }));
+            let types = types.collect();
+            self.push_index(ids, layers, types)?;
+        }
+        self.keys.clear();
+        self.rows.clear();
+        presence.finish(output)
+    }
+
+    fn ids_of(&self, nodes: impl Iterator<Item = u32>) -> Result<ArrayRef> {
+        let arrays: Vec<&dyn Array> = self.keys.iter().map(AsRef::as_ref).collect();
+        let places: Vec<(usize, usize)> = nodes
+            .map(|node| {
+                let batch = self.starts.partition_point(|start| *start <= node).saturating_sub(1);
+                (batch, (node - self.starts.get(batch).copied().unwrap_or_default()) as usize)
+            })
+            .collect();
+        interleave(&arrays, &places).map_err(arrow)
+    }
+
+    /// Ends the tables.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
+        self.index.finish(output)?;
+        self.table.finish(output)?;
+        self.attributes.map_or(Ok(()), |table| table.finish(output))
+    }
+}
+
+/// Whether nodes are placed for the first time in their own order.
+fn firsts_ascend(placements: &[(u32, i64)]) -> bool {
+    let mut next = 0;
+    placements.iter().all(|(node, _)| {
+        let known = *node <= next;
+        next += u32::from(*node == next);
+        known
+    })
+}

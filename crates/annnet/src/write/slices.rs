@@ -1,0 +1,153 @@
+//! Slices and who is in them.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array};
+use arrow_schema::DataType;
+use isomorph_error::Result;
+use isomorph_model::batch::{GroupBatch, MembershipBatch};
+use isomorph_model::schema::Owner;
+use isomorph_storage::Reservation;
+
+use super::columns::{column, columns, floats, gather, gather_all, ids, keys, same};
+use super::output::Output;
+use super::shape::Shape;
+use super::table::TableOut;
+use super::{NODE_WORDS, WriteOptions};
+use crate::layout::{column as name, file, word};
+use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
+
+/// The tables of slices in the making.
+pub(super) struct Slices {
+    /// Ids in their order.
+    pub names: Vec<String>,
+    registry: TableOut,
+    attributes: TableOut,
+    pairs: TableOut,
+    nodes: TableOut,
+    edges: TableOut,
+    /// Weights of edges in slices that hold everything, and so list them when they come.
+    weights: IdMap<f64>,
+    held: Reservation,
+}
+
+impl Slices {
+    /// Begins the tables of slices.
+    ///
+    /// # Errors
+    /// When they cannot be created.
+    pub fn new(output: &Output<'_>, shape: &Shape, options: &WriteOptions) -> Result<Self> {
+        let text = |name| (name, DataType::Utf8);
+        let with = |own: Vec<(&'static str, DataType)>, more: &[(String, DataType)], path| {
+            let mut columns: Vec<(&str, DataType)> = own;
+            columns.extend(more.iter().map(|(name, data_type)| (name.as_str(), data_type.clone())));
+            TableOut::create(output, path, &columns, options)
+        };
+        let weight = (name::WEIGHT, DataType::Float64);
+        let node = vec![text(name::SLICE_ID), text(NODE_WORDS.node_id), (NODE_WORDS.node_layer_id, DataType::Int64)];
+        let edge = vec![text(name::SLICE_ID), text(name::EDGE_ID), weight];
+        Ok(Slices {
+            names: Vec::new(),
+            registry: with(vec![text(name::SLICE_ID)], &[], file::REGISTRY)?,
+            attributes: with(vec![text(name::SLICE_ID)], &shape.slice_columns, file::SLICE_ATTRIBUTES)?,
+            pairs: with(edge.clone(), &shape.pair_columns, file::EDGE_SLICE_ATTRIBUTES)?,
+            nodes: with(node, &[], NODE_WORDS.memberships)?,
+            edges: with(edge, &[], file::EDGE_MEMBERSHIPS)?,
+            weights: IdMap::default(),
+            held: options.budget.reserve(0)?,
+        })
+    }
+
+    /// Adds slices with their attributes.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write(&mut self, batch: &GroupBatch) -> Result<()> {
+        let own = ids(&batch.keys, "ids of slices")?;
+        self.names.extend(own.iter().flatten().map(str::to_owned));
+        let mut columns: Vec<Option<ArrayRef>> = vec![Some(Arc::clone(&batch.keys))];
+        columns.extend(batch.properties.iter().cloned());
+        let rows = rows_with(columns.get(1..).unwrap_or_default(), own.len());
+        self.attributes.push(rows.len(), gather_all(columns, &rows)?)
+    }
+
+    /// Lists nodes in the slices of everything.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn list_nodes(&mut self, ids: &ArrayRef, all: &[String]) -> Result<()> {
+        for slice in all {
+            self.nodes.push(ids.len(), vec![Some(same(slice, ids.len())), Some(Arc::clone(ids)), None])?;
+        }
+        Ok(())
+    }
+
+    /// Lists edges in the slices of everything.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn list_edges(&mut self, ids: &ArrayRef, own: &StringArray, all: &[String]) -> Result<()> {
+        for slice in all {
+            let weight = |id: Option<&str>| self.weights.get(&hashes::hash_pair(slice, id?)).copied();
+            let weights: Option<ArrayRef> = match self.weights.is_empty() {
+                true => None,
+                false => Some(Arc::new(own.iter().map(weight).collect::<Float64Array>())),
+            };
+            self.edges.push(ids.len(), vec![Some(same(slice, ids.len())), Some(Arc::clone(ids)), weights])?;
+        }
+        Ok(())
+    }
+
+    /// Adds memberships of nodes or edges. Those in slices of everything add what they say of it.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn add(&mut self, batch: &MembershipBatch, shape: &Shape) -> Result<()> {
+        let Some((of, valued)) = shape.pairs.get(batch.table) else { return Ok(()) };
+        let (groups, members) = (keys(&batch.group)?, keys(&batch.member)?);
+        let (slices, own) = (ids(groups, "slices of members")?, ids(members, "members of slices")?);
+        let listed = |row: usize| shape.all.iter().any(|all| all == slices.value(row));
+        let others: UInt32Array = (0..own.len() as u32).filter(|row| !listed(*row as usize)).map(Some).collect();
+        let both = [gather(groups, &others)?, gather(members, &others)?].map(Some);
+        if matches!(of, Owner::Nodes(_)) {
+            return self.nodes.push(others.len(), both.into_iter().chain([None]).collect());
+        }
+        let weights = column(&batch.properties, valued.weight);
+        if let Some(weights) = weights {
+            let weights = floats(weights, "weights of edges in slices")?;
+            for row in (0..own.len()).filter(|row| weights.is_valid(*row) && listed(*row)) {
+                self.held.grow(ENTRY_BYTES)?;
+                self.weights.insert(hashes::hash_pair(slices.value(row), own.value(row)), weights.value(row));
+            }
+        }
+        let of_others = weights.map(|weights| gather(weights, &others)).transpose()?;
+        self.edges.push(others.len(), both.into_iter().chain([of_others]).collect())?;
+        let mut said: Vec<Option<ArrayRef>> = vec![weights.cloned()];
+        said.extend(columns(&batch.properties, &valued.attributes));
+        let rows = rows_with(&said, own.len());
+        let columns = [groups, members].map(|column| Some(Arc::clone(column))).into_iter().chain(said).collect();
+        self.pairs.push(rows.len(), gather_all(columns, &rows)?)
+    }
+
+    /// Ends the tables. The slice `default` is always there.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn finish(mut self, output: &mut Output<'_>) -> Result<Vec<String>> {
+        if !self.names.iter().any(|name| name == word::DEFAULT) {
+            self.names.push(word::DEFAULT.to_owned());
+        }
+        let names: ArrayRef = Arc::new(StringArray::from_iter_values(&self.names));
+        self.registry.push(names.len(), vec![Some(names)])?;
+        for table in [self.registry, self.attributes, self.pairs, self.nodes, self.edges] {
+            table.finish(output)?;
+        }
+        Ok(self.names)
+    }
+}
+
+/// The rows in which some column says something.
+pub(super) fn rows_with(columns: &[Option<ArrayRef>], rows: usize) -> UInt32Array {
+    let said = |row: usize| columns.iter().flatten().any(|column| column.is_valid(row));
+    (0..rows as u32).filter(|row| said(*row as usize)).map(Some).collect()
+}

@@ -1,0 +1,102 @@
+//! One table in the making: rows come in any pieces and go out in equal ones, so that its bytes do not depend on how
+//! they came.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use isomorph_error::{Error, Place, Result};
+use isomorph_tables::{Encoding, TableWriter};
+
+use super::WriteOptions;
+use super::output::{Member, Output};
+
+/// Rows of a piece.
+const PIECE_ROWS: usize = 1 << 16;
+/// Rows of a row group: as many as the published library writes, about.
+const ROW_GROUP_ROWS: usize = 1 << 17;
+
+/// A table in the making.
+pub(super) struct TableOut {
+    name: String,
+    schema: SchemaRef,
+    writer: TableWriter<Member>,
+    pending: Vec<RecordBatch>,
+    rows: usize,
+}
+
+impl TableOut {
+    /// Begins the table `name`. Every column may have nulls, as in the published files.
+    ///
+    /// # Errors
+    /// When it cannot be created, or a type cannot be written.
+    pub fn create(
+        output: &Output<'_>,
+        name: &str,
+        columns: &[(&str, DataType)],
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let fields = columns.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let table = isomorph_tables::WriteOptions {
+            compression: options.compression,
+            row_group_rows: ROW_GROUP_ROWS,
+            ..isomorph_tables::WriteOptions::default()
+        };
+        let writer = TableWriter::create(output.create(name)?, Encoding::Parquet, &schema, &table)
+            .map_err(|error| error.at(Place::file(name)))?;
+        Ok(TableOut { name: name.to_owned(), schema, writer, pending: Vec::new(), rows: 0 })
+    }
+
+    /// Adds rows; a column that is not there is null throughout.
+    ///
+    /// # Errors
+    /// When the columns are not those of the table, or cannot be written.
+    pub fn push(&mut self, rows: usize, columns: Vec<Option<ArrayRef>>) -> Result<()> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let fields = self.schema.fields().iter().zip(columns);
+        let columns = fields.map(|(field, column)| column.unwrap_or_else(|| new_null_array(field.data_type(), rows)));
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns.collect(), &options)
+            .map_err(|error| self.arrow(error))?;
+        while self.rows + batch.num_rows() >= PIECE_ROWS {
+            let missing = PIECE_ROWS - self.rows;
+            let rest = batch.slice(missing, batch.num_rows() - missing);
+            self.pending.push(batch.slice(0, missing));
+            self.flush()?;
+            batch = rest;
+        }
+        if batch.num_rows() > 0 {
+            self.rows += batch.num_rows();
+            self.pending.push(batch);
+        }
+        Ok(())
+    }
+
+    fn arrow(&self, error: arrow_schema::ArrowError) -> Error {
+        Error::usage(error.to_string()).at(Place::file(&self.name)).caused_by(error)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        // Always copied: a slice would keep the whole batch that it was cut from in memory.
+        let piece = concat_batches(&self.schema, &self.pending).map_err(|error| self.arrow(error))?;
+        self.pending.clear();
+        self.rows = 0;
+        self.writer.write(&piece).map_err(|error| error.at(Place::file(&self.name)))
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self, output: &mut Output<'_>) -> Result<()> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
+        let (file, _) = self.writer.finish().map_err(|error| error.at(Place::file(&self.name)))?;
+        output.finish(&self.name, file)
+    }
+}

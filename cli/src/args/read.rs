@@ -148,6 +148,7 @@ impl OpenArgs {
                 keep_edge_id: self.keep_edge_id,
                 budget: resources.budget.clone(),
                 scratch: Some(resources.scratch.clone()),
+                threads: resources.threads,
                 ..nock::OpenOptions::default()
             },
             annnet: annnet::OpenOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()) },

@@ -163,7 +163,10 @@ pub fn counts(table: &Table) -> (u64, u64) {
 fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
     let mut options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
     options.nock.budget = resources.budget.clone();
+    options.nock.threads = resources.threads;
     options.nock.scratch = Some(resources.scratch.clone());
+    options.annnet.budget = resources.budget.clone();
+    options.annnet.scratch = Some(resources.scratch.clone());
     options.showing(mapping.kept())
 }
 

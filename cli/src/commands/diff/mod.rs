@@ -112,7 +112,10 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     let mut options = OpenOptions { carry: args.carry, ..OpenOptions::default() };
     options.graphar.key_row = args.key.is_some();
     options.nock.budget = resources.budget.clone();
+    options.nock.threads = resources.threads;
     options.nock.scratch = Some(resources.scratch.clone());
+    options.annnet.budget = resources.budget.clone();
+    options.annnet.scratch = Some(resources.scratch.clone());
     options.annnet.budget = resources.budget.clone();
     options.annnet.scratch = Some(resources.scratch.clone());
     Opened::open(&Location::parse(path)?, &options)

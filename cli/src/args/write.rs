@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, WriteOptions};
+use isomorph::convert::{Format, Typing, WriteOptions};
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
 use isomorph::formats::{annnet, graphar, nock};
@@ -42,6 +42,15 @@ pub struct TargetArgs {
     /// GraphAr: name of the graph, instead of its own
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// NOCK → GraphAr: a column for each member of props, or one column of JSON
+    #[arg(long, value_name = "HOW", value_parser = ["columns", "json"], default_value = "columns", hide_default_value = true)]
+    pub props: String,
+    /// NOCK → GraphAr: labels as labels, or as a property
+    #[arg(long, value_name = "HOW", value_parser = ["files", "property"], default_value = "files", hide_default_value = true)]
+    pub labels: String,
+    /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column
+    #[arg(long, value_name = "HOW", value_parser = ["types", "column"], default_value = "types", hide_default_value = true)]
+    pub relations: String,
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
@@ -81,6 +90,21 @@ impl TargetArgs {
         epoch::or_environment(self.epoch)
     }
 
+    /// How a graph without a schema is typed.
+    pub fn typing(&self) -> Typing {
+        let mut typing = Typing::default();
+        if self.props != "columns" {
+            typing.columns = 0;
+        }
+        if self.labels != "files" {
+            typing.labels = 0;
+        }
+        if self.relations != "types" {
+            typing.relations = 0;
+        }
+        typing
+    }
+
     /// How `to` is laid out at a place called `destination`. `returns` says that the graph comes back to its own format.
     ///
     /// # Errors
@@ -93,6 +117,9 @@ impl TargetArgs {
             ("--groups", Format::GraphAr, self.groups.is_some()),
             ("--name", Format::GraphAr, self.name.is_some()),
             ("--keep-layout", Format::GraphAr, self.keep_layout),
+            ("--props", Format::GraphAr, self.props != "columns"),
+            ("--labels", Format::GraphAr, self.labels != "files"),
+            ("--relations", Format::GraphAr, self.relations != "types"),
             ("--partitions", Format::Nock, self.partitions.is_some()),
             ("--dialect", Format::Nock, self.dialect.is_some()),
             ("--truth-double", Format::Nock, self.truth_double),

@@ -152,3 +152,21 @@ fn a_layout_that_the_published_library_cannot_use_is_warned_of_before_it_is_writ
     assert!(convert("131072").err.contains("GAR-META-CHUNK-LARGE"));
     assert_eq!(convert("131071").err, "");
 }
+
+#[test]
+fn flags_choose_what_becomes_a_column_a_label_or_a_type() {
+    let home = Home::with_people();
+    for (name, flags, shown, hidden) in [
+        ("props", &["--props", "json"][..], "props json", "born"),
+        ("labels", &["--labels", "property"], "labels list<string> = the labels", "2 labels"),
+        ("relations", &["--relations", "column"], "predicate string = rel_name", "edge type knows"),
+    ] {
+        let done = home.run(&[&["convert", "people.csv", name, "--to", "graphar"], flags].concat()).exits(0);
+        assert!(done.out.contains(shown) && !done.out.contains(hidden), "{name}: {}", done.out);
+        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+        home.run(&["diff", "people.csv", name, "--exact"]).exits(0);
+        home.run(&["validate", name, "--carry", "ignore"]).exits(0);
+    }
+    let done = home.run(&["convert", "people.csv", "x.parq", "--props", "json"]).exits(2);
+    assert!(done.err.contains("--props is for writing GraphAr"), "{}", done.err);
+}

@@ -46,6 +46,25 @@ impl OpenOptions {
     }
 }
 
+/// Up to how many members, labels and relations of a graph without a schema become columns, labels and edge types where the
+/// target declares them. What are more lie in one column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Typing {
+    /// Members that have a column each; else one column of JSON objects.
+    pub columns: usize,
+    /// Labels that are labels; else a property that is a set of text.
+    pub labels: usize,
+    /// Relations that are edge types; else one edge type with the relation in a column.
+    pub relations: usize,
+}
+
+impl Default for Typing {
+    /// A thousand of each.
+    fn default() -> Self {
+        Typing { columns: 1_000, labels: 1_000, relations: 1_000 }
+    }
+}
+
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -110,6 +129,8 @@ pub struct ConvertOptions {
     /// The time that files and directories get, and that annnet files name, instead of the clock's. Nothing else that is
     /// written depends on a clock.
     pub epoch: Option<SystemTime>,
+    /// How a graph without a schema is typed.
+    pub typing: Typing,
     /// Layout.
     pub write: WriteOptions,
 }

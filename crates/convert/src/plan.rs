@@ -13,12 +13,12 @@ use serde::Serialize;
 use crate::digests::{Digested, Resources};
 use crate::mapping::{Bundling, EdgeColumns, Mapping, Reification, Slot, Step};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, graph_name};
+use crate::options::{ConvertOptions, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
-use crate::survey::{MOST_LABELS, MOST_RELATIONS, Survey};
+use crate::survey::Survey;
 
 /// What is carried where files do not declare all that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
@@ -122,11 +122,11 @@ impl Plan {
                 plan.mapping.steps.push(Step::Bundle(Box::new(bundling)));
             }
             (Shape::Bundled, Shape::Typed) => {
-                let (survey, digested) = survey(opened, resources, progress)?;
+                let (survey, digested) = survey(opened, options.typing, resources, progress)?;
                 plan.passes.push("survey");
                 plan.digested = Some(digested);
-                let bundling = Bundling::surveyed(graph, &survey, &to.name_rules())?;
-                plan.describe_shredding(&bundling, &survey);
+                let bundling = Bundling::surveyed(graph, &survey, options.typing, &to.name_rules())?;
+                plan.describe_shredding(&bundling);
                 plan.target = bundling.typed.clone();
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
@@ -257,7 +257,7 @@ impl Plan {
         }
     }
 
-    fn describe_shredding(&mut self, bundling: &Bundling, survey: &Survey) {
+    fn describe_shredding(&mut self, bundling: &Bundling) {
         let typed = &bundling.typed;
         for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
             let key = ty.key.name.as_deref().unwrap_or("id");
@@ -267,7 +267,7 @@ impl Plan {
             }
             push_columns(&mut text, &ty.properties, &slots.properties);
             if slots.properties.contains(&Slot::Labels) {
-                text.push_str(&format!(" = more than {MOST_LABELS} labels"));
+                text.push_str(" = the labels");
             }
             self.line("nodes", text);
         }
@@ -278,13 +278,13 @@ impl Plan {
             }
             push_columns(&mut text, &ty.properties, &slots.properties);
             match slots.properties.contains(&Slot::Relation) {
-                true => self.line(format!("more than {MOST_RELATIONS} rel_names"), format!("{text} = rel_name")),
+                true => self.line("all rel_names", format!("{text} = rel_name")),
                 false => self.line(format!("rel_name {:?}", slots.relation), text),
             }
             self.sorts.push(ty.relation.fixed().unwrap_or_default().to_owned());
         }
-        let mixed = survey.nodes.members.values().chain(survey.edges().flat_map(|found| found.members.values()));
-        let mixed = mixed.filter(|kinds| kinds.is_mixed()).count();
+        let properties = typed.nodes.iter().map(|ty| &ty.properties).chain(typed.edges.iter().map(|ty| &ty.properties));
+        let mixed = properties.flatten().filter(|property| property.kind == ValueKind::Json).count();
         if mixed > 0 {
             self.carried
                 .push(format!("{} of JSON text, whose values do not agree on a type", counted(mixed, "column")));
@@ -355,21 +355,26 @@ fn json_says(property: &Property) -> bool {
 }
 
 /// One pass over a source without a schema: what is in it, and its digests.
-fn survey(opened: &Opened, resources: &Resources, progress: &dyn Progress) -> Result<(Survey, Digested)> {
+fn survey(
+    opened: &Opened,
+    typing: Typing,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Survey, Digested)> {
     let source = Arc::clone(&opened.graph);
     let running = Running::new(source.as_ref(), resources)?;
     let graph = source.graph();
     // Edges that name rows need the keys of all nodes.
     let by_row = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let passes: &[Tables] = if by_row { &[Tables::AllNodes, Tables::AllEdges] } else { &[Tables::All] };
-    let mut survey = Survey::default();
+    let mut survey = Survey::new(typing);
     for tables in passes {
         let parts = source.scan(&Request::of(*tables))?;
         progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
         let states = parallel::fold(
             &parts,
             resources.threads,
-            || (Survey::default(), State::default()),
+            || (Survey::new(typing), State::default()),
             |(survey, state), _, batch| {
                 progress.advance(batch.rows() as u64)?;
                 survey.see(graph, &batch)?;

@@ -10,6 +10,8 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{Batch, EdgeBatch, Graph, NodeBatch, Property, ValueKind, well_known};
 
+use crate::options::Typing;
+
 /// Which sorts of JSON values a member has, and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Kinds {
@@ -89,11 +91,6 @@ impl Kinds {
     pub fn is_always_false(&self, rows: u64) -> bool {
         self.bits == Kinds::FALSE && self.count == rows
     }
-
-    /// Whether the values do not agree and stay JSON.
-    pub fn is_mixed(&self) -> bool {
-        self.property("").kind == ValueKind::Json
-    }
 }
 
 /// What was found in one kind of rows.
@@ -111,12 +108,6 @@ pub struct Found {
     pub columns: BTreeSet<usize>,
 }
 
-/// Above so many relations there is one edge type with the relation in a column.
-pub const MOST_RELATIONS: usize = 1_000;
-
-/// Above so many labels they are a property.
-pub const MOST_LABELS: usize = 1_000;
-
 /// What a survey found.
 #[derive(Debug, Clone, Default)]
 pub struct Survey {
@@ -124,12 +115,13 @@ pub struct Survey {
     pub nodes: Found,
     /// In the edges of each relation.
     pub relations: BTreeMap<String, Found>,
-    /// In all edges, where there are more than [`MOST_RELATIONS`]; then `relations` is empty.
+    /// In all edges, where there are more than have types; then `relations` is empty.
     pub all_edges: Option<Found>,
     /// Labels in use.
     pub labels: BTreeSet<String>,
-    /// There are more than [`MOST_LABELS`]; then `labels` is empty.
+    /// There are more than stay labels; then `labels` is empty.
     pub many_labels: bool,
+    typing: Typing,
 }
 
 impl Found {
@@ -182,6 +174,11 @@ fn is_one(column: &ArrayRef, row: usize) -> bool {
 }
 
 impl Survey {
+    /// Nothing seen yet.
+    pub fn new(typing: Typing) -> Self {
+        Survey { typing, ..Survey::default() }
+    }
+
     /// Adds what another thread has found.
     pub fn merge(&mut self, other: Survey) {
         self.nodes.merge(other.nodes);
@@ -203,11 +200,11 @@ impl Survey {
 
     /// Keeps memory bounded: whoever has very many relations or labels gets no type for each.
     fn fold(&mut self) {
-        if self.all_edges.is_some() || self.relations.len() > MOST_RELATIONS {
+        if self.all_edges.is_some() || self.relations.len() > self.typing.relations {
             let all = self.all_edges.get_or_insert_default();
             std::mem::take(&mut self.relations).into_values().for_each(|found| all.merge(found));
         }
-        if self.many_labels || self.labels.len() > MOST_LABELS {
+        if self.many_labels || self.labels.len() > self.typing.labels {
             self.many_labels = true;
             self.labels.clear();
         }

@@ -27,6 +27,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         no_verify: args.no_verify,
         replace: args.replace,
         epoch: args.target.epoch()?,
+        typing: args.target.typing(),
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;

@@ -10,10 +10,8 @@ use isomorph_model::{
 };
 
 use super::{Bundling, EdgeSlots, Names, NodeSlots, Slot};
+use crate::options::Typing;
 use crate::survey::{Found, Kinds, Survey};
-
-/// Above so many member names, or labels, the members stay together in one JSON column.
-pub const MOST_COLUMNS: usize = 1_000;
 
 /// The one edge type, where there are too many relations for a type each.
 const EDGE: &str = "edge";
@@ -36,11 +34,13 @@ impl Bundling {
     /// The typing of a bundled graph: one node type, one edge type for each relation, one column for each member whose
     /// values agree, JSON text for the others.
     ///
-    /// Beyond 1,000 relations there is one edge type with the relation in a column, beyond 1,000 labels a property.
+    /// Beyond so many relations as `typing` says there is one edge type with the relation in a column, beyond so many labels a
+    /// property, beyond so many members one column of JSON.
     ///
     /// # Errors
     /// When the graph is no bundled one.
-    pub fn surveyed(bundled: &Graph, survey: &Survey, rules: &NameRules) -> Result<Self> {
+    pub fn surveyed(bundled: &Graph, survey: &Survey, typing: Typing, rules: &NameRules) -> Result<Self> {
+        let most = typing.columns;
         let ([node], [edge]) = (bundled.nodes.as_slice(), bundled.edges.as_slice()) else {
             return Err(Error::usage("only one table of nodes and one of edges can be typed"));
         };
@@ -60,7 +60,7 @@ impl Bundling {
                 .collect();
         }
         let mut names = Names::reserving([rules.key]).reserving_prefix(rules.reserved_prefix);
-        let (mut properties, mut slots) = columns(&node.properties, &survey.nodes, rules, &mut names);
+        let (mut properties, mut slots) = columns(&node.properties, &survey.nodes, most, rules, &mut names);
         if survey.many_labels {
             let name = names.give(well_known::LABELS, rules.legal);
             properties.push(Property::new(name, list_of(DataType::Utf8)).with_cardinality(Cardinality::Set));
@@ -71,7 +71,7 @@ impl Bundling {
         let nodes = vec![NodeSlots { label: None, prefix: String::new(), labels, properties: slots }];
         let mut edges = Vec::new();
         if let Some(found) = &survey.all_edges {
-            let (mut ty, mut slots, mut names) = edge_type(EDGE, "", &edge.properties, found, rules);
+            let (mut ty, mut slots, mut names) = edge_type(EDGE, "", &edge.properties, found, most, rules);
             ty.properties.push(Property::new(names.give(PREDICATE, rules.legal), DataType::Utf8).required());
             slots.properties.push(Slot::Relation);
             typed.edges.push(ty);
@@ -80,7 +80,7 @@ impl Bundling {
         let given = give_all(survey.relations.keys(), &mut Names::default(), rules);
         for (relation, found) in &survey.relations {
             let name = given.get(relation).map(String::as_str).unwrap_or_default();
-            let (ty, slots, _) = edge_type(name, relation, &edge.properties, found, rules);
+            let (ty, slots, _) = edge_type(name, relation, &edge.properties, found, most, rules);
             typed.edges.push(ty);
             edges.push(slots);
         }
@@ -94,6 +94,7 @@ fn edge_type(
     relation: &str,
     bundled: &[Property],
     found: &Found,
+    most: usize,
     rules: &NameRules,
 ) -> (EdgeType, EdgeSlots, Names) {
     let mut ty = EdgeType::new(0, name, 0);
@@ -107,13 +108,19 @@ fn edge_type(
         ty.direction = Direction::Undirected;
     }
     let mut names = Names::default().reserving_prefix(rules.reserved_prefix);
-    let (properties, slots) = columns(bundled, &found, rules, &mut names);
+    let (properties, slots) = columns(bundled, &found, most, rules, &mut names);
     ty.properties = properties;
     (ty, EdgeSlots { relation: relation.to_owned(), directed, properties: slots }, names)
 }
 
-/// The columns of a type, and where each comes from.
-fn columns(bundled: &[Property], found: &Found, rules: &NameRules, names: &mut Names) -> (Vec<Property>, Vec<Slot>) {
+/// The columns of a type, and where each comes from; `most` members have one of their own.
+fn columns(
+    bundled: &[Property],
+    found: &Found,
+    most: usize,
+    rules: &NameRules,
+    names: &mut Names,
+) -> (Vec<Property>, Vec<Slot>) {
     let mut properties = Vec::new();
     let mut slots = Vec::new();
     for (at, property) in bundled.iter().enumerate() {
@@ -129,7 +136,7 @@ fn columns(bundled: &[Property], found: &Found, rules: &NameRules, names: &mut N
             slots.push(Slot::Column(at));
         }
     }
-    if found.members.len() > MOST_COLUMNS {
+    if found.members.len() > most {
         let name = names.give("props", rules.legal);
         properties.push(Property::new(name, DataType::Utf8).of_kind(ValueKind::Bag));
         slots.push(Slot::Rest);

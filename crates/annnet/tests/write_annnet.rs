@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use common::build::Files;
 use common::view::{View, differences, normal};
 use common::{expected, fixtures, open};
 use isomorph_annnet::{Annnet, AnnnetWriter, WriteOptions};
@@ -189,5 +190,21 @@ fn the_published_dump_is_that_of_what_was_written() {
         let mut found = Vec::new();
         differences("", &View::of(&open(&place).unwrap()).value(), &normal(expected(&root)), &mut found);
         assert!(found.is_empty(), "{fixture}: {found:#?}");
+    }
+}
+
+#[test]
+fn graphs_that_are_made_here_come_back_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, files) in [("small", Files::small()), ("layered", Files::layered())] {
+        let home = folder.path().join(format!("{name}-before"));
+        files.write(&home);
+        let source = open(&home).unwrap();
+        for archive in [false, true] {
+            let place = folder.path().join(format!("{name}-{archive}"));
+            write(&source, &place, &WriteOptions { archive, ..options() }, 1).unwrap();
+            let found = differing(&place, &source);
+            assert!(found.is_empty(), "{name}: {found:#?}");
+        }
     }
 }

@@ -52,3 +52,21 @@ fn a_plan_says_what_hyperedges_and_groups_become() {
         assert!(done.out.contains(words), "{words}: {}", done.out);
     }
 }
+
+#[test]
+fn attributes_of_every_type_have_a_line() {
+    let Some(graph) = fixture("annnet/attr_types/graph.annnet.d") else { return };
+    let done = Home::new().run(&["dump", &graph]).exits(0);
+    let nodes: Vec<serde_json::Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let has = |name: &str| nodes.iter().any(|line| line["properties"].get(name).is_some());
+    let expected: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(format!("{graph}/../expected.json")).unwrap()).unwrap();
+    let mut names = 0;
+    for attributes in expected["node_attributes"].as_object().unwrap().values() {
+        for name in attributes.as_object().unwrap().keys() {
+            assert!(has(name), "{name}");
+            names += 1;
+        }
+    }
+    assert!(names > 10, "{names}");
+}

@@ -28,7 +28,7 @@ fn it_says_of_what_it_is_and_that_it_fits() {
     let document = home.run(&["carry", "show", "people", "--json"]).exits(0).json();
     assert_eq!((document["of"].as_str(), document["stale"].as_bool()), (Some("nock"), Some(false)));
     let info = home.run(&["info", "people"]).exits(0).out;
-    assert!(info.contains("carry    what this format cannot say of a NOCK graph"), "{info}");
+    assert!(info.contains("carry    what this format cannot say of the NOCK graph"), "{info}");
 }
 
 #[test]

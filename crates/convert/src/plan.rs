@@ -131,8 +131,8 @@ impl Plan {
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
             }
+            // What became of the rest has been said.
             _ if reified.is_some() => {
-                plan.describe_identity(graph);
                 plan.target = graph.clone();
             }
             _ => {
@@ -173,6 +173,9 @@ impl Plan {
     }
 
     fn describe_reification(&mut self, record: &Reification) {
+        for ty in &record.rich.nodes {
+            self.line(format!("nodes {}", ty.name), "the same");
+        }
         let node = |at: usize| record.plain.nodes.get(at).map(|ty| ty.name.as_str()).unwrap_or_default();
         for (ty, tables) in record.rich.hyperedges.iter().zip(&record.hyperedges) {
             let roles = tables.roles.iter().flatten().filter_map(|at| record.plain.edges.get(*at));

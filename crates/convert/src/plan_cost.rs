@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::conversion::counts;
 use crate::digests::Resources;
+use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
@@ -33,12 +34,21 @@ pub struct PlanCost {
 impl Plan {
     /// What the plan costs when it is carried out on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
-        let graph = opened.graph.graph();
+        // What becomes nodes and edges adds edge types behind those of the graph.
+        let plain = self.mapping.steps.iter().find_map(|step| match step {
+            Step::Reify(record) => Some(&record.plain),
+            _ => None,
+        });
+        let graph = plain.unwrap_or_else(|| opened.graph.graph());
         let typed = self.to.shape() == Shape::Typed;
         let orders = if typed { orders(options) } else { 1 };
         let must_sort = |ty: usize| {
             let source = &opened.graph;
-            typed || source.end_form(ty) == EndForm::Keys || !source.edge_orders(ty).contains(&EdgeOrder::Source)
+            self.to.sorts_edges()
+                && (typed
+                    || plain.is_some()
+                    || source.end_form(ty) == EndForm::Keys
+                    || !source.edge_orders(ty).contains(&EdgeOrder::Source))
         };
         let (mut edges, mut bytes) = (Some(0u64), Some(0u64));
         for (_, ty) in graph.edges.iter().enumerate().filter(|(at, _)| must_sort(*at)) {

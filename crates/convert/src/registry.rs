@@ -167,6 +167,11 @@ impl Format {
         Ok(())
     }
 
+    /// Whether edges are written in the order of their ends.
+    pub(crate) fn sorts_edges(self) -> bool {
+        self != Format::Annnet
+    }
+
     /// Whether a layout keeps the order of nodes.
     pub(crate) fn keeps_order(self, options: &WriteOptions) -> bool {
         let nock = &options.nock;

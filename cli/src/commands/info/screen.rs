@@ -59,6 +59,7 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     let mut layout = vec![about.layout.as_str()];
     layout.extend(about.edge_layouts.iter().map(String::as_str).filter(|_| opened.carry.is_some()));
     layout.retain(|text| !text.is_empty());
+    layout.dedup();
     if !layout.is_empty() {
         screen.line("layout", &layout.join(DOT));
     }
@@ -194,7 +195,10 @@ fn carry(screen: &mut Screen, beside: &Beside) {
         Beside::Fits { of } => screen.marked(
             "carry",
             Some(Mark::Sound),
-            &format!("what this format cannot say of a {} graph{DOT}`isomorph carry show` says what", format_name(of)),
+            &format!(
+                "what this format cannot say of the {} graph{DOT}`isomorph carry show` says what",
+                format_name(of)
+            ),
         ),
         Beside::Stale { of, differences } => {
             let more = differences.len().saturating_sub(1);

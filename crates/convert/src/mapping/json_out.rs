@@ -2,14 +2,14 @@
 //!
 //! Every cell reads back exactly when the declared type is known: integers as such, floats in their shortest exact
 //! form, NaN and the infinities as the words that JSON has no numbers for, dates and times as ISO 8601 text, bytes in
-//! base64, lists as arrays. A 32-bit float is written as the 64-bit float of the same value, so that a reader without
+//! base64, lists as arrays. Decimals are numbers, spans of time numbers of their unit, structs objects. A 32-bit float is written as the 64-bit float of the same value, so that a reader without
 //! the declaration sees the very number.
 
 use std::fmt::Write;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, temporal_conversions as temporal};
+use arrow_array::{Array, StructArray, temporal_conversions as temporal};
 use arrow_schema::{DataType, TimeUnit};
 use base64::Engine as _;
 use isomorph_error::{Error, Result};
@@ -132,29 +132,118 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             })
         }
         T::Timestamp(unit, zone) => timestamps(column, *unit, zone.is_some()),
-        T::List(_) => {
-            let list = column.as_list::<i32>();
-            let items = plain(list.values().as_ref())?;
-            let offsets = list.value_offsets();
+        T::LargeBinary => {
+            let values = column.as_binary::<i64>();
             Box::new(move |row, out| {
-                out.push('[');
-                if let Some(&[from, to]) = offsets.get(row..row + 2) {
-                    for item in from..to {
-                        if item > from {
-                            out.push(',');
-                        }
-                        if list.values().is_null(item as usize) {
-                            out.push_str("null");
-                        } else {
-                            items(item as usize, out);
-                        }
-                    }
-                }
-                out.push(']');
+                out.push('"');
+                base64::engine::general_purpose::STANDARD.encode_string(values.value(row), out);
+                out.push('"');
             })
         }
+        T::Decimal128(..) => {
+            let values = column.as_primitive::<Decimal128Type>();
+            Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
+        }
+        T::Time32(_) | T::Time64(_) => times(column),
+        T::Duration(_) => durations(column),
+        T::List(_) => {
+            let list = column.as_list::<i32>();
+            let offsets = list.value_offsets();
+            items(list.values().as_ref(), move |row| {
+                offsets.get(row..row + 2).map(|ends| (ends[0] as usize, ends[1] as usize))
+            })?
+        }
+        T::LargeList(_) => {
+            let list = column.as_list::<i64>();
+            let offsets = list.value_offsets();
+            items(list.values().as_ref(), move |row| {
+                offsets.get(row..row + 2).map(|ends| (ends[0] as usize, ends[1] as usize))
+            })?
+        }
+        T::Struct(_) => fields(column.as_struct())?,
         other => return Err(unsupported(other)),
     })
+}
+
+/// An array of the items that `range` gives for a row.
+fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> Option<(usize, usize)> + 'a) -> Result<Push<'a>> {
+    let push = plain(values)?;
+    Ok(Box::new(move |row, out| {
+        out.push('[');
+        let (from, to) = range(row).unwrap_or_default();
+        for item in from..to {
+            if item > from {
+                out.push(',');
+            }
+            if values.is_null(item) {
+                out.push_str("null");
+            } else {
+                push(item, out);
+            }
+        }
+        out.push(']');
+    }))
+}
+
+/// An object of the fields, in their order, those without a value left out.
+fn fields(column: &StructArray) -> Result<Push<'_>> {
+    let fields = column.fields().iter().zip(column.columns());
+    let fields: Vec<_> = fields
+        .map(|(field, values)| Ok((field.name().as_str(), values.as_ref(), plain(values.as_ref())?)))
+        .collect::<Result<_>>()?;
+    Ok(Box::new(move |row, out| {
+        out.push('{');
+        let mut first = true;
+        for (name, _, push) in fields.iter().filter(|(_, values, _)| values.is_valid(row)) {
+            if !std::mem::take(&mut first) {
+                out.push(',');
+            }
+            push_string(out, name);
+            out.push(':');
+            push(row, out);
+        }
+        out.push('}');
+    }))
+}
+
+/// Times of day as ISO 8601 text; as bare numbers of their unit beyond the day.
+fn times(column: &dyn Array) -> Push<'_> {
+    macro_rules! of {
+        ($arrow:ty, $convert:path) => {{
+            let values = column.as_primitive::<$arrow>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                let _ = match $convert(value) {
+                    Some(time) => write!(out, "\"{}\"", time.format("%H:%M:%S%.f")),
+                    None => write!(out, "{value}"),
+                };
+            })
+        }};
+    }
+    match column.data_type() {
+        DataType::Time32(TimeUnit::Second) => of!(Time32SecondType, temporal::time32s_to_time),
+        DataType::Time32(_) => of!(Time32MillisecondType, temporal::time32ms_to_time),
+        DataType::Time64(TimeUnit::Microsecond) => of!(Time64MicrosecondType, temporal::time64us_to_time),
+        _ => of!(Time64NanosecondType, temporal::time64ns_to_time),
+    }
+}
+
+/// Spans of time as numbers of their unit.
+fn durations(column: &dyn Array) -> Push<'_> {
+    macro_rules! of {
+        ($arrow:ty) => {{
+            let values = column.as_primitive::<$arrow>();
+            Box::new(move |row, out| {
+                let _ = write!(out, "{}", values.value(row));
+            })
+        }};
+    }
+    match column.data_type() {
+        DataType::Duration(TimeUnit::Second) => of!(DurationSecondType),
+        DataType::Duration(TimeUnit::Millisecond) => of!(DurationMillisecondType),
+        DataType::Duration(TimeUnit::Microsecond) => of!(DurationMicrosecondType),
+        _ => of!(DurationNanosecondType),
+    }
 }
 
 /// A point in time as text; as a bare number of its unit where the calendar does not reach.

@@ -313,7 +313,9 @@ impl Source for Restored {
     }
 
     fn about(&self) -> About {
-        self.inner.about()
+        let mut about = self.inner.about();
+        about.edge_layouts.truncate(self.rich.edges.len());
+        about
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {

@@ -70,7 +70,7 @@ pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertO
     options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
-            .hint("--to graphar|nock")
+            .hint("--to graphar|nock|annnet")
     })
 }
 
@@ -91,7 +91,7 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
-        opened.format.check_way(to)?;
+        from.check_way(to)?;
         let mut plan = Plan {
             from,
             to,

@@ -156,7 +156,7 @@ impl Format {
         }
     }
 
-    /// Fails where there is no way yet from files of this format to those of another.
+    /// Fails where there is no way yet from a graph of this format to files of another.
     ///
     /// # Errors
     /// [`Kind::Unsupported`], saying so.

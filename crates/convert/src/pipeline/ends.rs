@@ -149,13 +149,18 @@ pub struct KeysByRowBuilder {
 }
 
 impl KeysByRow {
-    /// Nothing known yet.
+    /// Nothing known yet of the nodes of `graph`.
     pub fn builder(graph: &Graph, resources: &Resources) -> KeysByRowBuilder {
-        let memory = resources.budget.limit() / 4 / graph.nodes.len().max(1) as u64;
-        let builder = |_| RowKeysBuilder::new(&resources.budget, &resources.scratch, memory);
+        KeysByRow::builder_of(graph.nodes.iter().map(|ty| ty.key.kind).collect(), resources)
+    }
+
+    /// Nothing known yet of tables with keys of these kinds.
+    pub(super) fn builder_of(kinds: Vec<KeyKind>, resources: &Resources) -> KeysByRowBuilder {
+        let memory = resources.budget.limit() / 4 / kinds.len().max(1) as u64;
+        let builder = |_: &KeyKind| RowKeysBuilder::new(&resources.budget, &resources.scratch, memory);
         KeysByRowBuilder {
-            builders: graph.nodes.iter().map(builder).collect(),
-            keyless: graph.nodes.iter().map(|ty| ty.key.kind == KeyKind::Row).collect(),
+            builders: kinds.iter().map(builder).collect(),
+            keyless: kinds.iter().map(|kind| *kind == KeyKind::Row).collect(),
         }
     }
 
@@ -177,10 +182,15 @@ impl KeysByRowBuilder {
     /// # Errors
     /// When a key is null, or there is no room for temporary files.
     pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
-        match (self.builders.get_mut(nodes.ty), &nodes.keys) {
-            (Some(builder), Some(keys)) => builder.push(keys.as_ref()),
-            _ => Ok(()),
-        }
+        nodes.keys.as_ref().map_or(Ok(()), |keys| self.push(nodes.ty, keys))
+    }
+
+    /// Adds keys of table number `ty`, which follow those before.
+    ///
+    /// # Errors
+    /// As [`KeysByRowBuilder::add`].
+    pub(super) fn push(&mut self, ty: usize, keys: &ArrayRef) -> Result<()> {
+        self.builders.get_mut(ty).map_or(Ok(()), |builder| builder.push(keys.as_ref()))
     }
 
     /// All nodes have passed.

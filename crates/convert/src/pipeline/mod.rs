@@ -6,6 +6,7 @@
 
 mod bulk;
 mod ends;
+mod keys;
 mod merge;
 mod run;
 mod shares;

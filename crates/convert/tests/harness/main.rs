@@ -9,6 +9,7 @@ mod across;
 mod documents;
 mod formats;
 mod generated;
+mod multilayer;
 mod mutated;
 mod round_trip;
 mod stage;

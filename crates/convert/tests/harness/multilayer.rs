@@ -1,0 +1,64 @@
+//! Multilayer hypergraphs that are made up, through annnet and through the formats that have nodes and edges alone.
+
+use isomorph_convert::{CarryUse, Format, WriteOptions};
+use isomorph_model::zoo::multilayer;
+
+use crate::formats::{Layout, MEMBERS, Member};
+use crate::stage::{Case, Staged, stage};
+
+const ANNNET: Member = Member { format: Format::Annnet, layouts: annnet_layouts, refuses: &[] };
+
+fn annnet_layouts(_: u64) -> Vec<Layout> {
+    let of = |archive: bool| {
+        let mut write = WriteOptions::default();
+        write.annnet.archive = archive;
+        let (form, file) = if archive { ("archive", "graph.annnet") } else { ("directory", "graph") };
+        Layout { name: format!("annnet {form}"), file, write, keeps_order: true }
+    };
+    [false, true].map(of).into()
+}
+
+/// The same graphs each time: `MULTILAYER_CASES` makes more of them, `MULTILAYER_SEED` others.
+fn seeds() -> std::ops::Range<u64> {
+    let number = |name: &str, usual| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let first = number("MULTILAYER_SEED", 0);
+    first..first + number("MULTILAYER_CASES", 40)
+}
+
+/// Written with equal digests; nothing where the format says why it cannot.
+fn written(what: &str, case: &Case, from: &isomorph_convert::Opened, member: &Member, at: usize) -> Option<Staged> {
+    let layouts = member.layouts_for(case);
+    let layout = &layouts[at % layouts.len()];
+    let what = format!("{what} as {}", layout.name);
+    match stage(from, member, layout) {
+        Ok(staged) => {
+            staged.check(&what, &case.digests(), &case.memory.graph, layout);
+            Some(staged)
+        }
+        Err(error) => {
+            assert!(error.to_string().contains("a node has no name"), "{what}: {error:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn multilayer_hypergraphs_survive_every_format() {
+    let (mut journeys, mut refused) = (0, 0);
+    for seed in seeds() {
+        let what = format!("the graph of {seed}");
+        let case = Case::new(&what, Format::Annnet, multilayer(seed));
+        let at = seed as usize;
+        for form in [0, 1] {
+            written(&what, &case, &case.opened(), &ANNNET, form).unwrap_or_else(|| panic!("{what}: refused by annnet"));
+        }
+        let home = written(&what, &case, &case.opened(), &ANNNET, at).unwrap();
+        for member in MEMBERS.iter().filter(|member| member.format != Format::Annnet) {
+            match written(&what, &case, &home.open(CarryUse::Auto), member, at) {
+                Some(_) => journeys += 1,
+                None => refused += 1,
+            }
+        }
+    }
+    assert!(journeys > 2 * refused, "{journeys} journeys, {refused} refused");
+}

@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 use clap::builder::styling::Styles;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
-use isomorph::convert::{CarryUse, Format};
+use isomorph::convert::{CarryUse, Format, Hyperedges};
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::tables::Compression;
 
@@ -105,6 +105,10 @@ pub struct ConvertArgs {
     /// Write nothing beside the data; say what is lost instead
     #[arg(long)]
     pub lossy: bool,
+    /// What becomes of hyperedges in a format without them: nodes with edges to their members; edges between their members,
+    /// head to tail or each two; nothing. The last two imply --lossy
+    #[arg(long, value_name = "HOW", value_parser = write::hyperedges_parser(), default_value = "reify", hide_default_value = true)]
+    pub hyperedges: Hyperedges,
     /// Replace what is at the destination, in one step
     #[arg(long)]
     pub replace: bool,

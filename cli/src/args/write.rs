@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Typing, WriteOptions};
+use isomorph::convert::{Format, Hyperedges, Typing, WriteOptions};
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
 use isomorph::formats::{annnet, graphar, nock};
@@ -189,6 +189,15 @@ pub fn format_parser() -> impl TypedValueParser<Value = Format> {
 pub fn file_type_parser() -> impl TypedValueParser<Value = FileType> {
     PossibleValuesParser::new(FileType::ALL.map(FileType::word))
         .map(|word| FileType::from_word(&word).unwrap_or(FileType::Parquet))
+}
+
+/// The words that annnet uses.
+pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
+    PossibleValuesParser::new(["reify", "expand", "skip"]).map(|word| match word.as_str() {
+        "expand" => Hyperedges::Expand,
+        "skip" => Hyperedges::Skip,
+        _ => Hyperedges::Reify,
+    })
 }
 
 fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {

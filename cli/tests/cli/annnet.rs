@@ -70,3 +70,25 @@ fn attributes_of_every_type_have_a_line() {
     }
     assert!(names > 10, "{names}");
 }
+
+#[test]
+fn hyperedges_that_are_expanded_or_skipped_are_lost_with_numbers() {
+    let Some(graph) = fixture("annnet/everything_flat/graph.annnet.d") else { return };
+    let home = Home::new();
+    let done = home.run(&["convert", &graph, "pairs", "--to", "graphar", "--hyperedges", "expand"]).exits(0);
+    // Of five hyperedges one has a single member; h_stoich has coefficients.
+    for words in ["edges hyperedge", "coefficients of members", "which have no two members", "not read back"] {
+        assert!(done.out.contains(words), "{words}: {}", done.out);
+    }
+    assert!(!home.at("pairs/_isomorph").exists());
+    let dumped = home.run(&["dump", "pairs"]).exits(0).out;
+    let pairs =
+        dumped.lines().filter(|line| line.contains("\"relation\":\"hyperedge\"") || line.contains("\"hyperedge\":\"h"));
+    assert!(pairs.count() > 5, "{dumped}");
+    let done = home.run(&["convert", &graph, "without.parq", "--hyperedges", "skip", "--json"]).exits(0);
+    let lost = done.json()["certificate"]["lost"].to_string();
+    assert!(lost.contains("hyperedges hyperedge with") && done.json()["certificate"]["equal"].is_null(), "{lost}");
+    let done = home.run(&["convert", &graph, "again.annnet", "--hyperedges", "skip"]).exits(2);
+    assert!(done.err.contains("annnet has hyperedges"), "{}", done.err);
+    assert_eq!(home.names(), ["pairs", "without.parq"]);
+}

@@ -78,13 +78,13 @@ pub fn convert(
     let mut sink = plan.to.create(&staging, &plan.target, &write)?;
     let source = match &plan.digested {
         Some(digested) => {
-            let target = plan.mapping.apply(Arc::clone(&opened.graph))?;
+            let target = plan.mapping.apply(plan.source(&opened.graph))?;
             pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
             digested.clone()
         }
         None => {
             let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
-            let target = plan.mapping.apply(Arc::clone(&tapped) as Arc<dyn Source>)?;
+            let target = plan.mapping.apply(plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>)))?;
             pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
             drop(target);
             Arc::into_inner(tapped)
@@ -93,7 +93,7 @@ pub fn convert(
         }
     };
     let written = sink.finish()?;
-    let verify = !options.no_verify && !options.lossy;
+    let verify = !options.no_verify && !options.loses();
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     let mut seen = None;
     if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
@@ -108,7 +108,7 @@ pub fn convert(
         // Opening may have read names: what it found out, and what it keeps of them, serves the reading back.
         seen = Some((location, options.nock.keep_edge_id, found));
     }
-    let carries = !options.lossy && !mapping.steps.is_empty();
+    let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
         write_carry(&staging, directory, plan, &mapping, &source.digests)?;
     }
@@ -132,7 +132,7 @@ pub fn convert(
     })?;
     let (nodes, edges) = counts(&source.table);
     let mut lost = Vec::new();
-    if options.lossy {
+    if options.loses() {
         lost = std::mem::take(&mut carried);
         lost.extend(plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)));
     }

@@ -36,7 +36,7 @@ pub use digests::{Digested, Digests, Resources, digest};
 pub use dump::dump;
 pub use extend::{Added, GroupOptions, TableColumns, add_columns, add_list};
 pub use open::{Opened, carry_of, home_of};
-pub use options::{CarryUse, ConvertOptions, OpenOptions, Typing, WriteOptions};
+pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};
 pub use plan_cost::PlanCost;

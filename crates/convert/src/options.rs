@@ -65,6 +65,18 @@ impl Default for Typing {
     }
 }
 
+/// What becomes of hyperedges in a format that has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hyperedges {
+    /// Nodes with edges to their members. Nothing is lost.
+    #[default]
+    Reify,
+    /// Edges between their members: from each head to each tail, and between each two members without a direction.
+    Expand,
+    /// Nothing.
+    Skip,
+}
+
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -131,8 +143,17 @@ pub struct ConvertOptions {
     pub epoch: Option<SystemTime>,
     /// How a graph without a schema is typed.
     pub typing: Typing,
+    /// What becomes of hyperedges where the target has none.
+    pub hyperedges: Hyperedges,
     /// Layout.
     pub write: WriteOptions,
+}
+
+impl ConvertOptions {
+    /// Whether no carry is written: as asked for, or because the hyperedges do not come back.
+    pub fn loses(&self) -> bool {
+        self.lossy || self.hyperedges != Hyperedges::Reify
+    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,16 @@ use std::time::Instant;
 use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::capability::Directions;
 use isomorph_model::type_name::type_name;
-use isomorph_model::{Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Tables, ValueKind};
+use isomorph_model::{
+    Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Source, Tables, ValueKind,
+};
 use isomorph_storage::Location;
 use serde::Serialize;
 
 use crate::digests::{Digested, Resources};
-use crate::mapping::{Bundling, EdgeColumns, Mapping, Reification, Slot, Step};
+use crate::mapping::{Bundling, EdgeColumns, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, Typing, graph_name};
+use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
@@ -49,6 +51,8 @@ pub struct Plan {
     pub carried: Vec<String>,
     /// What of it the format has no words for, by type and property: lost without the carry.
     pub losses: Vec<PlanLine>,
+    /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
+    pub projection: Option<Arc<Projection>>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -100,6 +104,7 @@ impl Plan {
             lines: Vec::new(),
             carried: Vec::new(),
             losses: Vec::new(),
+            projection: None,
             mapping: Mapping::default(),
             target: graph.clone(),
             digested: None,
@@ -107,11 +112,13 @@ impl Plan {
             seconds: 0.0,
         };
         let write = options.write.fitted(graph, destination.file_name(), resources);
-        if !options.lossy && !to.keeps_order(&write) {
+        if !options.loses() && !to.keeps_order(&write) {
             refuse_order(graph)?;
         }
-        let reified = plan.reify(opened)?;
-        let graph = reified.as_ref().unwrap_or(graph);
+        plan.project(opened, options.hyperedges, resources, progress)?;
+        let source = plan.source(&opened.graph);
+        let reified = plan.reify(source.as_ref())?;
+        let graph = reified.as_ref().unwrap_or(source.graph());
         match (from.shape(), to.shape()) {
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
@@ -149,12 +156,47 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Leaves hyperedges out of the graph, or makes edges of them, as asked for.
+    ///
+    /// # Errors
+    /// When the target has hyperedges, or those of the graph cannot be read.
+    fn project(
+        &mut self,
+        opened: &Opened,
+        how: Hyperedges,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        if how != Hyperedges::Reify && self.to.capability().hyperedges {
+            return Err(Error::usage(format!("{} has hyperedges: they are written as what they are", self.to)));
+        }
+        let Some(projection) = Projection::of(opened.graph.as_ref(), how, resources, progress)? else { return Ok(()) };
+        self.passes.push("hyperedges");
+        if how == Hyperedges::Expand {
+            self.passes.push("members");
+        }
+        for (ty, becomes) in &projection.lines {
+            self.line(format!("hyperedges {ty}"), becomes);
+        }
+        self.carried.extend(projection.lost.iter().cloned());
+        self.projection = Some(projection);
+        Ok(())
+    }
+
+    /// `graph` without what is left out before anything else: what the mapping begins with.
+    pub(crate) fn source(&self, graph: &Arc<dyn Source>) -> Arc<dyn Source> {
+        match &self.projection {
+            Some(projection) => Arc::new(Projected::new(Arc::clone(graph), Arc::clone(projection))),
+            None => Arc::clone(graph),
+        }
+    }
+
     /// Writes as nodes and edges what the target has no other place for; returns what is written then.
     ///
     /// # Errors
     /// When the graph has what cannot be written so.
-    fn reify(&mut self, opened: &Opened) -> Result<Option<Graph>> {
-        let graph = opened.graph.graph();
+    fn reify(&mut self, source: &dyn Source) -> Result<Option<Graph>> {
+        let graph = source.graph();
         let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
         let by_row = bundled || capability.directions == Directions::ByRow;
         let holds_it = capability.hyperedges && capability.edge_keys && capability.layers;
@@ -164,7 +206,7 @@ impl Plan {
         let mut record = Reification::of(graph)?;
         if bundled {
             // One table of all nodes has to know where each type begins.
-            record = record.counted(opened.graph.as_ref())?;
+            record = record.counted(source)?;
         }
         self.describe_reification(&record);
         let plain = record.plain.clone();

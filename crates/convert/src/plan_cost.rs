@@ -39,14 +39,15 @@ impl Plan {
             Step::Reify(record) => Some(&record.plain),
             _ => None,
         });
-        let graph = plain.unwrap_or_else(|| opened.graph.graph());
+        let projected = self.projection.as_ref().map(|projection| &projection.graph);
+        let graph = plain.or(projected).unwrap_or_else(|| opened.graph.graph());
         let typed = self.to.shape() == Shape::Typed;
         let orders = if typed { orders(options) } else { 1 };
         let must_sort = |ty: usize| {
             let source = &opened.graph;
             self.to.sorts_edges()
                 && (typed
-                    || plain.is_some()
+                    || plain.or(projected).is_some()
                     || source.end_form(ty) == EndForm::Keys
                     || !source.edge_orders(ty).contains(&EdgeOrder::Source))
         };

@@ -28,6 +28,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         replace: args.replace,
         epoch: args.target.epoch()?,
         typing: args.target.typing(),
+        hyperedges: args.hyperedges,
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;
@@ -43,7 +44,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
 
     let bars = Bars::new(interrupt.clone());
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
-    let carries = !plan.mapping.steps.is_empty() && !options.lossy;
+    let carries = !plan.mapping.steps.is_empty() && !options.loses();
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;
@@ -55,7 +56,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             let certificate = convert(&opened, &plan, &destination, &options, &resources, &bars);
             let certificate = interrupt.outcome(certificate)?;
             drop(bars);
-            console.show(&screen::certificate(&certificate, args, directory, console))?;
+            console.show(&screen::certificate(&certificate, args, options.loses(), directory, console))?;
             Some(certificate)
         }
     };

@@ -52,7 +52,7 @@ pub fn plan(
         Some(place) => ("carried", format!(" · in {place}")),
         None => ("lost", String::new()),
     };
-    let stays = options.lossy || beside.is_some();
+    let stays = options.loses() || beside.is_some();
     for (at, part) in plan.carried.iter().enumerate().filter(|_| stays) {
         let place = if at == 0 { place.as_str() } else { "" };
         let subject = if at == 0 { Cell::from(word) } else { Cell::default() };
@@ -102,13 +102,19 @@ fn encoding(to: Format, options: &ConvertOptions) -> Option<String> {
 }
 
 /// What was done, and the proof.
-pub fn certificate(certificate: &Certificate, args: &ConvertArgs, directory: bool, console: &Console) -> Screen {
+pub fn certificate(
+    certificate: &Certificate,
+    args: &ConvertArgs,
+    loses: bool,
+    directory: bool,
+    console: &Console,
+) -> Screen {
     let mut screen = console.screen();
     let mut counts = Table::new([Column::stage(), Column::number()]);
     counts.row(["nodes".to_owned(), thousands(certificate.nodes)].map(Cell::from));
     counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
     screen.table(&counts);
-    match (&certificate.result, args.lossy) {
+    match (&certificate.result, loses) {
         (Some(result), _) if result.schema != certificate.source.schema => {
             screen.plain("read back, and equal in content and order", Some(Mark::Sound))
         }

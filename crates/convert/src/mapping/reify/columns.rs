@@ -18,7 +18,7 @@ use crate::mapping::CARRY_FITS;
 /// Name of the field with the layer, in what is said of an end.
 const LAYER: &str = "layer";
 
-pub(super) fn malformed(error: impl std::fmt::Display) -> Error {
+pub(in crate::mapping) fn malformed(error: impl std::fmt::Display) -> Error {
     Error::malformed(error.to_string())
 }
 
@@ -53,7 +53,7 @@ pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, row
 }
 
 /// The column as `data_type`, itself if it is of that type.
-pub(super) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
+pub(in crate::mapping) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if column.data_type() == data_type {
         return Ok(Arc::clone(column));
     }

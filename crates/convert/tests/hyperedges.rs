@@ -13,7 +13,7 @@ use isomorph_convert::{
 };
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::multilayer;
-use isomorph_model::{Batch, Ends, MemoryGraph, Request, Source, Tables};
+use isomorph_model::{Batch, Ends, MemoryGraph, Request, Tables};
 use isomorph_storage::{Budget, Location};
 
 fn opened(memory: &MemoryGraph) -> Opened {

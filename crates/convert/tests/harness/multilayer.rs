@@ -22,7 +22,7 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
 fn seeds() -> std::ops::Range<u64> {
     let number = |name: &str, usual| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let first = number("MULTILAYER_SEED", 0);
-    first..first + number("MULTILAYER_CASES", 40)
+    first..first + number("MULTILAYER_CASES", 20)
 }
 
 /// Written with equal digests; nothing where the format says why it cannot.

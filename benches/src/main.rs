@@ -3,6 +3,7 @@
 //! Work that has a peer in Rust runs alternately with it, on the same bytes, in the same process. Answers are printed
 //! with the times, so that a faster wrong answer is seen. Data is drawn by a generator with a fixed seed.
 
+mod annnet;
 mod draw;
 mod edges;
 mod graph;
@@ -22,6 +23,10 @@ isomorph-bench edges-write FILE VERTICES DIRECTORY RUNS THREADS
                                               the table as GraphAr with both ordered lists, offsets and the weight
 isomorph-bench graph-scan GRAPH RUNS          every edge of one list, on one thread, beside the parquet crate
 isomorph-bench graph-neighbours GRAPH LOOKUPS neighbours of random vertices, warm, and the bytes of cold ones
+isomorph-bench annnet-make VERTICES EDGES HYPEREDGES PATH RUNS
+                                              a drawn annnet graph: a directory, or NAME.annnet
+isomorph-bench annnet-read GRAPH RUNS         all of it into the model
+isomorph-bench annnet-neighbours GRAPH LOOKUPS the edges of random nodes, warm
 ";
 
 fn main() -> ExitCode {
@@ -48,6 +53,16 @@ fn run(arguments: &[&str]) -> Result<Value> {
         }
         ["graph-scan", graph, runs] => graph::scan(graph, number(runs)?),
         ["graph-neighbours", graph, lookups] => graph::neighbours(graph, number(lookups)?),
+        ["annnet-make", vertices, edges, hyperedges, path, runs] => {
+            let drawn = annnet::Drawn {
+                vertices: number(vertices)?,
+                edges: number(edges)?,
+                hyperedges: number(hyperedges)?,
+            };
+            annnet::make(drawn, path, number(runs)?)
+        }
+        ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
+        ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),
         _ => Err(Error::usage(format!("what should be measured?\n\n{HELP}"))),
     }
 }

@@ -88,18 +88,18 @@ enum Source {
 }
 
 impl EdgeAttributes {
-    /// Finds out how the attributes of `edges` are to be had.
+    /// Finds out how the attributes of edges are to be had; whether the table is in the order of the edges is known.
     ///
     /// # Errors
     /// When a table cannot be read, or has to be held and does not fit the budget.
-    pub fn open(table: Option<Table>, edges: &Table, budget: &Budget, findings: &mut Findings) -> Result<Self> {
+    pub fn open(table: Option<Table>, is_beside: bool, budget: &Budget, findings: &mut Findings) -> Result<Self> {
         let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
         let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
         let attributes = Attributes::of(&table, &[column::EDGE_ID], &[column::WEIGHT], findings);
         if attributes.columns.is_empty() {
             return Ok(none);
         }
-        if is_beside(&table, edges)? {
+        if is_beside {
             return Ok(EdgeAttributes { attributes, source: Source::Beside(table) });
         }
         let (cells, mut held) = table.read(&[], budget)?;
@@ -153,20 +153,4 @@ impl AttributeReader<'_> {
             _ => Ok(attributes.absent()),
         }
     }
-}
-
-/// Whether row by row both tables speak of the same edge.
-fn is_beside(table: &Table, edges: &Table) -> Result<bool> {
-    if table.rows() != edges.rows() {
-        return Ok(false);
-    }
-    let mut own = table.batches(&[column::EDGE_ID], 0..table.rows(), 1 << 16)?;
-    for cells in edges.batches(&[column::EDGE_ID], 0..edges.rows(), 1 << 16)? {
-        let ids = cells?.text(column::EDGE_ID)?;
-        match own.take_rows(ids.len())? {
-            Some(cells) if cells.text(column::EDGE_ID)? == ids => {}
-            _ => return Ok(false),
-        }
-    }
-    Ok(true)
 }

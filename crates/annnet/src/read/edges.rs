@@ -12,9 +12,13 @@ use super::entities::{Entities, Placement};
 use super::hyperedges::Hyperedges;
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
+use super::slices::Slices;
 use crate::layout::{column, word};
 use crate::rules;
 use crate::table::Table;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 15;
 
 /// What a row of the edge table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +80,8 @@ pub(crate) struct Edges {
     pub ids: IdSum,
     /// Whether edges with two ends have explicit coefficients.
     pub has_coefficients: bool,
+    /// Whether row by row the table of attributes speaks of the same edges.
+    pub is_beside: bool,
     _held: Reservation,
 }
 
@@ -94,22 +100,31 @@ struct Found {
     others: Vec<(u64, Class, u128)>,
     ids: IdSum,
     has_coefficients: bool,
+    is_beside: bool,
     findings: Findings,
 }
 
 impl Edges {
-    /// Settles the edges of `table`.
+    /// Settles the edges of `table`; compares them with their attributes, and marks those that slices name.
     ///
     /// # Errors
-    /// When the table is not sound, a layer is none, or the budget is too small.
-    pub fn settle(table: Table, known: Known<'_>, budget: &Budget, findings: &mut Findings) -> Result<Edges> {
+    /// When a table is not sound, a layer is none, or the budget is too small.
+    pub fn settle(
+        table: Table,
+        known: Known<'_>,
+        (attributes, slices): (Option<&Table>, &Slices),
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<Edges> {
         for name in [column::EDGE_ID, column::COL_IDX] {
             if !table.has(name) {
                 return Err(crate::cells::Cells::empty(&table.name).missing(name));
             }
         }
         let groups = table.groups();
-        let found = groups.clone().into_par_iter().map(|rows| settle_part(&table, rows, known));
+        let attributes = attributes.filter(|own| own.has(column::EDGE_ID) && own.rows() == table.rows());
+        let settle = |rows| settle_part(&table, rows, known, attributes, slices);
+        let found = groups.clone().into_par_iter().map(settle);
         let found = found.collect::<Result<Vec<Found>>>()?;
         let others: usize = found.iter().map(|part| part.others.len()).sum();
         let held = budget.reserve(others as u64 * (ENTRY_BYTES + 8))?;
@@ -120,12 +135,14 @@ impl Edges {
             class_of: IdMap::default(),
             ids: IdSum::default(),
             has_coefficients: false,
+            is_beside: attributes.is_some(),
             _held: held,
         };
         let mut hyperedges = 0;
         for part in found {
             edges.ids.merge(part.ids);
             edges.has_coefficients |= part.has_coefficients;
+            edges.is_beside &= part.is_beside;
             findings.merge(part.findings);
             for (row, class, id) in part.others {
                 hyperedges += u64::from(class == Class::Hyperedge && known.hyperedges.get(id).is_some());
@@ -184,20 +201,36 @@ pub(crate) fn within<'a>(rows: &'a [u64], range: &Range<u64>) -> &'a [u64] {
     rows.get(start..end).unwrap_or_default()
 }
 
-fn settle_part(table: &Table, rows: Range<u64>, known: Known<'_>) -> Result<Found> {
+fn settle_part(
+    table: &Table,
+    rows: Range<u64>,
+    known: Known<'_>,
+    attributes: Option<&Table>,
+    slices: &Slices,
+) -> Result<Found> {
     let columns =
         [column::EDGE_ID, column::KIND, column::SOURCE, column::TARGET, column::SOURCE_LAYER, column::TARGET_LAYER];
-    let mut found = Found { findings: Findings::keeping(8), ..Found::default() };
+    let mut found = Found { findings: Findings::keeping(8), is_beside: attributes.is_some(), ..Found::default() };
+    let beside = |table: &Table| table.batches(&[column::EDGE_ID], rows.clone(), BATCH_ROWS);
+    let mut beside = attributes.map(beside).transpose()?;
     let mut start = rows.start;
-    for cells in table.batches(&columns, rows, 1 << 15)? {
+    for cells in table.batches(&columns, rows.clone(), BATCH_ROWS)? {
         let cells = cells?;
         let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        if let Some(batches) = &mut beside {
+            let own = batches.take_rows(ids.len())?.map(|cells| cells.text(column::EDGE_ID)).transpose()?;
+            if own.as_ref() != Some(&ids) {
+                (found.is_beside, beside) = (false, None);
+            }
+        }
         let kinds = cells.text(column::KIND)?;
         let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
+        let (source_rows, target_rows) = (known.entities.rows_of(&sources), known.entities.rows_of(&targets));
         let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
         for row in 0..ids.len() {
             let id = ids::hash(ids.value(row));
             found.ids.add(id);
+            slices.mark(id);
             let place = || Place::file(&table.name).row(start + row as u64);
             let mut class = match kinds.is_valid(row).then(|| kinds.value(row)) {
                 None | Some(word::BINARY | word::NODE_EDGE | word::VERTEX_EDGE) => Class::TwoEnded,
@@ -211,11 +244,14 @@ fn settle_part(table: &Table, rows: Range<u64>, known: Known<'_>) -> Result<Foun
             };
             if class == Class::TwoEnded {
                 let mut missing = None;
-                for (name, ends, layers) in
-                    [(column::SOURCE, &sources, &of_source), (column::TARGET, &targets, &of_target)]
-                {
+                for (name, ends, rows, layers) in [
+                    (column::SOURCE, &sources, &source_rows, &of_source),
+                    (column::TARGET, &targets, &target_rows, &of_target),
+                ] {
                     let end = ends.is_valid(row).then(|| ends.value(row));
-                    if resolve(known, end, layers, row).map_err(|error| error.at(place()))?.is_none() {
+                    let layer = end.map_or(Ok(None), |_| stated(known, layers, row));
+                    let layer = layer.map_err(|error| error.at(place()))?;
+                    if rows[row].and_then(|node| known.entities.placement(node, layer)).is_none() {
                         missing = Some((name, end));
                     }
                 }
@@ -251,6 +287,10 @@ pub(crate) fn resolve(
     row: usize,
 ) -> Result<Option<Placement>> {
     let Some(end) = end else { return Ok(None) };
-    let layer = layers.is_valid(row).then(|| known.layers.at(layers.value(row))).transpose()?;
-    Ok(known.entities.resolve(end, layer))
+    Ok(known.entities.resolve(end, stated(known, layers, row)?))
+}
+
+/// The layer that a row states.
+fn stated(known: Known<'_>, layers: &Int64Array, row: usize) -> Result<Option<u32>> {
+    layers.is_valid(row).then(|| known.layers.at(layers.value(row))).transpose()
 }

@@ -2,18 +2,22 @@
 
 use std::collections::HashSet;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, StringArray, UInt32Array};
+use arrow_buffer::OffsetBuffer;
 use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Budget, Reservation};
 
-use super::ids::{self, ENTRY_BYTES, IdMap};
+use super::ids::ENTRY_BYTES;
 use super::layers::{Layers, PLACEHOLDER};
+use super::slots::Slots;
 use crate::cells::Cells;
 use crate::layout::{column, word};
 use crate::rules;
 use crate::table::Table;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 15;
 
 /// A node in a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,12 +37,37 @@ pub(crate) struct Entities {
     pub is_edge: Vec<bool>,
     /// Placements in the order of the format, each once; empty in a flat graph.
     pub placements: Vec<Placement>,
-    rows: IdMap<u32>,
+    rows: Slots,
     placed: HashSet<Placement>,
     /// The only layer of a node, or nothing when it has several.
     only: Vec<Option<u32>>,
     is_flat: bool,
-    _held: Reservation,
+    held: Reservation,
+}
+
+/// Ids while they are gathered: as [`StringArray`] holds them.
+struct Gathered {
+    offsets: Vec<i32>,
+    bytes: Vec<u8>,
+}
+
+impl Gathered {
+    fn text(&self, row: u32) -> &[u8] {
+        let row = row as usize;
+        &self.bytes[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    fn push(&mut self, id: &str) -> Option<()> {
+        self.bytes.extend_from_slice(id.as_bytes());
+        self.offsets.push(i32::try_from(self.bytes.len()).ok()?);
+        Some(())
+    }
+
+    fn finish(self) -> Result<StringArray> {
+        let offsets = OffsetBuffer::new(self.offsets.into());
+        StringArray::try_new(offsets, self.bytes.into(), None)
+            .map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+    }
 }
 
 impl Entities {
@@ -47,53 +76,78 @@ impl Entities {
     /// # Errors
     /// When a table is not sound, a layer is none, or the budget is too small.
     pub fn read(index: &Table, presence: Option<(&Table, &str)>, layers: &Layers, budget: &Budget) -> Result<Entities> {
-        let wanted = [column::ENTITY_ID, column::LAYER_ID, column::IDX, column::TYPE];
-        let (cells, mut held) = index.read(&wanted, budget)?;
-        let ids = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
-        held.grow(ids.len() as u64 * (2 * ENTRY_BYTES))?;
-        let (types, numbers) = (cells.text(column::TYPE)?, cells.integers(column::LAYER_ID)?);
-        let order = in_order(&cells)?;
+        let count = usize::try_from(index.rows()).ok().filter(|count| *count < u32::MAX as usize);
+        let count = count.ok_or_else(|| too_many(&index.name))?;
+        let held = budget.reserve(Slots::bytes_for(count) + count as u64 * 5)?;
         let mut entities = Entities {
             keys: StringArray::new_null(0),
-            is_edge: Vec::new(),
+            is_edge: Vec::with_capacity(count),
             placements: Vec::new(),
-            rows: IdMap::with_capacity_and_hasher(ids.len(), Default::default()),
+            rows: Slots::for_rows(count),
             placed: HashSet::new(),
             only: Vec::new(),
             is_flat: layers.is_flat(),
-            _held: held,
+            held,
         };
-        let mut first: Vec<u32> = Vec::with_capacity(ids.len());
-        let rows = (0..ids.len()).map(|at| order.as_ref().map_or(at, |order| order[at]));
-        for row in rows {
-            let at = || Place::file(&index.name).row(row as u64);
-            let layer = match numbers.is_valid(row) {
-                true => layers.at(numbers.value(row)).map_err(|error| error.at(at().in_field(column::LAYER_ID)))?,
-                false => PLACEHOLDER,
-            };
-            if entities.is_flat && layer != PLACEHOLDER {
-                let message = format!(
-                    "{:?} is in the layer {:?} of a graph without aspects",
-                    ids.value(row),
-                    layers.labels(layer)
-                );
-                return Err(Error::broken(&rules::LAYER_ID, message).at(at()));
+        let mut ids = Gathered { offsets: Vec::with_capacity(count + 1), bytes: Vec::new() };
+        ids.offsets.push(0);
+        let wanted = [column::ENTITY_ID, column::LAYER_ID, column::TYPE];
+        match in_order(index, budget)? {
+            None => {
+                let mut start = 0;
+                for cells in index.batches(&wanted, 0..index.rows(), BATCH_ROWS)? {
+                    let cells = cells?;
+                    entities.add(&cells, start, 0..cells.rows(), layers, &mut ids)?;
+                    start += cells.rows();
+                }
             }
-            let next = first.len() as u32;
-            let node = *entities.rows.entry(ids::hash(ids.value(row))).or_insert(next);
-            if node == next {
-                first.push(u32::try_from(row).map_err(|_| too_many(&index.name))?);
-                let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
-                entities.is_edge.push(kind == word::EDGE_ENTITY || kind == word::EDGE);
+            Some((order, _held)) => {
+                let (cells, _held) = index.read(&wanted, budget)?;
+                entities.add(&cells, 0, order.into_iter(), layers, &mut ids)?;
             }
-            entities.place(Placement { node, layer });
         }
-        let keys = take(&ids, &UInt32Array::from(first), None).map_err(|error| Error::malformed(error.to_string()))?;
-        entities.keys = keys.as_string::<i32>().clone();
+        entities.keys = ids.finish()?;
         if let Some((table, id)) = presence.filter(|_| !entities.is_flat) {
             entities.add_presence(table, id, layers, budget)?;
         }
         Ok(entities)
+    }
+
+    /// Adds the entities in `rows` of `cells`, of which the first is row `start` of the table.
+    fn add(
+        &mut self,
+        cells: &Cells,
+        start: usize,
+        rows: impl Iterator<Item = usize>,
+        layers: &Layers,
+        gathered: &mut Gathered,
+    ) -> Result<()> {
+        let ids = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
+        let (types, numbers) = (cells.text(column::TYPE)?, cells.integers(column::LAYER_ID)?);
+        // Texts of ids, and what a placement takes.
+        let placed = if self.is_flat { 0 } else { ids.len() as u64 * (2 * ENTRY_BYTES) };
+        self.held.grow(ids.value_data().len() as u64 + placed)?;
+        for row in rows {
+            let at = || Place::file(&cells.name).row((start + row) as u64);
+            let layer = match numbers.is_valid(row) {
+                true => layers.at(numbers.value(row)).map_err(|error| error.at(at().in_field(column::LAYER_ID)))?,
+                false => PLACEHOLDER,
+            };
+            let id = ids.value(row);
+            if self.is_flat && layer != PLACEHOLDER {
+                let message = format!("{id:?} is in the layer {:?} of a graph without aspects", layers.labels(layer));
+                return Err(Error::broken(&rules::LAYER_ID, message).at(at()));
+            }
+            let next = self.is_edge.len() as u32;
+            let node = self.rows.find_or_insert(id.as_bytes(), next, |row| gathered.text(row));
+            if node == next {
+                gathered.push(id).ok_or_else(|| too_many(&cells.name))?;
+                let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
+                self.is_edge.push(kind == word::EDGE_ENTITY || kind == word::EDGE);
+            }
+            self.place(Placement { node, layer });
+        }
+        Ok(())
     }
 
     fn place(&mut self, placement: Placement) {
@@ -135,12 +189,25 @@ impl Entities {
 
     /// The row of the node `id`.
     pub fn row(&self, id: &str) -> Option<u32> {
-        self.rows.get(&ids::hash(id)).copied()
+        let text = |row: u32| self.keys.value(row as usize).as_bytes();
+        self.rows.find(id.as_bytes(), text)
+    }
+
+    /// The rows of nodes; nothing for a null and for who is not there.
+    pub fn rows_of(&self, ids: &StringArray) -> Vec<Option<u32>> {
+        let text = |row: u32| self.keys.value(row as usize).as_bytes();
+        let mut rows = Vec::with_capacity(ids.len());
+        self.rows.find_all(ids.iter().map(|id| id.map(str::as_bytes)), text, |row| rows.push(row));
+        rows
     }
 
     /// What an end means: a node in a layer if that is named; else in its only layer, or in none.
     pub fn resolve(&self, id: &str, layer: Option<u32>) -> Option<Placement> {
-        let node = self.row(id)?;
+        self.placement(self.row(id)?, layer)
+    }
+
+    /// As [`Entities::resolve`], for the row of a node.
+    pub fn placement(&self, node: u32, layer: Option<u32>) -> Option<Placement> {
         if self.is_flat {
             return (layer.unwrap_or(PLACEHOLDER) == PLACEHOLDER).then_some(Placement { node, layer: PLACEHOLDER });
         }
@@ -156,18 +223,31 @@ impl Entities {
 }
 
 /// The rows in the order of `idx`, when that is not the order of the file. A missing `idx` comes first.
-fn in_order(cells: &Cells) -> Result<Option<Vec<usize>>> {
-    if cells.raw(column::IDX).is_none() {
-        return Err(cells.missing(column::IDX));
+fn in_order(index: &Table, budget: &Budget) -> Result<Option<(Vec<usize>, Reservation)>> {
+    if !index.has(column::IDX) {
+        return Err(Cells::empty(&index.name).missing(column::IDX));
     }
-    let positions = cells.integers(column::IDX)?;
-    let key = |row: usize| positions.is_valid(row).then(|| positions.value(row));
-    if (1..positions.len()).all(|row| key(row - 1) <= key(row)) {
+    let mut last = None;
+    let mut ascending = true;
+    for cells in index.batches(&[column::IDX], 0..index.rows(), BATCH_ROWS)? {
+        let positions = cells?.integers(column::IDX)?;
+        for position in &positions {
+            ascending &= last <= position;
+            last = position;
+        }
+        if !ascending {
+            break;
+        }
+    }
+    if ascending {
         return Ok(None);
     }
+    let (cells, mut held) = index.read(&[column::IDX], budget)?;
+    let positions = cells.integers(column::IDX)?;
+    held.grow(positions.len() as u64 * 8)?;
     let mut order: Vec<usize> = (0..positions.len()).collect();
-    order.sort_by_key(|&row| key(row));
-    Ok(Some(order))
+    order.sort_by_key(|&row| positions.is_valid(row).then(|| positions.value(row)));
+    Ok(Some((order, held)))
 }
 
 fn too_many(name: &str) -> Error {

@@ -20,6 +20,7 @@ mod other_part;
 mod recover;
 mod slice_part;
 mod slices;
+mod slots;
 mod source;
 
 pub(crate) use edges::{Class, resolve};

@@ -1,37 +1,48 @@
 //! Nodes with their attributes.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use isomorph_error::{Findings, Result};
-use isomorph_model::{Batch, NodeBatch, Part, Property, well_known};
+use isomorph_model::{Batch, Columns, NodeBatch, Part, Property, well_known};
 use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
 use super::entities::Entities;
 use crate::cells::Cells;
 use crate::layout::word;
-use crate::table::Table;
+use crate::table::{Table, TableBatches};
 
-/// Attributes of nodes, held in memory, in the order of the nodes.
+/// Rows of a batch while both orders are compared.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// Attributes of nodes.
 #[derive(Default)]
 pub(crate) struct NodeTable {
     attributes: Attributes,
-    cells: Option<Cells>,
-    /// Row of the table by node, when they are not the same.
-    rows: Option<UInt32Array>,
+    source: Source,
     /// What `entity` says, when a node is an edge.
     entity: Option<ArrayRef>,
-    _held: Option<Reservation>,
+}
+
+#[derive(Default)]
+enum Source {
+    #[default]
+    None,
+    /// The table has the nodes in their own order: it is read as it is wanted.
+    Beside(Table),
+    /// Another order, or other nodes: held in memory, with the row of the table by node.
+    Held { cells: Cells, rows: UInt32Array, _held: Reservation },
 }
 
 impl NodeTable {
-    /// Reads the attributes of `entities`.
+    /// Finds out how the attributes of `entities` are to be had.
     ///
     /// # Errors
-    /// When the table is not sound or does not fit the budget.
-    pub fn read(
+    /// When the table is not sound, or has to be held and does not fit the budget.
+    pub fn open(
         table: Option<&Table>,
         id: &str,
         entities: &Entities,
@@ -49,21 +60,22 @@ impl NodeTable {
         if nodes.attributes.properties.is_empty() {
             return Ok(nodes);
         }
+        if is_beside(table, id, entities)? {
+            nodes.source = Source::Beside(table.clone());
+            return Ok(nodes);
+        }
         let (cells, mut held) = table.read(&[], budget)?;
         let ids = cells.text(id)?;
-        if ids != entities.keys {
-            held.grow(entities.len() as u64 * 8)?;
-            // Of several rows for one node the last one counts.
-            let mut rows: Vec<Option<u32>> = vec![None; entities.len()];
-            for (row, id) in ids.iter().enumerate() {
-                let node = id.and_then(|id| entities.row(id)).filter(|node| !entities.is_edge[*node as usize]);
-                if let Some(slot) = node.and_then(|node| rows.get_mut(node as usize)) {
-                    *slot = Some(row as u32);
-                }
+        held.grow(entities.len() as u64 * 8)?;
+        // Of several rows for one node the last one counts.
+        let mut rows: Vec<Option<u32>> = vec![None; entities.len()];
+        for (row, id) in ids.iter().enumerate() {
+            let node = id.and_then(|id| entities.row(id)).filter(|node| !entities.is_edge[*node as usize]);
+            if let Some(slot) = node.and_then(|node| rows.get_mut(node as usize)) {
+                *slot = Some(row as u32);
             }
-            nodes.rows = Some(UInt32Array::from(rows));
         }
-        (nodes.cells, nodes._held) = (Some(cells), Some(held));
+        nodes.source = Source::Held { cells, rows: UInt32Array::from(rows), _held: held };
         Ok(nodes)
     }
 
@@ -73,36 +85,74 @@ impl NodeTable {
         entity.chain(self.attributes.properties.iter().cloned()).collect()
     }
 
-    fn columns(&self, start: usize, rows: usize) -> Result<Vec<Option<ArrayRef>>> {
-        let entity = self.entity.iter().map(|all| Some(all.slice(start, rows)));
-        let attributes = match (&self.cells, &self.rows) {
-            (None, _) => self.attributes.absent(),
-            (Some(cells), Some(of)) => self.attributes.take(cells, &of.slice(start, rows))?,
-            (Some(cells), None) => {
-                let batch = cells.batch.slice(start, rows);
-                self.attributes.columns(&Cells { name: cells.name.clone(), batch })
+    /// The rows that can be read side by side.
+    pub fn groups(&self, nodes: usize) -> Vec<Range<usize>> {
+        match &self.source {
+            Source::Beside(table) => table.groups().iter().map(|rows| rows.start as usize..rows.end as usize).collect(),
+            Source::None | Source::Held { .. } => Some(0..nodes).into_iter().collect(),
+        }
+    }
+
+    fn batches(&self, rows: &Range<usize>, batch_rows: usize) -> Result<Option<TableBatches>> {
+        match &self.source {
+            Source::Beside(table) => {
+                table.batches(&self.attributes.names(), rows.start as u64..rows.end as u64, batch_rows).map(Some)
             }
+            Source::None | Source::Held { .. } => Ok(None),
+        }
+    }
+
+    fn columns(&self, start: usize, rows: usize, batches: &mut Option<TableBatches>) -> Result<Columns> {
+        let entity = self.entity.iter().map(|all| Some(all.slice(start, rows)));
+        let attributes = match (&self.source, batches) {
+            (Source::Held { cells, rows: of, .. }, _) => self.attributes.take(cells, &of.slice(start, rows))?,
+            (_, Some(batches)) => {
+                let cells = batches.take_rows(rows)?;
+                cells.map_or_else(|| self.attributes.absent(), |cells| self.attributes.columns(&cells))
+            }
+            _ => self.attributes.absent(),
         };
         Ok(entity.chain(attributes).collect())
     }
 }
 
-/// All nodes.
+/// Whether row by row the table speaks of the nodes in their order.
+fn is_beside(table: &Table, id: &str, entities: &Entities) -> Result<bool> {
+    if table.rows() != entities.len() as u64 || entities.has_edges() {
+        return Ok(false);
+    }
+    let mut start = 0;
+    for cells in table.batches(&[id], 0..table.rows(), BATCH_ROWS)? {
+        let ids = cells?.text(id)?;
+        if entities.keys.slice(start, ids.len()) != ids {
+            return Ok(false);
+        }
+        start += ids.len();
+    }
+    Ok(start == entities.len())
+}
+
+/// Some of the nodes, in their order.
 pub(crate) struct NodePart<'a> {
     pub entities: &'a Entities,
     pub table: &'a NodeTable,
+    pub nodes: Range<usize>,
     pub keys_only: bool,
     pub batch_rows: usize,
 }
 
 impl Part for NodePart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let count = self.entities.len();
-        for start in (0..count).step_by(self.batch_rows.max(1)) {
-            let rows = self.batch_rows.max(1).min(count - start);
+        let batch_rows = self.batch_rows.max(1);
+        let mut batches = match self.keys_only {
+            true => None,
+            false => self.table.batches(&self.nodes, batch_rows)?,
+        };
+        for start in self.nodes.clone().step_by(batch_rows) {
+            let rows = batch_rows.min(self.nodes.end - start);
             let properties = match self.keys_only {
                 true => vec![None; self.table.properties().len()],
-                false => self.table.columns(start, rows)?,
+                false => self.table.columns(start, rows, &mut batches)?,
             };
             let keys: ArrayRef = Arc::new(self.entities.keys.slice(start, rows));
             let keys = Some(keys);
@@ -112,6 +162,6 @@ impl Part for NodePart<'_> {
     }
 
     fn rows(&self) -> Option<u64> {
-        Some(self.entities.len() as u64)
+        Some((self.nodes.end - self.nodes.start) as u64)
     }
 }

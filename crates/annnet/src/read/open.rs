@@ -101,15 +101,16 @@ impl Annnet {
             }
         };
         let node_table = Table::find(&members, words.node_table)?;
-        let nodes = NodeTable::read(node_table.as_ref(), words.node_id, &entities, budget, &mut noticed)?;
+        let nodes = NodeTable::open(node_table.as_ref(), words.node_id, &entities, budget, &mut noticed)?;
         let known =
             Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients: &coefficients };
-        let edges = Edges::settle(table, known, budget, &mut noticed)?;
-        let edge_table = Table::find(&members, words.edge_table)?;
-        let edge_attributes = EdgeAttributes::open(edge_table, &edges.table, budget, &mut noticed)?;
-        let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
         let default = manifest.default_slice.clone().unwrap_or_else(|| word::DEFAULT.to_owned());
-        let slices = Slices::read(&members, layout, &default, (&entities, &edges), budget, &mut noticed)?;
+        let mut slices = Slices::read(&members, layout, &default, budget, &mut noticed)?;
+        let edge_table = Table::find(&members, words.edge_table)?;
+        let edges = Edges::settle(table, known, (edge_table.as_ref(), &slices), budget, &mut noticed)?;
+        slices.settle(&default, &entities, &edges)?;
+        let edge_attributes = EdgeAttributes::open(edge_table, edges.is_beside, budget, &mut noticed)?;
+        let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
         let active = slices.active(manifest.active_slice.as_deref(), &default, &mut noticed);
         let layer_groups = LayerGroups::read(&members, &words, &layers, &entities, budget, &mut noticed)?;
         let (documents, history) = documents::read(&members, &manifest, (&active, &default), budget)?;

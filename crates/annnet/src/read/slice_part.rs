@@ -12,6 +12,7 @@ use isomorph_model::{Batch, Columns, Ends, Part};
 use super::Annnet;
 use super::edges::Class;
 use super::ids;
+use super::slices::Slices;
 use crate::layout::column;
 
 /// Memberships of nodes, of one part of their table.
@@ -36,14 +37,15 @@ impl Part for NodeMemberships<'_> {
         for cells in table.batches(&[column::SLICE_ID, id], self.rows.clone(), self.batch_rows)? {
             let cells = cells?;
             let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(id)?);
-            let is_member = |row: &usize| {
+            let mut named = Runs::default();
+            let mut is_member = |row: &usize| {
                 groups.is_valid(*row)
                     && members.is_valid(*row)
                     // Who is in the slice of everything need not be said, and there is nothing more to say.
-                    && slices.find(groups.value(*row)) != slices.all
+                    && !named.of(slices, groups.value(*row)).is_all
                     && self.annnet.entities.row(members.value(*row)).is_some()
             };
-            let rows: Vec<u32> = (0..cells.rows()).filter(is_member).map(|row| row as u32).collect();
+            let rows: Vec<u32> = (0..cells.rows()).filter(&mut is_member).map(|row| row as u32).collect();
             if !rows.is_empty() {
                 take(Batch::Memberships(MembershipBatch {
                     kind: self.kind,
@@ -59,6 +61,29 @@ impl Part for NodeMemberships<'_> {
 
     fn rows(&self) -> Option<u64> {
         Some(self.rows.end - self.rows.start)
+    }
+}
+
+/// The slice of a row: rows of one slice stand together, most often, so that it is looked up once.
+#[derive(Default)]
+struct Runs<'a>(Option<(&'a str, Run)>);
+
+#[derive(Clone, Copy)]
+struct Run {
+    hash: u128,
+    is_all: bool,
+}
+
+impl<'a> Runs<'a> {
+    fn of(&mut self, slices: &Slices, name: &'a str) -> Run {
+        match self.0 {
+            Some((last, run)) if last == name => run,
+            _ => {
+                let run = Run { hash: ids::hash(name), is_all: slices.find(name) == slices.all };
+                self.0 = Some((name, run));
+                run
+            }
+        }
     }
 }
 
@@ -125,16 +150,17 @@ impl EdgeMemberships<'_> {
         let pairs = &slices.pairs;
         // One list of rows for each table of members.
         let mut lists: [Chosen; 4] = Default::default();
+        let mut named = Runs::default();
         for row in (0..groups.len()).filter(|&row| groups.is_valid(row) && members.is_valid(row)) {
-            let (slice, member) = (groups.value(row), members.value(row));
-            let pair = pairs.row(slice, member);
+            let slice = named.of(slices, groups.value(row));
+            let hash = ids::hash(members.value(row));
+            let pair = pairs.row(slice.hash, hash);
             let by_pair = || {
                 let weights = pairs.weights.as_ref()?;
                 pair.map(|pair| pair as usize).filter(|pair| weights.is_valid(*pair)).map(|pair| weights.value(pair))
             };
             let weight = if stated.is_valid(row) { Some(stated.value(row)) } else { by_pair() };
-            let hash = ids::hash(member);
-            if slices.find(slice) == slices.all {
+            if slice.is_all {
                 if pair.is_none() && weight.is_none() {
                     continue;
                 }

@@ -1,6 +1,7 @@
 //! Slices: named sets of nodes and edges.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{Array, Float64Array, StringArray, UInt32Array};
 use isomorph_error::{Findings, Place, Result};
@@ -36,8 +37,16 @@ pub(crate) struct Slices {
     /// Memberships of edges.
     pub edges: Option<Table>,
     /// Edges that some table of slices names; whether they are there.
-    known: IdMap<bool>,
+    known: IdMap<AtomicBool>,
+    /// What is listed in the default slice.
+    in_default: (IdSum, IdSum),
     held: Reservation,
+}
+
+/// The slice of a row.
+struct Named {
+    hash: u128,
+    is_default: bool,
 }
 
 /// Weights and attributes of edges in slices.
@@ -60,19 +69,21 @@ impl Pairs {
         held.grow(cells.rows() as u64 * ENTRY_BYTES)?;
         let (slices, edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
         let present = (0..cells.rows()).filter(|&row| slices.is_valid(row) && edges.is_valid(row));
-        let rows = present.map(|row| (ids::hash_pair(slices.value(row), edges.value(row)), row as u32)).collect();
+        let pair = |row: usize| ids::pair(ids::hash(slices.value(row)), ids::hash(edges.value(row)));
+        let rows = present.map(|row| (pair(row), row as u32)).collect();
         let weights = Some(cells.floats(column::WEIGHT)?);
         Ok(Pairs { attributes, cells: Some(cells), weights, rows, unlisted: Vec::new(), _held: Some(held) })
     }
 
-    /// The row of an edge in a slice.
-    pub fn row(&self, slice: &str, edge: &str) -> Option<u32> {
-        if self.rows.is_empty() { None } else { self.rows.get(&ids::hash_pair(slice, edge)).copied() }
+    /// The row of an edge in a slice, by the hashes of both.
+    pub fn row(&self, slice: u128, edge: u128) -> Option<u32> {
+        if self.rows.is_empty() { None } else { self.rows.get(&ids::pair(slice, edge)).copied() }
     }
 }
 
 impl Slices {
-    /// Settles the slices: which there are, whether one holds everything, which named edges are there.
+    /// Reads which slices there are and whom they name. Whether that is there is not known yet: see [`Slices::mark`] and
+    /// [`Slices::settle`].
     ///
     /// # Errors
     /// When a table is not sound or does not fit the budget.
@@ -80,7 +91,6 @@ impl Slices {
         members: &Members,
         layout: Layout,
         default: &str,
-        (entities, edges): (&Entities, &Edges),
         budget: &Budget,
         findings: &mut Findings,
     ) -> Result<Slices> {
@@ -96,6 +106,7 @@ impl Slices {
             nodes: Table::find(members, words.memberships)?,
             edges: Table::find(members, file::EDGE_MEMBERSHIPS)?,
             known: IdMap::default(),
+            in_default: Default::default(),
             held: budget.reserve(0)?,
         };
         if let Some(table) = Table::find(members, file::REGISTRY)? {
@@ -110,7 +121,7 @@ impl Slices {
         if let Some(table) = Table::find(members, file::EDGE_SLICE_ATTRIBUTES)? {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
-        slices.settle(default, words, entities, edges, findings)?;
+        slices.read_members(default, words, findings)?;
         if layout == Layout::V1 {
             // The older library puts everything into the default slice again when it reads; its files may leave that out.
             slices.all = slices.find(default);
@@ -137,47 +148,33 @@ impl Slices {
 
     /// Whether an edge that a slice names is there.
     pub fn knows(&self, edge: u128) -> bool {
-        self.known.get(&edge).copied().unwrap_or(false)
+        self.known.get(&edge).is_some_and(|known| known.load(Ordering::Relaxed))
     }
 
-    fn settle(
-        &mut self,
-        default: &str,
-        words: &Words,
-        entities: &Entities,
-        edges: &Edges,
-        findings: &mut Findings,
-    ) -> Result<()> {
-        let (mut of_nodes, mut of_edges, mut every_node) = (IdSum::default(), IdSum::default(), IdSum::default());
-        entities.keys.iter().flatten().for_each(|id| every_node.add(ids::hash(id)));
+    fn read_members(&mut self, default: &str, words: &Words, findings: &mut Findings) -> Result<()> {
+        let (mut of_nodes, mut of_edges) = (IdSum::default(), IdSum::default());
         if let Some(table) = self.nodes.clone() {
-            self.each(&table, words.node_id, findings, |_, _, slice, id| {
-                if slice == default {
-                    of_nodes.add(ids::hash(id));
+            self.each(&table, words.node_id, default, findings, |_, slice, id| {
+                if slice.is_default {
+                    of_nodes.add(id);
                 }
                 Ok(())
             })?;
         }
         let mut listed = vec![false; self.pairs.cells.as_ref().map_or(0, Cells::rows)];
         if let Some(table) = self.edges.clone() {
-            self.each(&table, column::EDGE_ID, findings, |slices, _, slice, id| {
-                if let Some(pair) = slices.pairs.row(slice, id) {
+            self.each(&table, column::EDGE_ID, default, findings, |slices, slice, id| {
+                if let Some(pair) = slices.pairs.row(slice.hash, id) {
                     listed[pair as usize] = true;
                 }
-                match slice == default {
-                    true => of_edges.add(ids::hash(id)),
-                    false => slices.name_edge(ids::hash(id))?,
+                match slice.is_default {
+                    true => of_edges.add(id),
+                    false => slices.name_edge(id)?,
                 }
                 Ok(())
             })?;
         }
-        if of_nodes == every_node && of_edges == edges.ids {
-            self.all = self.find(default);
-        } else if let Some(table) = self.edges.clone() {
-            self.each(&table, column::EDGE_ID, &mut Findings::default(), |slices, _, slice, id| {
-                if slice == default { slices.name_edge(ids::hash(id)) } else { Ok(()) }
-            })?;
-        }
+        self.in_default = (of_nodes, of_edges);
         if let Some(cells) = self.pairs.cells.clone() {
             let (slices, ids) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
@@ -190,36 +187,74 @@ impl Slices {
                 }
             }
         }
-        self.find_edges(edges)
+        Ok(())
     }
 
-    /// Calls `each` with number and name of the slice, and the member, of each row.
+    /// Notes that the edge whose id has this hash is there.
+    pub fn mark(&self, edge: u128) {
+        // When everything is in one slice, nothing may be named.
+        if !self.known.is_empty()
+            && let Some(known) = self.known.get(&edge)
+        {
+            known.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// All edges are known and marked: finds out whether the default slice holds everything.
+    ///
+    /// # Errors
+    /// When a table is not sound or does not fit the budget.
+    pub fn settle(&mut self, default: &str, entities: &Entities, edges: &Edges) -> Result<()> {
+        if self.all.is_some() {
+            return Ok(());
+        }
+        let mut every_node = IdSum::default();
+        entities.keys.iter().flatten().for_each(|id| every_node.add(ids::hash(id)));
+        if self.in_default == (every_node, edges.ids) {
+            self.all = self.find(default);
+            return Ok(());
+        }
+        let Some(table) = self.edges.clone() else { return Ok(()) };
+        self.each(&table, column::EDGE_ID, default, &mut Findings::default(), |slices, slice, id| {
+            if slice.is_default { slices.name_edge(id) } else { Ok(()) }
+        })?;
+        let table = &edges.table;
+        for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
+            cells?.text(column::EDGE_ID)?.iter().flatten().for_each(|id| self.mark(ids::hash(id)));
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the slice and the hash of the member of each row. A slice that is not there is from now on.
     fn each(
         &mut self,
         table: &Table,
         member: &str,
+        default: &str,
         findings: &mut Findings,
-        mut each: impl FnMut(&mut Slices, u32, &str, &str) -> Result<()>,
+        mut each: impl FnMut(&mut Slices, &Named, u128) -> Result<()>,
     ) -> Result<()> {
         let mut start = 0;
         for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), BATCH_ROWS)? {
             let cells = cells?;
             let (slices, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
-            let mut last: Option<(&str, u32)> = None;
+            // Rows of one slice stand together, most often.
+            let mut last: Option<(&str, Named)> = None;
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && members.is_valid(row)) {
                 let slice = slices.value(row);
-                let number = match last {
-                    Some((name, number)) if name == slice => number,
+                let named = match last.take() {
+                    Some((name, named)) if name == slice => named,
                     _ => {
                         if self.find(slice).is_none() {
                             let place = Place::file(&table.name).row(start + row as u64);
                             findings.push(&rules::SLICE_UNKNOWN, format!("{slice:?} is not registered"), place);
                         }
-                        self.number(slice)
+                        self.number(slice);
+                        Named { hash: ids::hash(slice), is_default: slice == default }
                     }
                 };
-                last = Some((slice, number));
-                each(self, number, slice, members.value(row))?;
+                each(self, &named, ids::hash(members.value(row)))?;
+                last = Some((slice, named));
             }
             start += cells.rows() as u64;
         }
@@ -228,25 +263,8 @@ impl Slices {
 
     fn name_edge(&mut self, edge: u128) -> Result<()> {
         if let std::collections::hash_map::Entry::Vacant(entry) = self.known.entry(edge) {
-            entry.insert(false);
+            entry.insert(AtomicBool::new(false));
             self.held.grow(ENTRY_BYTES)?;
-        }
-        Ok(())
-    }
-
-    /// Finds out which of the named edges are there.
-    fn find_edges(&mut self, edges: &Edges) -> Result<()> {
-        // When everything is in one slice, its rows were compared already.
-        if self.known.is_empty() {
-            return Ok(());
-        }
-        let table = &edges.table;
-        for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
-            for id in cells?.text(column::EDGE_ID)?.iter().flatten() {
-                if let Some(known) = self.known.get_mut(&ids::hash(id)) {
-                    *known = true;
-                }
-            }
         }
         Ok(())
     }

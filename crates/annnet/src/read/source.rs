@@ -18,7 +18,9 @@ type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 
 impl Annnet {
     fn node_parts(&self, keys_only: bool, batch_rows: usize) -> Parts<'_> {
-        vec![Box::new(NodePart { entities: &self.entities, table: &self.nodes, keys_only, batch_rows })]
+        let (entities, table) = (&self.entities, &self.nodes);
+        let part = |nodes| Box::new(NodePart { entities, table, nodes, keys_only, batch_rows }) as Box<dyn Part>;
+        table.groups(entities.len()).into_iter().map(part).collect()
     }
 
     fn edge_parts(&self, ends_only: bool, batch_rows: usize) -> Parts<'_> {

@@ -5,6 +5,7 @@ use isomorph_error::Result;
 use isomorph_model::schema::{GroupKind, MembershipTable, Owner};
 use isomorph_model::{Graph, KeyKind, LabelVocabulary, Property, well_known};
 
+use super::NODE_WORDS;
 use super::columns::lost;
 use crate::layout::{column, document, word};
 
@@ -136,7 +137,8 @@ impl Shape {
     }
 }
 
-const NODE_ID: &str = "node_id";
+/// Key of nodes, as `NODE_WORDS` has it.
+pub(super) const NODE_ID: &str = NODE_WORDS.node_id;
 const KINDS: [&str; 4] = [word::SLICE, word::ASPECT, word::ELEMENTARY, word::LAYER];
 
 fn position(properties: &[Property], name: &str) -> Option<usize> {

@@ -88,7 +88,8 @@ impl Slices {
     /// When they cannot be written.
     pub fn list_edges(&mut self, ids: &ArrayRef, own: &StringArray, all: &[String]) -> Result<()> {
         for slice in all {
-            let weight = |id: Option<&str>| self.weights.get(&hashes::hash_pair(slice, id?)).copied();
+            let hash = hashes::hash(slice);
+            let weight = |id: Option<&str>| self.weights.get(&hashes::pair(hash, hashes::hash(id?))).copied();
             let weights: Option<ArrayRef> = match self.weights.is_empty() {
                 true => None,
                 false => Some(Arc::new(own.iter().map(weight).collect::<Float64Array>())),
@@ -117,7 +118,8 @@ impl Slices {
             let weights = floats(weights, "weights of edges in slices")?;
             for row in (0..own.len()).filter(|row| weights.is_valid(*row) && listed(*row)) {
                 self.held.grow(ENTRY_BYTES)?;
-                self.weights.insert(hashes::hash_pair(slices.value(row), own.value(row)), weights.value(row));
+                let pair = hashes::pair(hashes::hash(slices.value(row)), hashes::hash(own.value(row)));
+                self.weights.insert(pair, weights.value(row));
             }
         }
         let of_others = weights.map(|weights| gather(weights, &others)).transpose()?;

@@ -7,15 +7,28 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Place, Result};
-use isomorph_tables::{Encoding, TableWriter};
+use isomorph_tables::{ColumnEncoding, Encoding, TableWriter};
 
 use super::WriteOptions;
 use super::output::{Member, Output};
+use super::shape::NODE_ID;
+use crate::layout::column::{COL_IDX, EDGE_ID, ENTITY_ID, IDX, SOURCE, TARGET, WEIGHT};
 
 /// Rows of a piece.
 const PIECE_ROWS: usize = 1 << 16;
 /// Rows of a row group: as many as the published library writes, about.
 const ROW_GROUP_ROWS: usize = 1 << 17;
+
+/// How a column is encoded that a dictionary makes larger and slower: ids are all different or nearly so, positions
+/// count up, and weights differ as well.
+fn encoding(name: &str, data_type: &DataType) -> Option<ColumnEncoding> {
+    match (name, data_type) {
+        (EDGE_ID | ENTITY_ID | SOURCE | TARGET | NODE_ID, DataType::Utf8) => Some(ColumnEncoding::Plain),
+        (COL_IDX | IDX, DataType::Int64) => Some(ColumnEncoding::Delta),
+        (WEIGHT, DataType::Float64) => Some(ColumnEncoding::ByteStreamSplit),
+        _ => None,
+    }
+}
 
 /// A table in the making.
 pub(super) struct TableOut {
@@ -39,11 +52,16 @@ impl TableOut {
     ) -> Result<Self> {
         let fields = columns.iter().map(|(name, data_type)| Field::new(*name, data_type.clone(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let table = isomorph_tables::WriteOptions {
+        let mut table = isomorph_tables::WriteOptions {
             compression: options.compression,
             row_group_rows: ROW_GROUP_ROWS,
             ..isomorph_tables::WriteOptions::default()
         };
+        for (name, data_type) in columns {
+            if let Some(encoding) = encoding(name, data_type) {
+                table = table.encoding(*name, encoding);
+            }
+        }
         let writer = TableWriter::create(output.create(name)?, Encoding::Parquet, &schema, &table)
             .map_err(|error| error.at(Place::file(name)))?;
         Ok(TableOut { name: name.to_owned(), schema, writer, pending: Vec::new(), rows: 0 })

@@ -13,8 +13,8 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
 use isomorph_model::schema::{GroupKind, HyperedgeType, MembershipTable, Owner};
 use isomorph_model::{
-    Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, Key, NodeBatch, NodeId, NodeType, Property, Request, Side, Sink,
-    Source, Tables, Written, well_known,
+    Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, Key, NodeBatch, NodeId, NodeType, Property, Request, Side,
+    Sink, Source, Tables, Written, well_known,
 };
 use isomorph_storage::{Location, Mode, Staging};
 use serde_json::{Value, json};

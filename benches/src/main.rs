@@ -54,11 +54,8 @@ fn run(arguments: &[&str]) -> Result<Value> {
         ["graph-scan", graph, runs] => graph::scan(graph, number(runs)?),
         ["graph-neighbours", graph, lookups] => graph::neighbours(graph, number(lookups)?),
         ["annnet-make", vertices, edges, hyperedges, path, runs] => {
-            let drawn = annnet::Drawn {
-                vertices: number(vertices)?,
-                edges: number(edges)?,
-                hyperedges: number(hyperedges)?,
-            };
+            let drawn =
+                annnet::Drawn { vertices: number(vertices)?, edges: number(edges)?, hyperedges: number(hyperedges)? };
             annnet::make(drawn, path, number(runs)?)
         }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),

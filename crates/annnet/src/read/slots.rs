@@ -81,7 +81,8 @@ impl Slots {
             }
             // Slots, then texts: each step of all searches before the next step of any, so that they wait together.
             let slots = group.iter().map(|(_, hash)| self.slots[self.home(*hash)]);
-            let first = |slot: u64| if slot == EMPTY { 0 } else { of(slot as u32).first().copied().unwrap_or_default() };
+            let first =
+                |slot: u64| if slot == EMPTY { 0 } else { of(slot as u32).first().copied().unwrap_or_default() };
             std::hint::black_box(slots.fold(0, |sum, slot| sum ^ first(slot)));
             for (text, hash) in &group {
                 found(text.and_then(|text| self.probe(*hash, text, &of).ok()));

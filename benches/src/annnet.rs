@@ -1,6 +1,5 @@
 //! annnet: writing a drawn graph, reading all of a graph, and the edges of random nodes.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -226,7 +225,7 @@ fn rest(drawn: Drawn, random: &mut Draw, take: &mut dyn FnMut(usize, Batch) -> R
     let chosen = drawn.edges / IN_SLICE;
     for (start, end) in pieces(chosen) {
         let rows = (end - start) as usize;
-        let weight = |number: u64| (number % WEIGHTED == 0).then_some(number as f64 / 8.0);
+        let weight = |number: u64| number.is_multiple_of(WEIGHTED).then_some(number as f64 / 8.0);
         let weights: Float64Array = (start..end).map(weight).collect();
         take(
             REST,
@@ -322,7 +321,6 @@ pub(crate) fn neighbours(path: &str, lookups: usize) -> Result<Value> {
     measured.insert("first".to_owned(), Value::Array(answers.collect::<Result<_>>()?));
     measured.insert("open".to_owned(), json!(open));
     measured.insert("first_lookup".to_owned(), json!(first));
-    measured.insert("bytes".to_owned(), json!(Path::new(path).exists()));
     Ok(Value::Object(measured))
 }
 

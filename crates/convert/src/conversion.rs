@@ -76,16 +76,17 @@ pub fn convert(
         staging.dated(time);
     }
     let mut sink = plan.to.create(&staging, &plan.target, &write)?;
+    let ids = plan.mapping.relation_of_ids();
     let source = match &plan.digested {
         Some(digested) => {
             let target = plan.mapping.apply(plan.source(&opened.graph))?;
-            pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
+            pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
             digested.clone()
         }
         None => {
             let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
             let target = plan.mapping.apply(plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>)))?;
-            pipeline::run(target.as_ref(), sink.as_mut(), resources, progress)?;
+            pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
             drop(target);
             Arc::into_inner(tapped)
                 .ok_or_else(|| Error::usage("a source is still in use"))?

@@ -22,6 +22,7 @@ pub mod parallel;
 mod pipeline;
 mod plan;
 mod plan_cost;
+mod plan_fusion;
 mod progress;
 mod registry;
 mod render;

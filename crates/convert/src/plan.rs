@@ -13,7 +13,7 @@ use isomorph_storage::Location;
 use serde::Serialize;
 
 use crate::digests::{Digested, Resources};
-use crate::mapping::{Bundling, EdgeColumns, Mapping, Projected, Projection, Reification, Slot, Step};
+use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
@@ -95,7 +95,6 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
-        from.check_way(to)?;
         let mut plan = Plan {
             from,
             to,
@@ -136,8 +135,12 @@ impl Plan {
                 plan.describe_shredding(&bundling);
                 plan.target = bundling.typed.clone();
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
-                plan.mapping.steps.push(Step::Shred(Box::new(bundling)));
+                plan.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));
+                if to.has_one_type() {
+                    plan.fuse(&bundling.typed)?;
+                }
             }
+            _ if from != to && to.has_one_type() => plan.fuse(graph)?,
             // What became of the rest has been said.
             _ if reified.is_some() => {
                 plan.target = graph.clone();
@@ -199,12 +202,13 @@ impl Plan {
         let graph = source.graph();
         let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
         let by_row = bundled || capability.directions == Directions::ByRow;
-        let holds_it = capability.hyperedges && capability.edge_keys && capability.layers;
+        // What a format has of hyperedges and groups is of its own shape: a graph of another format does not have that.
+        let holds_it = self.from == self.to && capability.hyperedges && capability.edge_keys && capability.layers;
         if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
             return Ok(None);
         }
         let mut record = Reification::of(graph)?;
-        if bundled {
+        if bundled || self.to.has_one_type() {
             // One table of all nodes has to know where each type begins.
             record = record.counted(source)?;
         }
@@ -212,6 +216,18 @@ impl Plan {
         let plain = record.plain.clone();
         self.mapping.steps.push(Step::Reify(Box::new(record)));
         Ok(Some(plain))
+    }
+
+    /// Writes several types as one.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be written so.
+    fn fuse(&mut self, graph: &Graph) -> Result<()> {
+        let record = Fusion::of(graph)?;
+        self.describe_fusion(&record);
+        self.target = record.written();
+        self.mapping.steps.push(Step::Fuse(Box::new(record)));
+        Ok(())
     }
 
     fn describe_reification(&mut self, record: &Reification) {
@@ -250,7 +266,7 @@ impl Plan {
         }
     }
 
-    fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
+    pub(crate) fn line(&mut self, subject: impl Into<String>, becomes: impl Into<String>) {
         self.lines.push(PlanLine { subject: subject.into(), becomes: becomes.into() });
     }
 
@@ -352,11 +368,11 @@ fn refuse_order(graph: &Graph) -> Result<()> {
 }
 
 /// `1 type`, `2 types`.
-fn counted(number: usize, what: &str) -> String {
+pub(crate) fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {
+pub(crate) fn edge_text(graph: &Graph, ty: &isomorph_model::EdgeType) -> String {
     let (source, relation, target) = graph.edge_name(ty);
     let relation = if ty.relation.fixed().is_some() { relation } else { "…".to_owned() };
     match ty.direction {

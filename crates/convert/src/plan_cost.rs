@@ -42,10 +42,11 @@ impl Plan {
         let projected = self.projection.as_ref().map(|projection| &projection.graph);
         let graph = plain.or(projected).unwrap_or_else(|| opened.graph.graph());
         let typed = self.to.shape() == Shape::Typed;
-        let orders = if typed { orders(options) } else { 1 };
+        let fused = matches!(self.mapping.steps.last(), Some(Step::Fuse(_)));
+        let orders = if typed && !fused { orders(options) } else { 1 };
         let must_sort = |ty: usize| {
             let source = &opened.graph;
-            self.to.sorts_edges()
+            (self.to.sorts_edges() || fused)
                 && (typed
                     || plain.or(projected).is_some()
                     || source.end_form(ty) == EndForm::Keys

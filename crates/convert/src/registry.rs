@@ -156,15 +156,9 @@ impl Format {
         }
     }
 
-    /// Fails where there is no way yet from a graph of this format to files of another.
-    ///
-    /// # Errors
-    /// [`Kind::Unsupported`], saying so.
-    pub(crate) fn check_way(self, to: Format) -> Result<()> {
-        if to == Format::Annnet && self != to {
-            return Err(Error::unsupported(format!("there is no mapping from {self} to {to} yet")));
-        }
-        Ok(())
+    /// Whether it has one node type and one edge type with typed attributes: graphs of several types become one there.
+    pub(crate) fn has_one_type(self) -> bool {
+        self.shape() == Shape::Typed && !self.capability().node_types
     }
 
     /// Whether edges are written in the order of their ends.

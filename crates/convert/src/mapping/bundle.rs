@@ -38,21 +38,7 @@ impl Bundled {
     pub fn new(inner: Arc<dyn Source>, bundling: &Bundling) -> Result<Self> {
         // The record counts columns as they were when it was made; files may have them in another order.
         let inner = declared(inner, &bundling.typed)?;
-        let graph = inner.graph();
-        let mut bases = Vec::with_capacity(graph.nodes.len());
-        let mut next = 0u64;
-        for ty in &graph.nodes {
-            bases.push(next);
-            let rows = match ty.rows {
-                Some(rows) => rows,
-                // The last type may be of any size.
-                None if bases.len() == graph.nodes.len() => 0,
-                None => {
-                    return Err(Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)));
-                }
-            };
-            next = next.checked_add(rows).ok_or_else(|| Error::malformed("more than 2^64 nodes"))?;
-        }
+        let bases = bases(inner.graph())?;
         Ok(Bundled { inner, bundling: bundling.clone(), bases })
     }
 
@@ -135,11 +121,7 @@ impl Bundled {
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
         match ends {
             Ends::Rows(rows) => {
-                let base = self.bases.get(ty).copied().unwrap_or_default();
-                if base == 0 {
-                    return Ok(Ends::Rows(rows));
-                }
-                Ok(Ends::Rows(UInt64Array::from_iter_values(rows.values().iter().map(|row| row + base))))
+                Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default())))
             }
             Ends::Keys(keys) => {
                 let prefix = self.bundling.nodes.get(ty).map(|slots| slots.prefix.as_str()).unwrap_or_default();
@@ -240,8 +222,38 @@ impl Source for Bundled {
     }
 }
 
+/// Where the rows of each node type begin, when all lie one after another.
+///
+/// # Errors
+/// When the number of rows of a type is not known.
+pub(super) fn bases(graph: &Graph) -> Result<Vec<u64>> {
+    let mut bases = Vec::with_capacity(graph.nodes.len());
+    let mut next = 0u64;
+    for ty in &graph.nodes {
+        bases.push(next);
+        let rows = match ty.rows {
+            Some(rows) => rows,
+            // The last type may be of any size.
+            None if bases.len() == graph.nodes.len() => 0,
+            None => {
+                return Err(Error::unsupported(format!("the number of nodes of type {} is not known", ty.name)));
+            }
+        };
+        next = next.checked_add(rows).ok_or_else(|| Error::malformed("more than 2^64 nodes"))?;
+    }
+    Ok(bases)
+}
+
+/// Rows that count from `base` on.
+pub(super) fn with_base(rows: UInt64Array, base: u64) -> UInt64Array {
+    match base {
+        0 => rows,
+        base => UInt64Array::from_iter_values(rows.values().iter().map(|row| row.saturating_add(base))),
+    }
+}
+
 /// Names of nodes: the prefix and the key's text, or the row's number where there is no key.
-fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Result<ArrayRef> {
+pub(super) fn names(prefix: &str, keys: Option<&ArrayRef>, start: u64, rows: usize) -> Result<ArrayRef> {
     let Some(keys) = keys else {
         return Ok(numbered(prefix, (0..rows as u64).map(|row| start + row)));
     };
@@ -292,7 +304,7 @@ fn relations_of(column: &ArrayRef) -> Result<Relations> {
 }
 
 /// Labels that lie in a column of lists.
-fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
+pub(super) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
     let refused = || Error::malformed("labels are no lists of text");
     let lists = column.as_list_opt::<i32>().ok_or_else(refused)?;
     let items = lists.values().as_string_opt::<i32>().ok_or_else(refused)?;

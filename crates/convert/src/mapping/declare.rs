@@ -95,7 +95,7 @@ impl Lies {
 }
 
 /// The column in its declared type: every value must have an equal there.
-fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+pub(super) fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(Arc::clone(column));
     }

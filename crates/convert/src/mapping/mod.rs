@@ -8,6 +8,7 @@
 
 mod bundle;
 mod declare;
+mod fuse;
 mod json_in;
 pub(crate) mod json_out;
 mod names;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
 pub use declare::{declared, says_itself};
+pub use fuse::{Fused, Fusion, Split};
 pub use names::Names;
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
@@ -98,6 +100,10 @@ pub enum Step {
     Reify(Box<Reification>),
     /// And back.
     Restore(Box<Reification>),
+    /// Several types to one.
+    Fuse(Box<Fusion>),
+    /// And back.
+    Split(Box<Fusion>),
     /// This graph as it is: the format keeps all of it but some of its declarations.
     Native(Box<Graph>),
     /// What a format keeps of this graph, with the declarations that it had.
@@ -119,6 +125,8 @@ impl Mapping {
             Step::Shred(bundling) => Step::Bundle(bundling.clone()),
             Step::Reify(record) => Step::Restore(record.clone()),
             Step::Restore(record) => Step::Reify(record.clone()),
+            Step::Fuse(record) => Step::Split(record.clone()),
+            Step::Split(record) => Step::Fuse(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
             Step::Declare(graph) => Step::Native(graph.clone()),
         };
@@ -129,6 +137,14 @@ impl Mapping {
     pub fn kept(&self) -> Option<&Graph> {
         match self.steps.as_slice() {
             [Step::Native(graph)] => Some(graph),
+            _ => None,
+        }
+    }
+
+    /// What the ids of edges that have none are made of beside their ends: the attribute with the relation, if there is one.
+    pub fn relation_of_ids(&self) -> Option<usize> {
+        match self.steps.last() {
+            Some(Step::Fuse(record)) => record.relation,
             _ => None,
         }
     }
@@ -145,6 +161,8 @@ impl Mapping {
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
                 Step::Reify(record) => Arc::new(Reified::new(source, record)?),
                 Step::Restore(record) => Arc::new(Restored::new(source, record)?),
+                Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
+                Step::Split(record) => Arc::new(Split::new(source, record)?),
                 Step::Native(_) => source,
                 Step::Declare(graph) => declared(source, graph)?,
             };

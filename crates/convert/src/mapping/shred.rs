@@ -297,7 +297,7 @@ enum BundledId {
 }
 
 /// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
-fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
+pub(super) fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
     let strip = |name: &str| -> Result<usize> {
         name.starts_with(prefix)
             .then_some(prefix.len())
@@ -345,7 +345,7 @@ fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
 }
 
 /// Labels as a column of lists; no labels are null.
-fn label_lists(labels: &LabelColumn) -> ArrayRef {
+pub(super) fn label_lists(labels: &LabelColumn) -> ArrayRef {
     let item = Field::new(ITEM, DataType::Utf8, true);
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(item);
     for row in 0..labels.len() {

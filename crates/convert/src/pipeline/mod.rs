@@ -6,6 +6,7 @@
 
 mod bulk;
 mod ends;
+mod ids;
 mod keys;
 mod merge;
 mod run;
@@ -36,6 +37,20 @@ const TOGETHER: usize = 8_192;
 /// When the source cannot be read or is not sound, when the sink cannot write, or when memory is too short even for
 /// spilling.
 pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, progress: &dyn Progress) -> Result<()> {
+    run_with_ids(source, sink, None, resources, progress)
+}
+
+/// The same, where property number `relation` of edges is a part of the ids that edges get which have none.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_with_ids(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    relation: Option<usize>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<()> {
     let deliveries = sink.deliveries();
     if deliveries.contains(&Delivery::NodesWithOutEdges) {
         if deliveries.len() != 1 {
@@ -44,7 +59,7 @@ pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, prog
         return nodes_with_out_edges(source, sink, resources, progress);
     }
     if deliveries.iter().any(|delivery| matches!(delivery, Delivery::EdgesWithKeys(_))) {
-        return tables::tables(source, sink, &deliveries, resources, progress);
+        return tables::tables(source, sink, &deliveries, relation, resources, progress);
     }
     let mut rows = RowsByKey::new(source, resources)?;
     let mut wanted = Vec::new();

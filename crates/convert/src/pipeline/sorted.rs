@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables};
+use isomorph_model::{Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables};
 use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 
 use super::bulk::BulkTypes;
@@ -32,6 +33,7 @@ pub(super) struct Sorted {
     ty: usize,
     order: EdgeOrder,
     relations: bool,
+    directed: bool,
 }
 
 /// Sorters for some of what is wanted; several threads may push at once.
@@ -87,8 +89,10 @@ impl<'w> Sorters<'w> {
     fn finish(self, graph: &Graph, sorted: &mut [Option<Sorted>]) -> Result<()> {
         for (at, sorter) in self.sorters {
             let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else { continue };
-            let relations = graph.edges.get(wanted.ty).is_some_and(|ty| ty.relation.fixed().is_none());
-            *place = Some(Sorted { edges: sorter.finish()?, ty: wanted.ty, order: wanted.order, relations });
+            let ty = graph.edges.get(wanted.ty);
+            let relations = ty.is_some_and(|ty| ty.relation.fixed().is_none());
+            let directed = ty.is_some_and(|ty| ty.direction == Direction::PerRow);
+            *place = Some(Sorted { edges: sorter.finish()?, ty: wanted.ty, order: wanted.order, relations, directed });
         }
         Ok(())
     }
@@ -178,12 +182,13 @@ pub(super) fn sort(
     Ok(sorted.into_iter().flatten().collect())
 }
 
-/// What travels with the ends: the relation where rows have their own, then the properties.
+/// What travels with the ends: relation and direction where rows have their own, then the properties.
 pub(super) fn columns_of(ty: &EdgeType) -> SchemaRef {
-    let relation = ty.relation.fixed().is_none().then(|| Field::new("relation", arrow_schema::DataType::Utf8, false));
+    let relation = ty.relation.fixed().is_none().then(|| Field::new("relation", DataType::Utf8, false));
+    let directed = (ty.direction == Direction::PerRow).then(|| Field::new("directed", DataType::Boolean, true));
     let properties = ty.properties.iter().enumerate();
     let properties = properties.map(|(at, property)| Field::new(at.to_string(), property.data_type.clone(), true));
-    Arc::new(Schema::new(relation.into_iter().chain(properties).collect::<Vec<_>>()))
+    Arc::new(Schema::new(relation.into_iter().chain(directed).chain(properties).collect::<Vec<_>>()))
 }
 
 fn columns(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
@@ -194,6 +199,12 @@ fn columns(ty: &EdgeType, edges: &EdgeBatch) -> Result<Option<RecordBatch>> {
     let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     if let Some(relations) = &edges.relations {
         columns.push(arrow_select::take::take(&relations.names, &relations.index, None).map_err(arrow)?);
+    }
+    if ty.direction == Direction::PerRow {
+        columns.push(match &edges.directed {
+            Some(directed) => Arc::new(directed.clone()),
+            None => new_null_array(&DataType::Boolean, edges.rows),
+        });
     }
     for (property, column) in ty.properties.iter().zip(&edges.properties) {
         columns.push(column.clone().unwrap_or_else(|| new_null_array(&property.data_type, edges.rows)));
@@ -226,6 +237,7 @@ impl Sorted {
             let mut columns = batch.payload.columns().iter().cloned();
             let relations =
                 if self.relations { columns.next().map(|names| relations(&names)).transpose()? } else { None };
+            let directed = if self.directed { columns.next() } else { None };
             take(EdgeBatch {
                 ty: self.ty,
                 rows: source.len(),
@@ -233,7 +245,7 @@ impl Sorted {
                 source,
                 target,
                 layers: None,
-                directed: None,
+                directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
                 keys: None,
                 properties: columns.map(Some).collect(),
             })?;
@@ -244,7 +256,6 @@ impl Sorted {
 
 /// Relation names of rows, as a dictionary.
 fn relations(names: &ArrayRef) -> Result<Relations> {
-    use arrow_array::cast::AsArray;
     let names = names.as_string_opt::<i32>().ok_or_else(|| Error::usage("relations are text"))?;
     let mut distinct: Vec<&str> = Vec::new();
     let mut known: std::collections::HashMap<&str, u32> = std::collections::HashMap::new();

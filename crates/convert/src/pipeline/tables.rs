@@ -1,15 +1,22 @@
-//! For sinks that keep whole tables: nodes, edges with their ends as keys, and the rest, each in the source's order.
+//! For sinks that keep whole tables: nodes, edges with their ends as keys, and the rest, each in the source's order. Edges
+//! without keys have no order: they come sorted by their ends, with an id each.
+
+use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Delivery, EdgeBatch, EndForm, Ends, Graph, Request, Sink, Source, Tables};
+use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Request, Sink, Source, Tables};
 
+use super::ends::RowsByKey;
+use super::ids::Ids;
 use super::keys::Keys;
 use super::nodes_of;
+use super::sorted::{Wanted, sort};
 use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
 
-/// Brings `deliveries` one after another. Ends that are rows become keys, which are kept while their elements pass.
+/// Brings `deliveries` one after another. Ends that are rows become keys, which are kept while their elements pass. Edges
+/// without keys get ids, with property number `relation` in them, if that is one.
 ///
 /// # Errors
 /// As [`super::run`]; [`isomorph_error::Kind::Usage`] when ends are asked for before the elements that they name.
@@ -17,11 +24,18 @@ pub(super) fn tables(
     source: &dyn Source,
     sink: &mut dyn Sink,
     deliveries: &[Delivery],
+    relation: Option<usize>,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<()> {
     let graph = source.graph();
-    let of_rows = (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
+    let is_keyless = |ty: usize| graph.edges.get(ty).is_some_and(|ty| ty.key.is_none());
+    let keyless = |delivery: &Delivery| matches!(delivery, Delivery::EdgesWithKeys(ty) if is_keyless(*ty));
+    let mut rows = match deliveries.iter().any(keyless) {
+        true => Some(RowsByKey::new(source, resources)?),
+        false => None,
+    };
+    let of_rows = rows.is_some() || (0..graph.edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let mut keys = of_rows.then(|| Keys::new(graph, resources));
     for (number, delivery) in deliveries.iter().enumerate() {
         let (what, wanted) = match *delivery {
@@ -32,6 +46,13 @@ pub(super) fn tables(
                 return Err(Error::usage("whole tables are a delivery of their own"));
             }
         };
+        if let (true, Tables::Edges(ty), Some(keys)) = (keyless(delivery), wanted, &mut keys) {
+            let mut of_keys = rows.take().ok_or_else(|| Error::usage("edges of two types cannot get ids yet"))?;
+            of_keys.finish()?;
+            let wanted = Wanted { number, ty, order: EdgeOrder::Source };
+            with_ids(source, sink, wanted, (&of_keys, keys), relation, resources, progress)?;
+            continue;
+        }
         let parts = source.scan(&Request::of(wanted))?;
         progress.begin(what, parts.iter().map(|part| part.rows()).sum());
         let brought = match wanted {
@@ -55,6 +76,7 @@ pub(super) fn tables(
                         Tables::Nodes(ty) => {
                             let nodes = nodes_of(batch, ty, &mut next)?;
                             keys.as_mut().map_or(Ok(()), |keys| keys.add_nodes(&nodes))?;
+                            rows.as_mut().map_or(Ok(()), |rows| rows.add(&nodes))?;
                             Batch::Nodes(nodes)
                         }
                         _ => match &mut keys {
@@ -87,4 +109,36 @@ fn with_keys(mut edges: EdgeBatch, graph: &Graph, keys: Option<&Keys>) -> Result
     edges.source = by_key(edges.source, ty.source)?;
     edges.target = by_key(edges.target, ty.target)?;
     Ok(edges)
+}
+
+/// Brings edges that have no keys: sorted by their ends, with ids.
+fn with_ids(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    wanted: Wanted,
+    (rows, keys): (&RowsByKey, &mut Keys),
+    relation: Option<usize>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let ty = source.graph().edges.get(wanted.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+    let keys = keys.nodes_done()?;
+    let sorted = sort(source, &[wanted], rows, resources, progress)?;
+    let mut ids = Ids::new(relation);
+    progress.begin("write", Some(sorted.iter().map(super::Sorted::rows).sum()));
+    let brought = sorted.iter().try_for_each(|sorted| {
+        sorted.each(|mut edges| {
+            progress.advance(edges.rows as u64)?;
+            let keys_of = |ends: &Ends, node: usize| match ends {
+                Ends::Rows(rows) => keys.gather(node, rows.values()),
+                Ends::Keys(keys) => Ok(Arc::clone(keys)),
+            };
+            let (from, to) = (keys_of(&edges.source, ty.source)?, keys_of(&edges.target, ty.target)?);
+            edges.keys = Some(Arc::new(ids.of(&edges, &from, &to)?));
+            (edges.source, edges.target) = (Ends::Keys(from), Ends::Keys(to));
+            sink.write(wanted.number, Batch::Edges(edges))
+        })
+    });
+    progress.end();
+    brought
 }

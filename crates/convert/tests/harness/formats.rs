@@ -41,7 +41,7 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -125,5 +125,24 @@ fn nock_layouts(_: u64) -> Vec<Layout> {
         of("CSV, partitions", "graph", &|nock| {
             (nock.partitions, nock.format) = (partitions(3), isomorph_nock::Format::Csv);
         }),
+    ]
+}
+
+const ANNNET: Member = Member {
+    format: Format::Annnet,
+    layouts: annnet_layouts,
+    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be fused")],
+};
+
+fn annnet_layouts(_: u64) -> Vec<Layout> {
+    let of = |name: &str, file, compression| {
+        let mut write = WriteOptions::default();
+        write.annnet.compression = compression;
+        Layout { name: format!("annnet {name}"), file, write, keeps_order: true }
+    };
+    vec![
+        of("archive", "graph.annnet", Compression::Zstd(3)),
+        of("directory", "graph", Compression::Snappy),
+        of("directory, not compressed", "graph", Compression::None),
     ]
 }

@@ -50,3 +50,8 @@ fn the_zoo_survives_graphar() {
 fn the_zoo_survives_nock() {
     survives(member(Format::Nock));
 }
+
+#[test]
+fn the_zoo_survives_annnet() {
+    survives(member(Format::Annnet));
+}

@@ -1,0 +1,230 @@
+//! A typed graph shown with one node type and one edge type.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Result};
+use isomorph_model::batch::GroupBatch;
+use isomorph_model::{
+    About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, Part, Progress, Request,
+    Source, Tables,
+};
+
+use super::{DEFAULT, Fusion};
+use crate::mapping::bundle::{bases, names, with_base};
+use crate::mapping::declared;
+use crate::mapping::shred::label_lists;
+
+/// Shows a typed source with one node type and one edge type.
+pub struct Fused {
+    inner: Arc<dyn Source>,
+    record: Fusion,
+    /// Where the rows of each node type begin among the nodes.
+    bases: Vec<u64>,
+}
+
+impl Fused {
+    /// Shows `inner` as `record.fused`. Nothing is read.
+    ///
+    /// # Errors
+    /// When the number of rows of a node type is not known, or the source is another graph than the record's.
+    pub fn new(inner: Arc<dyn Source>, record: &Fusion) -> Result<Self> {
+        let inner = declared(inner, &record.typed)?;
+        let bases = bases(inner.graph())?;
+        Ok(Fused { inner, record: record.clone(), bases })
+    }
+
+    fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
+        let (Some(own), Some(ty), Some(base), Some(fused)) = (
+            self.record.nodes.get(batch.ty),
+            self.record.typed.nodes.get(batch.ty),
+            self.bases.get(batch.ty),
+            self.record.fused.nodes.first(),
+        ) else {
+            return Err(Error::usage("no such node type"));
+        };
+        let mut properties: Columns = vec![None; fused.properties.len()];
+        place(&mut properties, &own.properties, batch.properties);
+        let mut set = |at: Option<usize>, column: Option<ArrayRef>| {
+            if let Some(slot) = at.and_then(|at| properties.get_mut(at)) {
+                *slot = column;
+            }
+        };
+        set(self.record.node_type, Some(same(&ty.name, batch.rows)));
+        set(self.record.labels, batch.labels.as_ref().map(label_lists));
+        Ok(NodeBatch {
+            ty: 0,
+            start: base + batch.start,
+            rows: batch.rows,
+            keys: Some(names(&own.prefix, batch.keys.as_ref(), batch.start, batch.rows)?),
+            labels: None,
+            properties,
+        })
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let (Some(own), Some(ty), Some(fused)) = (
+            self.record.edges.get(batch.ty),
+            self.record.typed.edges.get(batch.ty),
+            self.record.fused.edges.first(),
+        ) else {
+            return Err(Error::usage("no such edge type"));
+        };
+        let mut properties: Columns = vec![None; fused.properties.len()];
+        place(&mut properties, own, batch.properties);
+        let stated = properties.first_mut().and_then(Option::take);
+        let weights = stated.as_ref().map(doubles).transpose()?;
+        let is_missing = weights.as_ref().filter(|weights| weights.null_count() > 0);
+        let is_missing = is_missing.map(|weights| weights.iter().map(|weight| weight.is_none().then_some(true)));
+        let is_missing: Option<ArrayRef> = match (own.contains(&0), is_missing) {
+            (true, Some(rows)) => Some(Arc::new(rows.collect::<BooleanArray>())),
+            (true, None) if weights.is_none() => Some(Arc::new(BooleanArray::from(vec![true; batch.rows]))),
+            _ => None,
+        };
+        // Every edge of annnet has a weight; that it has none here is said beside it.
+        let weights = match weights {
+            Some(weights) if weights.null_count() == 0 => weights,
+            Some(weights) => weights.iter().map(|weight| Some(weight.unwrap_or(1.0))).collect(),
+            None => Float64Array::from_value(1.0, batch.rows),
+        };
+        let mut set = |at: Option<usize>, column: Option<ArrayRef>| {
+            if let Some(slot) = at.and_then(|at| properties.get_mut(at)) {
+                *slot = column;
+            }
+        };
+        set(Some(0), Some(Arc::new(weights)));
+        set(self.record.unweighted, is_missing);
+        set(self.record.relation, Some(same(ty.relation.fixed().unwrap_or_default(), batch.rows)));
+        let directed = match ty.direction {
+            Direction::Directed => None,
+            Direction::Undirected => Some(BooleanArray::from(vec![false; batch.rows])),
+            Direction::PerRow => batch.directed,
+        };
+        Ok(EdgeBatch {
+            ty: 0,
+            rows: batch.rows,
+            relations: None,
+            source: self.ends(ty.source, batch.source)?,
+            target: self.ends(ty.target, batch.target)?,
+            layers: None,
+            directed,
+            keys: None,
+            properties,
+        })
+    }
+
+    fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
+        match ends {
+            Ends::Rows(rows) => Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default()))),
+            Ends::Keys(keys) => {
+                let prefix = self.record.nodes.get(ty).map(|own| own.prefix.as_str()).unwrap_or_default();
+                Ok(Ends::Keys(names(prefix, Some(&keys), 0, keys.len())?))
+            }
+        }
+    }
+
+    fn parts<'a>(&'a self, tables: impl Iterator<Item = Tables>, request: &Request) -> Result<Vec<Box<dyn Part + 'a>>> {
+        let mut parts = Vec::new();
+        for tables in tables {
+            for inner in self.inner.scan(&Request { tables, ..*request })? {
+                parts.push(Box::new(FusedPart { fused: self, inner }) as Box<dyn Part>);
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// Puts columns where attributes are.
+fn place(attributes: &mut Columns, places: &[usize], columns: Columns) {
+    for (at, column) in places.iter().zip(columns) {
+        if let Some(slot) = attributes.get_mut(*at) {
+            *slot = column;
+        }
+    }
+}
+
+/// One text in every row.
+fn same(text: &str, rows: usize) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows)))
+}
+
+fn doubles(column: &ArrayRef) -> Result<Float64Array> {
+    let column = arrow_cast::cast(column, &DataType::Float64).map_err(|error| Error::malformed(error.to_string()))?;
+    Ok(column.as_primitive::<Float64Type>().clone())
+}
+
+struct FusedPart<'a> {
+    fused: &'a Fused,
+    inner: Box<dyn Part + 'a>,
+}
+
+impl Part for FusedPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.fused.nodes(nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.fused.edges(edges)?)),
+            _ => Err(Error::unsupported("only nodes and edges can be fused")),
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+/// The one slice.
+struct Slice;
+
+impl Part for Slice {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let keys = Arc::new(StringArray::from(vec![DEFAULT]));
+        take(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(1)
+    }
+}
+
+impl Source for Fused {
+    fn graph(&self) -> &Graph {
+        &self.record.fused
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::usage("edges of several types come in several runs"));
+        }
+        let (nodes, edges) = (0..self.record.nodes.len(), 0..self.record.edges.len());
+        match request.tables {
+            Tables::Nodes(_) | Tables::AllNodes => self.parts(nodes.map(Tables::Nodes), request),
+            Tables::NodeKeys(_) => self.parts(nodes.map(Tables::NodeKeys), request),
+            Tables::Edges(_) => self.parts(edges.map(Tables::Edges), request),
+            Tables::AllEdges => self.parts(std::iter::once(Tables::AllEdges), request),
+            Tables::EdgeEnds(_) => self.parts(edges.map(Tables::EdgeEnds), request),
+            Tables::Rest => Ok(vec![Box::new(Slice)]),
+            Tables::All => {
+                let mut parts = self.parts(nodes.map(Tables::Nodes), request)?;
+                parts.extend(self.parts(std::iter::once(Tables::AllEdges), request)?);
+                parts.push(Box::new(Slice));
+                Ok(parts)
+            }
+        }
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        let rows = (0..self.record.edges.len()).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
+        if rows { EndForm::Rows } else { EndForm::Keys }
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}

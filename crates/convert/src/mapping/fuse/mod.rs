@@ -1,0 +1,230 @@
+//! Several types as one: how a typed graph is written where there is one node type and one edge type (`docs/mapping.md`).
+//!
+//! annnet has nodes and edges, known by text, with attributes. The type of a node becomes an attribute and, where there
+//! are several, the beginning of its key; labels and relations become attributes too; the properties of all types share
+//! one table. [`Fused`] shows a typed source so, [`Split`] shows it back. What annnet cannot say stays with the record.
+
+mod forward;
+mod split;
+
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
+use isomorph_model::type_name::list_of;
+use isomorph_model::{
+    Direction, Document, EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, well_known,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Names;
+
+pub use forward::Fused;
+pub use split::Split;
+
+/// Names of the node type, of the relation and of the slice of everything.
+const NODE: &str = "node";
+const EDGE: &str = "edge";
+const DEFAULT: &str = "default";
+
+/// Names of attributes that annnet or its library keeps for itself, of nodes and of edges.
+const OF_NODES: [&str; 2] = ["node_id", well_known::ENTITY];
+const OF_EDGES: [&str; 13] = [
+    "edge_id",
+    "source",
+    "target",
+    well_known::WEIGHT,
+    "edge_type",
+    well_known::DIRECTED,
+    "slice",
+    "slice_weight",
+    "kind",
+    "members",
+    "head",
+    "tail",
+    "flexible",
+];
+/// Columns that begin so are an index of pandas, which no reader shows.
+const INDEX_PREFIX: &str = "__index_level_";
+
+/// The relation between a typed graph and the same with one node type and one edge type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fusion {
+    /// The typed graph.
+    pub typed: Graph,
+    /// The fused one. Its edges have no keys: whoever needs them makes them of the ends.
+    pub fused: Graph,
+    /// One for each node type of the typed graph.
+    pub nodes: Vec<FusedNodes>,
+    /// For each edge type of the typed graph, the attributes that its properties are.
+    pub edges: Vec<Vec<usize>>,
+    /// The attribute with the type of a node, where there are several.
+    pub node_type: Option<usize>,
+    /// The attribute with the labels of a node, where nodes have labels.
+    pub labels: Option<usize>,
+    /// The attribute with the relation of an edge, where there are several edge types.
+    pub relation: Option<usize>,
+    /// The attribute that is true where an edge has no weight, where some may have none.
+    pub unweighted: Option<usize>,
+}
+
+/// How a node type lies among the nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FusedNodes {
+    /// What stands before every key.
+    pub prefix: String,
+    /// The attributes that its properties are.
+    pub properties: Vec<usize>,
+}
+
+impl Fusion {
+    /// The fusion of a typed graph. Names depend on the description alone.
+    ///
+    /// # Errors
+    /// When the graph has more than nodes and edges, keys or layers of edges, or keys that have no text.
+    pub fn of(typed: &Graph) -> Result<Fusion> {
+        if !typed.hyperedges.is_empty() || !typed.values.is_empty() || !typed.groups.is_empty() {
+            return Err(Error::unsupported("only nodes and edges can be fused"));
+        }
+        let several = typed.nodes.len() > 1;
+        let mut prefixes = Names::default();
+        let mut attributes = Attributes::reserving(&OF_NODES);
+        let mut nodes = Vec::new();
+        for ty in &typed.nodes {
+            if ty.key.kind == KeyKind::Tuple {
+                return Err(Error::unsupported("keys that are lists have no text").at(Place::field(ty.name.clone())));
+            }
+            let prefix = match several {
+                true => format!("{}/", prefixes.give(&ty.name, |c| c != '/')),
+                false => String::new(),
+            };
+            nodes.push(FusedNodes { prefix, properties: attributes.of(&ty.properties) });
+        }
+        let node_type = several.then(|| attributes.add("type", DataType::Utf8));
+        let has_labels = typed.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None);
+        let labels = has_labels.then(|| attributes.add(well_known::LABELS, list_of(DataType::Utf8)));
+        let mut node = NodeType::new(NODE, Key::utf8());
+        node.ordered = true;
+        node.rows = typed.node_rows();
+        node.properties = attributes.properties;
+
+        let mut attributes = Attributes::reserving(&OF_EDGES);
+        attributes.properties.push(Property::new(well_known::WEIGHT, DataType::Float64).required());
+        let mut edges = Vec::new();
+        for ty in &typed.edges {
+            let (_, relation, _) = typed.edge_name(ty);
+            if ty.key.is_some() || ty.layered || ty.relation == Relation::PerRow {
+                return Err(Error::unsupported("edges with keys, layers or relations of their own cannot be fused")
+                    .at(Place::field(relation)));
+            }
+            edges.push(attributes.of(&ty.properties));
+        }
+        let relation = (typed.edges.len() > 1).then(|| attributes.add("relation", DataType::Utf8));
+        let weights = typed.edges.iter().zip(&edges).flat_map(|(ty, places)| ty.properties.iter().zip(places));
+        let some_may_have_none = weights.into_iter().any(|(property, place)| *place == 0 && property.nullable);
+        let unweighted = some_may_have_none.then(|| attributes.add("unweighted", DataType::Boolean));
+        let mut edge = EdgeType::new(0, EDGE, 0);
+        edge.direction = Direction::PerRow;
+        edge.rows = typed.edge_rows();
+        edge.properties = attributes.properties;
+
+        let fused = Graph {
+            name: typed.name.clone(),
+            nodes: vec![node],
+            edges: vec![edge],
+            groups: vec![slices()],
+            documents: documents(typed),
+            ..Graph::default()
+        };
+        Ok(Fusion { typed: typed.clone(), fused, nodes, edges, node_type, labels, relation, unweighted })
+    }
+
+    /// The fused graph as it is written: with keys of edges.
+    pub fn written(&self) -> Graph {
+        let mut graph = self.fused.clone();
+        for ty in &mut graph.edges {
+            ty.key = Some(Key::utf8().named("edge_id"));
+        }
+        graph
+    }
+}
+
+/// The attributes of one table.
+struct Attributes {
+    names: Names,
+    properties: Vec<Property>,
+    /// Names of properties, with the attributes that they are.
+    given: Vec<(String, usize)>,
+}
+
+impl Attributes {
+    fn reserving(reserved: &[&str]) -> Self {
+        let names = Names::reserving(reserved.iter().copied()).reserving_prefix(INDEX_PREFIX);
+        Attributes { names, properties: Vec::new(), given: Vec::new() }
+    }
+
+    fn add(&mut self, name: &str, data_type: DataType) -> usize {
+        self.properties.push(Property::new(self.names.give(name, |_| true), data_type));
+        self.properties.len() - 1
+    }
+
+    /// The attributes that properties are: one for each name, and one more for each further type of the same name.
+    fn of(&mut self, properties: &[Property]) -> Vec<usize> {
+        let mut places = Vec::with_capacity(properties.len());
+        for property in properties {
+            // The weight of edges has a column of its own, of doubles; what does not fit it is an attribute.
+            let weighs = property.name == well_known::WEIGHT && fits_weight(&property.data_type);
+            if weighs && self.properties.first().is_some_and(|first| first.name == well_known::WEIGHT) {
+                places.push(0);
+                continue;
+            }
+            let like = |(name, at): &&(String, usize)| {
+                *name == property.name && self.properties.get(*at).is_some_and(|own| own.data_type == property.data_type)
+            };
+            let known = self.given.iter().find(like).map(|(_, at)| *at);
+            places.push(known.unwrap_or_else(|| {
+                let at = self.add(&property.name, property.data_type.clone());
+                self.given.push((property.name.clone(), at));
+                at
+            }));
+        }
+        places
+    }
+}
+
+/// Whether a double holds every value of a type.
+fn fits_weight(data_type: &DataType) -> bool {
+    use DataType as T;
+    matches!(
+        data_type,
+        T::Float64 | T::Float32 | T::Float16 | T::Int8 | T::Int16 | T::Int32 | T::UInt8 | T::UInt16 | T::UInt32
+    )
+}
+
+/// The slices: one, of everything.
+fn slices() -> GroupKind {
+    let table = |of, properties| MembershipTable { of, properties };
+    let weight = vec![Property::new(well_known::WEIGHT, DataType::Float64)];
+    GroupKind {
+        kind: "slice".to_owned(),
+        key: Key::utf8(),
+        ordered: true,
+        properties: Vec::new(),
+        all: vec![DEFAULT.to_owned()],
+        memberships: vec![table(Owner::Nodes(0), Vec::new()), table(Owner::Edges(0), weight)],
+    }
+}
+
+/// What annnet says of a graph as a whole. Edges that somebody adds have a direction unless no edge has one.
+fn documents(typed: &Graph) -> Vec<Document> {
+    let undirected = |ty: &EdgeType| ty.direction == Direction::Undirected;
+    let directed = typed.edges.is_empty() || !typed.edges.iter().all(undirected);
+    let default = format!("\"{DEFAULT}\"");
+    let said = [
+        ("directed", directed.to_string()),
+        ("graph_version", "0".to_owned()),
+        ("active_slice", default.clone()),
+        ("default_slice", default),
+    ];
+    let document = |(name, text): (&str, String)| Document { name: name.to_owned(), body: DocumentBody::Json(text) };
+    said.into_iter().map(document).collect()
+}

@@ -1,0 +1,148 @@
+//! Ids for edges that have none, where a sink keeps edges by id.
+//!
+//! An id is made of what tells the edge from others: its relation where there are several, and its ends, `knows:1>2`.
+//! Of parallel edges the second is `knows:1>2~2`. So an edge keeps its id when the graph grows elsewhere, and the same
+//! graph gives the same ids on any number of threads. `:` in relations, `>` in sources, `~` in targets and `\` in all have a
+//! `\` before them: no two edges have one id.
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringArray};
+use isomorph_error::{Error, Result};
+use isomorph_model::{EdgeBatch, Ends};
+
+/// Makes ids of edges that come sorted by their ends.
+pub(super) struct Ids {
+    /// The property that names the relation of an edge.
+    relation: Option<usize>,
+    /// Rows of the ends of the edge before.
+    last: Option<(u64, u64)>,
+    /// How many edges each relation had between these ends.
+    seen: Vec<(String, u64)>,
+    text: String,
+}
+
+impl Ids {
+    /// Ids of which property number `relation`, if there is one, is a part.
+    pub fn new(relation: Option<usize>) -> Self {
+        Ids { relation, last: None, seen: Vec::new(), text: String::new() }
+    }
+
+    /// The ids of edges that follow those before; `source` and `target` are the keys of their ends.
+    ///
+    /// # Errors
+    /// When ends are no rows, or keys and relations no text.
+    pub fn of(&mut self, edges: &EdgeBatch, source: &ArrayRef, target: &ArrayRef) -> Result<StringArray> {
+        let (Ends::Rows(from), Ends::Rows(to)) = (&edges.source, &edges.target) else {
+            return Err(Error::usage("ids are made of edges whose ends are rows"));
+        };
+        let (source, target) = (text(source)?, text(target)?);
+        let relations = self.relation.and_then(|at| edges.properties.get(at)?.as_ref()).map(text).transpose()?;
+        let bytes = source.values().len() + target.values().len() + edges.rows * 8;
+        let mut ids = StringBuilder::with_capacity(edges.rows, bytes);
+        for row in 0..edges.rows {
+            let ends = (from.value(row), to.value(row));
+            if self.last != Some(ends) {
+                self.last = Some(ends);
+                self.seen.clear();
+            }
+            let relation = relations.filter(|names| names.is_valid(row)).map_or("", |names| names.value(row));
+            self.text.clear();
+            if self.relation.is_some() {
+                push(&mut self.text, relation, ':');
+                self.text.push(':');
+            }
+            push(&mut self.text, source.value(row), '>');
+            self.text.push('>');
+            push(&mut self.text, target.value(row), '~');
+            match self.seen.iter_mut().find(|(known, _)| known == relation) {
+                Some((_, count)) => {
+                    *count += 1;
+                    self.text.push_str(&format!("~{count}"));
+                }
+                None => self.seen.push((relation.to_owned(), 1)),
+            }
+            ids.append_value(&self.text);
+        }
+        Ok(ids.finish())
+    }
+}
+
+fn text(column: &ArrayRef) -> Result<&StringArray> {
+    column.as_string_opt::<i32>().ok_or_else(|| Error::usage("ids of edges are made of text"))
+}
+
+/// Appends `part`, with a `\` before each `end` and each `\`.
+fn push(id: &mut String, part: &str, end: char) {
+    let mut rest = part;
+    while let Some(at) = rest.find([end, '\\']) {
+        let (before, after) = rest.split_at(at);
+        id.push_str(before);
+        id.push('\\');
+        let next = after.chars().next().map_or(0, char::len_utf8);
+        let (marked, after) = after.split_at(next);
+        id.push_str(marked);
+        rest = after;
+    }
+    id.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::UInt64Array;
+
+    use super::*;
+
+    /// Ids of edges between nodes of these keys, in pieces of `step`.
+    fn ids(edges: &[(u64, u64, &str)], keys: &[&str], relation: Option<usize>, step: usize) -> Vec<String> {
+        let mut ids = Ids::new(relation);
+        let mut found = Vec::new();
+        for some in edges.chunks(step) {
+            let rows = |of: fn(&(u64, u64, &str)) -> u64| UInt64Array::from_iter_values(some.iter().map(of));
+            let key = |rows: &UInt64Array| -> ArrayRef {
+                Arc::new(StringArray::from_iter_values(rows.values().iter().map(|row| keys[*row as usize])))
+            };
+            let (from, to) = (rows(|edge| edge.0), rows(|edge| edge.1));
+            let (source, target) = (key(&from), key(&to));
+            let names = StringArray::from_iter_values(some.iter().map(|edge| edge.2));
+            let batch = EdgeBatch {
+                ty: 0,
+                rows: some.len(),
+                relations: None,
+                source: Ends::Rows(from),
+                target: Ends::Rows(to),
+                layers: None,
+                directed: None,
+                keys: None,
+                properties: vec![Some(Arc::new(names))],
+            };
+            found.extend(ids.of(&batch, &source, &target).unwrap().iter().flatten().map(str::to_owned));
+        }
+        found
+    }
+
+    #[test]
+    fn parallel_edges_are_numbered_across_batches() {
+        let edges = [(0, 1, "a"), (0, 1, "b"), (0, 1, "a"), (0, 1, "a"), (1, 0, "a")];
+        for step in 1..=5 {
+            assert_eq!(ids(&edges, &["x", "y"], Some(0), step), ["a:x>y", "b:x>y", "a:x>y~2", "a:x>y~3", "a:y>x"]);
+        }
+        assert_eq!(ids(&edges[..2], &["x", "y"], None, 5), ["x>y", "x>y~2"]);
+    }
+
+    #[test]
+    fn awkward_keys_make_no_two_equal_ids() {
+        let keys = ["a", "a>b", "b", "b~2", ">", "\\", "a\\", "~2", "", ":", "r:a"];
+        let pairs = (0..keys.len() as u64).flat_map(|from| (0..keys.len() as u64).map(move |to| (from, to)));
+        let relations = ["", "r", "r:a", "\\", "r\\"];
+        let edges: Vec<_> =
+            pairs.flat_map(|(from, to)| relations.iter().flat_map(move |name| [(from, to, *name); 2])).collect();
+        let mut found = ids(&edges, &keys, Some(0), 7);
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), edges.len());
+    }
+}

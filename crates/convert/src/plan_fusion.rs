@@ -1,0 +1,75 @@
+//! What a plan says of types that become one.
+
+use isomorph_model::{Direction, Graph, KeyKind, LabelVocabulary, Property};
+
+use crate::mapping::Fusion;
+use crate::plan::{Plan, counted, edge_text};
+
+impl Plan {
+    /// A line for each type, and what is carried.
+    pub(crate) fn describe_fusion(&mut self, record: &Fusion) {
+        let (typed, fused) = (&record.typed, &record.fused);
+        let name = |at: Option<usize>, of_nodes: bool| {
+            let table = if of_nodes { of_node(fused) } else { of_edge(fused) };
+            at.and_then(|at| table.get(at)).map(|property| property.name.as_str())
+        };
+        for (ty, own) in typed.nodes.iter().zip(&record.nodes) {
+            let key = match (ty.key.kind, &ty.key.name) {
+                (KeyKind::Row, _) => "row",
+                (_, Some(name)) => name,
+                (_, None) => "key",
+            };
+            let mut text = format!("nodes, node_id = {}{key}", own.prefix);
+            if let Some(attribute) = name(record.node_type, true) {
+                text.push_str(&format!(", {attribute} = {}", ty.name));
+            }
+            push_attributes(&mut text, own.properties.iter().filter_map(|at| of_node(fused).get(*at)));
+            if ty.labels != LabelVocabulary::None
+                && let Some(attribute) = name(record.labels, true)
+            {
+                text.push_str(&format!(", {attribute} = the labels"));
+            }
+            self.line(&ty.name, text);
+        }
+        for (ty, own) in typed.edges.iter().zip(&record.edges) {
+            let mut text = "edges".to_owned();
+            if let (Some(attribute), Some(relation)) = (name(record.relation, false), ty.relation.fixed()) {
+                text.push_str(&format!(", {attribute} = {relation}"));
+            }
+            if ty.direction == Direction::Undirected {
+                text.push_str(", directed = false");
+            }
+            push_attributes(&mut text, own.iter().filter_map(|at| of_edge(fused).get(*at)));
+            self.line(edge_text(typed, ty), text);
+        }
+        if !typed.edges.is_empty() {
+            let relation = if record.relation.is_some() { "relation:" } else { "" };
+            self.line("edge_id", format!("{relation}source>target, further parallel edges ~2, ~3, …"));
+        }
+        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
+        self.carried.push(format!("schema of {nodes} and {edges}"));
+        let keys = typed.nodes.iter().filter(|ty| ty.key.kind != KeyKind::Utf8).count();
+        if keys > 0 {
+            self.carried.push(format!("{} whose keys are no text", counted(keys, "node type")));
+        }
+        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
+        if let Some(name) = &typed.name {
+            self.carried.push(format!("the graph's name, {name}"));
+        }
+    }
+}
+
+fn of_node(graph: &Graph) -> &[Property] {
+    graph.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
+}
+
+fn of_edge(graph: &Graph) -> &[Property] {
+    graph.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
+}
+
+fn push_attributes<'a>(text: &mut String, attributes: impl Iterator<Item = &'a Property>) {
+    for (number, property) in attributes.enumerate() {
+        text.push_str(if number == 0 { ", " } else { " " });
+        text.push_str(&property.name);
+    }
+}

@@ -224,6 +224,7 @@ pub enum Delivery {
     /// them, of all types, sorted by (source row, edge type, target row). Source ends are rows, target ends keys.
     NodesWithOutEdges,
     /// All edges of a type in the source's order, with ends as keys: for sinks that keep a table of edges as it comes.
+    /// Edges that have no keys of their own come sorted by their ends, with keys that are made of these.
     EdgesWithKeys(usize),
     /// Hyperedges, values, groups and memberships.
     Rest,

@@ -3,8 +3,9 @@
 //! There are two shapes of property graphs. In the *typed* shape (GraphAr) there are node types, edge types and typed
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
-//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Within one
-//! shape the graph stays as it is; [`declared`] gives it back what its files do not declare.
+//! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
+//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Within one shape the graph
+//! stays as it is; [`declared`] gives it back what its files do not declare.
 
 mod bundle;
 mod declare;

@@ -1,22 +1,10 @@
 //! Multilayer hypergraphs that are made up, through annnet and through the formats that have nodes and edges alone.
 
-use isomorph_convert::{CarryUse, Format, WriteOptions};
+use isomorph_convert::{CarryUse, Format};
 use isomorph_model::zoo::multilayer;
 
-use crate::formats::{Layout, MEMBERS, Member};
+use crate::formats::{MEMBERS, Member, member};
 use crate::stage::{Case, Staged, stage};
-
-const ANNNET: Member = Member { format: Format::Annnet, layouts: annnet_layouts, refuses: &[] };
-
-fn annnet_layouts(_: u64) -> Vec<Layout> {
-    let of = |archive: bool| {
-        let mut write = WriteOptions::default();
-        write.annnet.archive = archive;
-        let (form, file) = if archive { ("archive", "graph.annnet") } else { ("directory", "graph") };
-        Layout { name: format!("annnet {form}"), file, write, keeps_order: true }
-    };
-    [false, true].map(of).into()
-}
 
 /// The same graphs each time: `MULTILAYER_CASES` makes more of them, `MULTILAYER_SEED` others.
 fn seeds() -> std::ops::Range<u64> {
@@ -50,9 +38,9 @@ fn multilayer_hypergraphs_survive_every_format() {
         let case = Case::new(&what, Format::Annnet, multilayer(seed));
         let at = seed as usize;
         for form in [0, 1] {
-            written(&what, &case, &case.opened(), &ANNNET, form).unwrap_or_else(|| panic!("{what}: refused by annnet"));
+            written(&what, &case, &case.opened(), member(Format::Annnet), form).unwrap_or_else(|| panic!("{what}: refused by annnet"));
         }
-        let home = written(&what, &case, &case.opened(), &ANNNET, at).unwrap();
+        let home = written(&what, &case, &case.opened(), member(Format::Annnet), at).unwrap();
         for member in MEMBERS.iter().filter(|member| member.format != Format::Annnet) {
             match written(&what, &case, &home.open(CarryUse::Auto), member, at) {
                 Some(_) => journeys += 1,

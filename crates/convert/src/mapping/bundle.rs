@@ -120,9 +120,7 @@ impl Bundled {
 
     fn ends(&self, ty: usize, ends: Ends) -> Result<Ends> {
         match ends {
-            Ends::Rows(rows) => {
-                Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default())))
-            }
+            Ends::Rows(rows) => Ok(Ends::Rows(with_base(rows, self.bases.get(ty).copied().unwrap_or_default()))),
             Ends::Keys(keys) => {
                 let prefix = self.bundling.nodes.get(ty).map(|slots| slots.prefix.as_str()).unwrap_or_default();
                 Ok(Ends::Keys(names(prefix, Some(&keys), 0, keys.len())?))

@@ -6,7 +6,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables};
+use isomorph_model::{
+    Batch, Direction, EdgeBatch, EdgeOrder, EdgeType, Ends, Graph, Relations, Request, Source, Tables,
+};
 use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 
 use super::bulk::BulkTypes;

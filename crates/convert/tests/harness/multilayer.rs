@@ -38,7 +38,8 @@ fn multilayer_hypergraphs_survive_every_format() {
         let case = Case::new(&what, Format::Annnet, multilayer(seed));
         let at = seed as usize;
         for form in [0, 1] {
-            written(&what, &case, &case.opened(), member(Format::Annnet), form).unwrap_or_else(|| panic!("{what}: refused by annnet"));
+            written(&what, &case, &case.opened(), member(Format::Annnet), form)
+                .unwrap_or_else(|| panic!("{what}: refused by annnet"));
         }
         let home = written(&what, &case, &case.opened(), member(Format::Annnet), at).unwrap();
         for member in MEMBERS.iter().filter(|member| member.format != Format::Annnet) {

@@ -66,11 +66,9 @@ impl Fused {
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
-        let (Some(own), Some(ty), Some(fused)) = (
-            self.record.edges.get(batch.ty),
-            self.record.typed.edges.get(batch.ty),
-            self.record.fused.edges.first(),
-        ) else {
+        let (Some(own), Some(ty), Some(fused)) =
+            (self.record.edges.get(batch.ty), self.record.typed.edges.get(batch.ty), self.record.fused.edges.first())
+        else {
             return Err(Error::usage("no such edge type"));
         };
         let mut properties: Columns = vec![None; fused.properties.len()];

@@ -178,7 +178,8 @@ impl Attributes {
                 continue;
             }
             let like = |(name, at): &&(String, usize)| {
-                *name == property.name && self.properties.get(*at).is_some_and(|own| own.data_type == property.data_type)
+                *name == property.name
+                    && self.properties.get(*at).is_some_and(|own| own.data_type == property.data_type)
             };
             let known = self.given.iter().find(like).map(|(_, at)| *at);
             places.push(known.unwrap_or_else(|| {

@@ -321,10 +321,7 @@ impl Source for Split {
             other => (other, None),
         };
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        Ok(parts
-            .into_iter()
-            .map(|inner| Box::new(SplitPart { split: self, only, inner }) as Box<dyn Part>)
-            .collect())
+        Ok(parts.into_iter().map(|inner| Box::new(SplitPart { split: self, only, inner }) as Box<dyn Part>).collect())
     }
 
     fn end_form(&self, ty: usize) -> EndForm {

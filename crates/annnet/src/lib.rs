@@ -9,6 +9,7 @@ mod options;
 mod read;
 pub mod rules;
 mod table;
+pub mod update;
 mod v1;
 mod validate;
 mod write;

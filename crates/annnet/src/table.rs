@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Place, Result};
@@ -24,20 +24,35 @@ pub(crate) struct Table {
 
 #[derive(Clone)]
 enum Source {
-    File(TableReader),
+    /// Files with the row at which each begins.
+    Files(Arc<[(u64, TableReader)]>),
     Memory(RecordBatch),
 }
 
 impl Table {
-    /// Opens a table.
+    /// Opens a table: one file, or one that has grown and is several.
     ///
     /// # Errors
-    /// When the file is no Parquet.
-    pub fn open(blob: Blob) -> Result<Table> {
-        let name = blob.name().to_owned();
-        let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())
-            .map_err(|error| error.at(Place::file(&name)))?;
-        Ok(Table { name, source: Source::File(reader) })
+    /// When a file is no Parquet, or has other columns than the first; when there is none.
+    pub fn open(name: &str, files: Vec<Blob>) -> Result<Table> {
+        let mut readers: Vec<(u64, TableReader)> = Vec::with_capacity(files.len());
+        let mut start: u64 = 0;
+        for blob in files {
+            let place = blob.place();
+            let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())
+                .map_err(|error| error.at(place.clone()))?;
+            if let Some((_, first)) = readers.first() {
+                same_columns(first.schema(), reader.schema()).map_err(|error| error.at(place))?;
+            }
+            let rows = reader.row_count().unwrap_or_default();
+            let end = start.checked_add(rows).ok_or_else(|| too_many(name))?;
+            readers.push((start, reader));
+            start = end;
+        }
+        match readers.is_empty() {
+            true => Err(Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name))),
+            false => Ok(Table { name: name.to_owned(), source: Source::Files(readers.into()) }),
+        }
     }
 
     /// Opens a table if it is there. One without columns, as older versions write for no rows, counts as missing.
@@ -49,8 +64,11 @@ impl Table {
             let table = |batch: &RecordBatch| Table { name: name.to_owned(), source: Source::Memory(batch.clone()) };
             return Ok(made.map(table));
         }
-        let table = members.try_file(name)?.map(Table::open).transpose()?;
-        Ok(table.filter(|table| !table.schema().fields().is_empty()))
+        let files = members.parts(name)?;
+        if files.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Table::open(name, files)?).filter(|table| !table.schema().fields().is_empty()))
     }
 
     /// Opens a table that a graph is not without.
@@ -60,21 +78,25 @@ impl Table {
     pub fn must(members: &Members, name: &str) -> Result<Table> {
         match members.made_table(name) {
             Some(_) => Table::find(members, name)?,
-            None => Some(Table::open(members.file(name)?)?),
+            None => Some(Table::open(name, members.parts(name)?)?),
         }
         .ok_or_else(|| Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name)))
     }
 
     pub fn schema(&self) -> SchemaRef {
         match &self.source {
-            Source::File(reader) => Arc::clone(reader.schema()),
+            Source::Files(files) => {
+                files.first().map_or_else(|| Arc::new(Schema::empty()), |(_, reader)| Arc::clone(reader.schema()))
+            }
             Source::Memory(batch) => batch.schema(),
         }
     }
 
     pub fn rows(&self) -> u64 {
         match &self.source {
-            Source::File(reader) => reader.row_count().unwrap_or_default(),
+            Source::Files(files) => {
+                files.last().map_or(0, |(start, reader)| start + reader.row_count().unwrap_or_default())
+            }
             Source::Memory(batch) => batch.num_rows() as u64,
         }
     }
@@ -86,7 +108,13 @@ impl Table {
     /// The rows of each row group.
     pub fn groups(&self) -> Vec<Range<u64>> {
         match &self.source {
-            Source::File(reader) => (0..reader.row_groups()).filter_map(|group| reader.rows_of_group(group)).collect(),
+            Source::Files(files) => files
+                .iter()
+                .flat_map(|(start, reader)| {
+                    let groups = (0..reader.row_groups()).filter_map(|group| reader.rows_of_group(group));
+                    groups.map(move |rows| start + rows.start..start + rows.end)
+                })
+                .collect(),
             Source::Memory(batch) => Some(0..batch.num_rows() as u64).into_iter().collect(),
         }
     }
@@ -99,9 +127,27 @@ impl Table {
         let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
         let at = |error: Error| error.at(Place::file(&self.name));
         let batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send> = match &self.source {
-            Source::File(reader) => {
-                let selection = Selection::all().columns(columns).rows([rows]).batch_rows(batch_rows);
-                Box::new(reader.batches(&selection).map_err(at)?)
+            Source::Files(files) => {
+                let mut parts = Vec::new();
+                for (start, reader) in files.iter() {
+                    let end = start + reader.row_count().unwrap_or_default();
+                    let (from, to) = (rows.start.max(*start), rows.end.min(end));
+                    if from < to || files.len() == 1 {
+                        let own = from - start..to.max(from) - start;
+                        let selection =
+                            Selection::all().columns(columns.iter().copied()).rows([own]).batch_rows(batch_rows);
+                        parts.push(reader.batches(&selection).map_err(at)?);
+                    }
+                }
+                match parts.len() {
+                    1 => Box::new(parts.swap_remove(0)),
+                    _ => {
+                        let own = self.schema();
+                        let schema: Vec<_> = columns.iter().filter_map(|name| own.field_with_name(name).ok()).collect();
+                        let schema = Arc::new(Schema::new(schema.into_iter().cloned().collect::<Vec<_>>()));
+                        Box::new(parts.into_iter().flatten().map(move |batch| as_first(batch?, &schema)))
+                    }
+                }
             }
             Source::Memory(batch) => {
                 let positions: Vec<usize> =
@@ -149,6 +195,35 @@ impl Table {
         };
         Ok((Cells { name: self.name.clone(), batch }, held))
     }
+}
+
+/// Fails unless a further file of a table has the columns of the first, in whatever order and width.
+fn same_columns(first: &Schema, other: &Schema) -> Result<()> {
+    let missing = |one: &Schema, all: &Schema| {
+        one.fields().iter().find(|field| all.column_with_name(field.name()).is_none()).map(|field| field.name().clone())
+    };
+    match missing(first, other).or_else(|| missing(other, first)) {
+        None => Ok(()),
+        Some(name) => Err(Error::broken(&rules::COLUMN, format!("the files of the table disagree on {name}"))),
+    }
+}
+
+/// The columns of a batch as the first file has them.
+fn as_first(batch: RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let wrong = |error: arrow_schema::ArrowError| Error::broken(&rules::COLUMN, error.to_string()).caused_by(error);
+    let options = arrow_cast::CastOptions { safe: false, ..arrow_cast::CastOptions::default() };
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let column = |field: &Arc<arrow_schema::Field>| match batch.column_by_name(field.name()) {
+        Some(column) if column.data_type() == field.data_type() => Ok(Arc::clone(column)),
+        Some(column) => arrow_cast::cast_with_options(column, field.data_type(), &options).map_err(wrong),
+        None => Ok(new_null_array(field.data_type(), batch.num_rows())),
+    };
+    let columns = schema.fields().iter().map(column).collect::<Result<Vec<_>>>()?;
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &rows).map_err(wrong)
+}
+
+fn too_many(name: &str) -> Error {
+    Error::new(isomorph_error::Kind::TooLarge, "the table has more than 2^64 rows").at(Place::file(name))
 }
 
 /// Batches of a table; can be taken in any lengths.

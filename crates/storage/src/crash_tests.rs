@@ -97,6 +97,22 @@ const WORKS: &[Work] = &[
         },
         ignored_in_old: None,
     },
+    Work {
+        name: "a file that becomes a directory",
+        old: &[("/d/x/graph.yml", "old"), ("/d/x/t/edges", "rows")],
+        new: &[("/d/x/graph.yml", "new"), ("/d/x/t/edges/0", "rows"), ("/d/x/t/edges/1", "more")],
+        run: |place| {
+            let redo = Redo::begin_at(&place.join("x")?)?;
+            redo.nest("t/edges", "0")?;
+            for (name, text) in [("t/edges/1", "more"), ("graph.yml", "new")] {
+                let mut file = redo.create(name)?;
+                file.write_all(text.as_bytes())?;
+                file.finish()?;
+            }
+            redo.commit(&["t/edges/1", "graph.yml"]).map(drop)
+        },
+        ignored_in_old: None,
+    },
 ];
 
 fn write(staging: Staging, files: &[(&str, &str)], companion: &[(&str, &str)]) -> Result<()> {

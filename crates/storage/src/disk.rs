@@ -22,6 +22,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Renames a file to a name that does not exist.
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Gives a file a second name, which does not exist; any error where files have one name only.
+    fn link(&self, _file: &Path, _name: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
     /// Lets two names change places in one step; [`io::ErrorKind::Unsupported`] where that cannot be done.
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()>;
     /// Removes a file.
@@ -148,6 +152,10 @@ impl Disk for RealDisk {
 
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
         platform::rename_new(from, to)
+    }
+
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
+        fs::hard_link(file, name)
     }
 
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {

@@ -120,12 +120,48 @@ impl Members {
         self.try_file(name)?.ok_or_else(|| Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name)))
     }
 
-    /// Whether there is such a file.
+    /// The files of a table: the one of that name, or, once it has grown, those in the directory of that name, in the
+    /// order of their names. Nothing when it is not there.
+    ///
+    /// # Errors
+    /// When they cannot be opened, or are too many.
+    pub fn parts(&self, name: &str) -> Result<Vec<Blob>> {
+        let below = format!("{name}/");
+        let root = match &self.place {
+            Where::Archive(_, unpacked) => {
+                let own = unpacked.files.get(name).into_iter();
+                let parts = unpacked.files.iter().filter(|(path, _)| is_part(path, &below)).map(|(_, blob)| blob);
+                return at_most(name, own.chain(parts).cloned().collect());
+            }
+            Where::Directory(root) => root,
+        };
+        match root.try_file(name) {
+            Ok(Some(file)) => return Ok(vec![file]),
+            Ok(None) if root.location().is_local() || !root.location().scheme().has_listing() => {
+                return Ok(Vec::new());
+            }
+            // That there is a directory of this name is found out by listing it.
+            Err(error) if error.kind() != Kind::Malformed => return Err(error),
+            Ok(None) | Err(_) => {}
+        }
+        let found = root.list_dir(name)?;
+        let names: Vec<String> = found
+            .into_iter()
+            .filter(|entry| !entry.is_dir && is_part(&entry.name, &below))
+            .map(|own| own.name)
+            .collect();
+        at_most(name, names)?.iter().map(|name| root.file(name)).collect()
+    }
+
+    /// Whether there is such a file, or such a table.
     ///
     /// # Errors
     /// When it cannot be told.
     pub fn has(&self, name: &str) -> Result<bool> {
-        self.try_file(name).map(|file| file.is_some())
+        match name.ends_with(PART_SUFFIX) {
+            true => self.parts(name).map(|parts| !parts.is_empty()),
+            false => self.try_file(name).map(|file| file.is_some()),
+        }
     }
 
     /// Puts a table in the place of a file.
@@ -192,6 +228,24 @@ impl Members {
             Where::Archive(archive, _) => Some(*archive),
         }
     }
+}
+
+/// How the files of a table that has grown end.
+pub(crate) const PART_SUFFIX: &str = ".parquet";
+/// Most files of one table.
+const PARTS: usize = 10_000;
+
+/// Whether a file is part of the table whose directory is `below`, which ends with a slash.
+fn is_part(path: &str, below: &str) -> bool {
+    path.strip_prefix(below).is_some_and(|own| own.ends_with(PART_SUFFIX) && !own.contains('/'))
+}
+
+fn at_most<T>(name: &str, parts: Vec<T>) -> Result<Vec<T>> {
+    if parts.len() > PARTS {
+        let message = format!("the table has more than {PARTS} files");
+        return Err(Error::new(Kind::TooLarge, message).at(Place::file(name)));
+    }
+    Ok(parts)
 }
 
 /// Most bytes of a JSON file whose content is kept as it is.

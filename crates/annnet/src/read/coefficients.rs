@@ -20,6 +20,11 @@ pub(crate) struct Coefficients {
 }
 
 impl Coefficients {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.edges.is_empty()
+    }
+
     /// Reads the table.
     ///
     /// # Errors

@@ -111,6 +111,11 @@ impl Layers {
         })
     }
 
+    /// The first position of a layer in the dictionary.
+    pub fn position(&self, layer: u32) -> Option<i64> {
+        self.dictionary.iter().position(|own| *own == layer).map(|at| at as i64)
+    }
+
     /// The number of a layer, which is known from now on. The one-element placeholder stands for that of any rank.
     pub fn intern(&mut self, labels: &[String]) -> u32 {
         if let Some(number) = self.find(labels) {

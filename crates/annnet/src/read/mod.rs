@@ -11,7 +11,7 @@ mod groups;
 mod hyperedges;
 pub(crate) mod ids;
 pub(crate) mod json;
-mod layers;
+pub(crate) mod layers;
 mod manifest;
 mod neighbors;
 mod nodes;
@@ -19,7 +19,7 @@ mod open;
 mod other_part;
 mod recover;
 mod slice_part;
-mod slices;
+pub(crate) mod slices;
 mod slots;
 mod source;
 

@@ -76,7 +76,7 @@ pub(super) fn columns(all: &Columns, chosen: &[usize]) -> Vec<Option<ArrayRef>> 
 ///
 /// # Errors
 /// When memory is short.
-pub(super) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef> {
+pub(crate) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef> {
     take(column, rows, None).map_err(arrow)
 }
 
@@ -84,17 +84,17 @@ pub(super) fn gather(column: &dyn Array, rows: &UInt32Array) -> Result<ArrayRef>
 ///
 /// # Errors
 /// As [`gather`].
-pub(super) fn gather_all(columns: Vec<Option<ArrayRef>>, rows: &UInt32Array) -> Result<Vec<Option<ArrayRef>>> {
+pub(crate) fn gather_all(columns: Vec<Option<ArrayRef>>, rows: &UInt32Array) -> Result<Vec<Option<ArrayRef>>> {
     columns.into_iter().map(|column| column.map(|column| gather(&column, rows)).transpose()).collect()
 }
 
 /// The column of one text in every row.
-pub(super) fn same(text: &str, rows: usize) -> ArrayRef {
+pub(crate) fn same(text: &str, rows: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, rows)))
 }
 
 /// What Arrow has to say, as an error of ours.
-pub(super) fn arrow(error: ArrowError) -> Error {
+pub(crate) fn arrow(error: ArrowError) -> Error {
     Error::malformed(error.to_string()).caused_by(error)
 }
 

@@ -18,10 +18,10 @@ use super::table::TableOut;
 use crate::layout::{document, file, word};
 
 /// Who wrote the files.
-const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
+pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
 
 /// The numbers that the manifest names.
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub entities: u64,
     pub nodes: u64,
     /// Columns of the incidence matrix.
@@ -107,7 +107,7 @@ pub(super) fn write_manifest(
 }
 
 /// When the graph was written, as Python says it.
-fn created(options: &WriteOptions) -> Result<String> {
+pub(crate) fn created(options: &WriteOptions) -> Result<String> {
     let time = options.created.unwrap_or_else(SystemTime::now);
     let micros = match time.duration_since(UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_micros()).ok(),

@@ -6,7 +6,7 @@ use isomorph_model::json::{push_string, value};
 
 /// JSON text in which everything beyond ASCII is escaped: the published library reads files in the encoding of the
 /// place where it runs. Beyond strings JSON has nothing but ASCII.
-pub(super) fn ascii(text: &str) -> String {
+pub(crate) fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut units = [0; 2];
     for c in text.chars() {
@@ -23,7 +23,7 @@ pub(super) fn ascii(text: &str) -> String {
 }
 
 /// A JSON string.
-pub(super) fn string(text: &str) -> String {
+pub(crate) fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out

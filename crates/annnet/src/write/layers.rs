@@ -30,6 +30,23 @@ impl LayerIds {
         LayerIds { labels: vec![labels], numbers }
     }
 
+    /// Layers that have numbers already, in the order of these.
+    pub fn of(known: Vec<Vec<String>>) -> Self {
+        if known.is_empty() {
+            return LayerIds::new();
+        }
+        let mut numbers = IdMap::default();
+        for (number, labels) in known.iter().enumerate() {
+            numbers.entry(hash(labels.iter().map(String::as_str))).or_insert(number as i64);
+        }
+        LayerIds { labels: known, numbers }
+    }
+
+    /// Number of layers.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
     /// The numbers of a column of layers; those of nulls are null.
     ///
     /// # Errors
@@ -72,7 +89,7 @@ impl LayerIds {
 }
 
 /// A list of texts as JSON.
-pub(super) fn list<T: AsRef<str>>(texts: &[T]) -> String {
+pub(crate) fn list<T: AsRef<str>>(texts: &[T]) -> String {
     let mut out = String::from("[");
     for (at, text) in texts.iter().enumerate() {
         if at > 0 {

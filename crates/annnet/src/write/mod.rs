@@ -1,22 +1,23 @@
 //! Writing: a [`Sink`](isomorph_model::Sink) for graphs in the shape of the format.
 
-mod columns;
-mod documents;
+pub(crate) mod columns;
+pub(crate) mod documents;
 mod edges;
 mod groups;
 mod hyperedges;
-mod json;
-mod layers;
+pub(crate) mod json;
+pub(crate) mod layers;
 mod nodes;
 mod options;
-mod output;
+pub(crate) mod output;
 mod shape;
 mod sink;
 mod slices;
 mod table;
-mod zip;
+pub(crate) mod zip;
 
 pub use options::WriteOptions;
 pub use sink::AnnnetWriter;
+pub(crate) use sink::{Apart, Start};
 
 use crate::layout::NODE_WORDS;

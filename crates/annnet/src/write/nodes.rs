@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int64Array, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
@@ -124,6 +125,21 @@ impl Nodes {
         }
         self.count += batch.rows as u64;
         Ok(column_of_ids)
+    }
+
+    /// Nodes that are written elsewhere, and get further places here.
+    pub fn know(&mut self, keys: ArrayRef) {
+        if keys.is_empty() || self.is_flat {
+            return;
+        }
+        let start = self.count as u32;
+        for (row, id) in keys.as_string::<i32>().iter().flatten().enumerate() {
+            self.rows.insert(hashes::hash(id), start + row as u32);
+            self.is_entity.push(false);
+        }
+        self.starts.push(start);
+        self.count += keys.len() as u64;
+        self.keys.push(keys);
     }
 
     fn push_index(&mut self, ids: ArrayRef, layers: Int64Array, types: StringArray) -> Result<()> {

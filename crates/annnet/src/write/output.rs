@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use isomorph_error::{Place, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Scratch, ScratchFile, StagedFile, Staging};
 
 use super::WriteOptions;
@@ -10,8 +10,9 @@ use super::zip::Archive;
 
 /// The place of all files.
 pub(super) struct Output<'a> {
-    staging: &'a Staging,
-    /// For archives: where files wait.
+    /// Nothing when the files are for somebody else to take.
+    staging: Option<&'a Staging>,
+    /// For archives, and for others: where files wait.
     scratch: Option<Scratch>,
     /// Files that are complete, with their sizes in bytes.
     done: Vec<(String, u64)>,
@@ -19,7 +20,7 @@ pub(super) struct Output<'a> {
 }
 
 /// One file in the making.
-pub(super) enum Member {
+pub(crate) enum Member {
     Staged(Box<StagedFile>),
     Waiting(ScratchFile),
 }
@@ -51,7 +52,24 @@ impl<'a> Output<'a> {
             (true, Some(scratch)) => Some(scratch.clone()),
             (true, None) => Some(Scratch::new(None)?),
         };
-        Ok(Output { staging, scratch, done: Vec::new(), waiting: Vec::new() })
+        Ok(Output { staging: Some(staging), scratch, done: Vec::new(), waiting: Vec::new() })
+    }
+
+    /// A place for files that [`Output::take`] gives away.
+    ///
+    /// # Errors
+    /// When there is no place for temporary files.
+    pub fn apart(options: &WriteOptions) -> Result<Output<'static>> {
+        let scratch = match &options.scratch {
+            Some(scratch) => scratch.clone(),
+            None => Scratch::new(None)?,
+        };
+        Ok(Output { staging: None, scratch: Some(scratch), done: Vec::new(), waiting: Vec::new() })
+    }
+
+    /// The files that are complete and wait.
+    pub fn take(self) -> Vec<(String, ScratchFile)> {
+        self.waiting
     }
 
     /// Begins a file.
@@ -59,9 +77,10 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
-        match &self.scratch {
-            None => self.staging.create(name).map(|file| Member::Staged(Box::new(file))),
-            Some(scratch) => scratch.create().map(Member::Waiting),
+        match (&self.scratch, self.staging) {
+            (None, Some(staging)) => staging.create(name).map(|file| Member::Staged(Box::new(file))),
+            (Some(scratch), _) => scratch.create().map(Member::Waiting),
+            (None, None) => Err(Error::usage("there is no place for this file").at(Place::file(name))),
         }
     }
 
@@ -83,7 +102,7 @@ impl<'a> Output<'a> {
     /// When it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
         let mut file = self.create(name)?;
-        file.write_all(text.as_bytes()).map_err(|error| isomorph_error::Error::from(error).at(Place::file(name)))?;
+        file.write_all(text.as_bytes()).map_err(|error| Error::from(error).at(Place::file(name)))?;
         self.finish(name, file)
     }
 
@@ -92,12 +111,12 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be written.
     pub fn close(mut self) -> Result<Vec<(String, u64)>> {
-        if self.scratch.is_none() {
+        let Some(staging) = self.staging.filter(|_| self.scratch.is_some()) else {
             self.done.sort();
             return Ok(self.done);
-        }
-        let name = self.staging.destination().file_name().to_owned();
-        let mut archive = Archive::new(self.staging.create(&name)?, &name);
+        };
+        let name = staging.destination().file_name().to_owned();
+        let mut archive = Archive::new(staging.create(&name)?, &name);
         self.waiting.sort_by(|(left, _), (right, _)| left.cmp(right));
         for (member, file) in &self.waiting {
             archive.add(member, file)?;

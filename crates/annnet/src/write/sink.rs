@@ -1,8 +1,9 @@
 //! annnet as a sink of the model.
 
+use arrow_array::ArrayRef;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Document, Graph, Sink, Written, batch::GroupBatch};
-use isomorph_storage::Staging;
+use isomorph_storage::{ScratchFile, Staging};
 
 use super::WriteOptions;
 use super::columns::ids;
@@ -39,6 +40,8 @@ pub struct AnnnetWriter<'a> {
     groups: Groups,
     /// Everything but edges with two ends is written.
     is_settled: bool,
+    /// Of a change: the first `idx` and `col_idx`, and the number of layers before it.
+    start: (u64, u64, usize),
 }
 
 impl<'a> AnnnetWriter<'a> {
@@ -48,8 +51,11 @@ impl<'a> AnnnetWriter<'a> {
     /// [`isomorph_error::Kind::WouldLose`] for what annnet cannot say; when files cannot be created, or hold a type that
     /// Parquet has not.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        Ok(Box::new(AnnnetWriter::begin(Output::new(staging, options)?, graph, options)?))
+    }
+
+    fn begin(output: Output<'a>, graph: &Graph, options: &WriteOptions) -> Result<Self> {
         let shape = Shape::of(graph)?;
-        let output = Output::new(staging, options)?;
         let property = |kind: Option<usize>, name: &str| {
             let kind = graph.groups.get(kind?)?;
             kind.properties.iter().position(|property| property.name == name)
@@ -58,7 +64,7 @@ impl<'a> AnnnetWriter<'a> {
         // Provenance and manifest name one time.
         let options =
             WriteOptions { created: options.created.or_else(|| Some(std::time::SystemTime::now())), ..options };
-        Ok(Box::new(AnnnetWriter {
+        Ok(AnnnetWriter {
             aspect: (property(shape.aspect, word::ORDERED), property(shape.aspect, word::ATTRIBUTES)),
             layer: property(shape.layer, word::ATTRIBUTES),
             layers: LayerIds::new(),
@@ -68,11 +74,12 @@ impl<'a> AnnnetWriter<'a> {
             slices: Slices::new(&output, &shape, &options)?,
             groups: Groups::default(),
             is_settled: false,
+            start: (0, 0, 0),
             documents: graph.documents.clone(),
             output,
             options,
             shape,
-        }))
+        })
     }
 
     fn groups(&mut self, batch: &GroupBatch) -> Result<()> {
@@ -104,6 +111,66 @@ impl<'a> AnnnetWriter<'a> {
             output: &mut self.output,
             options: &self.options,
         })
+    }
+}
+
+/// Where the rows of a change begin.
+#[derive(Debug, Default)]
+pub(crate) struct Start {
+    /// The `idx` of the first new entity.
+    pub idx: u64,
+    /// The `col_idx` of the first new edge.
+    pub column: u64,
+    /// The layers that have numbers.
+    pub layers: Vec<Vec<String>>,
+}
+
+/// The tables of a change, in temporary files by their names.
+pub(crate) struct Apart {
+    pub files: Vec<(String, ScratchFile)>,
+    /// `layer_dict.json`, where there are new layers.
+    pub layers: Option<String>,
+    /// What was added.
+    pub counts: Counts,
+}
+
+impl AnnnetWriter<'static> {
+    /// A sink for rows that go behind those of a graph that is there.
+    ///
+    /// # Errors
+    /// As [`AnnnetWriter::create`].
+    pub(crate) fn apart(graph: &Graph, start: Start, options: &WriteOptions) -> Result<Self> {
+        let mut writer = AnnnetWriter::begin(Output::apart(options)?, graph, options)?;
+        writer.nodes.counts.0 = start.idx;
+        writer.edges.columns = start.column;
+        (writer.start, writer.layers) = ((start.idx, start.column, start.layers.len()), LayerIds::of(start.layers));
+        Ok(writer)
+    }
+
+    /// Nodes of the graph that is there, which get further places.
+    pub(crate) fn know_nodes(&mut self, keys: ArrayRef) {
+        self.nodes.know(keys);
+    }
+
+    /// Ends the tables and gives them away.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(crate) fn finish_apart(mut self) -> Result<Apart> {
+        self.settle()?;
+        let AnnnetWriter { mut output, layers, nodes, edges, hyperedges, slices, start, .. } = self;
+        let counts = Counts {
+            entities: nodes.counts.0 - start.0,
+            nodes: nodes.counts.1,
+            edges: edges.columns - start.1,
+            hyperedges: hyperedges.count,
+            aspects: 0,
+        };
+        nodes.finish(&mut output)?;
+        edges.finish(&mut output)?;
+        slices.finish(&mut output)?;
+        let layers = (layers.len() > start.2.max(1)).then(|| layers.to_json());
+        Ok(Apart { files: output.take(), layers, counts })
     }
 }
 

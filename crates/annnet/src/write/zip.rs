@@ -40,7 +40,7 @@ struct Entry {
 }
 
 /// An archive in the making.
-pub(super) struct Archive {
+pub(crate) struct Archive {
     file: StagedFile,
     place: String,
     entries: Vec<Entry>,

@@ -119,6 +119,11 @@ impl Disk for FaultDisk {
         self.disk.rename_new(from, to)
     }
 
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
+        self.step("link as", name)?;
+        self.disk.link(file, name)
+    }
+
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
         self.step("exchange with", other)?;
         self.disk.exchange(one, other)

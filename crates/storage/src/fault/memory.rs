@@ -153,6 +153,20 @@ impl Disk for MemoryDisk {
         self.move_to(from, to, false)
     }
 
+    /// Where names cannot change places, files have one name only: both are missing on the same systems.
+    fn link(&self, file: &Path, name: &Path) -> io::Result<()> {
+        if !self.can_exchange {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let mut tree = self.tree();
+        let (inode, (directory, name)) = (tree.find(file)?, tree.locate(name)?);
+        if tree.is_directory(inode) || tree.entries(directory)?.contains_key(&name) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        tree.change(Change::Link { directory, name, inode });
+        Ok(())
+    }
+
     fn exchange(&self, one: &Path, other: &Path) -> io::Result<()> {
         if !self.can_exchange {
             return Err(io::ErrorKind::Unsupported.into());

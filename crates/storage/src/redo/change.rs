@@ -1,6 +1,6 @@
 //! Changing several files of an existing dataset as one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,6 +20,8 @@ use crate::{Location, Root, sandbox};
 pub struct Redo {
     backend: Backend,
     removed: Mutex<BTreeSet<String>>,
+    /// Files that become directories, with the names that they get in them.
+    nested: Mutex<BTreeMap<String, String>>,
 }
 
 #[derive(Debug)]
@@ -68,7 +70,7 @@ impl Redo {
             }
             None => Backend::Remote(Uploads::amend(location)?),
         };
-        Ok(Redo { backend, removed: Mutex::default() })
+        Ok(Redo { backend, removed: Mutex::default(), nested: Mutex::default() })
     }
 
     /// Finishes a change of `root` that was interrupted, and returns whether there was one. [`Root::open`] has done
@@ -102,14 +104,38 @@ impl Redo {
         Ok(())
     }
 
+    /// Turns the file `relative` into a directory of that name, in which it is called `first`, beside the files that are
+    /// [created](Redo::create) below that name: at least one. Its bytes are not touched, and where the system has second
+    /// names for files, and exchanges, who opens `relative` finds the file or the whole directory.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] where there are no directories; names that leave the root or the directory.
+    pub fn nest(&self, relative: &str, first: &str) -> Result<()> {
+        check(relative)?;
+        check(first)?;
+        if first.contains('/') {
+            return Err(Error::usage("a file becomes a member of one directory").at(Place::file(first)));
+        }
+        match self.backend {
+            Backend::Local { .. } => {
+                let mut nested = self.nested.lock().unwrap_or_else(PoisonError::into_inner);
+                nested.insert(relative.to_owned(), first.to_owned());
+                Ok(())
+            }
+            Backend::Remote(_) => Err(Error::unsupported("objects do not become directories")),
+        }
+    }
+
     /// Makes the change; `last` names the manifests, in the order in which they become visible where one step is not
     /// possible (object stores).
     ///
     /// # Errors
-    /// [`Kind::Conflict`] when another change is being made; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`] with
+    /// [`Kind::Conflict`] when another change is being made; [`Kind::AlreadyExists`] when what should become a directory is
+    /// no file; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`] with
     /// everything as before; [`Kind::Incomplete`] when the change was recorded and will be finished by the next opening.
     pub fn commit(self, last: &[&str]) -> Result<Changed> {
         let removed = self.removed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let nested = self.nested.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (files, bytes) = match &self.backend {
             Backend::Remote(uploads) => uploads.commit_and_remove(last, &removed)?,
             Backend::Local { area, journal } => {
@@ -120,8 +146,21 @@ impl Redo {
                     return Err(Error::usage("a file cannot be made in a directory that is removed")
                         .at(Place::file(name.clone())));
                 }
+                if let Some(empty) = nested.keys().find(|path| !area.names().iter().any(|name| holds(path, name))) {
+                    return Err(unwritten(empty));
+                }
+                let base = journal.side().parent().unwrap_or(Path::new(""));
+                for path in nested.keys() {
+                    if area.disk().node(&base.join(path))?.is_none_or(|node| node.kind != NodeKind::File) {
+                        return Err(Error::new(
+                            Kind::AlreadyExists,
+                            "this is no file any more, which could become a directory",
+                        )
+                        .at(Place::file(path.clone())));
+                    }
+                }
                 let sealed = area.seal()?;
-                let mut steps = replacements(area, journal, last)?;
+                let mut steps = replacements(area, journal, last, &nested)?;
                 steps.extend(removed.into_iter().filter(|path| !area.has(path)).map(|path| Step::Remove { path }));
                 if !steps.is_empty() {
                     journal.perform(area, steps)?;
@@ -134,7 +173,7 @@ impl Redo {
 }
 
 /// One step for each file; one for each directory of which nothing exists yet.
-fn replacements(area: &Area, journal: &Journal, last: &[&str]) -> Result<Vec<Step>> {
+fn replacements(area: &Area, journal: &Journal, last: &[&str], nested: &BTreeMap<String, String>) -> Result<Vec<Step>> {
     let base = journal.side().parent().unwrap_or(Path::new(""));
     let (disk, data) = (area.disk(), area.path().join("data"));
     let mut names = area.names();
@@ -142,6 +181,13 @@ fn replacements(area: &Area, journal: &Journal, last: &[&str]) -> Result<Vec<Ste
     names.extend(last.iter().map(|name| (*name).to_owned()));
     let (mut steps, mut seen) = (Vec::new(), BTreeSet::new());
     for name in &names {
+        if let Some((path, first)) = nested.iter().find(|(path, _)| holds(path, name)) {
+            if seen.insert(path.clone()) {
+                let (with, to, first) = (below(base, &data.join(path))?, path.clone(), first.clone());
+                steps.push(Step::Nest { with, to, first });
+            }
+            continue;
+        }
         let mut moved = name.as_str();
         for (end, _) in name.match_indices('/') {
             if disk.node(&base.join(&name[..end]))?.is_none() {

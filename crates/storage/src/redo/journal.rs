@@ -148,6 +148,11 @@ impl Journal {
                         self.replace(&self.base.join(with), &self.base.join(to), old.as_ref())?;
                     }
                 }
+                Step::Nest { with, to, first } => {
+                    if self.parents_exist(to, &mut touched)? && self.parents_exist(with, &mut touched)? {
+                        self.nest(&self.base.join(with), &self.base.join(to), first)?;
+                    }
+                }
                 Step::Remove { path } => {
                     if self.parents_exist(path, &mut touched)? {
                         remove_tree(&*self.disk, &self.base.join(path))?;
@@ -180,6 +185,39 @@ impl Journal {
             _ => {}
         }
         self.disk.rename(with, to)
+    }
+
+    /// Puts the file `to` into the directory `with`, which takes its place. With second names and exchanges nobody finds
+    /// the place empty. Each state in which this can be left says by itself what is missing.
+    fn nest(&self, with: &Path, to: &Path, first: &str) -> io::Result<()> {
+        let kind = |path: &Path| Ok::<_, io::Error>(self.disk.node(path)?.map(|node| node.kind));
+        let inner = with.join(first);
+        match (kind(with)?, kind(to)?) {
+            (Some(NodeKind::Directory), Some(NodeKind::File)) => {
+                let linked = kind(&inner)?.is_some() || self.disk.link(to, &inner).is_ok();
+                if !linked {
+                    self.disk.rename(to, &inner)?;
+                }
+                self.disk.sync_dir(with)?;
+                if linked {
+                    match self.disk.exchange(with, to) {
+                        Err(error) if error.kind() == io::ErrorKind::Unsupported => self.disk.remove_file(to)?,
+                        exchanged => return exchanged,
+                    }
+                }
+                self.disk.rename(with, to)
+            }
+            (Some(NodeKind::Directory), None) => {
+                self.disk.sync_dir(with)?;
+                self.disk.rename(with, to)
+            }
+            // It was done before.
+            (None | Some(NodeKind::File), Some(NodeKind::Directory)) => Ok(()),
+            (None, None) => Ok(()),
+            // Somebody else did the same meanwhile: our files go beside theirs.
+            (Some(NodeKind::Directory), Some(NodeKind::Directory)) => self.replace(with, to, None),
+            _ => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something else took the place of the file")),
+        }
     }
 
     /// Makes the directories that are to hold `name`. None of them may be a link.

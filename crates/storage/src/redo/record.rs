@@ -19,6 +19,8 @@ pub(crate) enum Step {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         old: Option<String>,
     },
+    /// The file `to` becomes the directory `with`, in which it is called `first`.
+    Nest { with: String, to: String, first: String },
     /// `path` goes away.
     Remove { path: String },
 }
@@ -62,6 +64,10 @@ impl Scope {
         match step {
             Step::Replace { with, to, old } => {
                 self.is_aside(with) && self.is_target(to) && old.as_ref().is_none_or(|old| self.is_aside(old))
+            }
+            Step::Nest { with, to, first } => {
+                let is_name = sandbox::check(first).is_ok() && !first.contains('/');
+                self.is_aside(with) && self.is_target(to) && is_name
             }
             Step::Remove { path } => self.is_target(path),
         }

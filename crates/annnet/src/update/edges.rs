@@ -1,0 +1,274 @@
+//! New edges of every kind.
+
+use std::collections::HashSet;
+
+use arrow_array::builder::{BooleanBuilder, Float64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, ListArray, StringArray, UInt32Array};
+use isomorph_error::{Error, Result};
+
+use super::ends::Ends;
+use super::input::{Input, range, texts};
+use super::memberships::{Listed, Of};
+use super::vertices::SLICES;
+use crate::layout::column as name;
+use crate::read::ids::{self, IdMap};
+use crate::read::layers::PLACEHOLDER;
+use crate::rules;
+use crate::table::Table;
+use crate::write::columns::gather;
+
+/// What edges are called in tables.
+const IDS: [&str; 2] = ["id", name::EDGE_ID];
+/// Columns of edges in the tables that are given.
+const SOURCE_LAYER: &str = "source_layer";
+const TARGET_LAYER: &str = "target_layer";
+const SOURCE_COEFFICIENT: &str = "source_coefficient";
+const TARGET_COEFFICIENT: &str = "target_coefficient";
+const ENTITY: &str = "entity";
+const SLICE_WEIGHTS: &str = "slice_weights";
+/// Members of hyperedges by their roles, with the columns of their coefficients.
+const ROLES: [(&str, &str, &str); 3] = [
+    (name::HEAD, "head", "head_coefficients"),
+    (name::TAIL, "tail", "tail_coefficients"),
+    (name::MEMBERS, "member", "member_coefficients"),
+];
+
+/// Edges of one class.
+#[derive(Default)]
+pub(super) struct Class {
+    pub rows: Vec<u32>,
+    pub directed: BooleanBuilder,
+    pub weights: Float64Builder,
+}
+
+/// New edges.
+#[derive(Default)]
+pub(super) struct NewEdges {
+    /// Ids, weights, directions of edges with two ends, of hyperedges, of placeholders; in the order of [`Of`].
+    pub classes: [Class; 3],
+    pub ids: Option<StringArray>,
+    pub attributes: Vec<(String, ArrayRef)>,
+    /// Ends of edges with two ends, their layers, their coefficients.
+    pub ends: [StringBuilder; 2],
+    pub layers: [Vec<u32>; 2],
+    pub coefficients: [Float64Builder; 2],
+    /// Members of hyperedges: owner, member, role, layer, coefficient.
+    pub members: Members,
+    /// Edges that are entities.
+    pub entities: StringBuilder,
+}
+
+/// Members of hyperedges.
+#[derive(Default)]
+pub(super) struct Members {
+    pub owners: StringBuilder,
+    pub members: StringBuilder,
+    pub roles: StringBuilder,
+    pub layers: Vec<u32>,
+    pub coefficients: Float64Builder,
+}
+
+impl NewEdges {
+    /// Ids of edges that become entities, so that edges before them can end in them.
+    ///
+    /// # Errors
+    /// When one is an entity already.
+    pub fn announce(input: &Input, ends: &mut Ends<'_>) -> Result<()> {
+        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let own = input.cells.ids(id, &rules::EDGE_ID)?;
+        let entity = input.cells.booleans(ENTITY)?;
+        for row in (0..own.len()).filter(|row| entity.is_valid(*row) && entity.value(*row)) {
+            if ends.is_old(own.value(row)) || ends.is_new(own.value(row)) {
+                let message = format!("{:?} is an entity already", own.value(row));
+                return Err(Error::broken(&rules::ENTITY_ID, message).at(input.place(row, id)));
+            }
+            ends.place(own.value(row), PLACEHOLDER);
+        }
+        Ok(())
+    }
+
+    /// Takes the edges of a table. Those that state no direction are directed when `directed` says so.
+    ///
+    /// # Errors
+    /// When an id is there already or twice in the table, an end or member is none, or an edge is of no kind.
+    pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>, directed: bool) -> Result<NewEdges> {
+        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let own = input.cells.ids(id, &rules::EDGE_ID)?;
+        let (sources, targets) = (input.cells.text(name::SOURCE)?, input.cells.text(name::TARGET)?);
+        let side_layers = [input.lists(SOURCE_LAYER)?, input.lists(TARGET_LAYER)?];
+        let lists = [input.lists(name::HEAD)?, input.lists(name::TAIL)?, input.lists(name::MEMBERS)?];
+        let mut numbers: [Option<ListArray>; 3] = Default::default();
+        for (at, (_, _, column)) in ROLES.iter().enumerate() {
+            numbers[at] = input.numbers(column)?;
+        }
+        let weights = input.cells.floats(name::WEIGHT)?;
+        let stated = input.cells.booleans(name::DIRECTED)?;
+        let entity = input.cells.booleans(ENTITY)?;
+        let of_ends = [input.cells.floats(SOURCE_COEFFICIENT)?, input.cells.floats(TARGET_COEFFICIENT)?];
+        let (slices, slice_weights) = (input.lists(SLICES)?, input.numbers(SLICE_WEIGHTS)?);
+        let mut edges = NewEdges { attributes: input.attributes(&known(id))?, ..NewEdges::default() };
+        let mut seen: HashSet<u128> = HashSet::with_capacity(own.len());
+        for row in 0..own.len() {
+            let edge = own.value(row);
+            if !seen.insert(ids::hash(edge)) {
+                return Err(Error::broken(&rules::EDGE_ID, format!("{edge:?} is there twice")).at(input.place(row, id)));
+            }
+            let is_entity = entity.is_valid(row) && entity.value(row);
+            let has_members = lists.iter().any(|list| list.is_valid(row));
+            let mut layers = [None; 2];
+            for (side, column) in [SOURCE_LAYER, TARGET_LAYER].into_iter().enumerate() {
+                layers[side] = ends.layer_of(input, &side_layers[side], row, column)?;
+            }
+            let of = match (sources.is_valid(row), targets.is_valid(row)) {
+                (true, true) if !has_members => Of::Edges,
+                (false, false) if has_members && !is_entity => Of::Hyperedges,
+                (false, false) if is_entity && !has_members => Of::Placeholders,
+                _ => {
+                    let message = "an edge has a source and a target, or members, or is an entity without ends";
+                    return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, name::SOURCE)));
+                }
+            };
+            let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { directed && !is_entity };
+            match of {
+                Of::Edges => {
+                    for (side, (end, column)) in
+                        [(&sources, name::SOURCE), (&targets, name::TARGET)].into_iter().enumerate()
+                    {
+                        let end = end.value(row);
+                        let layer = ends.resolve(end, layers[side], || input.place(row, column))?;
+                        edges.ends[side].append_value(end);
+                        edges.layers[side].push(layer);
+                        edges.coefficients[side]
+                            .append_option(of_ends[side].is_valid(row).then(|| of_ends[side].value(row)));
+                    }
+                }
+                Of::Hyperedges => {
+                    own_direction = lists[0].is_valid(row) || lists[1].is_valid(row);
+                    if own_direction && lists[2].is_valid(row) {
+                        let message = "a hyperedge has head and tail, or members";
+                        return Err(Error::broken(&rules::HYPEREDGE, message).at(input.place(row, name::MEMBERS)));
+                    }
+                    for (at, (column, role, _)) in ROLES.into_iter().enumerate() {
+                        let side = usize::from(at == 1);
+                        let coefficients = Coefficients::of(numbers[at].as_ref(), &lists[at], row)
+                            .ok_or_else(|| uneven(input, row, column))?;
+                        for (number, member) in texts(&lists[at], row).enumerate() {
+                            let layer = ends.resolve(member, layers[side], || input.place(row, column))?;
+                            edges.members.push(edge, member, role, layer, coefficients.at(number));
+                        }
+                    }
+                }
+                Of::Placeholders => {}
+            }
+            if is_entity {
+                edges.entities.append_value(edge);
+            }
+            let weighted = Coefficients::of(slice_weights.as_ref(), &slices, row)
+                .ok_or_else(|| uneven(input, row, SLICE_WEIGHTS))?;
+            for (number, slice) in texts(&slices, row).enumerate() {
+                let listing = listed.edge(of, slice, edge, weighted.at(number));
+                listing.map_err(|error| error.at(input.place(row, SLICES)))?;
+            }
+            let class = &mut edges.classes[of as usize];
+            class.rows.push(row as u32);
+            class.directed.append_value(own_direction);
+            class.weights.append_value(if weights.is_valid(row) { weights.value(row) } else { 1.0 });
+        }
+        edges.ids = Some(own);
+        Ok(edges)
+    }
+
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        self.classes.iter().map(|class| class.rows.len()).sum()
+    }
+
+    /// Ids and attributes of the edges of a class.
+    ///
+    /// # Errors
+    /// When memory is short.
+    pub fn columns(&self, of: Of) -> Result<(ArrayRef, Vec<Option<ArrayRef>>)> {
+        let rows = UInt32Array::from(self.classes[of as usize].rows.clone());
+        let none = StringArray::new_null(0);
+        let ids = gather(self.ids.as_ref().unwrap_or(&none), &rows)?;
+        let columns = self.attributes.iter().map(|(_, column)| gather(column, &rows).map(Some));
+        Ok((ids, columns.collect::<Result<_>>()?))
+    }
+
+    /// Fails when an edge of the graph has one of the new ids. Returns the column of the matrix that comes next.
+    ///
+    /// # Errors
+    /// As said, and when the table cannot be read.
+    pub fn next_column(&self, table: &Table, input: &Input) -> Result<u64> {
+        let none = StringArray::new_null(0);
+        let own = self.ids.as_ref().unwrap_or(&none);
+        let new: IdMap<u32> = own.iter().flatten().enumerate().map(|(row, id)| (ids::hash(id), row as u32)).collect();
+        let mut next = 0;
+        for cells in table.batches(&[name::EDGE_ID, name::COL_IDX], 0..table.rows(), 1 << 15)? {
+            let cells = cells?;
+            for id in cells.text(name::EDGE_ID)?.iter().flatten() {
+                if let Some(row) = new.get(&ids::hash(id)) {
+                    let place = input.place(u64::from(*row) as usize, name::EDGE_ID);
+                    return Err(Error::broken(&rules::EDGE_ID, format!("{id:?} is there already")).at(place));
+                }
+            }
+            let last = cells.integers(name::COL_IDX)?.iter().flatten().max();
+            next = next.max(last.and_then(|last| u64::try_from(last).ok()).map_or(0, |last| last.saturating_add(1)));
+        }
+        Ok(next)
+    }
+}
+
+impl Members {
+    fn push(&mut self, owner: &str, member: &str, role: &str, layer: u32, coefficient: Option<f64>) {
+        self.owners.append_value(owner);
+        self.members.append_value(member);
+        self.roles.append_value(role);
+        self.layers.push(layer);
+        self.coefficients.append_option(coefficient);
+    }
+}
+
+/// The numbers that stand beside the items of a list in one row.
+struct Coefficients<'a>(Option<(&'a Float64Array, usize)>);
+
+impl<'a> Coefficients<'a> {
+    /// Nothing when there are not as many as items.
+    fn of(numbers: Option<&'a ListArray>, items: &ListArray, row: usize) -> Option<Self> {
+        let Some(numbers) = numbers.filter(|numbers| numbers.is_valid(row)) else { return Some(Coefficients(None)) };
+        let own = range(numbers, row);
+        let values = numbers.values().as_primitive_opt::<Float64Type>()?;
+        (own.len() == texts(items, row).count()).then_some(Coefficients(Some((values, own.start))))
+    }
+
+    fn at(&self, item: usize) -> Option<f64> {
+        let (values, start) = self.0?;
+        values.is_valid(start + item).then(|| values.value(start + item))
+    }
+}
+
+fn uneven(input: &Input, row: usize, column: &str) -> Error {
+    Error::malformed("there are not as many numbers as items of the list").at(input.place(row, column))
+}
+
+/// Columns that are no attributes.
+fn known(id: &'static str) -> Vec<&'static str> {
+    let mut known = vec![
+        id,
+        name::SOURCE,
+        name::TARGET,
+        SOURCE_LAYER,
+        TARGET_LAYER,
+        SOURCE_COEFFICIENT,
+        TARGET_COEFFICIENT,
+        name::WEIGHT,
+        name::DIRECTED,
+        ENTITY,
+        SLICES,
+        SLICE_WEIGHTS,
+    ];
+    known.extend(ROLES.iter().flat_map(|(column, _, coefficients)| [*column, *coefficients]));
+    known
+}

@@ -1,0 +1,134 @@
+//! What ends of new edges may be: entities that are there, and those that come with them.
+
+use std::collections::HashMap;
+
+use isomorph_error::{Error, Place, Result};
+
+use super::input::{Input, texts};
+use crate::layout::word;
+use crate::read::Annnet;
+use crate::read::ids::{self, IdMap};
+use crate::read::layers::{Layers, PLACEHOLDER};
+use crate::rules;
+
+/// All entities after the change, and the layers that they are placed in.
+pub(super) struct Ends<'a> {
+    annnet: &'a Annnet,
+    /// The layers of the graph with those that are new behind them.
+    pub layers: Layers,
+    /// Placements that are new, by the hashes of ids; of a flat graph the ids alone.
+    new: IdMap<Vec<u32>>,
+    /// Layers by their labels as they stand in a table.
+    seen: HashMap<Vec<u8>, u32>,
+}
+
+impl<'a> Ends<'a> {
+    /// The entities of `annnet`.
+    pub fn of(annnet: &'a Annnet) -> Self {
+        let mut layers = Layers::new(annnet.layers.aspects.clone());
+        for layer in 0..annnet.layers.len() as u32 {
+            layers.intern(annnet.layers.labels(layer));
+        }
+        Ends { annnet, layers, new: IdMap::default(), seen: HashMap::new() }
+    }
+
+    /// Whether the graph has no layers.
+    pub fn is_flat(&self) -> bool {
+        self.layers.is_flat()
+    }
+
+    /// Whether an entity is there already.
+    pub fn is_old(&self, id: &str) -> bool {
+        self.annnet.entities.row(id).is_some()
+    }
+
+    /// Whether an entity comes with this change.
+    pub fn is_new(&self, id: &str) -> bool {
+        self.new.contains_key(&ids::hash(id))
+    }
+
+    /// Whether an entity is placed in a layer.
+    pub fn is_placed(&self, id: &str, layer: u32) -> bool {
+        let old = (layer as usize) < self.annnet.layers.len();
+        let old = old && self.annnet.entities.resolve(id, Some(layer)).is_some();
+        old || self.new.get(&ids::hash(id)).is_some_and(|layers| layers.contains(&layer))
+    }
+
+    /// Places an entity that is new, or is new there.
+    pub fn place(&mut self, id: &str, layer: u32) {
+        self.new.entry(ids::hash(id)).or_default().push(layer);
+    }
+
+    /// The layer of a row of a table; nothing where none is named.
+    ///
+    /// # Errors
+    /// When the graph has no such labels.
+    pub fn layer_of(
+        &mut self,
+        input: &Input,
+        labels: &arrow_array::ListArray,
+        row: usize,
+        column: &str,
+    ) -> Result<Option<u32>> {
+        if !arrow_array::Array::is_valid(labels, row) {
+            return Ok(None);
+        }
+        let mut key = Vec::new();
+        for label in texts(labels, row) {
+            key.extend((label.len() as u64).to_le_bytes());
+            key.extend(label.as_bytes());
+        }
+        if let Some(layer) = self.seen.get(&key) {
+            return Ok(Some(*layer));
+        }
+        let own: Vec<String> = texts(labels, row).map(str::to_owned).collect();
+        let aspects = &self.layers.aspects;
+        let known = |(aspect, label): (&crate::read::layers::Aspect, &String)| {
+            label == word::NO_LAYER || aspect.labels.contains(label)
+        };
+        if own.len() != aspects.len() || !aspects.iter().zip(&own).all(known) {
+            let message = match aspects.is_empty() {
+                true => "the graph has no layers".to_owned(),
+                false => format!(
+                    "{own:?} is no layer: it should have one declared label for each of {} aspects",
+                    aspects.len()
+                ),
+            };
+            return Err(Error::broken(&rules::LAYER, message).at(input.place(row, column)));
+        }
+        let layer = self.layers.intern(&own);
+        self.seen.insert(key, layer);
+        Ok(Some(layer))
+    }
+
+    /// The layer of an end, the placeholder in a flat graph.
+    ///
+    /// # Errors
+    /// When it is no entity, is not placed there, or may be meant in several layers.
+    pub fn resolve(&self, id: &str, layer: Option<u32>, place: impl FnOnce() -> Place) -> Result<u32> {
+        let wrong = |message: String| Err(Error::broken(&rules::EDGE_END, message).at(place()));
+        let added = self.new.get(&ids::hash(id));
+        if added.is_none() && !self.is_old(id) {
+            return wrong(format!("{id:?} is no entity of the graph, and does not come with it"));
+        }
+        if self.is_flat() {
+            return Ok(PLACEHOLDER);
+        }
+        if let Some(layer) = layer {
+            return match self.is_placed(id, layer) {
+                true => Ok(layer),
+                false => wrong(format!("{id:?} is not placed in {:?}", self.layers.labels(layer))),
+            };
+        }
+        let old = self.annnet.entities.resolve(id, None).map(|placement| placement.layer);
+        let found = match (old, added.map(Vec::as_slice)) {
+            (Some(layer), None) => Some(layer),
+            (None, Some([layer])) => Some(*layer),
+            _ => self.is_placed(id, PLACEHOLDER).then_some(PLACEHOLDER),
+        };
+        match found {
+            Some(layer) => Ok(layer),
+            None => wrong(format!("{id:?} is placed in several layers, and none is named")),
+        }
+    }
+}

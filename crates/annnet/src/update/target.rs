@@ -1,0 +1,189 @@
+//! Where changed files go: into the directory, together; or into an archive, which is replaced whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::{Location, Mode, Redo, Root, Scratch, ScratchFile, Staging};
+
+use crate::layout::{Words, file};
+use crate::members::{Members, PART_SUFFIX};
+use crate::write::WriteOptions;
+use crate::write::output::Member;
+use crate::write::zip::Archive;
+
+/// What a change wrote.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Wrote {
+    pub files: u64,
+    pub bytes: u64,
+}
+
+/// The place of a change.
+pub(super) struct Target {
+    how: How,
+    /// Files that are written, by their names.
+    written: BTreeSet<String>,
+    removed: BTreeSet<String>,
+}
+
+enum How {
+    Directory { redo: Redo, can_nest: bool },
+    Archive { staging: Staging, scratch: Scratch, waiting: BTreeMap<String, ScratchFile> },
+}
+
+impl Target {
+    /// Begins a change of the graph at `location`, whose files are `members`.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub fn begin(location: &Location, members: &Members, options: &WriteOptions) -> Result<Self> {
+        let how = match members.archive() {
+            None => {
+                let redo = Redo::begin(&Root::open(location)?)?;
+                How::Directory { redo, can_nest: location.is_local() }
+            }
+            Some(_) => How::Archive {
+                staging: Staging::file(location, Mode::Replace)?,
+                scratch: options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?,
+                waiting: BTreeMap::new(),
+            },
+        };
+        Ok(Target { how, written: BTreeSet::new(), removed: BTreeSet::new() })
+    }
+
+    /// Whether a table can become a directory of files.
+    pub fn can_nest(&self) -> bool {
+        matches!(self.how, How::Directory { can_nest: true, .. })
+    }
+
+    /// Whether everything is written again.
+    pub fn is_archive(&self) -> bool {
+        matches!(self.how, How::Archive { .. })
+    }
+
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(&self, name: &str) -> Result<Member> {
+        match &self.how {
+            How::Directory { redo, .. } => redo.create(name).map(|file| Member::Staged(Box::new(file))),
+            How::Archive { scratch, .. } => scratch.create().map(Member::Waiting),
+        }
+    }
+
+    /// Ends a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(&mut self, name: &str, file: Member) -> Result<()> {
+        match (file, &mut self.how) {
+            (Member::Staged(file), _) => drop(file.finish()?),
+            (Member::Waiting(file), How::Archive { waiting, .. }) => drop(waiting.insert(name.to_owned(), file)),
+            (Member::Waiting(_), How::Directory { .. }) => {
+                return Err(Error::usage("this file is for an archive").at(Place::file(name)));
+            }
+        }
+        self.written.insert(name.to_owned());
+        Ok(())
+    }
+
+    /// Writes a small file whole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
+        let mut file = self.create(name)?;
+        file.write_all(text.as_bytes()).map_err(|error| Error::from(error).at(Place::file(name)))?;
+        self.finish(name, file)
+    }
+
+    /// Turns a table into a directory of files, of which it is the one called `first`.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    pub fn nest(&self, name: &str, first: &str) -> Result<()> {
+        match &self.how {
+            How::Directory { redo, .. } => redo.nest(name, first),
+            How::Archive { .. } => Err(Error::usage("tables of archives are single files").at(Place::file(name))),
+        }
+    }
+
+    /// Removes a file, or a directory with everything in it.
+    ///
+    /// # Errors
+    /// For a name that leaves the root.
+    pub fn remove(&mut self, name: &str) -> Result<()> {
+        self.removed.insert(name.to_owned());
+        match &self.how {
+            How::Directory { redo, .. } => redo.remove(name),
+            How::Archive { .. } => Ok(()),
+        }
+    }
+
+    /// Makes the change. Its steps come in an order that a foreign reader in between bears best: entities and members
+    /// before the edges that name them, slices before what is in them, the manifest last.
+    ///
+    /// # Errors
+    /// With everything as before, or recorded and finished by the next opening.
+    pub fn commit(self, members: &Members, words: &Words) -> Result<Wrote> {
+        let order = order(words);
+        let rank = |name: &String| {
+            order.iter().position(|own| name == own || name.strip_prefix(own).is_some_and(|rest| rest.starts_with('/')))
+        };
+        match self.how {
+            How::Directory { redo, .. } => {
+                let mut names: Vec<&String> = self.written.iter().collect();
+                names.sort_by_key(|name| (**name == file::MANIFEST, rank(name).unwrap_or(order.len())));
+                let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+                let changed = redo.commit(&names)?;
+                Ok(Wrote { files: changed.files, bytes: changed.bytes })
+            }
+            How::Archive { staging, scratch, mut waiting } => {
+                let covered = |name: &str| {
+                    let parent = name.ends_with(PART_SUFFIX).then(|| name.rsplit_once('/').map(|(parent, _)| parent));
+                    let parent = parent.flatten().is_some_and(|parent| self.written.contains(parent));
+                    let below = |path: &String| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+                    parent || self.removed.contains(name) || self.removed.iter().any(below)
+                };
+                let kept = members.list()?.into_iter().map(|(name, _)| name);
+                let kept: Vec<String> = kept.filter(|name| !self.written.contains(name) && !covered(name)).collect();
+                for name in kept {
+                    let mut copy = scratch.create()?;
+                    std::io::copy(&mut members.file(&name)?.reader(), &mut copy)
+                        .map_err(|error| Error::from(error).at(Place::file(&name)))?;
+                    waiting.insert(name, copy);
+                }
+                let name = staging.destination().file_name().to_owned();
+                let mut archive = Archive::new(staging.create(&name)?, &name);
+                for (member, file) in &waiting {
+                    archive.add(member, file)?;
+                }
+                let bytes = archive.finish()?;
+                staging.commit(&[])?;
+                Ok(Wrote { files: 1, bytes })
+            }
+        }
+    }
+}
+
+/// The files of a change, in the order in which they become visible.
+fn order(words: &Words) -> [&'static str; 14] {
+    [
+        file::LAYER_DICT,
+        file::ENTITY_INDEX,
+        words.node_table,
+        words.presence,
+        file::REGISTRY,
+        words.memberships,
+        file::HYPEREDGES,
+        file::COEFFICIENTS,
+        file::EDGES,
+        words.edge_table,
+        file::EDGE_LAYERS,
+        file::EDGE_MEMBERSHIPS,
+        file::EDGE_SLICE_ATTRIBUTES,
+        file::HISTORY,
+    ]
+}

@@ -1,0 +1,109 @@
+//! New vertices, and new places of those that are there.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
+use isomorph_error::{Error, Result};
+
+use super::ends::Ends;
+use super::input::{Input, texts};
+use super::memberships::Listed;
+use crate::read::layers::PLACEHOLDER;
+use crate::rules;
+use crate::write::columns::gather;
+
+/// What vertices are called in tables: in ours, in those of the format and of its older versions.
+const IDS: [&str; 3] = ["id", "node_id", "vertex_id"];
+/// The layer of a placement.
+const LAYER: &str = "layer";
+/// Slices beside the default one.
+pub(super) const SLICES: &str = "slices";
+
+/// New vertices.
+#[derive(Default)]
+pub(super) struct Vertices {
+    /// Ids of the new ones, each once.
+    pub keys: Option<ArrayRef>,
+    /// Their attributes.
+    pub attributes: Vec<(String, ArrayRef)>,
+    /// Ids of those that are there and get a new place.
+    pub again: StringBuilder,
+    /// Placements: ids and layers.
+    pub placed: (StringBuilder, Vec<u32>),
+}
+
+impl Vertices {
+    /// Takes the vertices of a table, and places them.
+    ///
+    /// # Errors
+    /// When one is there already, twice in the table, or in a layer or slice that is none.
+    pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>) -> Result<Vertices> {
+        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let own = input.cells.ids(id, &rules::ENTITY_ID)?;
+        let layers = input.lists(LAYER)?;
+        let slices = input.lists(SLICES)?;
+        let columns = input.attributes(&[id, LAYER, SLICES])?;
+        let mut vertices = Vertices::default();
+        let mut rows: Vec<u32> = Vec::with_capacity(own.len());
+        for row in 0..own.len() {
+            let name = own.value(row);
+            let layer = ends.layer_of(input, &layers, row, LAYER)?;
+            let at = || input.place(row, id);
+            let twice = || Err(Error::broken(&rules::ENTITY_ID, format!("{name:?} is there already")).at(at()));
+            match (ends.is_old(name), ends.is_new(name)) {
+                (false, false) => {
+                    rows.push(row as u32);
+                    for slice in texts(&slices, row) {
+                        listed.node(slice, name).map_err(|error| error.at(input.place(row, SLICES)))?;
+                    }
+                }
+                _ if ends.is_flat() => return twice(),
+                (old, new) => {
+                    if ends.is_placed(name, layer.unwrap_or(PLACEHOLDER)) {
+                        return twice();
+                    }
+                    if columns.iter().any(|(_, column)| column.is_valid(row)) || slices.is_valid(row) {
+                        let message = "attributes and slices are those of a vertex, not of its further places";
+                        return Err(Error::broken(&rules::ENTITY_ID, message).at(at()));
+                    }
+                    if old && !new {
+                        vertices.again.append_value(name);
+                    }
+                }
+            }
+            let layer = layer.unwrap_or(PLACEHOLDER);
+            ends.place(name, layer);
+            if !ends.is_flat() {
+                vertices.placed.0.append_value(name);
+                vertices.placed.1.push(layer);
+            }
+        }
+        let rows = UInt32Array::from(rows);
+        vertices.keys = Some(gather(&own, &rows)?);
+        for (name, column) in columns {
+            vertices.attributes.push((name, gather(&column, &rows)?));
+        }
+        Ok(vertices)
+    }
+
+    /// Adds edges that are entities, and where they are placed.
+    pub fn add_entities(&mut self, entities: &StringArray, ends: &Ends<'_>) {
+        if !ends.is_flat() {
+            for id in entities.iter().flatten() {
+                self.placed.0.append_value(id);
+                self.placed.1.push(PLACEHOLDER);
+            }
+        }
+    }
+
+    /// Number of new vertices.
+    pub fn len(&self) -> usize {
+        self.keys.as_ref().map_or(0, |keys| keys.len())
+    }
+
+    /// The ids of the new ones; of none when there are none.
+    pub fn ids(&self) -> ArrayRef {
+        self.keys.clone().unwrap_or_else(|| Arc::new(StringArray::new_null(0)))
+    }
+}

@@ -68,7 +68,7 @@ impl Template {
     }
 }
 
-fn collect(directory: &Path, graph: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+pub(crate) fn collect(directory: &Path, graph: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in std::fs::read_dir(directory).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

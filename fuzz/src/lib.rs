@@ -2,6 +2,7 @@
 // A fuzz target says what it found by panicking.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod annnet;
 mod carry;
 mod filter;
 mod graph;
@@ -31,6 +32,15 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
+    Target { name: "annnet_archive", check: annnet::check_archive, seeds: annnet::archive_seeds, words: &[] },
+    Target { name: "annnet_json", check: annnet::check_json, seeds: annnet::json_seeds, words: annnet::JSON_WORDS },
+    Target {
+        name: "annnet_members",
+        check: annnet::check_members,
+        seeds: annnet::member_seeds,
+        words: annnet::MEMBER_WORDS,
+    },
+    Target { name: "annnet_table", check: annnet::check_table, seeds: annnet::table_seeds, words: &[] },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },

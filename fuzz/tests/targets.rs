@@ -125,6 +125,10 @@ macro_rules! targets {
 }
 
 targets! {
+    annnet_archive 150
+    annnet_json 300
+    annnet_members 300
+    annnet_table 300
     carry 300
     csv 3000
     filter 20000

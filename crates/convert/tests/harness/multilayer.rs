@@ -31,7 +31,7 @@ fn written(what: &str, case: &Case, from: &isomorph_convert::Opened, member: &Me
 }
 
 #[test]
-fn multilayer_hypergraphs_survive_every_format() {
+fn multilayer_hypergraphs_survive_every_format_and_come_back() {
     let (mut journeys, mut refused) = (0, 0);
     for seed in seeds() {
         let what = format!("the graph of {seed}");
@@ -43,10 +43,13 @@ fn multilayer_hypergraphs_survive_every_format() {
         }
         let home = written(&what, &case, &case.opened(), member(Format::Annnet), at).unwrap();
         for member in MEMBERS.iter().filter(|member| member.format != Format::Annnet) {
-            match written(&what, &case, &home.open(CarryUse::Auto), member, at) {
-                Some(_) => journeys += 1,
-                None => refused += 1,
-            }
+            let Some(abroad) = written(&what, &case, &home.open(CarryUse::Auto), member, at) else {
+                refused += 1;
+                continue;
+            };
+            let what = format!("{what}, back from {}", member.format);
+            written(&what, &case, &abroad.open(CarryUse::Auto), &ANNNET, at + 1);
+            journeys += 1;
         }
     }
     assert!(journeys > 2 * refused, "{journeys} journeys, {refused} refused");

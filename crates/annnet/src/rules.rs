@@ -59,7 +59,7 @@ rules! {
         "the published library drops such a member without a word";
     /// JSON that is none.
     JSON "ANNNET-JSON" Error
-        "files that end in .json, and attributes of layers, are JSON, at most 512 levels deep", "";
+        "files that end in .json, and attributes of layers, are JSON of whole characters, at most 512 levels deep", "";
     /// A layer that does not fit the aspects.
     LAYER "ANNNET-LAYER" Warning
         "a layer has one declared label for each aspect", "";

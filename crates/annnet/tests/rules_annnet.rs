@@ -57,6 +57,7 @@ const BREAKS: &[(&str, Break)] = &[
     }),
     ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
     ("ANNNET-JSON", |files| files.put("uns/graph_attributes.json", "{\"a\": }")),
+    ("ANNNET-JSON", |files| files.put("uns/graph_attributes.json", r#"{"a": ["\ud800"]}"#)),
     ("ANNNET-JSON", |files| files.put("manifest.json", "[]")),
     ("ANNNET-LAYER", |files| {
         *files = Files::layered();

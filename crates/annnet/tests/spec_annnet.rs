@@ -3,11 +3,14 @@
 
 mod common;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use common::build::{Files, booleans, floats, integers, lists, text};
 use common::view::View;
 use isomorph_error::Kind;
-use isomorph_model::{NodeId, Side, Source};
+use isomorph_model::batch::MembershipBatch;
+use isomorph_model::{Batch, Ends, NodeId, Request, Side, Source, Tables};
 use serde_json::{Value, json};
 
 fn view(files: &Files) -> Value {
@@ -268,4 +271,33 @@ fn edges_of_one_node_are_found() {
         assert_eq!(missing(NodeId::Key("nobody")), Kind::NotFound);
         assert_eq!(missing(NodeId::Row(2)), Kind::NotFound);
     });
+}
+
+#[test]
+fn a_pair_that_is_told_twice_is_one_membership() {
+    for edge in ["e", "h"] {
+        let mut files = Files::small();
+        files.table(
+            "tables/edge_slice_attributes.parquet",
+            vec![("slice_id", text(["s", "s"])), ("edge_id", text([edge; 2])), ("n", integers([5, 7]))],
+        );
+        let told = files.with(|opened| {
+            let (annnet, mut told) = (opened.unwrap(), Vec::new());
+            for part in annnet.scan(&Request::of(Tables::Rest)).unwrap() {
+                part.read(&mut |batch| {
+                    if let Batch::Memberships(MembershipBatch { member: Ends::Keys(keys), properties, .. }) = batch {
+                        let keys = keys.as_string::<i32>();
+                        told.extend((0..keys.len()).filter(|row| keys.value(*row) == edge).map(|row| {
+                            let column = properties[1].as_ref().unwrap().as_primitive::<Int64Type>();
+                            column.is_valid(row).then(|| column.value(row))
+                        }));
+                    }
+                    Ok(())
+                })
+                .unwrap();
+            }
+            told
+        });
+        assert_eq!(told, [Some(7)], "{edge}");
+    }
 }

@@ -28,6 +28,18 @@ pub(crate) fn check(text: &str, file: &str) -> Result<()> {
     if values == 1 { Ok(()) } else { Err(unexpected(file, "one JSON value")) }
 }
 
+/// Fails where `text`, which is JSON, has a text that cannot be read: Python writes half of a character as an escape.
+pub(crate) fn check_texts(text: &str, file: &str) -> Result<()> {
+    fn whole(text: &str) -> Result<()> {
+        match json::value(text)? {
+            Value::Array(array) => json::items(array, whole),
+            Value::Object(object) => Members::default().read(object, |_, value| whole(value)),
+            _ => Ok(()),
+        }
+    }
+    whole(text).map_err(|error| broken(file, error))
+}
+
 /// Calls `each` with the name and the text of each member of an object.
 pub(crate) fn members(text: &str, file: &str, mut each: impl FnMut(&str, &str) -> Result<()>) -> Result<()> {
     if !text.trim_start().starts_with('{') {

@@ -26,6 +26,6 @@ mod source;
 pub(crate) use edges::{Class, resolve};
 pub(crate) use entities::Placement;
 pub(crate) use ids::hash;
-pub(crate) use json::check as check_json;
+pub(crate) use json::{check as check_json, check_texts};
 pub(crate) use layers::{Layers, PLACEHOLDER};
 pub use open::Annnet;

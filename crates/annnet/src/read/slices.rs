@@ -178,9 +178,11 @@ impl Slices {
         if let Some(cells) = self.pairs.cells.clone() {
             let (slices, ids) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
-                self.name_edge(ids::hash(ids.value(row)))?;
-                // Attributes of what is nowhere are passed over.
-                if !listed[row] && self.find(slices.value(row)).is_some() {
+                let edge = ids::hash(ids.value(row));
+                self.name_edge(edge)?;
+                // Attributes of what is nowhere are passed over; of a pair that is told twice the last row counts.
+                let counts = self.pairs.row(ids::hash(slices.value(row)), edge) == Some(row as u32);
+                if counts && !listed[row] && self.find(slices.value(row)).is_some() {
                     let message = format!("{:?} is not listed in {:?}", ids.value(row), slices.value(row));
                     findings.push(&rules::SLICE_UNLISTED, message, Place::file(&cells.name).row(row as u64));
                     self.pairs.unlisted.push(row as u32);

@@ -5,10 +5,11 @@ mod slices;
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
+use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Request, Source, Tables};
 
 use crate::layout::{column, file};
-use crate::read::{Class, check_json};
+use crate::read::{Class, check_json, check_texts};
 use crate::table::Table;
 use crate::{Annnet, rules};
 
@@ -21,6 +22,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     edges::check(annnet, findings)?;
     slices::check(annnet, findings)?;
     check_attributes(annnet, findings)?;
+    check_documents(annnet, findings);
     check_counts(annnet, findings);
     read_all(annnet, findings)
 }
@@ -38,6 +40,20 @@ fn read_all(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
+/// What belongs to the graph can be read to its last text; opening looks no deeper than for its end.
+fn check_documents(annnet: &Annnet, findings: &mut Findings) {
+    let documents = annnet.graph().documents.iter().filter_map(|document| match &document.body {
+        DocumentBody::Json(text) => Some((text, document.name.as_str())),
+        _ => None,
+    });
+    let aspects = annnet.layers.aspects.iter().filter_map(|aspect| aspect.attributes.as_ref());
+    for (text, name) in documents.chain(aspects.map(|text| (text, file::ASPECT_ATTRIBUTES))) {
+        if let Err(error) = check_texts(text, name) {
+            findings.push(&rules::JSON, error.message(), error.place().clone());
+        }
+    }
+}
+
 /// Attributes of layers and placements are JSON.
 fn check_attributes(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     for name in [file::LAYER_ATTRIBUTES, annnet.words.node_layer_attributes] {
@@ -46,7 +62,8 @@ fn check_attributes(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         for cells in table.batches(&[column::ATTRIBUTES], 0..table.rows(), 1 << 14)? {
             let texts = cells?.text(column::ATTRIBUTES)?;
             for (row, text) in texts.iter().enumerate() {
-                if let Some(Err(error)) = text.map(|text| check_json(text, name)) {
+                let checked = text.map(|text| check_json(text, name).and_then(|()| check_texts(text, name)));
+                if let Some(Err(error)) = checked {
                     let place = Place::file(name).row(start + row as u64).in_field(column::ATTRIBUTES);
                     findings.push(&rules::JSON, error.message(), place);
                 }

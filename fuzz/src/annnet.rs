@@ -75,8 +75,7 @@ impl Template {
         let home = home();
         let memory = Arc::new(multilayer(seed));
         let location = Location::from_path(Path::new("/memory"));
-        let opened =
-            Opened { location, format: Format::Annnet, native: memory.clone(), carry: None, graph: memory };
+        let opened = Opened { location, format: Format::Annnet, native: memory.clone(), carry: None, graph: memory };
         let (graph, archive) = (home.path().join("graph"), home.path().join("graph.annnet"));
         for place in [&graph, &archive] {
             let resources = resources(home.path());
@@ -127,7 +126,8 @@ pub(crate) fn table_seeds() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn member_seeds() -> Vec<Vec<u8>> {
-    let text = "\"n\"\n{\"kind\": \"supra\", \"layer\": [\"_\"], \"node\": \"n\"}\n\"\\\"1\\\"\"\nn\n1\n[\"n\", [\"_\"]]\n";
+    let text =
+        "\"n\"\n{\"kind\": \"supra\", \"layer\": [\"_\"], \"node\": \"n\"}\n\"\\\"1\\\"\"\nn\n1\n[\"n\", [\"_\"]]\n";
     (0..GRAPHS.len() as u8).map(|number| [&[number, 0b010][..], text.as_bytes()].concat()).collect()
 }
 

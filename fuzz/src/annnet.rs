@@ -17,7 +17,6 @@ use isomorph::formats::annnet::{Annnet, OpenOptions as AnnnetOptions};
 use isomorph::model::{Batch, EndForm, Ends, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph::tables::{Encoding, TableWriter, WriteOptions, quiet_fenced_panics};
 use isomorph::{Error, Kind, Location, Result};
-use isomorph_model::zoo::multilayer;
 use tempfile::TempDir;
 
 use crate::home::{home, resources};
@@ -55,8 +54,13 @@ pub(crate) const MEMBER_WORDS: &[&str] = &[
     "\n",
 ];
 
-/// Numbers of graphs with layers, hyperedges of every kind, or neither.
-const GRAPHS: [u64; 4] = [2, 5, 11, 17];
+/// Graphs with layers, hyperedges of every kind, edges that are entities, slices; the first byte of an input chooses.
+const GRAPHS: [&[u8]; 4] = [
+    include_bytes!("../graphs/layers_of_nobody.annnet"),
+    include_bytes!("../graphs/layers.annnet"),
+    include_bytes!("../graphs/one_sided.annnet"),
+    include_bytes!("../graphs/flat.annnet"),
+];
 
 /// A sound graph on disk, and its files.
 struct Template {
@@ -67,18 +71,17 @@ struct Template {
 }
 
 thread_local! {
-    static TEMPLATES: Vec<Template> = GRAPHS.iter().map(|seed| Template::new(*seed)).collect();
+    static TEMPLATES: Vec<Template> = GRAPHS.iter().map(|archive| Template::new(archive)).collect();
 }
 
 impl Template {
-    fn new(seed: u64) -> Self {
+    fn new(kept: &[u8]) -> Self {
         let home = home();
-        let memory = Arc::new(multilayer(seed));
-        let location = Location::from_path(Path::new("/memory"));
-        let opened = Opened { location, format: Format::Annnet, native: memory.clone(), carry: None, graph: memory };
-        let (graph, archive) = (home.path().join("graph"), home.path().join("graph.annnet"));
+        let [source, graph, archive] = ["kept.annnet", "graph", "graph.annnet"].map(|name| home.path().join(name));
+        std::fs::write(&source, kept).expect("a file");
+        let resources = resources(home.path());
+        let opened = open(&source, &resources).expect("a sound graph");
         for place in [&graph, &archive] {
-            let resources = resources(home.path());
             written(&opened, place, &resources).expect("a sound graph");
         }
         let mut files = BTreeMap::new();

@@ -42,13 +42,13 @@ fn multilayer_hypergraphs_survive_every_format_and_come_back() {
                 .unwrap_or_else(|| panic!("{what}: refused by annnet"));
         }
         let home = written(&what, &case, &case.opened(), member(Format::Annnet), at).unwrap();
-        for member in MEMBERS.iter().filter(|member| member.format != Format::Annnet) {
-            let Some(abroad) = written(&what, &case, &home.open(CarryUse::Auto), member, at) else {
+        for other in MEMBERS.iter().filter(|other| other.format != Format::Annnet) {
+            let Some(abroad) = written(&what, &case, &home.open(CarryUse::Auto), other, at) else {
                 refused += 1;
                 continue;
             };
-            let what = format!("{what}, back from {}", member.format);
-            written(&what, &case, &abroad.open(CarryUse::Auto), &ANNNET, at + 1);
+            let what = format!("{what}, back from {}", other.format);
+            written(&what, &case, &abroad.open(CarryUse::Auto), member(Format::Annnet), at + 1);
             journeys += 1;
         }
     }

@@ -57,6 +57,31 @@ def dumps(python: Path, *paths: Path) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def fixture(name: str) -> Path:
+    """A graph that the library wrote."""
+    if not FIXTURES.is_dir():
+        pytest.skip(f"the fixtures are not at {FIXTURES}")
+    return FIXTURES / name / "graph.annnet.d"
+
+
+def manifest(graph: Path) -> Any:
+    """The manifest of a directory."""
+    return json.loads((graph / "manifest.json").read_text())
+
+
+def matrix(python: Path, graph: Path) -> Any:
+    """What zarr-python finds in the incidence matrix."""
+    read = (
+        "import json, sys, zarr; group = zarr.open_group(sys.argv[1], mode='r');"
+        "print(json.dumps({'shape': group.attrs['shape'], 'data': group['data'][:].tolist(),"
+        " 'cells': [group['row'][:].tolist(), group['col'][:].tolist()]}))"
+    )
+    path = graph / "structure" / "incidence.zarr"
+    done = subprocess.run([python, "-c", read, path], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def without_spans(value: Any) -> Any:
     """Spans of time as numbers of microseconds: Parquet has no such type, and we write what we read."""
     if isinstance(value, dict):
@@ -80,6 +105,26 @@ def test_what_is_written_is_read_as_the_original(isomorph: Isomorph, annnet: Pat
     original, directory, archive = dumps(annnet, *both(isomorph, name, tmp_path))
     assert directory == without_spans(original)
     assert archive == directory
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4", "snappy", "gzip", "none"])
+def test_the_matrix_is_opened_and_changes_nothing(
+    isomorph: Isomorph, annnet: Path, tmp_path: Path, compression: str
+) -> None:
+    for name in ("everything_flat", "everything_multilayer", "empty", "legacy_matrix_coeffs"):
+        graph = fixture(name)
+        flags = ("--to", "annnet", "--compression", compression)
+        plain = isomorph.convert(graph, tmp_path / f"{name}-plain", *flags)
+        whole = isomorph.convert(graph, tmp_path / name, *flags, "--matrix")
+        archive = isomorph.convert(whole, tmp_path / f"{name}.annnet", "--matrix", "--compression", compression)
+        without, with_matrix, archived = dumps(annnet, plain, whole, archive)
+        assert with_matrix == without and archived == without
+        assert isomorph.content(whole) == isomorph.content(plain) == isomorph.content(archive)
+        cells = matrix(annnet, whole)
+        assert cells["shape"] == without["incidence"]["shape"] == manifest(whole)["matrix_shape"]
+        assert sum(cells["data"]) == pytest.approx(without["incidence"]["sum_of_cells"])
+        assert manifest(whole)["incidence_stored"] is True and manifest(plain)["incidence_stored"] is False
+        assert not (plain / "structure" / "incidence.zarr").exists()
 
 
 def test_members_whose_ids_read_as_json_are_kept(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ pub struct TargetArgs {
     /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK
     #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
     pub file_type: Option<FileType>,
-    /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
+    /// Compression of Parquet, ORC and the arrays of annnet: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
     #[arg(long, value_name = "CODEC", value_parser = compression)]
     pub compression: Option<Compression>,
     /// GraphAr: vertices of a chunk
@@ -75,6 +75,9 @@ pub struct TargetArgs {
     /// NOCK: sort the rows of a text file by name
     #[arg(long)]
     pub sort: bool,
+    /// annnet: write the incidence matrix as well; it follows from the tables
+    #[arg(long)]
+    pub matrix: bool,
     /// The time that files and directories get instead of the clock's; SOURCE_DATE_EPOCH otherwise. No other byte depends
     /// on when or where it was written
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
@@ -126,6 +129,7 @@ impl TargetArgs {
             ("--nested-edges", Format::Nock, self.nested_edges),
             ("--props-map", Format::Nock, self.props_map),
             ("--sort", Format::Nock, self.sort),
+            ("--matrix", Format::Annnet, self.matrix),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
             return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
@@ -143,6 +147,7 @@ impl TargetArgs {
         if let Some(other) = self.file_type.filter(|file_type| *file_type != FileType::Parquet) {
             return Err(Error::usage(format!("annnet is kept in Parquet, not in {other}")));
         }
+        options.matrix = self.matrix;
         options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
         options.compression = self.compression.unwrap_or(options.compression);
         Ok(())

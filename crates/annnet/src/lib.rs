@@ -13,6 +13,7 @@ pub mod update;
 mod v1;
 mod validate;
 mod write;
+mod zarr;
 
 pub use capability::CAPABILITY;
 pub use layout::{Layout, detect};

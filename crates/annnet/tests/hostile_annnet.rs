@@ -269,6 +269,14 @@ fn matrices_that_are_none_are_refused() {
         ("data/zarr.json", array(("float32", "complex64"))),
         ("data/zarr.json", array(("\"little\"", "\"big\""))),
         ("data/zarr.json", array(("\"bytes\"", "\"gzip\""))),
+        ("data/zarr.json", array(("\"fill_value\": 0", "\"fill_value\": {}"))),
+        ("data/zarr.json", array(("\"regular\"", "\"rectangular\""))),
+        ("row/zarr.json", array(("", ""))),
+        ("data/zarr.json", array(("}}]", "}}, {\"name\": \"blosc\"}]"))),
+        ("data/zarr.json", array(("}}]", "}}, {\"name\": \"zstd\"}]"))),
+        ("data/zarr.json", array(("}}]", "}}, {\"name\": \"crc32c\"}]"))),
+        ("data/zarr.json", array(("\"zarr_format\": 3", "\"zarr_format\": 2"))),
+        ("data/zarr.json", array(("\"array\"", "\"group\""))),
         ("zarr.json", r#"{"attributes": {}}"#.to_owned()),
     ];
     for (name, content) in cases {

@@ -13,8 +13,8 @@ use common::{expected, fixtures, open};
 use isomorph_annnet::{Annnet, AnnnetWriter, WriteOptions};
 use isomorph_error::Result;
 use isomorph_model::{Delivery, Request, Source, Tables};
-use isomorph_storage::{Location, Mode, Staging};
-use isomorph_tables::Compression;
+use isomorph_storage::{Blob, Location, Mode, Staging};
+use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader};
 
 /// Every graph of the layout that is written.
 const V2: [&str; 16] = [
@@ -103,6 +103,22 @@ fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
+/// A column of a table, as text.
+fn column(table: &Path, name: &str) -> Vec<String> {
+    let blob = Blob::open(&Location::from_path(table)).unwrap();
+    let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default()).unwrap();
+    let selection = Selection::all().columns([name]);
+    let batches = reader.batches(&selection).unwrap();
+    batches
+        .flat_map(|batch| {
+            let batch = batch.unwrap();
+            let cells = batch.column(0);
+            let text = |row| arrow_cast::display::array_value_to_string(cells, row).unwrap();
+            (0..cells.len()).map(text).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
 #[test]
 fn every_graph_comes_back_from_a_directory_and_from_an_archive() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,6 +181,86 @@ fn the_manifest_names_what_is_there() {
             theirs.as_object_mut().unwrap().remove(known);
         }
         assert_eq!(own, theirs, "{fixture}");
+    }
+}
+
+/// The numbers of an array of one chunk without compression, each of four bytes.
+fn numbers<T>(directory: &Path, of: impl Fn([u8; 4]) -> T) -> Vec<T> {
+    let text = std::fs::read_to_string(directory.join("zarr.json")).unwrap();
+    let described: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let length = described["shape"][0].as_u64().unwrap() as usize;
+    // A chunk of zeros is not written.
+    let bytes = std::fs::read(directory.join("c/0")).unwrap_or_else(|_| vec![0; 4 * length]);
+    bytes.chunks_exact(4).take(length).map(|bytes| of(bytes.try_into().unwrap())).collect()
+}
+
+#[test]
+fn the_matrix_is_that_of_the_published_library() {
+    let folder = tempfile::tempdir().unwrap();
+    for fixture in V2 {
+        let Some((root, source)) = graph(fixture) else { return };
+        // What it shows of these is not all that is in the files.
+        if matches!(fixture, "jsonlike_ids_lossy" | "stale_overwrite") {
+            continue;
+        }
+        let place = folder.path().join(fixture);
+        write(&source, &place, &WriteOptions { matrix: true, compression: Compression::None, ..options() }, 3).unwrap();
+        let matrix = place.join("structure/incidence.zarr");
+        let (rows, columns) =
+            (numbers(&matrix.join("row"), i32::from_le_bytes), numbers(&matrix.join("col"), i32::from_le_bytes));
+        let values = numbers(&matrix.join("data"), f32::from_le_bytes);
+        assert!(rows.len() == columns.len() && rows.len() == values.len());
+        let cells = rows.iter().zip(&columns);
+        assert!(cells.clone().zip(cells.clone().skip(1)).all(|((r, c), (s, d))| (c, r) < (d, s)), "{fixture}");
+        let expected = expected(&root);
+        let group: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(matrix.join("zarr.json")).unwrap()).unwrap();
+        assert_eq!(group["attributes"]["shape"], expected["shape"], "{fixture}");
+        let edges = column(&place.join("structure/edges.parquet"), "edge_id");
+        let positions = column(&place.join("structure/edges.parquet"), "col_idx");
+        let edges: BTreeMap<i32, String> =
+            positions.into_iter().map(|position| position.parse().unwrap()).zip(edges).collect();
+        let own = rows.iter().zip(&columns).zip(&values).map(|((row, column), value)| {
+            let entity = &expected["entities"][*row as usize];
+            format!("{} {} {} {}", entity[0], entity[1], edges[column], f64::from(*value))
+        });
+        let theirs = expected["incidence"].as_array().unwrap().iter().map(|cell| {
+            let value = match cell[2].as_f64() {
+                Some(value) => value.to_string(),
+                None => cell[2]["v"].as_str().unwrap().replace("nan", "NaN"),
+            };
+            format!("{} {} {} {value}", cell[0][0], cell[0][1], cell[1].as_str().unwrap())
+        });
+        let (mut own, mut theirs): (Vec<String>, Vec<String>) = (own.collect(), theirs.collect());
+        own.sort();
+        theirs.sort();
+        assert_eq!(own, theirs, "{fixture}");
+        // And the graph with it is the graph without.
+        let found = differing(&place, &source);
+        assert!(found.is_empty(), "{fixture}: {found:#?}");
+    }
+}
+
+#[test]
+fn chunks_are_packed_as_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((_, source)) = graph("everything_flat") else { return };
+    for (compression, name, flags) in
+        [(Compression::Zstd(3), "zstd", 4), (Compression::Lz4, "lz4", 1), (Compression::Snappy, "lz4", 1)]
+    {
+        let place = folder.path().join(format!("{compression:?}"));
+        write(&source, &place, &WriteOptions { matrix: true, compression, ..options() }, 7).unwrap();
+        let array = place.join("structure/incidence.zarr/col");
+        let described = std::fs::read_to_string(array.join("zarr.json")).unwrap();
+        assert!(described.contains(&format!("\"cname\": \"{name}\"")), "{described}");
+        assert_eq!(std::fs::read(array.join("c/0")).unwrap()[2] >> 5, flags, "{name}");
+        // Without the table of coefficients they come from the matrix.
+        std::fs::remove_file(place.join("structure/edge_coeffs.parquet")).unwrap();
+        let found = View::of(&open(&place).unwrap()).value();
+        let third = f64::from(1.0f32 / 3.0);
+        let expected = serde_json::json!([["a", 2.0], ["b", third], ["c", -1.5]]);
+        assert_eq!(found["edges"]["h_stoich"]["coefficients"], expected, "{name}");
+        assert_eq!(found["edges"]["e1"]["coefficients"], serde_json::Value::Null, "{name}");
     }
 }
 

@@ -48,7 +48,10 @@ pub fn quiet_fenced_panics() {
 
 /// Runs `work`; a panic in it becomes an error that names `rule`. What `work` has borrowed mutably must not be used
 /// again after such an error.
-pub(crate) fn fenced<T>(rule: &'static Rule, work: impl FnOnce() -> Result<T>) -> Result<T> {
+///
+/// # Errors
+/// Those of `work`, and the broken `rule` when it panics.
+pub fn fenced<T>(rule: &'static Rule, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let inside = Inside::enter();
     let outcome = catch_unwind(AssertUnwindSafe(work));
     drop(inside);

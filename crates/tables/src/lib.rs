@@ -21,7 +21,7 @@ mod writer;
 
 pub use csv::{CsvDialect, Quoting};
 pub use encoding::Encoding;
-pub use fence::quiet_fenced_panics;
+pub use fence::{fenced, quiet_fenced_panics};
 pub use options::{Limits, ReadOptions, TextType};
 pub use parquet::PageCache;
 pub use predicate::{Comparison, Literal, Predicate};

@@ -5,6 +5,7 @@ mod unpacked;
 mod zip;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
@@ -23,7 +24,7 @@ const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 /// The files of a graph, by their names relative to its root.
 #[derive(Debug)]
 pub(crate) struct Members {
-    place: Where,
+    files: Files,
     /// What was made to stand for a file of another layout; nothing hides a file.
     made: BTreeMap<String, Option<Made>>,
 }
@@ -33,6 +34,23 @@ pub(crate) struct Members {
 enum Made {
     Table(RecordBatch),
     Text(String),
+}
+
+/// The files as they are, without what was made to stand for some. Clones share them.
+#[derive(Debug, Clone)]
+pub(crate) struct Files(Arc<Where>);
+
+impl Files {
+    /// Opens a file if it is there.
+    ///
+    /// # Errors
+    /// When it is there and cannot be opened.
+    pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
+        match self.0.as_ref() {
+            Where::Directory(root) => root.try_file(name),
+            Where::Archive(_, unpacked) => Ok(unpacked.files.get(name).cloned()),
+        }
+    }
 }
 
 /// Where the files are.
@@ -70,8 +88,7 @@ impl Members {
                     None => return Err(not_annnet(&location.to_string())),
                 };
                 blob.check_unchanged()?;
-                let place = Where::Archive(unpacked.0, unpacked.1?);
-                Ok(Members { place, made: BTreeMap::new() })
+                Ok(Members::at(Where::Archive(unpacked.0, unpacked.1?)))
             }
             Err(error) => Err(error),
         }
@@ -79,7 +96,16 @@ impl Members {
 
     /// The files below `root`.
     pub fn of_root(root: Root) -> Members {
-        Members { place: Where::Directory(root), made: BTreeMap::new() }
+        Members::at(Where::Directory(root))
+    }
+
+    fn at(place: Where) -> Members {
+        Members { files: Files(Arc::new(place)), made: BTreeMap::new() }
+    }
+
+    /// The files as they are.
+    pub fn files(&self) -> Files {
+        self.files.clone()
     }
 
     fn kind_of(blob: &Blob) -> Result<Option<Archive>> {
@@ -106,10 +132,7 @@ impl Members {
     /// # Errors
     /// When it is there and cannot be opened.
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
-        match &self.place {
-            Where::Directory(root) => root.try_file(name),
-            Where::Archive(_, unpacked) => Ok(unpacked.files.get(name).cloned()),
-        }
+        self.files.try_file(name)
     }
 
     /// Opens a file that a graph is not without.
@@ -127,7 +150,7 @@ impl Members {
     /// When they cannot be opened, or are too many.
     pub fn parts(&self, name: &str) -> Result<Vec<Blob>> {
         let below = format!("{name}/");
-        let root = match &self.place {
+        let root = match self.files.0.as_ref() {
             Where::Archive(_, unpacked) => {
                 let own = unpacked.files.get(name).into_iter();
                 let parts = unpacked.files.iter().filter(|(path, _)| is_part(path, &below)).map(|(_, blob)| blob);
@@ -210,7 +233,7 @@ impl Members {
     /// # Errors
     /// When they cannot be listed.
     pub fn list(&self) -> Result<Vec<(String, u64)>> {
-        match &self.place {
+        match self.files.0.as_ref() {
             Where::Directory(root) => {
                 let files = root.list("")?.into_iter().filter(|entry| !entry.is_dir);
                 Ok(files.map(|entry| (entry.name, entry.size)).collect())
@@ -223,7 +246,7 @@ impl Members {
 
     /// The archive that they come from.
     pub fn archive(&self) -> Option<Archive> {
-        match &self.place {
+        match self.files.0.as_ref() {
             Where::Directory(_) => None,
             Where::Archive(archive, _) => Some(*archive),
         }

@@ -94,7 +94,7 @@ pub(super) fn write_manifest(
         ("graph_version", stated(document::GRAPH_VERSION, "0")),
         ("directed", stated(document::DIRECTED, "null")),
         ("matrix_shape", format!("[{}, {}]", counts.entities, counts.edges)),
-        ("incidence_stored", "false".to_owned()),
+        ("incidence_stored", options.matrix.to_string()),
         ("counts", format!("{{\n{}\n  }}", numbers.join(",\n"))),
         ("slices", list(slices)),
         ("active_slice", stated(document::ACTIVE_SLICE, &default)),

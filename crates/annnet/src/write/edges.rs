@@ -12,6 +12,7 @@ use isomorph_model::{EdgeBatch, well_known};
 use super::WriteOptions;
 use super::columns::{arrow, column, columns, floats, gather, ids, keys, lost};
 use super::layers::LayerIds;
+use super::matrix::{Matrix, weight_of};
 use super::nodes::Nodes;
 use super::output::Output;
 use super::shape::Shape;
@@ -32,6 +33,7 @@ pub(super) struct Edges {
     /// Layers of edges, in a graph that has some.
     layers: Option<TableOut>,
     coefficients: Option<TableOut>,
+    matrix: Option<Matrix>,
     /// Columns of the incidence matrix.
     pub columns: u64,
 }
@@ -89,7 +91,9 @@ impl Edges {
             table: TableOut::create(output, file::EDGES, &columns, options)?,
             attributes: TableOut::create(output, Layout::V2.words().edge_table, &attributes, options)?,
             layers: layers.transpose()?,
-            coefficients: None,
+            // A matrix without this table is searched for coefficients by whoever reads it.
+            coefficients: options.matrix.then(|| create_coefficients(output, options)).transpose()?,
+            matrix: options.matrix.then(|| Matrix::create(options)).transpose()?,
             columns: 0,
         })
     }
@@ -154,18 +158,12 @@ impl Edges {
         found: Coefficients,
         (output, options): (&Output<'_>, &WriteOptions),
     ) -> Result<()> {
-        let columns = [
-            (name::EDGE_ID, DataType::Utf8),
-            (name::ENTITY_ID, DataType::Utf8),
-            (name::LAYER_ID, DataType::Int64),
-            (name::COEFFICIENT, DataType::Float64),
-        ];
         if found.values.is_empty() {
             return Ok(());
         }
         let table = match &mut self.coefficients {
             Some(table) => table,
-            none => none.insert(TableOut::create(output, file::COEFFICIENTS, &columns, options)?),
+            none => none.insert(create_coefficients(output, options)?),
         };
         table.push(
             found.values.len(),
@@ -178,6 +176,27 @@ impl Edges {
         )
     }
 
+    /// Adds the columns of the rows that were pushed last, of which `cells` has the row, the row of the matrix and the value
+    /// of each role, by rows.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn push_cells(&mut self, rows: usize, cells: &[(u32, i32, f32)], output: &mut Output<'_>) -> Result<()> {
+        let Some(matrix) = &mut self.matrix else { return Ok(()) };
+        let start = self.columns - rows as u64;
+        let mut own = Vec::new();
+        for same in cells.chunk_by(|left, right| left.0 == right.0) {
+            own.extend(same.iter().map(|(_, row, value)| (*row, *value)));
+            matrix.add(start + u64::from(same[0].0), &mut own, output)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a matrix is written.
+    pub fn has_matrix(&self) -> bool {
+        self.matrix.is_some()
+    }
+
     /// Adds edges with two ends.
     ///
     /// # Errors
@@ -188,16 +207,18 @@ impl Edges {
         shape: &Shape,
         nodes: &Nodes,
         layers: &mut LayerIds,
-        files: (&Output<'_>, &WriteOptions),
+        (output, options): (&mut Output<'_>, &WriteOptions),
     ) -> Result<()> {
         let column_of_ids = batch.keys.as_ref().ok_or_else(|| Error::usage("edges of annnet have ids"))?;
         let own = ids(column_of_ids, "ids of edges")?;
         let (sources, targets) = (keys(&batch.source)?, keys(&batch.target)?);
         let ends = (ids(sources, "sources of edges")?, ids(targets, "targets of edges")?);
         let mut of_ends = (None, None);
+        let mut coefficients = (None, None);
         if let Some((source, target)) = &batch.layers {
             let (source, target) = (End::of(source)?, End::of(target)?);
-            self.write_coefficients(own, ends, (&source, &target), layers, files)?;
+            self.write_coefficients(own, ends, (&source, &target), layers, (&*output, options))?;
+            coefficients = (source.coefficients, target.coefficients);
             if !shape.is_flat {
                 of_ends = (Some(source.layers(layers)?), Some(target.layers(layers)?));
             }
@@ -220,18 +241,37 @@ impl Edges {
             }
             _ => StringArray::from_iter_values(std::iter::repeat_n(INTRA, batch.rows)),
         };
+        let weights = column(&batch.properties, shape.edges.weight);
+        let directed = directions(batch.directed.as_ref(), batch.rows);
+        let mut cells = Vec::new();
+        if self.has_matrix() {
+            let weights = weights.map(|weights| floats(weights, "weights")).transpose()?;
+            let sides = [(ends.0, &of_ends.0, coefficients.0, false), (ends.1, &of_ends.1, coefficients.1, true)];
+            for row in 0..batch.rows {
+                let weight = weight_of(weights, row);
+                for (ids, layers, coefficients, is_target) in sides {
+                    let layer = layers.as_ref().filter(|layers| layers.is_valid(row)).map(|layers| layers.value(row));
+                    let stated = coefficients.filter(|all| all.is_valid(row)).map(|all| all.value(row));
+                    let implied = if is_target && directed.value(row) { -weight } else { weight };
+                    if let Some(place) = nodes.matrix_row(ids.value(row), layer) {
+                        cells.push((row as u32, place, stated.unwrap_or(implied) as f32));
+                    }
+                }
+            }
+        }
         self.push(Rows {
             ids: Arc::clone(column_of_ids),
             are_columns: true,
-            weights: column(&batch.properties, shape.edges.weight).cloned(),
-            directed: Some(directions(batch.directed.as_ref(), batch.rows)),
+            weights: weights.cloned(),
+            directed: Some(directed),
             kinds,
             source: (Some(Arc::clone(sources)), of_ends.0),
             target: (Some(Arc::clone(targets)), of_ends.1),
             ml_kinds: Some(ml_kinds),
             hyper_layers: None,
             attributes: columns(&batch.properties, &shape.edges.attributes),
-        })
+        })?;
+        self.push_cells(batch.rows, &cells, output)
     }
 
     fn write_coefficients(
@@ -275,16 +315,29 @@ impl Edges {
         self.push_coefficients(own, &entities, found, files)
     }
 
-    /// Ends the tables.
+    /// Ends the tables, and the matrix of so many entities.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
+    pub fn finish(self, entities: u64, output: &mut Output<'_>) -> Result<()> {
+        if let Some(matrix) = self.matrix {
+            matrix.finish((entities, self.columns), output)?;
+        }
         for table in [Some(self.table), Some(self.attributes), self.layers, self.coefficients].into_iter().flatten() {
             table.finish(output)?;
         }
         Ok(())
     }
+}
+
+fn create_coefficients(output: &Output<'_>, options: &WriteOptions) -> Result<TableOut> {
+    let columns = [
+        (name::EDGE_ID, DataType::Utf8),
+        (name::ENTITY_ID, DataType::Utf8),
+        (name::LAYER_ID, DataType::Int64),
+        (name::COEFFICIENT, DataType::Float64),
+    ];
+    TableOut::create(output, file::COEFFICIENTS, &columns, options)
 }
 
 /// Columns of the layers of edges.

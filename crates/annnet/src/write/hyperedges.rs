@@ -12,10 +12,11 @@ use isomorph_model::type_name::{ITEM, list_of};
 use isomorph_storage::Reservation;
 
 use super::WriteOptions;
-use super::columns::{column, columns, gather, ids, keys, lost};
+use super::columns::{column, columns, floats, gather, ids, keys, lost};
 use super::edges::{COUPLING, Coefficients, Edges, INTER, INTRA, Rows, directions};
 use super::json::push_member;
 use super::layers::{LayerIds, list};
+use super::matrix::weight_of;
 use super::nodes::Nodes;
 use super::output::Output;
 use super::shape::{Class, Shape};
@@ -107,10 +108,16 @@ impl Hyperedges {
                 let to = members.partition_point(|member| member.owner < end);
                 let mut build = Build::new(*class, own, &directed, beside.shape.is_flat);
                 let mut rest = members.get(from..to).unwrap_or_default();
+                let weights = column(&batch.properties, valued.weight);
+                let weights = weights.map(|weights| floats(weights, "weights")).transpose()?;
+                let weights = (beside.edges.has_matrix() && *class != Class::Placeholder).then_some(weights);
                 for row in 0..batch.rows {
                     let count = rest.partition_point(|member| member.owner <= start + row as u32);
                     let (of_row, others) = rest.split_at(count);
                     build.row(row, of_row, &all, beside.layers)?;
+                    if let Some(weights) = &weights {
+                        build.add_cells(row, of_row, &all, weight_of(*weights, row), beside.nodes)?;
+                    }
                     rest = others;
                 }
                 if *class == Class::Hyperedge {
@@ -175,6 +182,8 @@ struct Build<'a> {
     entities: StringBuilder,
     seen: HashSet<(u128, Option<i64>)>,
     text: String,
+    /// Cells of the matrix, by rows.
+    cells: Vec<(u32, i32, f32)>,
 }
 
 impl<'a> Build<'a> {
@@ -195,6 +204,7 @@ impl<'a> Build<'a> {
             entities: StringBuilder::new(),
             seen: HashSet::new(),
             text: String::new(),
+            cells: Vec::new(),
         }
     }
 
@@ -299,6 +309,28 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
+    /// Adds the cells of an edge of this weight to the matrix, one for each role.
+    fn add_cells(
+        &mut self,
+        row: usize,
+        members: &[Member],
+        all: &[MemberBatch],
+        weight: f64,
+        nodes: &Nodes,
+    ) -> Result<()> {
+        for member in members {
+            let batch = &all[member.batch as usize];
+            let at = member.row as usize;
+            let stated = batch.coefficients.as_ref().filter(|all| all.is_valid(at)).map(|all| all.value(at));
+            let implied = if batch.roles.value(at) == "tail" { -weight } else { weight };
+            let entity = ids(keys(&batch.member)?, "members of hyperedges")?.value(at);
+            if let Some(place) = nodes.matrix_row(entity, member.layer) {
+                self.cells.push((row as u32, place, stated.unwrap_or(implied) as f32));
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the definitions of hyperedges.
     fn define(&mut self, keys: &ArrayRef, table: &mut Option<TableOut>, beside: &mut Beside<'_, '_>) -> Result<()> {
         let columns = [
@@ -360,7 +392,11 @@ impl<'a> Build<'a> {
             ml_kinds: Some(self.ml_kinds.finish()),
             hyper_layers: Some(self.layers.finish()),
             attributes,
-        })
+        })?;
+        if self.class == Class::Placeholder {
+            return Ok(());
+        }
+        beside.edges.push_cells(keys.len(), &self.cells, beside.output)
     }
 }
 

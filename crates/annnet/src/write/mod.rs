@@ -7,6 +7,7 @@ mod groups;
 mod hyperedges;
 pub(crate) mod json;
 pub(crate) mod layers;
+mod matrix;
 mod nodes;
 mod options;
 pub(crate) mod output;
@@ -17,6 +18,7 @@ mod table;
 pub(crate) mod zip;
 
 pub use options::WriteOptions;
+pub(crate) use output::Output;
 pub use sink::AnnnetWriter;
 pub(crate) use sink::{Apart, Start};
 

@@ -13,6 +13,7 @@ use isomorph_storage::Reservation;
 
 use super::columns::{arrow, column, columns, gather, gather_all, ids, keys, lost, text};
 use super::layers::{LayerIds, PLACEHOLDER};
+use super::matrix::MatrixRows;
 use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
@@ -40,6 +41,8 @@ pub(super) struct Nodes {
     count: u64,
     /// Entities, and nodes among them, as the manifest counts them: each in every layer.
     pub counts: (u64, u64),
+    /// Rows of the matrix, if one is written.
+    matrix: Option<MatrixRows>,
     held: Reservation,
 }
 
@@ -70,6 +73,7 @@ impl Nodes {
             attributes: None,
             count: 0,
             counts: (0, 0),
+            matrix: options.matrix.then(|| MatrixRows::new(options)).transpose()?,
             held: options.budget.reserve(0)?,
         })
     }
@@ -77,6 +81,11 @@ impl Nodes {
     /// Whether the edge with this id is an entity.
     pub fn is_entity(&self, id: &str) -> bool {
         !self.entities.is_empty() && self.entities.contains_key(&hashes::hash(id))
+    }
+
+    /// The row of an entity in the matrix, which there is where one is written; no layer is the placeholder.
+    pub fn matrix_row(&self, id: &str, layer: Option<i64>) -> Option<i32> {
+        self.matrix.as_ref()?.of(id, layer.filter(|_| !self.is_flat).unwrap_or(PLACEHOLDER))
     }
 
     /// Adds nodes; returns their ids.
@@ -144,6 +153,9 @@ impl Nodes {
 
     fn push_index(&mut self, ids: ArrayRef, layers: Int64Array, types: StringArray) -> Result<()> {
         let rows = ids.len();
+        if let Some(matrix) = &mut self.matrix {
+            matrix.add(text(&ids, "ids of entities")?, &layers)?;
+        }
         let start = self.counts.0 as i64;
         let positions = Int64Array::from_iter_values(start..start + rows as i64);
         self.counts.0 += rows as u64;

@@ -8,8 +8,10 @@ use isomorph_tables::Compression;
 /// Options of [`crate::AnnnetWriter::create`].
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
-    /// Compression of the tables. The manifest names it.
+    /// Compression of the tables and of the chunks of arrays. The manifest names it.
     pub compression: Compression,
+    /// Write the incidence matrix as well, which follows from the tables and which the published library does not read.
+    pub matrix: bool,
     /// Write one zip file instead of a directory.
     pub archive: bool,
     /// The time that manifest and provenance name; the clock's if nothing is given.
@@ -24,6 +26,7 @@ impl Default for WriteOptions {
     fn default() -> Self {
         WriteOptions {
             compression: Compression::Zstd(1),
+            matrix: false,
             archive: false,
             created: None,
             budget: Budget::default(),

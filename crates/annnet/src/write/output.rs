@@ -9,7 +9,7 @@ use super::WriteOptions;
 use super::zip::Archive;
 
 /// The place of all files.
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     /// Nothing when the files are for somebody else to take.
     staging: Option<&'a Staging>,
     /// For archives, and for others: where files wait.
@@ -101,8 +101,16 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be written.
     pub fn put(&mut self, name: &str, text: &str) -> Result<()> {
+        self.put_bytes(name, text.as_bytes())
+    }
+
+    /// Writes a file whole.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put_bytes(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(name)?;
-        file.write_all(text.as_bytes()).map_err(|error| Error::from(error).at(Place::file(name)))?;
+        file.write_all(bytes).map_err(|error| Error::from(error).at(Place::file(name)))?;
         self.finish(name, file)
     }
 

@@ -167,7 +167,7 @@ impl AnnnetWriter<'static> {
             aspects: 0,
         };
         nodes.finish(&mut output)?;
-        edges.finish(&mut output)?;
+        edges.finish(counts.entities, &mut output)?;
         slices.finish(&mut output)?;
         let layers = (layers.len() > start.2.max(1)).then(|| layers.to_json());
         Ok(Apart { files: output.take(), layers, counts })
@@ -183,7 +183,7 @@ impl Sink for AnnnetWriter<'_> {
         match batch {
             Batch::Edges(batch) => {
                 self.settle()?;
-                let files = (&self.output, &self.options);
+                let files = (&mut self.output, &self.options);
                 self.edges.write(&batch, &self.shape, &self.nodes, &mut self.layers, files)?;
                 match &batch.keys {
                     Some(keys) => self.slices.list_edges(keys, ids(keys, "ids of edges")?, &self.shape.all),
@@ -219,7 +219,7 @@ impl Sink for AnnnetWriter<'_> {
             aspects: groups.aspects(),
         };
         nodes.finish(&mut output)?;
-        edges.finish(&mut output)?;
+        edges.finish(counts.entities, &mut output)?;
         let names = slices.finish(&mut output)?;
         groups.finish(&mut output)?;
         output.put(file::LAYER_DICT, &layers.to_json())?;

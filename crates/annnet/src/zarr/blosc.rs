@@ -1,4 +1,4 @@
-//! Blosc frames of version 1: blocks of bytes that were shuffled and packed by zstd.
+//! Blosc frames of version 1: blocks of bytes that were shuffled and packed by zstd, LZ4, Snappy or zlib.
 
 /// A frame begins with versions, flags, sizes.
 const HEADER: usize = 16;
@@ -10,8 +10,107 @@ const COPIED: u8 = 0x02;
 const BIT_SHUFFLED: u8 = 0x04;
 /// A block is one stream, not one for each byte of a number.
 const ONE_STREAM: u8 = 0x10;
-/// The codec, in the upper three bits.
-const ZSTD: u8 = 4;
+/// Bits of the flags before those of the packer.
+const PACKER_SHIFT: u8 = 5;
+/// Version of the frame, and of what is in it.
+const VERSION: [u8; 2] = [2, 1];
+
+/// What packs the blocks, as the upper three bits of the flags name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packer {
+    Lz4,
+    Snappy,
+    Zlib,
+    Zstd,
+}
+
+impl Packer {
+    /// Its name in the description of an array.
+    pub fn name(self) -> &'static str {
+        match self {
+            Packer::Lz4 => "lz4",
+            Packer::Snappy => "snappy",
+            Packer::Zlib => "zlib",
+            Packer::Zstd => "zstd",
+        }
+    }
+
+    fn number(self) -> u8 {
+        match self {
+            Packer::Lz4 => 1,
+            Packer::Snappy => 2,
+            Packer::Zlib => 3,
+            Packer::Zstd => 4,
+        }
+    }
+
+    /// The packer of a frame. The own one of Blosc (0) is written by nobody who asks for another.
+    fn of(flags: u8) -> Option<Packer> {
+        let all = [Packer::Lz4, Packer::Snappy, Packer::Zlib, Packer::Zstd];
+        all.into_iter().find(|packer| packer.number() == flags >> PACKER_SHIFT)
+    }
+
+    /// Unpacks into `plain`; how many bytes came.
+    fn unpack(self, packed: &[u8], plain: &mut [u8]) -> Option<usize> {
+        match self {
+            Packer::Lz4 => lz4_flex::block::decompress_into(packed, plain).ok(),
+            Packer::Snappy => snap::raw::Decoder::new().decompress(packed, plain).ok(),
+            Packer::Zlib => {
+                let mut inflate = flate2::Decompress::new(true);
+                let status = inflate.decompress(packed, plain, flate2::FlushDecompress::Finish).ok()?;
+                (status == flate2::Status::StreamEnd).then_some(inflate.total_out() as usize)
+            }
+            Packer::Zstd => zstd::bulk::decompress_to_buffer(packed, plain).ok(),
+        }
+    }
+
+    fn pack(self, plain: &[u8], level: i32) -> Result<Vec<u8>, String> {
+        match self {
+            Packer::Lz4 => Ok(lz4_flex::block::compress(plain)),
+            Packer::Snappy => snap::raw::Encoder::new().compress_vec(plain).map_err(|error| error.to_string()),
+            Packer::Zlib => {
+                let mut deflate = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(level as u32));
+                std::io::Write::write_all(&mut deflate, plain)
+                    .and_then(|()| deflate.finish())
+                    .map_err(|error| error.to_string())
+            }
+            Packer::Zstd => zstd::bulk::compress(plain, level).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Packs numbers of so many bytes each into a frame of one block.
+///
+/// # Errors
+/// What the packer has to say.
+pub(super) fn pack(plain: &[u8], number: usize, packer: Packer, level: i32) -> Result<Vec<u8>, String> {
+    let size = |bytes: usize| u32::try_from(bytes).map_err(|_| "the chunk is too large for Blosc".to_owned());
+    let width = u8::try_from(number).map_err(|_| "the numbers are too wide for Blosc".to_owned())?;
+    let numbers = plain.len() / number.max(1);
+    let mut shuffled = vec![0; plain.len()];
+    for (at, byte) in plain.iter().enumerate().take(numbers * number) {
+        shuffled[at % number * numbers + at / number] = *byte;
+    }
+    shuffled[numbers * number..].copy_from_slice(&plain[numbers * number..]);
+    let packed = packer.pack(&shuffled, level)?;
+    let mut frame = VERSION.to_vec();
+    if packed.len() + 8 >= plain.len() {
+        frame.extend([packer.number() << PACKER_SHIFT | COPIED, width]);
+        for bytes in [plain.len(), plain.len(), HEADER + plain.len()] {
+            frame.extend(size(bytes)?.to_le_bytes());
+        }
+        frame.extend(plain);
+        return Ok(frame);
+    }
+    // Header, where the only block begins, its length.
+    let start = HEADER + 4;
+    frame.extend([packer.number() << PACKER_SHIFT | ONE_STREAM | SHUFFLED, width]);
+    for bytes in [plain.len(), plain.len(), start + 4 + packed.len(), start, packed.len()] {
+        frame.extend(size(bytes)?.to_le_bytes());
+    }
+    frame.extend(packed);
+    Ok(frame)
+}
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize)
@@ -34,9 +133,8 @@ pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
     if flags & COPIED != 0 {
         return Ok(frame.get(HEADER..HEADER + length).ok_or_else(damaged)?.to_vec());
     }
-    if flags & BIT_SHUFFLED != 0 || flags >> 5 != ZSTD {
-        return Err("the Blosc frame is packed as annnet never does: not by zstd, or with shuffled bits".to_owned());
-    }
+    let packer = Packer::of(flags).filter(|_| flags & BIT_SHUFFLED == 0);
+    let packer = packer.ok_or("the Blosc frame is packed by Blosc's own codec, or with shuffled bits")?;
     let mut out = vec![0; length];
     let mut plain = vec![0; block.min(length)];
     for (at, target) in out.chunks_mut(block.max(1)).enumerate() {
@@ -52,8 +150,7 @@ pub(super) fn unpack(frame: &[u8], size: usize) -> Result<Vec<u8>, String> {
             if packed == part.len() {
                 part.copy_from_slice(bytes);
             } else {
-                let unpacked = zstd::bulk::decompress_to_buffer(bytes, part).map_err(|_| damaged())?;
-                if unpacked != part.len() {
+                if packer.unpack(bytes, part) != Some(part.len()) {
                     return Err(damaged());
                 }
             }
@@ -80,7 +177,7 @@ mod tests {
     /// A frame of shuffled numbers of four bytes, in blocks of `block` bytes.
     fn frame(plain: &[u8], block: usize, divided: bool) -> Vec<u8> {
         let blocks: Vec<&[u8]> = plain.chunks(block).collect();
-        let flags = (ZSTD << 5) | SHUFFLED | if divided { 0 } else { ONE_STREAM };
+        let flags = (Packer::Zstd.number() << PACKER_SHIFT) | SHUFFLED | if divided { 0 } else { ONE_STREAM };
         let mut body = Vec::new();
         let mut starts = Vec::new();
         for bytes in &blocks {
@@ -121,6 +218,25 @@ mod tests {
         [4_000u32, 4_000, 4_016].iter().for_each(|size| copied.extend(size.to_le_bytes()));
         copied.extend(numbers());
         assert_eq!(unpack(&copied, 4_000).unwrap(), numbers());
+    }
+
+    #[test]
+    fn frames_of_every_packer_come_back() {
+        // What does not pack is copied: bytes without any order.
+        let mut state = 1u64;
+        let noise: Vec<u8> = (0..4_000)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 56) as u8
+            })
+            .collect();
+        for packer in [Packer::Lz4, Packer::Snappy, Packer::Zlib, Packer::Zstd] {
+            for plain in [numbers(), noise.clone(), vec![7; 3], Vec::new()] {
+                let packed = pack(&plain, 4, packer, 5).unwrap();
+                assert!(packed.len() <= plain.len() + HEADER, "{packer:?}");
+                assert_eq!(unpack(&packed, plain.len()).unwrap(), plain, "{packer:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,74 @@
+//! The incidence matrix: three Zarr arrays of rows, columns and values.
+
+use isomorph_error::{Kind, Place, Result};
+use isomorph_storage::{Budget, Reservation, limits};
+
+use crate::layout::file;
+use crate::members::Members;
+use crate::read::json;
+use crate::zarr::{ArrayReader, broken};
+
+/// Bytes that an entry takes, and again while the arrays are put together.
+const ENTRY_BYTES: u64 = 48;
+
+/// The entries of a matrix, in the order of their columns.
+pub(crate) struct Matrix {
+    /// Column, row and value.
+    pub entries: Vec<(i64, i64, f64)>,
+    _held: Reservation,
+}
+
+impl Matrix {
+    /// Reads the matrix, if there is one.
+    ///
+    /// # Errors
+    /// When it is not sound, in an encoding that is not read, or does not fit the budget.
+    pub fn read(members: &Members, budget: &Budget) -> Result<Option<Matrix>> {
+        let group = format!("{}/zarr.json", file::INCIDENCE);
+        let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
+        let mut shape = false;
+        json::members(&text, &group, |name, value| {
+            if name == "attributes" && value.trim_start().starts_with('{') {
+                json::members(value, &group, |name, _| {
+                    shape |= name == "shape";
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
+        if !shape {
+            return Err(broken(&group, "the attribute shape is missing"));
+        }
+        let array = |name: &str| {
+            let directory = format!("{}/{name}", file::INCIDENCE);
+            let array = ArrayReader::open(members, &directory)?;
+            array.ok_or_else(|| broken(&format!("{directory}/zarr.json"), "the array is missing"))
+        };
+        let (row, column, data) = (array("row")?, array("col")?, array("data")?);
+        if row.len() != column.len() || row.len() != data.len() {
+            return Err(broken(&group, "row, col and data differ in length"));
+        }
+        if !row.is_integer() || !column.is_integer() {
+            return Err(broken(&group, "row and col are no integers"));
+        }
+        let wanted = row.len().checked_mul(ENTRY_BYTES);
+        let wanted = wanted.ok_or_else(|| broken(&group, "it is too long").of_kind(Kind::TooLarge))?;
+        let held = budget.reserve(wanted).map_err(|error| error.at(Place::file(&group)))?;
+        let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        row.integers(0..row.len(), &mut rows)?;
+        column.integers(0..column.len(), &mut columns)?;
+        data.floats(0..data.len(), &mut values)?;
+        let numbers = rows.into_iter().zip(columns).zip(values);
+        let mut entries: Vec<(i64, i64, f64)> =
+            numbers.map(|((row, column), value)| (column, row, value)).collect();
+        entries.sort_by_key(|(column, row, _)| (*column, *row));
+        Ok(Some(Matrix { entries, _held: held }))
+    }
+
+    /// The entries of a column.
+    pub fn column(&self, column: i64) -> &[(i64, i64, f64)] {
+        let start = self.entries.partition_point(|(own, _, _)| *own < column);
+        let end = self.entries.partition_point(|(own, _, _)| *own <= column);
+        self.entries.get(start..end).unwrap_or_default()
+    }
+}

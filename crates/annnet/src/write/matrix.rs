@@ -1,0 +1,143 @@
+//! The incidence matrix, where it is asked for: Zarr arrays of rows, columns and values in the order of the columns.
+//!
+//! A column has the weight of its edge at the source side and, if the edge is directed, minus the weight at the target
+//! side; explicit coefficients stand in the place of both. An entity with several roles has their sum, and zeros are not
+//! stored. Values are floats of 32 bits, as the published library has them; the tables have 64.
+
+use std::num::NonZeroU64;
+
+use arrow_array::{Array, Float64Array, Int64Array, StringArray};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::Reservation;
+
+use super::WriteOptions;
+use super::output::Output;
+use crate::layout::file;
+use crate::read::ids::{self, ENTRY_BYTES, IdMap};
+use crate::zarr::{ArrayWriter, put_group};
+
+/// Entries of a chunk: as many as the published library writes.
+const CHUNK: NonZeroU64 = NonZeroU64::new(10_000).unwrap();
+
+/// Rows of the matrix by entity and layer.
+pub(super) struct MatrixRows {
+    rows: IdMap<i32>,
+    held: Reservation,
+}
+
+/// Layers are told apart by moving the hash of the id, which is spread over all its bits already.
+fn key(id: &str, layer: i64) -> u128 {
+    ids::hash(id).wrapping_add((layer as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+}
+
+fn too_many(what: &str) -> Error {
+    Error::new(Kind::TooLarge, format!("the matrix has 32 bits for the numbers of {what}, and there are more"))
+        .hint("leave out --matrix")
+}
+
+impl MatrixRows {
+    /// None yet.
+    ///
+    /// # Errors
+    /// When there is no memory at all.
+    pub fn new(options: &WriteOptions) -> Result<Self> {
+        Ok(MatrixRows { rows: IdMap::default(), held: options.budget.reserve(0)? })
+    }
+
+    /// Adds the next entities, with their layers.
+    ///
+    /// # Errors
+    /// When they do not fit the budget, or the matrix.
+    pub fn add(&mut self, ids: &StringArray, layers: &Int64Array) -> Result<()> {
+        self.held.grow(ids.len() as u64 * ENTRY_BYTES)?;
+        for row in 0..ids.len() {
+            let next = i32::try_from(self.rows.len()).map_err(|_| too_many("entities"))?;
+            self.rows.insert(key(ids.value(row), layers.value(row)), next);
+        }
+        Ok(())
+    }
+
+    /// The row of an entity in a layer.
+    pub fn of(&self, id: &str, layer: i64) -> Option<i32> {
+        self.rows.get(&key(id, layer)).copied()
+    }
+}
+
+/// The matrix in the making.
+pub(super) struct Matrix {
+    row: ArrayWriter<i32>,
+    column: ArrayWriter<i32>,
+    data: ArrayWriter<f32>,
+    /// Entries that are not written yet.
+    rows: Vec<i32>,
+    columns: Vec<i32>,
+    values: Vec<f32>,
+}
+
+impl Matrix {
+    /// Begins the arrays.
+    ///
+    /// # Errors
+    /// When the compression is none of Zarr.
+    pub fn create(options: &WriteOptions) -> Result<Self> {
+        let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
+        Ok(Matrix {
+            row: ArrayWriter::create(&directory("row"), CHUNK, options)?,
+            column: ArrayWriter::create(&directory("col"), CHUNK, options)?,
+            data: ArrayWriter::create(&directory("data"), CHUNK, options)?,
+            rows: Vec::new(),
+            columns: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    /// Adds the next column: `cells` has a row and a value for each role in the edge, and is empty afterwards.
+    ///
+    /// # Errors
+    /// When a chunk cannot be written, or there are more columns than the matrix can have.
+    pub fn add(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
+        let column = i32::try_from(column).map_err(|_| too_many("edges"))?;
+        // Stable: the values of one entity are summed in the order of its roles.
+        cells.sort_by_key(|(row, _)| *row);
+        for same in cells.chunk_by(|left, right| left.0 == right.0) {
+            let value = same.iter().fold(0.0, |sum, (_, value)| sum + value);
+            if value != 0.0 {
+                self.rows.push(same[0].0);
+                self.columns.push(column);
+                self.values.push(value);
+            }
+        }
+        cells.clear();
+        if self.rows.len() >= CHUNK.get() as usize { self.flush(output) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, output: &mut Output<'_>) -> Result<()> {
+        self.row.push(&self.rows, output)?;
+        self.column.push(&self.columns, output)?;
+        self.data.push(&self.values, output)?;
+        self.rows.clear();
+        self.columns.clear();
+        self.values.clear();
+        Ok(())
+    }
+
+    /// Ends the matrix, which has so many entities and edges.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self, (entities, edges): (u64, u64), output: &mut Output<'_>) -> Result<()> {
+        self.flush(output)?;
+        for array in [self.row, self.column] {
+            array.finish(output)?;
+        }
+        self.data.finish(output)?;
+        let mut attributes = serde_json::Map::new();
+        attributes.insert("shape".to_owned(), serde_json::json!([entities, edges]));
+        put_group(file::INCIDENCE, attributes, output)
+    }
+}
+
+/// What an edge weighs; 1 where nothing is said.
+pub(super) fn weight_of(weights: Option<&Float64Array>, row: usize) -> f64 {
+    weights.filter(|weights| weights.is_valid(row)).map_or(1.0, |weights| weights.value(row))
+}

@@ -59,8 +59,7 @@ impl Matrix {
         column.integers(0..column.len(), &mut columns)?;
         data.floats(0..data.len(), &mut values)?;
         let numbers = rows.into_iter().zip(columns).zip(values);
-        let mut entries: Vec<(i64, i64, f64)> =
-            numbers.map(|((row, column), value)| (column, row, value)).collect();
+        let mut entries: Vec<(i64, i64, f64)> = numbers.map(|((row, column), value)| (column, row, value)).collect();
         entries.sort_by_key(|(column, row, _)| (*column, *row));
         Ok(Some(Matrix { entries, _held: held }))
     }

@@ -170,12 +170,7 @@ mod tests {
     #[test]
     fn what_is_packed_unpacks_and_never_to_more() {
         let plain: Vec<u8> = (0..2_000i32).flat_map(|number| (number / 3).to_le_bytes()).collect();
-        let all = [
-            Compression::Zstd(1),
-            Compression::Lz4,
-            Compression::Snappy,
-            Compression::Gzip(6),
-        ];
+        let all = [Compression::Zstd(1), Compression::Lz4, Compression::Snappy, Compression::Gzip(6)];
         let own = all.into_iter().flat_map(|compression| Codec::of(compression, 4).unwrap());
         for codec in own.chain([Codec::Zstd { level: 3 }]) {
             let packed = codec.pack(&plain).unwrap();

@@ -85,7 +85,9 @@ impl Description {
 impl Found {
     fn member(&mut self, name: &str, value: &str, file: &str) -> Result<()> {
         match name {
-            "zarr_format" if json::count(value) != Some(3) => return Err(broken(file, "this is not version 3 of Zarr")),
+            "zarr_format" if json::count(value) != Some(3) => {
+                return Err(broken(file, "this is not version 3 of Zarr"));
+            }
             "node_type" if json::string(value).as_deref() != Some("array") => {
                 return Err(broken(file, "this is no array"));
             }

@@ -33,6 +33,10 @@ GRAPHS = [
 ]
 
 
+# So many graphs are made up.
+MADE = 40
+
+
 @pytest.fixture(scope="session")
 def annnet() -> Path:
     """An interpreter that has annnet, beside the environment of the other tests."""
@@ -50,9 +54,9 @@ def annnet() -> Path:
     return python
 
 
-def dumps(python: Path, *paths: Path) -> list[Any]:
-    """What annnet restores from each path."""
-    done = subprocess.run([python, HERE / "annnet_dump.py", *paths], capture_output=True, text=True)
+def told(python: Path, script: str, *arguments: object) -> list[Any]:
+    """The lines of JSON that a script prints in the environment of annnet."""
+    done = subprocess.run([python, HERE / script, *map(str, arguments)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -80,6 +84,19 @@ def matrix(python: Path, graph: Path) -> Any:
     done = subprocess.run([python, "-c", read, path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def dumps(python: Path, *paths: Path) -> list[Any]:
+    """What annnet restores from each path."""
+    return told(python, "annnet_dump.py", *paths)
+
+
+@pytest.fixture(scope="module")
+def made(annnet: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Graphs that annnet made of numbers."""
+    folder = tmp_path_factory.mktemp("made")
+    told(annnet, "annnet_random.py", folder, 0, MADE)
+    return [folder / str(number) for number in range(MADE)]
 
 
 def without_spans(value: Any) -> Any:
@@ -133,3 +150,44 @@ def test_members_whose_ids_read_as_json_are_kept(isomorph: Isomorph, annnet: Pat
     for written in (directory, archive):
         assert written["edges"]["hd"]["source"] == ["1"]
         assert written["edges"]["hd"]["target"] == ["2", "true"]
+
+
+def test_graphs_that_are_made_up_are_read_as_the_original(
+    isomorph: Isomorph, annnet: Path, made: list[Path], tmp_path: Path
+) -> None:
+    directories = [isomorph.convert(graph, tmp_path / graph.name, "--to", "annnet") for graph in made]
+    archives = [isomorph.convert(graph, tmp_path / f"{graph.name}.annnet") for graph in directories]
+    originals = dumps(annnet, *made)
+    assert sum(bool(graph["multilayer"]) for graph in originals) > MADE / 4
+    assert sum(edge["kind"] == "hyper" for graph in originals for edge in graph["edges"].values()) > MADE / 2
+    for original, directory, archive in zip(originals, dumps(annnet, *directories), dumps(annnet, *archives)):
+        assert directory == original
+        assert archive == original
+
+
+def pairs(isomorph: Isomorph, graph: Path) -> list[Any]:
+    """The pairs of hyperedges that we write; both directions of those without one, as NetworkX is told them."""
+    found = []
+    for line in isomorph.run("dump", graph).splitlines():
+        element = json.loads(line)
+        properties = element.get("properties", {})
+        if "edge" not in element or "hyperedge" not in properties:
+            continue
+        layers = [properties.get("source_layer"), properties.get("target_layer")]
+        source, target = ([name, layer] for name, layer in zip(element["ends"], layers))
+        found.append([properties["hyperedge"], source, target])
+        if not properties["directed"]:
+            found.append([properties["hyperedge"], target, source])
+    return sorted(found, key=str)
+
+
+def test_hyperedges_are_expanded_as_annnet_does(
+    isomorph: Isomorph, annnet: Path, made: list[Path], tmp_path: Path
+) -> None:
+    everything = [FIXTURES / f"everything_{kind}" / "graph.annnet.d" for kind in ("flat", "multilayer")]
+    graphs = made + [path for path in everything if path.is_dir()]
+    expected = told(annnet, "annnet_expand.py", *graphs)
+    assert sum(map(len, expected)) > len(graphs)
+    for number, (graph, of_annnet) in enumerate(zip(graphs, expected)):
+        written = isomorph.convert(graph, tmp_path / str(number), "--to", "graphar", "--hyperedges", "expand")
+        assert pairs(isomorph, written) == of_annnet, graph

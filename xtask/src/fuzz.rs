@@ -8,12 +8,15 @@ use crate::process::{Task, Workspace};
 /// Seconds for each target unless something else is asked for.
 const SECONDS: u32 = 60;
 
+/// What stands for every target.
+const ALL: &str = "all";
+
 /// What the compiler is told, so that libFuzzer sees which code an input reaches.
 const INSTRUMENTED: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0 --cfg fuzzing";
 
-/// `[TARGET [SECONDS]]`: one target, or all of them one after another.
+/// `[TARGET|all [SECONDS]]`: one target, or all of them one after another.
 pub(crate) struct Request {
     target: Option<String>,
     seconds: u32,
@@ -26,9 +29,10 @@ impl Request {
             None => SECONDS,
             Some(text) => text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?,
         };
+        let target = arguments.first().filter(|target| *target != ALL);
         match arguments {
-            [_, _, more, ..] => Err(format!("`{more}` is left over: cargo xtask fuzz [TARGET [SECONDS]]")),
-            _ => Ok(Request { target: arguments.first().cloned(), seconds }),
+            [_, _, more, ..] => Err(format!("`{more}` is left over: cargo xtask fuzz [TARGET|all [SECONDS]]")),
+            _ => Ok(Request { target: target.cloned(), seconds }),
         }
     }
 
@@ -97,6 +101,8 @@ mod tests {
         assert_eq!(parse(&[]).unwrap().seconds, SECONDS);
         let request = parse(&["csv", "5"]).unwrap();
         assert_eq!((request.target.as_deref(), request.seconds), (Some("csv"), 5));
+        let all = parse(&["all", "9"]).unwrap();
+        assert_eq!((all.target, all.seconds), (None, 9));
         assert!(parse(&["csv", "soon"]).is_err());
         assert!(parse(&["csv", "5", "more"]).is_err());
     }

@@ -31,7 +31,7 @@ cargo xtask test         all tests: Rust, documentation examples, and interop wi
 cargo xtask ci           check, test, readme: all that has to pass before a change lands
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
 cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
-cargo xtask fuzz …       fuzz one target or all: [TARGET [SECONDS]]
+cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
 cargo xtask directions   dependencies between our crates point down only
 cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
 cargo xtask licences     licences and known advisories of every dependency

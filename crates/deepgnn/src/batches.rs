@@ -1,0 +1,177 @@
+//! The model of these formats, and blocks as batches of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float32Array, Int32Array, Int64Array, StringArray, UInt32Array, UInt64Array};
+use arrow_schema::DataType;
+use isomorph_error::Result;
+use isomorph_model::{
+    Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, Key, KeyKind, NodeBatch, NodeType, Property, Relation,
+    Relations, well_known,
+};
+
+use crate::binary::DUMMY;
+use crate::block::{Block, Life};
+use crate::feature::FeatureColumns;
+
+/// The name of the one type of nodes.
+pub(crate) const NODE: &str = "node";
+
+/// The property that holds the type of a node.
+pub(crate) const TYPE: &str = "type";
+
+/// What rows have beside keys, ends, types and weights.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Columns {
+    pub node_features: FeatureColumns,
+    pub edge_features: FeatureColumns,
+    /// Whether nodes have weights: the binary keeps them in its tables for sampling alone, rounded and mixed.
+    pub node_weights: bool,
+    /// Whether nodes have times.
+    pub node_times: bool,
+    /// Whether edges have times.
+    pub edge_times: bool,
+}
+
+fn times(wanted: bool) -> impl Iterator<Item = Property> {
+    let names = [well_known::CREATED_AT, well_known::REMOVED_AT].into_iter().filter(move |_| wanted);
+    names.map(|name| Property::new(name, DataType::Int64))
+}
+
+impl Columns {
+    /// The description of a graph with these columns.
+    pub fn graph(&self, nodes: Option<u64>, edges: Option<u64>) -> Graph {
+        let key = Key { kind: KeyKind::Int, data_type: DataType::UInt64, name: Some("node_id".to_owned()) };
+        let weight = || Property::new(well_known::WEIGHT, DataType::Float32).required();
+        let mut node = NodeType::new(NODE, key);
+        node.properties = vec![Property::new(TYPE, DataType::Int32).required()];
+        node.properties.extend(self.node_weights.then(weight));
+        node.properties.extend(times(self.node_times).chain(self.node_features.properties()));
+        node.rows = nodes;
+        let mut edge = EdgeType::new(0, "", 0);
+        (edge.relation, edge.direction) = (Relation::PerRow, Direction::Directed);
+        edge.properties = vec![weight()];
+        edge.properties.extend(times(self.edge_times).chain(self.edge_features.properties()));
+        edge.rows = edges;
+        Graph { nodes: vec![node], edges: vec![edge], ..Graph::default() }
+    }
+
+    fn node_columns(&self) -> usize {
+        1 + usize::from(self.node_weights) + 2 * usize::from(self.node_times) + self.node_features.len()
+    }
+
+    /// The nodes of a block as batches of at most `rows` rows, the first of which is row `start`. Those that only stand for
+    /// edges are left out.
+    ///
+    /// # Errors
+    /// When a feature is not of its type, and those of `take`.
+    pub fn nodes(
+        &self,
+        block: &Block,
+        start: u64,
+        rows: usize,
+        keys_only: bool,
+        take: &mut dyn FnMut(Batch) -> Result<()>,
+    ) -> Result<u64> {
+        let nodes = &block.nodes;
+        let mut start = start;
+        for real in nodes.types.chunk_by(|a, b| (*a == DUMMY) == (*b == DUMMY)).scan(0, |at, run| {
+            let from = *at;
+            *at += run.len();
+            Some((from..*at, run.first() != Some(&DUMMY)))
+        }) {
+            let (run, true) = real else { continue };
+            for range in pieces(run, rows) {
+                let keys: ArrayRef = Arc::new(UInt64Array::from(nodes.ids[range.clone()].to_vec()));
+                let mut properties: Vec<Option<ArrayRef>> = Vec::new();
+                if keys_only {
+                    properties.resize(self.node_columns(), None);
+                } else {
+                    properties.push(Some(Arc::new(Int32Array::from(nodes.types[range.clone()].to_vec()))));
+                    if self.node_weights {
+                        properties.push(Some(weights(&nodes.weights[range.clone()])));
+                    }
+                    if self.node_times {
+                        properties.extend(lives(range.clone().map(|node| block.node_life(node))));
+                    }
+                    properties.extend(self.node_features.columns(&nodes.features, range.clone())?);
+                }
+                let rows = range.len();
+                take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))?;
+                start += rows as u64;
+            }
+        }
+        Ok(start)
+    }
+
+    /// The edges of a block as batches of at most `rows` rows.
+    ///
+    /// # Errors
+    /// When a feature is not of its type, and those of `take`.
+    pub fn edges(
+        &self,
+        block: &Block,
+        rows: usize,
+        ends_only: bool,
+        take: &mut dyn FnMut(Batch) -> Result<()>,
+    ) -> Result<()> {
+        let edges = &block.edges;
+        for range in pieces(0..edges.sources.len(), rows) {
+            let ends = |ids: &[u64]| Ends::Keys(Arc::new(UInt64Array::from(ids.to_vec())));
+            let mut properties: Vec<Option<ArrayRef>> = Vec::new();
+            if ends_only {
+                properties.resize(1 + 2 * usize::from(self.edge_times) + self.edge_features.len(), None);
+            } else {
+                properties.push(Some(weights(&edges.weights[range.clone()])));
+                if self.edge_times {
+                    properties.extend(lives(range.clone().map(|edge| block.edge_life(edge))));
+                }
+                properties.extend(self.edge_features.columns(&edges.features, range.clone())?);
+            }
+            take(Batch::Edges(EdgeBatch {
+                ty: 0,
+                rows: range.len(),
+                relations: Some(relations(&edges.types[range.clone()])),
+                source: ends(&edges.sources[range.clone()]),
+                target: ends(&edges.targets[range.clone()]),
+                layers: None,
+                directed: None,
+                keys: None,
+                properties,
+            }))?;
+        }
+        Ok(())
+    }
+}
+
+fn pieces(range: Range<usize>, rows: usize) -> impl Iterator<Item = Range<usize>> {
+    let rows = rows.max(1);
+    range.clone().step_by(rows).map(move |start| start..range.end.min(start + rows))
+}
+
+/// Weights as they are stored: with 32 bits.
+fn weights(weights: &[f64]) -> ArrayRef {
+    Arc::new(weights.iter().map(|weight| *weight as f32).collect::<Float32Array>())
+}
+
+/// Times; −1 as the end says that there is none.
+fn lives(lives: impl Iterator<Item = Life>) -> [Option<ArrayRef>; 2] {
+    let (created, removed): (Vec<_>, Vec<_>) =
+        lives.map(|life| (life.created, life.removed.filter(|time| *time != -1))).unzip();
+    [created, removed].map(|times| Some(Arc::new(Int64Array::from(times)) as ArrayRef))
+}
+
+/// Types of edges as relations: their numbers are the names.
+fn relations(types: &[i32]) -> Relations {
+    let mut names = types.to_vec();
+    names.dedup();
+    names.sort_unstable();
+    names.dedup();
+    let index = |ty: &i32| names.binary_search(ty).map_or(0, |at| at as u32);
+    let index: UInt32Array = match names.len() {
+        1 => vec![0; types.len()].into(),
+        _ => types.iter().map(index).collect::<Vec<u32>>().into(),
+    };
+    Relations { names: StringArray::from_iter_values(names.iter().map(i32::to_string)), index }
+}

@@ -1,0 +1,143 @@
+//! The metadata of a binary: `meta.json`, and `meta.txt` before it.
+
+use isomorph_error::{Error, Place, Result};
+use serde_json::Value;
+
+use crate::binary::layout::{META, OLD_META};
+use crate::rules;
+
+/// Partitions, at most.
+const PARTITIONS: u64 = 100_000;
+
+/// Types and features, at most: lists are as long as the number of them says.
+const TYPES: u64 = 1 << 16;
+
+/// What the metadata says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meta {
+    /// `v2`, `v1`, or nothing for the oldest.
+    pub version: Option<String>,
+    pub nodes: u64,
+    pub edges: u64,
+    pub node_features: u32,
+    pub edge_features: u32,
+    /// Numbers of the partitions, from 0 on.
+    pub partitions: Vec<u32>,
+    /// The last time that is known; −1 without times.
+    pub watermark: i64,
+}
+
+fn wrong(file: &str, field: &str, what: &str) -> Error {
+    Error::broken(&rules::META, what).at(Place::file(file).in_field(field))
+}
+
+impl Meta {
+    /// Reads `meta.json`.
+    ///
+    /// # Errors
+    /// When it is not what it should be.
+    pub fn of_json(bytes: &[u8]) -> Result<Meta> {
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|error| wrong(META, "", "this is no JSON").caused_by(error))?;
+        let count = |field: &str| {
+            value.get(field).and_then(Value::as_u64).ok_or_else(|| wrong(META, field, "there is no such number"))
+        };
+        let limited = |field: &str| {
+            let found = count(field)?;
+            if found > TYPES { Err(wrong(META, field, "more than 65536")) } else { Ok(found) }
+        };
+        for types in ["node_type_count", "edge_type_count"] {
+            limited(types)?;
+        }
+        let version = value.get("binary_data_version").and_then(Value::as_str);
+        let version = version.ok_or_else(|| wrong(META, "binary_data_version", "there is no version"))?;
+        let number: Option<u32> = version.strip_prefix('v').and_then(|number| number.parse().ok());
+        if !number.is_some_and(|number| (1..=2).contains(&number)) {
+            return Err(Error::unsupported(format!("version {version:?} of the binary is not known"))
+                .at(Place::file(META).in_field("binary_data_version")));
+        }
+        let partitions = value.get("partitions").and_then(Value::as_object);
+        let partitions = partitions.ok_or_else(|| wrong(META, "partitions", "there are none"))?;
+        let count_of = partitions.len() as u64;
+        if count_of > PARTITIONS || !(0..count_of).all(|number| partitions.contains_key(&number.to_string())) {
+            return Err(wrong(META, "partitions", "they are not numbered from 0 on"));
+        }
+        let watermark = value.get("watermark").map_or(Some(-1), Value::as_i64);
+        Ok(Meta {
+            version: Some(version.to_owned()),
+            nodes: count("node_count")?,
+            edges: count("edge_count")?,
+            node_features: limited("node_feature_count")? as u32,
+            edge_features: limited("edge_feature_count")? as u32,
+            partitions: (0..count_of as u32).collect(),
+            watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
+        })
+    }
+
+    /// Reads `meta.txt`: one value in each line, the version first or not at all.
+    ///
+    /// # Errors
+    /// When it is not what it should be.
+    pub fn of_lines(bytes: &[u8]) -> Result<Meta> {
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong(OLD_META, "", "this is no text"))?;
+        let mut lines = text.lines().map(str::trim).enumerate().peekable();
+        let version = lines.next_if(|(_, line)| line.starts_with('v')).map(|(_, line)| line.to_owned());
+        let mut count = |what: &str| -> Result<u64> {
+            let ends = || Error::broken(&rules::META, format!("the file ends before {what}")).at(OLD_META);
+            let (line, text) = lines.next().ok_or_else(ends)?;
+            text.parse().map_err(|_| {
+                let message = format!("{text:?} is no {what}");
+                Error::broken(&rules::META, message).at(Place::file(OLD_META).line(line as u64 + 1))
+            })
+        };
+        let (nodes, edges) = (count("number of nodes")?, count("number of edges")?);
+        let (node_types, edge_types) = (count("number of node types")?, count("number of edge types")?);
+        let (node_features, edge_features) = (count("number of features")?, count("number of features")?);
+        let partitions = count("number of partitions")?;
+        if [node_types, edge_types, node_features, edge_features].iter().any(|count| *count > TYPES) {
+            return Err(wrong(OLD_META, "", "more than 65536 types or features"));
+        }
+        // What follows is the numbers of partitions with the weights of their types, and counts, which are not needed.
+        if partitions > PARTITIONS {
+            return Err(wrong(OLD_META, "", "more than 100000 partitions"));
+        }
+        Ok(Meta {
+            version,
+            nodes,
+            edges,
+            node_features: node_features as u32,
+            edge_features: edge_features as u32,
+            partitions: (0..partitions as u32).collect(),
+            watermark: -1,
+        })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_old_file_has_a_number_in_each_line() {
+        let lines = "v1\n3\n4\n1\n1\n2\n0\n1\n0\n1.0\n2.0\n3\n4\n";
+        let meta = Meta::of_lines(lines.as_bytes()).unwrap();
+        assert_eq!((meta.version.as_deref(), meta.nodes, meta.edges, meta.partitions.len()), (Some("v1"), 3, 4, 1));
+        assert_eq!(Meta::of_lines(&lines.as_bytes()[3..]).unwrap().version, None);
+        assert!(Meta::of_lines(b"v1\n3\nx\n").is_err() && Meta::of_lines(b"3\n").is_err());
+    }
+
+    #[test]
+    fn partitions_are_numbered_from_0_on() {
+        let text = |partitions: &str| {
+            format!(
+                r#"{{"binary_data_version": "v2", "node_count": 0, "edge_count": 0, "node_type_count": 0, "edge_type_count": 0,
+                "node_feature_count": 0, "edge_feature_count": 0, "partitions": {partitions}, "watermark": -1}}"#
+            )
+        };
+        assert_eq!(Meta::of_json(text(r#"{"0": {}, "1": {}}"#).as_bytes()).unwrap().partitions, [0, 1]);
+        assert!(Meta::of_json(text(r#"{"0": {}, "2": {}}"#).as_bytes()).is_err());
+        assert!(Meta::of_json(text("[]").as_bytes()).is_err());
+        assert!(Meta::of_json(text("{}").replace("v2", "v9").as_bytes()).is_err());
+    }
+}

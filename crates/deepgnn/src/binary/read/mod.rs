@@ -1,0 +1,84 @@
+//! Reading a binary.
+
+mod meta;
+mod partition;
+
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_storage::{Location, Root};
+
+pub(crate) use meta::Meta;
+pub(crate) use partition::Partition;
+
+use super::layout::{META, OLD_META};
+use crate::rules;
+
+/// Entries of the map that are read as one piece.
+const ENTRIES: u64 = 16_384;
+
+/// An opened directory of partitions.
+pub(crate) struct Binary {
+    pub meta: Meta,
+    pub partitions: Vec<Partition>,
+    /// What was noticed while opening.
+    pub noticed: Findings,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+/// A run of entries of one partition.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub partition: usize,
+    pub entries: std::ops::Range<u64>,
+}
+
+impl Binary {
+    /// Opens a directory; reads its metadata and the lengths of its files.
+    ///
+    /// # Errors
+    /// When files are missing, or lengths do not fit one another.
+    pub fn open(location: &Location) -> Result<Binary> {
+        let root = Root::open(location)?;
+        let mut noticed = Findings::keeping(8);
+        let limit = isomorph_storage::limits::MANIFEST_BYTES;
+        let meta = match (root.try_file(META)?, root.try_file(OLD_META)?) {
+            (Some(file), _) => Meta::of_json(&file.read_all(limit)?)?,
+            (None, Some(file)) => Meta::of_lines(&file.read_all(limit)?)?,
+            (None, None) => {
+                return Err(Error::broken(&rules::FILE, "there is no meta.json").at(location.to_string()));
+            }
+        };
+        let (mut files, mut bytes) = (0, 0);
+        for entry in root.list_dir("")?.iter().filter(|entry| !entry.is_dir) {
+            files += 1;
+            bytes += entry.size;
+        }
+        let partition = |number: &u32| Partition::open(&root, *number, meta.watermark >= 0);
+        let partitions = meta.partitions.iter().map(partition).collect::<Result<Vec<_>>>()?;
+        let edges: u64 = partitions.iter().map(|partition| partition.edges).sum();
+        if edges != meta.edges {
+            let message = format!("meta.json says {} edges, the partitions have {edges}", meta.edges);
+            noticed.push(&rules::COUNTS, message, Place::file(META).in_field("edge_count"));
+        }
+        Ok(Binary { meta, partitions, noticed, files, bytes })
+    }
+
+    /// Number of entries, those included that only stand for edges.
+    pub fn entries(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.entries).sum()
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.edges).sum()
+    }
+
+    /// The entries of all partitions in pieces.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> {
+        self.partitions.iter().enumerate().flat_map(|(at, partition)| {
+            let count = partition.entries;
+            let starts = (0..count).step_by(ENTRIES as usize);
+            starts.map(move |start| Piece { partition: at, entries: start..count.min(start + ENTRIES) })
+        })
+    }
+}

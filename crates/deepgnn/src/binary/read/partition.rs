@@ -1,0 +1,326 @@
+//! One partition: every length and offset is checked before it is used.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::{Blob, Root};
+
+use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
+use crate::block::{Block, Features, Kind, Life};
+use crate::feature::{FeatureColumns, FeatureType};
+use crate::rules;
+
+/// Edges that are read at once.
+const EDGES: u64 = 65_536;
+
+/// Bytes of features that are read at once, unless one element has more.
+const BYTES: u64 = 64 << 20;
+
+/// Features of an element, at most.
+const FEATURES: u64 = 1 << 16;
+
+/// Files of features.
+struct FeatureFiles {
+    index: Blob,
+    data: Blob,
+    /// Number of features.
+    slots: u64,
+}
+
+/// An opened partition.
+pub(crate) struct Partition {
+    map: Blob,
+    node_index: Blob,
+    node_features: FeatureFiles,
+    neighbors: Blob,
+    edge_index: Blob,
+    edge_features: FeatureFiles,
+    times: Option<Blob>,
+    /// Number of entries of the map.
+    pub entries: u64,
+    /// Number of edges.
+    pub edges: u64,
+}
+
+fn broken(blob: &Blob, what: impl Into<String>) -> Error {
+    Error::broken(&rules::BOUNDS, what).at(blob.place())
+}
+
+/// Number of records of a file that has one more than there are elements.
+fn records(blob: &Blob, size: usize) -> Result<u64> {
+    let size = size as u64;
+    match blob.size() / size {
+        count if count > 0 && blob.size().is_multiple_of(size) => Ok(count - 1),
+        _ => Err(broken(blob, format!("{} bytes are no records of {size}, with one behind the last", blob.size()))),
+    }
+}
+
+/// Reads 64-bit numbers, from one place to another, both included; they must not descend.
+fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
+    let bytes = blob.read(range.start * 8..(range.end + 1) * 8)?;
+    let numbers: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
+    match numbers.windows(2).position(|pair| pair[0] > pair[1]) {
+        None => Ok(numbers),
+        Some(at) => {
+            let place = blob.place().row(range.start + at as u64 + 1);
+            Err(Error::broken(&rules::BOUNDS, format!("{} behind {}", numbers[at + 1], numbers[at])).at(place))
+        }
+    }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn half_word(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+impl FeatureFiles {
+    fn open(root: &Root, index: &str, data: &str) -> Result<Self> {
+        let (index, data) = (must(root, index)?, must(root, data)?);
+        let slots = records(&index, 8)?;
+        let end = word(&index.read(slots * 8..(slots + 1) * 8)?);
+        if end != data.size() {
+            return Err(broken(&data, format!("{} bytes, where the index ends with {end}", data.size())));
+        }
+        Ok(FeatureFiles { index, data, slots })
+    }
+
+    /// Reads features from slot to slot, `ends` of each element.
+    fn read(&self, ends: &[u64], columns: &FeatureColumns, out: &mut Features) -> Result<()> {
+        let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
+        if *last > self.slots {
+            return Err(broken(&self.index, format!("feature {last} where there are {}", self.slots)));
+        }
+        let offsets = numbers(&self.index, *first..*last)?;
+        let (Some(from), Some(to)) = (offsets.first(), offsets.last()) else { return Ok(()) };
+        if *to > self.data.size() {
+            return Err(broken(&self.data, format!("a feature ends at {to}, the file at {}", self.data.size())));
+        }
+        out.bytes.extend_from_slice(&self.data.read(*from..*to)?);
+        for pair in ends.windows(2) {
+            for slot in pair[0]..pair[1] {
+                let at = (slot - first) as usize;
+                let id = (slot - pair[0]) as usize;
+                let kind = match columns.type_of(id) {
+                    _ if offsets[at] == offsets[at + 1] => Kind::Hole,
+                    FeatureType::Dense(dtype) => Kind::Dense(dtype),
+                    // The number of coordinates of a point stands with the feature.
+                    FeatureType::Sparse(dtype) => Kind::Sparse(dtype, 0),
+                    FeatureType::Text => Kind::Text,
+                    FeatureType::Raw => Kind::Raw,
+                };
+                out.kinds.push(kind);
+                out.bytes_ends.push(offsets[at + 1] - from);
+            }
+            out.end_element();
+        }
+        Ok(())
+    }
+
+    /// Bytes of the features from slot to slot, as the index says.
+    fn size(&self, from: u64, to: u64) -> Result<u64> {
+        if from > to || to > self.slots {
+            return Err(broken(&self.index, format!("features {from} to {to} where there are {}", self.slots)));
+        }
+        let at = |slot: u64| Ok::<u64, Error>(word(&self.index.read(slot * 8..slot * 8 + 8)?));
+        Ok(at(to)?.saturating_sub(at(from)?))
+    }
+}
+
+fn must(root: &Root, name: &str) -> Result<Blob> {
+    root.try_file(name)?.ok_or_else(|| Error::broken(&rules::FILE, "the file is missing").at(name))
+}
+
+impl Partition {
+    /// Opens the files of partition `number`.
+    ///
+    /// # Errors
+    /// When one is missing, or its length does not fit the others.
+    pub fn open(root: &Root, number: u32, temporal: bool) -> Result<Partition> {
+        let names = Names::of(number);
+        let map = must(root, &names.map)?;
+        if !map.size().is_multiple_of(MAP_RECORD as u64) {
+            return Err(broken(&map, format!("{} bytes are no records of {MAP_RECORD}", map.size())));
+        }
+        let entries = map.size() / MAP_RECORD as u64;
+        let (node_index, neighbors) = (must(root, &names.node_index)?, must(root, &names.neighbors)?);
+        for blob in [&node_index, &neighbors] {
+            let found = records(blob, 8)?;
+            if found != entries {
+                return Err(broken(blob, format!("{found} entries, the map has {entries}")));
+            }
+        }
+        let edge_index = must(root, &names.edge_index)?;
+        let edges = records(&edge_index, EDGE_RECORD)?;
+        let end = word(&neighbors.read(entries * 8..(entries + 1) * 8)?);
+        if end != edges {
+            return Err(broken(&neighbors, format!("it ends with edge {end}, there are {edges}")));
+        }
+        let times = temporal.then(|| must(root, &names.times)).transpose()?;
+        if let Some(times) = &times
+            && edges.checked_mul(TIME_RECORD as u64).and_then(|size| size.checked_add(8)) != Some(times.size())
+        {
+            return Err(broken(times, format!("{} bytes for {edges} edges", times.size())));
+        }
+        Ok(Partition {
+            node_features: FeatureFiles::open(root, &names.node_features_index, &names.node_features_data)?,
+            edge_features: FeatureFiles::open(root, &names.edge_features_index, &names.edge_features_data)?,
+            map,
+            node_index,
+            neighbors,
+            edge_index,
+            times,
+            entries,
+            edges,
+        })
+    }
+
+    /// Place of an entry, for errors.
+    pub fn place_of_entry(&self, entry: u64) -> Place {
+        self.map.place().row(entry)
+    }
+
+    /// Place of an edge, for errors.
+    pub fn place_of_edge(&self, edge: u64) -> Place {
+        self.edge_index.place().row(edge)
+    }
+
+    fn entries(&self, range: &Range<u64>) -> Result<Bytes> {
+        let size = MAP_RECORD as u64;
+        self.map.read(range.start * size..range.end * size)
+    }
+
+    /// Reads entries of the map, without features when `keys_only`; hands over blocks of a bounded size.
+    ///
+    /// # Errors
+    /// When something points outside, and those of `take`.
+    pub fn nodes(
+        &self,
+        range: Range<u64>,
+        columns: &FeatureColumns,
+        keys_only: bool,
+        take: &mut dyn FnMut(&Block) -> Result<()>,
+    ) -> Result<()> {
+        let mut block = Block::default();
+        let mut pending = vec![range];
+        while let Some(range) = pending.pop() {
+            if range.is_empty() {
+                continue;
+            }
+            let ends = match keys_only {
+                true => Vec::new(),
+                false => numbers(&self.node_index, range.clone())?,
+            };
+            self.check_counts(&ends, &self.node_index, range.start)?;
+            if let [first, .., last] = ends.as_slice()
+                && range.end - range.start > 1
+                && self.node_features.size(*first, *last)? > BYTES
+            {
+                let middle = range.start + (range.end - range.start) / 2;
+                pending.push(middle..range.end);
+                pending.push(range.start..middle);
+                continue;
+            }
+            block.clear();
+            for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
+                let ty = half_word(&record[16..]) as i32;
+                if ty < DUMMY || ty > i32::from(u16::MAX) {
+                    let place = self.place_of_entry(range.start + at as u64);
+                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
+                }
+                // The weight of a node is stored in its table for sampling alone.
+                block.node(word(record), ty, 0.0, None);
+            }
+            if !keys_only {
+                self.node_features.read(&ends, columns, &mut block.nodes.features)?;
+            }
+            take(&block)?;
+        }
+        Ok(())
+    }
+
+    fn check_counts(&self, ends: &[u64], blob: &Blob, start: u64) -> Result<()> {
+        match ends.windows(2).position(|pair| pair[1] - pair[0] > FEATURES) {
+            None => Ok(()),
+            Some(at) => {
+                let place = blob.place().row(start + at as u64);
+                Err(Error::broken(&rules::BOUNDS, "more than 65536 features").at(place))
+            }
+        }
+    }
+
+    /// Reads the edges of entries of the map, without features when `ends_only`; hands over blocks of a bounded size with
+    /// the number of their first edge.
+    ///
+    /// # Errors
+    /// When something points outside, and those of `take`.
+    pub fn edges(
+        &self,
+        range: Range<u64>,
+        columns: &FeatureColumns,
+        ends_only: bool,
+        take: &mut dyn FnMut(u64, &Block) -> Result<()>,
+    ) -> Result<()> {
+        let sources = self.entries(&range)?;
+        let sources: Vec<u64> = sources.chunks_exact(MAP_RECORD).map(word).collect();
+        let ends = numbers(&self.neighbors, range.clone())?;
+        let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
+        if *last > self.edges {
+            return Err(broken(&self.neighbors, format!("edge {last} where there are {}", self.edges)));
+        }
+        let mut block = Block::default();
+        let runs = (*first..*last).step_by(EDGES as usize);
+        let mut pending: Vec<Range<u64>> = runs.map(|start| start..(*last).min(start + EDGES)).collect();
+        pending.reverse();
+        while let Some(range) = pending.pop() {
+            let size = EDGE_RECORD as u64;
+            // The record behind the last says where its features end.
+            let records = self.edge_index.read(range.start * size..(range.end + 1) * size)?;
+            let slots: Vec<u64> = records.chunks_exact(EDGE_RECORD).map(|record| word(&record[8..])).collect();
+            if let Some(at) = slots.windows(2).position(|pair| pair[0] > pair[1]) {
+                let place = self.place_of_edge(range.start + at as u64 + 1);
+                return Err(Error::broken(&rules::BOUNDS, "features before those of the edge before").at(place));
+            }
+            self.check_counts(&slots, &self.edge_index, range.start)?;
+            if let [first, .., last] = slots.as_slice()
+                && !ends_only
+                && range.end - range.start > 1
+                && self.edge_features.size(*first, *last)? > BYTES
+            {
+                let middle = range.start + (range.end - range.start) / 2;
+                pending.push(middle..range.end);
+                pending.push(range.start..middle);
+                continue;
+            }
+            block.clear();
+            let mut entry = ends.partition_point(|end| *end <= range.start).saturating_sub(1);
+            for (edge, record) in (range.start..range.end).zip(records.chunks_exact(EDGE_RECORD)) {
+                while ends[entry + 1] <= edge {
+                    entry += 1;
+                }
+                let ty = half_word(&record[16..]) as i32;
+                if !(0..=i32::from(u16::MAX)).contains(&ty) {
+                    let place = self.place_of_edge(edge);
+                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
+                }
+                let weight = f32::from_bits(half_word(&record[20..]));
+                block.edge(sources[entry], word(record), ty, f64::from(weight));
+            }
+            if let Some(times) = &self.times {
+                let size = TIME_RECORD as u64;
+                let bytes = times.read(8 + range.start * size..8 + range.end * size)?;
+                let time = |bytes: &[u8]| Some(word(bytes) as i64);
+                let lives = bytes.chunks_exact(TIME_RECORD);
+                block.edges.lives = lives.map(|life| Life { created: time(life), removed: time(&life[8..]) }).collect();
+            }
+            if !ends_only {
+                self.edge_features.read(&slots, columns, &mut block.edges.features)?;
+            }
+            take(range.start, &block)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,319 @@
+//! Tables for weighted sampling, as Vose's method makes them in 32-bit floats.
+//!
+//! The method keeps two stacks of elements, those below the mean and those not, filled in ascending order. What becomes
+//! small is pushed upon the small ones and popped next. So both stacks are swept from their end to their beginning, with
+//! one element between them at most: two cursors that run backwards over the weights are the stacks, and tables larger
+//! than memory are made of pages that are read a few times.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::StagedFile;
+
+use super::pages::{Pages, Room};
+
+/// Elements of a page.
+const PAGE: usize = 16_384;
+
+/// Values that numpy sums with eight sums side by side, at most.
+const BLOCK: usize = 128;
+
+/// The weighted elements of one type, `ID` bytes of ids each.
+#[derive(Debug)]
+pub(super) struct Alias<const ID: usize> {
+    room: Room,
+    pages: Pages,
+    /// The last page, not full yet: ids and weight of each element.
+    open: Vec<u8>,
+    count: u64,
+}
+
+impl<const ID: usize> Alias<ID> {
+    const RECORD: usize = ID + 4;
+
+    pub fn new(room: &Room) -> Self {
+        Alias { room: room.clone(), pages: Pages::new(room), open: Vec::new(), count: 0 }
+    }
+
+    /// Adds an element.
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    #[inline]
+    pub fn push(&mut self, id: [u8; ID], weight: f32) -> Result<()> {
+        if self.open.capacity() == 0 {
+            self.open.reserve_exact(PAGE * Self::RECORD);
+        }
+        self.open.extend_from_slice(&id);
+        self.open.extend_from_slice(&weight.to_le_bytes());
+        self.count += 1;
+        if self.open.len() == PAGE * Self::RECORD {
+            self.pages.push(std::mem::take(&mut self.open))?;
+        }
+        Ok(())
+    }
+
+    /// Writes the table: for each element its ids, those of its alias (0 without one), and the probability of itself. Where an id has
+    /// two parts, the file has both before those of the alias.
+    ///
+    /// # Errors
+    /// When there are more than 2^32 elements, or a file cannot be written.
+    pub fn write(mut self, out: &mut StagedFile) -> Result<()> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let count = u32::try_from(self.count).map_err(|_| {
+            Error::new(Kind::TooLarge, "more than 4294967295 elements of one type in one partition")
+                .hint("write more partitions")
+        })?;
+        if !self.open.is_empty() {
+            self.pages.push(std::mem::take(&mut self.open))?;
+        }
+        let sum = self.sum(count as usize)?;
+        let scale = count as f32 / sum;
+        let (of_small, of_large) = self.sweep(scale)?;
+        self.emit(scale, &of_small, &of_large, out)
+    }
+
+    /// The bytes of page `page`.
+    fn page(&self, page: usize) -> Result<Cow<'_, [u8]>> {
+        self.pages.get(page)
+    }
+
+    /// The sum of the weights, in the order in which numpy adds them.
+    fn sum(&self, count: usize) -> Result<f32> {
+        let (mut page, mut bytes, mut at) = (0, Cow::Borrowed(&[][..]), 0);
+        pairwise(count, &mut || {
+            if at == bytes.len() {
+                (bytes, at) = (self.page(page)?, 0);
+                page += 1;
+            }
+            at += Self::RECORD;
+            Ok(weight_of(&bytes[at - Self::RECORD..at]))
+        })
+    }
+
+    /// Pops both stacks until one is empty. Returns what small elements got, their alias, and what large ones got.
+    fn sweep(&self, scale: f32) -> Result<(Results<4>, Results<8>)> {
+        let mut small = Sweep::new(self, scale, true);
+        let mut large = Sweep::new(self, scale, false);
+        let (mut of_small, mut of_large) = (Results::new(self), Results::new(self));
+        // What was large and has become small lies on top of the small ones.
+        let mut fallen: Option<(u32, f32)> = None;
+        let mut top = large.next()?;
+        while let Some((high, high_weight)) = top {
+            let low_weight = match fallen.take() {
+                Some((low, weight)) => {
+                    of_large.push(low, result(weight, high))?;
+                    weight
+                }
+                None => {
+                    let Some((low, weight)) = small.next()? else { break };
+                    of_small.push(low, high.to_le_bytes())?;
+                    weight
+                }
+            };
+            let weight = (high_weight + low_weight) - 1.0;
+            if weight < 1.0 {
+                fallen = Some((high, weight));
+                top = large.next()?;
+            } else {
+                top = Some((high, weight));
+            }
+        }
+        // What is left over is certain.
+        if let Some((low, _)) = fallen {
+            of_large.push(low, result(1.0, NONE))?;
+        }
+        while let Some((high, _)) = top {
+            of_large.push(high, result(1.0, NONE))?;
+            top = large.next()?;
+        }
+        while let Some((low, _)) = small.next()? {
+            of_small.push(low, NONE.to_le_bytes())?;
+        }
+        of_small.finish()?;
+        of_large.finish()?;
+        Ok((of_small, of_large))
+    }
+
+    /// Writes the records in their order.
+    fn emit(&self, scale: f32, of_small: &Results<4>, of_large: &Results<8>, out: &mut StagedFile) -> Result<()> {
+        let mut buffer = Vec::with_capacity(PAGE * (2 * ID + 4));
+        // Aliases of either kind ascend with their elements, so that each needs one page at a time.
+        let (mut beside_small, mut beside_large) = (Ids::new(self), Ids::new(self));
+        for page in 0..self.pages.len() {
+            let bytes = self.page(page)?;
+            let (small, large) = (of_small.page(page)?, of_large.page(page)?);
+            let (mut small, mut large) = (small.rchunks_exact(4), large.rchunks_exact(8));
+            for record in bytes.chunks_exact(Self::RECORD) {
+                buffer.extend_from_slice(&record[..ID]);
+                let weight = weight_of(record) * scale;
+                let (probability, alias, ids) = if weight < 1.0 {
+                    let alias = small.next().map_or(NONE, number);
+                    (if alias == NONE { 1.0 } else { weight }, alias, &mut beside_small)
+                } else {
+                    let (probability, alias) =
+                        large.next().map_or((1.0, NONE), |result| (weight_of(&result[..4]), number(&result[4..])));
+                    (probability, alias, &mut beside_large)
+                };
+                match alias {
+                    NONE => buffer.extend_from_slice(&[0; ID]),
+                    alias => buffer.extend_from_slice(ids.of(alias)?),
+                }
+                buffer.extend_from_slice(&probability.to_le_bytes());
+            }
+            out.write_all(&buffer)?;
+            buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+/// No alias.
+const NONE: u32 = u32::MAX;
+
+/// What a large element got: its probability and its alias.
+fn result(probability: f32, alias: u32) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&probability.to_le_bytes());
+    bytes[4..].copy_from_slice(&alias.to_le_bytes());
+    bytes
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// The float at the end of a record.
+fn weight_of(record: &[u8]) -> f32 {
+    record.last_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
+}
+
+/// Elements of one stack, from its end to its beginning.
+struct Sweep<'a, const ID: usize> {
+    alias: &'a Alias<ID>,
+    scale: f32,
+    small: bool,
+    /// The page that is read; those below it are still to come.
+    page: usize,
+    bytes: Cow<'a, [u8]>,
+    /// Elements of the page that are still to come.
+    left: usize,
+}
+
+impl<'a, const ID: usize> Sweep<'a, ID> {
+    fn new(alias: &'a Alias<ID>, scale: f32, small: bool) -> Self {
+        Sweep { alias, scale, small, page: alias.pages.len(), bytes: Cow::Borrowed(&[]), left: 0 }
+    }
+
+    fn next(&mut self) -> Result<Option<(u32, f32)>> {
+        loop {
+            while self.left > 0 {
+                self.left -= 1;
+                let end = (self.left + 1) * Alias::<ID>::RECORD;
+                let weight = weight_of(&self.bytes[..end]) * self.scale;
+                // A weight that is no number is not small.
+                if (weight < 1.0) == self.small {
+                    return Ok(Some(((self.page * PAGE + self.left) as u32, weight)));
+                }
+            }
+            if self.page == 0 {
+                return Ok(None);
+            }
+            self.page -= 1;
+            self.bytes = self.alias.page(self.page)?;
+            self.left = self.bytes.len() / Alias::<ID>::RECORD;
+        }
+    }
+}
+
+/// What elements got, from the last to the first, in a page for each page of elements.
+struct Results<const SIZE: usize> {
+    pages: Pages,
+    count: usize,
+    /// The page of elements that is open.
+    page: usize,
+    open: Vec<u8>,
+}
+
+impl<const SIZE: usize> Results<SIZE> {
+    fn new<const ID: usize>(alias: &Alias<ID>) -> Self {
+        let count = alias.pages.len();
+        Results { pages: Pages::new(&alias.room), count, page: count.saturating_sub(1), open: Vec::new() }
+    }
+
+    fn push(&mut self, element: u32, result: [u8; SIZE]) -> Result<()> {
+        while self.page > element as usize / PAGE {
+            self.pages.push(std::mem::take(&mut self.open))?;
+            self.page -= 1;
+        }
+        self.open.extend_from_slice(&result);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        while self.pages.len() < self.count {
+            self.pages.push(std::mem::take(&mut self.open))?;
+        }
+        Ok(())
+    }
+
+    /// What the elements of a page got, from the last to the first.
+    fn page(&self, page: usize) -> Result<Cow<'_, [u8]>> {
+        self.pages.get(self.count - 1 - page)
+    }
+}
+
+/// Ids of elements, a page at a time.
+struct Ids<'a, const ID: usize> {
+    alias: &'a Alias<ID>,
+    page: Option<usize>,
+    bytes: Cow<'a, [u8]>,
+}
+
+impl<'a, const ID: usize> Ids<'a, ID> {
+    fn new(alias: &'a Alias<ID>) -> Self {
+        Ids { alias, page: None, bytes: Cow::Borrowed(&[]) }
+    }
+
+    fn of(&mut self, element: u32) -> Result<&[u8]> {
+        let (page, at) = (element as usize / PAGE, element as usize % PAGE);
+        if self.page != Some(page) {
+            (self.bytes, self.page) = (self.alias.page(page)?, Some(page));
+        }
+        let start = at * Alias::<ID>::RECORD;
+        Ok(&self.bytes[start..start + ID])
+    }
+}
+
+/// The sum of `count` values as numpy computes it: halves down to blocks, and in a block eight sums side by side.
+fn pairwise(count: usize, next: &mut impl FnMut() -> Result<f32>) -> Result<f32> {
+    if count > BLOCK {
+        let half = count / 2 / 8 * 8;
+        let first = pairwise(half, next)?;
+        return Ok(first + pairwise(count - half, next)?);
+    }
+    let mut sum = 0.0;
+    let mut left = count;
+    if count >= 8 {
+        let mut sums = [0.0f32; 8];
+        for slot in &mut sums {
+            *slot = next()?;
+        }
+        left -= 8;
+        while left >= 8 {
+            for slot in &mut sums {
+                *slot += next()?;
+            }
+            left -= 8;
+        }
+        let [a, b, c, d, e, f, g, h] = sums;
+        sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    }
+    for _ in 0..left {
+        sum += next()?;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,60 @@
+//! Features of nodes or edges: where each begins, and their bytes.
+
+use std::io::Write;
+
+use isomorph_error::Result;
+use isomorph_storage::{StagedFile, Staging};
+
+use crate::block::Features;
+
+/// Writes features.
+pub(super) struct FeatureFiles {
+    index: StagedFile,
+    data: StagedFile,
+    buffer: Vec<u8>,
+    /// Slots written.
+    pub slots: u64,
+    /// Bytes written.
+    bytes: u64,
+    /// The most features of one element.
+    pub most: u64,
+}
+
+impl FeatureFiles {
+    pub fn create(staging: &Staging, index: &str, data: &str) -> Result<Self> {
+        let (index, data) = (staging.create(index)?, staging.create(data)?);
+        Ok(FeatureFiles { index, data, buffer: Vec::new(), slots: 0, bytes: 0, most: 0 })
+    }
+
+    /// Appends the features of the elements in a range of a block.
+    pub fn append(&mut self, features: &Features, elements: std::ops::Range<usize>) -> Result<()> {
+        let (Some(first), false) = (elements.clone().next(), elements.is_empty()) else { return Ok(()) };
+        let start = features.of(first).start;
+        let end = features.of(elements.end - 1).end;
+        for element in elements {
+            self.most = self.most.max(features.of(element).len() as u64);
+        }
+        if start == end {
+            return Ok(());
+        }
+        let from = features.start_of(start);
+        self.buffer.clear();
+        for slot in start..end {
+            let offset = self.bytes + (features.start_of(slot) - from);
+            self.buffer.extend_from_slice(&offset.to_le_bytes());
+        }
+        self.index.write_all(&self.buffer)?;
+        let to = features.start_of(end);
+        self.data.write_all(&features.bytes[from as usize..to as usize])?;
+        self.slots += (end - start) as u64;
+        self.bytes += to - from;
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<()> {
+        self.index.write_all(&self.bytes.to_le_bytes())?;
+        self.index.finish()?;
+        self.data.finish()?;
+        Ok(())
+    }
+}

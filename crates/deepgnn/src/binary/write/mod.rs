@@ -1,0 +1,11 @@
+//! Writing a binary as the published converter writes it, byte by byte.
+
+mod alias;
+mod build;
+mod features;
+mod meta;
+mod pages;
+mod partition;
+
+pub(crate) use build::note_repairs;
+pub use build::{Built, build};

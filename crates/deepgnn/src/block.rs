@@ -1,0 +1,230 @@
+//! Nodes and edges in the order in which they arrive, as columns.
+//!
+//! A block is what a piece of text says, or a run of records of a partition. Features lie in it as the binary stores
+//! them, so that text becomes binary by copying; what the binary does not store, their type, stands beside them.
+
+use isomorph_error::Rule;
+
+use crate::DType;
+
+/// What a feature of an element is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Nothing: an id that is passed over.
+    Hole,
+    /// Numbers of one type.
+    Dense(DType),
+    /// Text, in UTF-8.
+    Text,
+    /// Points with so many coordinates, and their values: two 32-bit counts, the coordinates as 64-bit integers, the values.
+    Sparse(DType, u32),
+    /// Numbers at times: a count, times, offsets, numbers.
+    Temporal(DType),
+    /// Bytes whose type nothing says.
+    Raw,
+}
+
+/// The features of elements, one element after another.
+#[derive(Debug, Default)]
+pub(crate) struct Features {
+    /// Behind the last feature of each element.
+    pub ends: Vec<u32>,
+    /// What each feature is.
+    pub kinds: Vec<Kind>,
+    /// Behind the bytes of each feature.
+    pub bytes_ends: Vec<u64>,
+    /// The bytes of all features.
+    pub bytes: Vec<u8>,
+}
+
+impl Features {
+    /// Ends a feature whose bytes have been appended. One without bytes is a hole.
+    pub fn end_feature(&mut self, kind: Kind) {
+        let end = self.bytes.len() as u64;
+        let empty = self.bytes_ends.last().copied().unwrap_or_default() == end;
+        self.kinds.push(if empty { Kind::Hole } else { kind });
+        self.bytes_ends.push(end);
+    }
+
+    /// Ends an element.
+    pub fn end_element(&mut self) {
+        self.ends.push(self.kinds.len() as u32);
+    }
+
+    /// The numbers of the features of an element.
+    pub fn of(&self, element: usize) -> std::ops::Range<usize> {
+        let start = element.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start as usize..self.ends[element] as usize
+    }
+
+    /// How many features come before those of an element.
+    pub fn slots_before(&self, element: usize) -> u64 {
+        element.checked_sub(1).map_or(0, |before| u64::from(self.ends[before]))
+    }
+
+    /// The bytes of a feature.
+    pub fn bytes_of(&self, feature: usize) -> &[u8] {
+        &self.bytes[self.start_of(feature) as usize..self.bytes_ends[feature] as usize]
+    }
+
+    /// Where the bytes of a feature begin, also of the one behind the last.
+    pub fn start_of(&self, feature: usize) -> u64 {
+        feature.checked_sub(1).map_or(0, |before| self.bytes_ends[before])
+    }
+
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.kinds.clear();
+        self.bytes_ends.clear();
+        self.bytes.clear();
+    }
+}
+
+/// When an element lives: since, and until. Text says neither, either or both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Life {
+    pub created: Option<i64>,
+    pub removed: Option<i64>,
+}
+
+/// Nodes.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    pub ids: Vec<u64>,
+    /// −1 for a node that only stands for the edges behind it.
+    pub types: Vec<i32>,
+    pub weights: Vec<f64>,
+    /// Times, empty when no node has any.
+    pub lives: Vec<Life>,
+    /// How many edges of the block come before each node.
+    pub edges_before: Vec<u32>,
+    pub features: Features,
+}
+
+/// Edges.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    pub sources: Vec<u64>,
+    pub targets: Vec<u64>,
+    pub types: Vec<i32>,
+    pub weights: Vec<f64>,
+    /// Whether a weight was written as an integer, which sums of weights show; empty when none was.
+    pub integral: Vec<bool>,
+    /// Times, empty when no edge has any.
+    pub lives: Vec<Life>,
+    pub features: Features,
+}
+
+/// Where a record (a line, or a JSON object) ends, in nodes and edges of the block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RecordEnd {
+    pub nodes: u32,
+    pub edges: u32,
+    /// Where it begins in the bytes of the block.
+    pub at: u32,
+}
+
+/// A repair: the rule, how often, and where first, in bytes of the block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repair {
+    pub rule: &'static Rule,
+    pub count: u64,
+    pub at: usize,
+}
+
+/// Nodes and edges in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    pub nodes: Nodes,
+    pub edges: Edges,
+    pub records: Vec<RecordEnd>,
+    pub repairs: Vec<Repair>,
+}
+
+impl Block {
+    /// Begins a node; its features follow.
+    pub fn node(&mut self, id: u64, ty: i32, weight: f64, life: Option<Life>) {
+        let nodes = &mut self.nodes;
+        note_life(&mut nodes.lives, nodes.ids.len(), life);
+        nodes.ids.push(id);
+        nodes.types.push(ty);
+        nodes.weights.push(weight);
+        nodes.edges_before.push(self.edges.sources.len() as u32);
+    }
+
+    /// Begins an edge; its features follow.
+    pub fn edge(&mut self, source: u64, target: u64, ty: i32, weight: f64) {
+        let edges = &mut self.edges;
+        edges.sources.push(source);
+        edges.targets.push(target);
+        edges.types.push(ty);
+        edges.weights.push(weight);
+    }
+
+    /// Says more of the edge that was begun last.
+    pub fn edge_says(&mut self, integral: bool, life: Option<Life>) {
+        let edges = &mut self.edges;
+        let at = edges.sources.len().saturating_sub(1);
+        note_life(&mut edges.lives, at, life);
+        if integral || !edges.integral.is_empty() {
+            edges.integral.resize(at, false);
+            edges.integral.push(integral);
+        }
+    }
+
+    /// Ends a record that began at `at`, in bytes of the block.
+    pub fn end_record(&mut self, at: usize) {
+        let (nodes, edges) = (self.nodes.ids.len() as u32, self.edges.sources.len() as u32);
+        self.records.push(RecordEnd { nodes, edges, at: at as u32 });
+    }
+
+    /// Notes a repair at `at`, in bytes of the block.
+    pub fn repaired(&mut self, rule: &'static Rule, at: usize) {
+        match self.repairs.iter_mut().find(|repair| repair.rule.id == rule.id) {
+            Some(repair) => repair.count += 1,
+            None => self.repairs.push(Repair { rule, count: 1, at }),
+        }
+    }
+
+    /// Life of node number `node`.
+    pub fn node_life(&self, node: usize) -> Life {
+        self.nodes.lives.get(node).copied().unwrap_or_default()
+    }
+
+    /// Life of edge number `edge`.
+    pub fn edge_life(&self, edge: usize) -> Life {
+        self.edges.lives.get(edge).copied().unwrap_or_default()
+    }
+
+    /// Whether the weight of edge number `edge` was written as an integer.
+    pub fn is_integral(&self, edge: usize) -> bool {
+        self.edges.integral.get(edge).copied().unwrap_or_default()
+    }
+
+    /// Empties it, keeping its memory.
+    pub fn clear(&mut self) {
+        let (nodes, edges) = (&mut self.nodes, &mut self.edges);
+        nodes.ids.clear();
+        nodes.types.clear();
+        nodes.weights.clear();
+        nodes.lives.clear();
+        nodes.edges_before.clear();
+        nodes.features.clear();
+        edges.sources.clear();
+        edges.targets.clear();
+        edges.types.clear();
+        edges.weights.clear();
+        edges.integral.clear();
+        edges.lives.clear();
+        edges.features.clear();
+        self.records.clear();
+        self.repairs.clear();
+    }
+}
+
+fn note_life(lives: &mut Vec<Life>, at: usize, life: Option<Life>) {
+    if life.is_some() || !lives.is_empty() {
+        lives.resize(at, Life::default());
+        lives.push(life.unwrap_or_default());
+    }
+}

@@ -1,0 +1,277 @@
+//! What features are in the model: types of columns, and the columns of a block.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BinaryArray, StringArray, make_array};
+use arrow_buffer::{MutableBuffer, NullBuffer, OffsetBuffer};
+use arrow_data::ArrayData;
+use arrow_schema::{DataType, Field, Fields};
+use isomorph_error::{Error, Kind as ErrorKind, Place, Result};
+use isomorph_model::{Property, ValueKind};
+
+use crate::block::{Features, Kind};
+use crate::{DType, rules};
+
+/// The type of the values of a feature, which the binary does not store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FeatureType {
+    /// Numbers: a tensor of one side.
+    Dense(DType),
+    /// Points and values: a sparse tensor.
+    Sparse(DType),
+    /// Text.
+    Text,
+    /// Bytes: nothing says of what.
+    Raw,
+}
+
+impl FeatureType {
+    /// The type of a column that holds features of this kind; of a hole none. Values at times are bytes, as they are stored.
+    pub(crate) fn of(kind: Kind) -> Option<FeatureType> {
+        match kind {
+            Kind::Hole => None,
+            Kind::Dense(dtype) => Some(FeatureType::Dense(dtype)),
+            Kind::Sparse(dtype, _) => Some(FeatureType::Sparse(dtype)),
+            Kind::Text => Some(FeatureType::Text),
+            Kind::Temporal(_) | Kind::Raw => Some(FeatureType::Raw),
+        }
+    }
+
+    fn property(self, name: String, id: u32) -> Property {
+        let item = |data_type| Arc::new(Field::new_list_field(data_type, true));
+        let list = |data_type| DataType::List(item(data_type));
+        let tensor = |sparse| ValueKind::Tensor { shape: Vec::new(), sparse };
+        let property = match self {
+            FeatureType::Dense(dtype) => Property::new(name, list(dtype.arrow())).of_kind(tensor(false)),
+            FeatureType::Sparse(dtype) => {
+                Property::new(name, DataType::Struct(sparse_fields(dtype))).of_kind(tensor(true))
+            }
+            FeatureType::Text => Property::new(name, DataType::Utf8),
+            FeatureType::Raw => Property::new(name, DataType::Binary).of_kind(ValueKind::Raw),
+        };
+        Property { feature: Some(id), ..property }
+    }
+}
+
+/// Coordinates, a list for each point, and values.
+fn sparse_fields(dtype: DType) -> Fields {
+    let list = |data_type| DataType::List(Arc::new(Field::new_list_field(data_type, true)));
+    Fields::from(vec![
+        Field::new("coordinates", list(list(DataType::Int64)), true),
+        Field::new("values", list(dtype.arrow()), true),
+    ])
+}
+
+impl fmt::Display for FeatureType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FeatureType::Dense(dtype) => write!(f, "{dtype}"),
+            FeatureType::Sparse(dtype) => write!(f, "sparse-{dtype}"),
+            FeatureType::Text => f.write_str("text"),
+            FeatureType::Raw => f.write_str("raw"),
+        }
+    }
+}
+
+/// A type of numbers as numpy names it, the same behind `sparse-`, `text`, or `raw`.
+impl FromStr for FeatureType {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let dtype = |name: &str| {
+            DType::of_name(name.as_bytes()).ok_or_else(|| {
+                Error::usage(format!("{name:?} is no type of features")).hint("float32, sparse-int64, text, raw")
+            })
+        };
+        match text {
+            "text" => Ok(FeatureType::Text),
+            "raw" => Ok(FeatureType::Raw),
+            _ => match text.strip_prefix("sparse-") {
+                Some(name) => dtype(name).map(FeatureType::Sparse),
+                None => dtype(text).map(FeatureType::Dense),
+            },
+        }
+    }
+}
+
+/// The columns of the features of nodes or edges.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FeatureColumns {
+    columns: Vec<(u32, FeatureType, String)>,
+    /// All are bytes, whatever is known of them.
+    raw: bool,
+}
+
+impl FeatureColumns {
+    /// A column for each id and type. A feature whose rows do not agree on a type has several, named with their types.
+    /// With `raw` all are bytes.
+    pub fn of(found: &BTreeMap<(u32, FeatureType), u64>, raw: bool) -> Self {
+        let column = |(id, ty): &(u32, FeatureType)| {
+            let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|((other, _), _)| other == id);
+            let name = if types.count() == 1 { id.to_string() } else { format!("{id}:{ty}") };
+            (*id, *ty, name)
+        };
+        FeatureColumns { columns: found.keys().map(column).collect(), raw }
+    }
+
+    /// Columns of the first `count` features, whose types are those declared, and bytes otherwise.
+    pub fn declared(count: u32, declared: &[(u32, FeatureType)]) -> Self {
+        let ty = |id: u32| declared.iter().rev().find(|(of, _)| *of == id).map_or(FeatureType::Raw, |(_, ty)| *ty);
+        FeatureColumns { columns: (0..count).map(|id| (id, ty(id), id.to_string())).collect(), raw: false }
+    }
+
+    /// The type of feature `id`, where it has one only.
+    pub fn type_of(&self, id: usize) -> FeatureType {
+        self.columns.get(id).map_or(FeatureType::Raw, |(_, ty, _)| *ty)
+    }
+
+    /// Their properties.
+    pub fn properties(&self) -> impl Iterator<Item = Property> {
+        self.columns.iter().map(|(id, ty, name)| ty.property(name.clone(), *id))
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The columns of a range of elements; one without values is `None`.
+    ///
+    /// # Errors
+    /// When bytes are not what the type says.
+    pub fn columns(&self, features: &Features, elements: Range<usize>) -> Result<Vec<Option<ArrayRef>>> {
+        let column = |(id, ty, name): &(u32, FeatureType, String)| {
+            column(features, elements.clone(), *id as usize, *ty, self.raw)
+                .map_err(|error| error.at(Place::field(format!("feature {name}"))))
+        };
+        self.columns.iter().map(column).collect()
+    }
+}
+
+/// A list column in the making.
+struct Lists {
+    offsets: Vec<i32>,
+    bytes: MutableBuffer,
+    size: usize,
+}
+
+impl Lists {
+    fn new(size: usize) -> Self {
+        Lists { offsets: vec![0], bytes: MutableBuffer::new(0), size }
+    }
+
+    fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes.extend_from_slice(bytes);
+        let end = i32::try_from(self.bytes.len() / self.size);
+        self.offsets.push(end.map_err(|_| Error::new(ErrorKind::TooLarge, "more than 2147483647 values in a batch"))?);
+        Ok(())
+    }
+
+    fn values(self, dtype: DType) -> Result<(ArrayRef, Vec<i32>)> {
+        let len = self.bytes.len() / self.size;
+        let data = ArrayData::builder(dtype.arrow()).len(len).add_buffer(self.bytes.into()).build();
+        let data = data.map_err(|error| Error::malformed(error.to_string()))?;
+        Ok((make_array(data), self.offsets))
+    }
+}
+
+fn list(values: ArrayRef, offsets: Vec<i32>, nulls: Option<NullBuffer>) -> ArrayRef {
+    let field = Arc::new(Field::new_list_field(values.data_type().clone(), true));
+    Arc::new(arrow_array::ListArray::new(field, OffsetBuffer::new(offsets.into()), values, nulls))
+}
+
+fn column(
+    features: &Features,
+    elements: Range<usize>,
+    id: usize,
+    ty: FeatureType,
+    raw: bool,
+) -> Result<Option<ArrayRef>> {
+    let value = |element: usize| {
+        let slots = features.of(element);
+        let slot = slots.start.checked_add(id).filter(|slot| *slot < slots.end)?;
+        let is_of = raw || FeatureType::of(features.kinds[slot]) == Some(ty);
+        Some(features.bytes_of(slot)).filter(|bytes| is_of && !bytes.is_empty())
+    };
+    let present: Vec<bool> = elements.clone().map(|element| value(element).is_some()).collect();
+    if !present.contains(&true) {
+        return Ok(None);
+    }
+    let nulls = present.contains(&false).then(|| NullBuffer::from(present));
+    Ok(Some(match ty {
+        FeatureType::Raw => Arc::new(elements.map(value).collect::<BinaryArray>()),
+        FeatureType::Text => {
+            let text = |element| value(element).map(std::str::from_utf8).transpose();
+            let texts = elements.map(text).collect::<std::result::Result<StringArray, _>>();
+            Arc::new(texts.map_err(|_| Error::broken(&rules::BOUNDS, "a text that is not UTF-8"))?)
+        }
+        FeatureType::Dense(dtype) => {
+            let mut lists = Lists::new(dtype.size());
+            for bytes in elements.map(|element| value(element).unwrap_or_default()) {
+                if !bytes.len().is_multiple_of(dtype.size()) {
+                    let message = format!("{} bytes are no numbers of type {dtype}", bytes.len());
+                    return Err(Error::broken(&rules::BOUNDS, message));
+                }
+                lists.push(bytes)?;
+            }
+            let (values, offsets) = lists.values(dtype)?;
+            list(values, offsets, nulls)
+        }
+        FeatureType::Sparse(dtype) => sparse(elements.map(|element| value(element).unwrap_or_default()), dtype, nulls)?,
+    }))
+}
+
+/// A sparse feature: coordinates, their number for each point, values.
+pub(crate) struct SparseView<'a> {
+    pub coordinates: &'a [u8],
+    pub width: usize,
+    pub values: &'a [u8],
+}
+
+impl<'a> SparseView<'a> {
+    /// Reads the two counts.
+    ///
+    /// # Errors
+    /// When the bytes are fewer than they ask for.
+    pub fn of(bytes: &'a [u8]) -> Result<Self> {
+        let wrong = || Error::broken(&rules::BOUNDS, format!("{} bytes are no sparse feature", bytes.len()));
+        let count = |at: usize| bytes.get(at..at + 4)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let (count, width) = count(0).zip(count(4)).ok_or_else(wrong)?;
+        let end = count.checked_mul(8).and_then(|size| size.checked_add(8)).ok_or_else(wrong)?;
+        let (coordinates, values) = (bytes.get(8..end).ok_or_else(wrong)?, &bytes[end..]);
+        if width == 0 || !count.is_multiple_of(width) {
+            return Err(wrong());
+        }
+        Ok(SparseView { coordinates, width, values })
+    }
+}
+
+fn sparse<'a>(all: impl Iterator<Item = &'a [u8]>, dtype: DType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    let (mut coordinates, mut values) = (Lists::new(8), Lists::new(dtype.size()));
+    // Points of each element.
+    let mut points = vec![0i32];
+    for bytes in all {
+        if bytes.is_empty() {
+            values.push(&[])?;
+        } else {
+            let view = SparseView::of(bytes)?;
+            if !view.values.len().is_multiple_of(dtype.size()) {
+                return Err(Error::broken(&rules::BOUNDS, format!("values are no numbers of type {dtype}")));
+            }
+            for point in view.coordinates.chunks(view.width * 8) {
+                coordinates.push(point)?;
+            }
+            values.push(view.values)?;
+        }
+        points.push(coordinates.offsets.len() as i32 - 1);
+    }
+    let (numbers, offsets) = coordinates.values(DType::Int64)?;
+    let coordinates = list(list(numbers, offsets, None), points, None);
+    let (numbers, offsets) = values.values(dtype)?;
+    let columns = vec![coordinates, list(numbers, offsets, None)];
+    Ok(Arc::new(arrow_array::StructArray::new(sparse_fields(dtype), columns, nulls)))
+}

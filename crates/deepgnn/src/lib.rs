@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod batches;
+mod binary;
+mod block;
+mod capability;
+mod dtype;
+mod feature;
+mod number;
+mod options;
+pub mod rules;
+mod source;
+mod survey;
+mod text;
+mod validate;
+
+pub use binary::{Built, build};
+pub use capability::CAPABILITY;
+pub use dtype::DType;
+pub use feature::FeatureType;
+pub use options::{BuildOptions, Dispatch, OpenOptions};
+pub use source::{DeepGnn, detect};
+pub use text::{Defaults, Text, TextFormat};

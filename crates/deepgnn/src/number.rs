@@ -1,0 +1,318 @@
+//! Numbers as Python reads them: underscores between digits, signs, `.5`, `inf`, `nan`.
+
+use crate::DType;
+
+/// Why a text is no number of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is no number.
+    NotNumber,
+    /// It is too large or too small.
+    Range,
+}
+
+/// Powers of ten that 64-bit floats hold exactly.
+const POWERS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
+
+/// An integer.
+pub(crate) fn integer(text: &[u8]) -> Result<i128, Wrong> {
+    let text = text.trim_ascii();
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let magnitude: i128 = match plain_digits(digits) {
+        Some(value) => i128::from(value),
+        None => slow_digits(digits)?,
+    };
+    Ok(if negative { -magnitude } else { magnitude })
+}
+
+/// At most 18 digits and nothing else.
+fn plain_digits(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0u64;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value)
+}
+
+/// Digits with single underscores between them.
+fn slow_digits(digits: &[u8]) -> Result<i128, Wrong> {
+    let mut value = 0i128;
+    let mut before = b'_';
+    for byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                value = value
+                    .checked_mul(10)
+                    .and_then(|value| value.checked_add(i128::from(byte - b'0')))
+                    .ok_or(Wrong::Range)?;
+            }
+            b'_' if before != b'_' => {}
+            _ => return Err(Wrong::NotNumber),
+        }
+        before = *byte;
+    }
+    if before == b'_' { Err(Wrong::NotNumber) } else { Ok(value) }
+}
+
+/// Whether a text is an integer, whatever its size.
+pub(crate) fn is_integer(text: &[u8]) -> bool {
+    match text.first() {
+        Some(b'0'..=b'9' | b'-' | b'+') => integer(text) != Err(Wrong::NotNumber),
+        _ => false,
+    }
+}
+
+/// An id: an integer of 64 bits without sign.
+pub(crate) fn id(text: &[u8]) -> Result<u64, Wrong> {
+    match plain_digits(text) {
+        Some(value) => Ok(value),
+        None => integer(text).and_then(|value| u64::try_from(value).map_err(|_| Wrong::Range)),
+    }
+}
+
+/// A float.
+pub(crate) fn float(text: &[u8]) -> Result<f64, Wrong> {
+    if let Some(value) = short_decimal(text) {
+        return Ok(value);
+    }
+    let text = std::str::from_utf8(text).map_err(|_| Wrong::NotNumber)?.trim();
+    if let Ok(value) = text.parse() {
+        return Ok(value);
+    }
+    let bytes = text.as_bytes();
+    let between_digits = |at: usize| {
+        let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        digit(at.checked_sub(1)) && digit(Some(at + 1))
+    };
+    let underscores = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'_').map(|(at, _)| at);
+    if !underscores.clone().all(between_digits) || underscores.count() == 0 {
+        return Err(Wrong::NotNumber);
+    }
+    text.replace('_', "").parse().map_err(|_| Wrong::NotNumber)
+}
+
+/// A decimal of few digits without exponent: its digits and the power of ten are exact, so their quotient is rounded right.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    let (mut value, mut point) = (0u64, None);
+    for (at, byte) in digits.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value * 10 + u64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(at);
+        } else {
+            return None;
+        }
+    }
+    let decimals = point.map_or(0, |at| digits.len() - 1 - at);
+    if value >= 1 << 53 || digits.len() == usize::from(point.is_some()) {
+        return None;
+    }
+    let value = value as f64 / POWERS[decimals];
+    Some(if negative { -value } else { value })
+}
+
+/// Appends a number of a type. Floats of 16 and 32 bits are rounded from 64, as numpy does with Python's floats.
+pub(crate) fn push(dtype: DType, text: &[u8], out: &mut Vec<u8>) -> Result<(), Wrong> {
+    match dtype {
+        DType::Float32 => out.extend_from_slice(&(float(text)? as f32).to_le_bytes()),
+        DType::Float64 => out.extend_from_slice(&float(text)?.to_le_bytes()),
+        DType::Float16 => out.extend_from_slice(&half(float(text)?).to_le_bytes()),
+        DType::Bool => out.push(truth(text)?),
+        _ => push_integer(dtype, integer(text)?, out)?,
+    }
+    Ok(())
+}
+
+/// Appends a float as a number of a type; integers lose what stands behind the point, as numpy does it.
+pub(crate) fn push_float(dtype: DType, value: f64, out: &mut Vec<u8>) -> Result<(), Wrong> {
+    match dtype {
+        DType::Float32 => out.extend_from_slice(&(value as f32).to_le_bytes()),
+        DType::Float64 => out.extend_from_slice(&value.to_le_bytes()),
+        DType::Float16 => out.extend_from_slice(&half(value).to_le_bytes()),
+        DType::Bool => out.push(u8::from(value != 0.0)),
+        _ if value.is_nan() => return Err(Wrong::NotNumber),
+        // Beyond 128 bits the cast gives the largest, which is out of every range.
+        _ => push_integer(dtype, value.trunc() as i128, out)?,
+    }
+    Ok(())
+}
+
+/// Appends an integer as a number of a type.
+pub(crate) fn push_integer(dtype: DType, value: i128, out: &mut Vec<u8>) -> Result<(), Wrong> {
+    macro_rules! checked {
+        ($type:ty) => {
+            out.extend_from_slice(&<$type>::try_from(value).map_err(|_| Wrong::Range)?.to_le_bytes())
+        };
+    }
+    match dtype {
+        DType::Int8 => checked!(i8),
+        DType::Int16 => checked!(i16),
+        DType::Int32 => checked!(i32),
+        DType::Int64 => checked!(i64),
+        DType::UInt8 => checked!(u8),
+        DType::UInt16 => checked!(u16),
+        DType::UInt32 => checked!(u32),
+        DType::UInt64 => checked!(u64),
+        DType::Bool | DType::Float16 | DType::Float32 | DType::Float64 => return push_float(dtype, value as f64, out),
+    }
+    Ok(())
+}
+
+fn truth(text: &[u8]) -> Result<u8, Wrong> {
+    let text = text.trim_ascii();
+    match text {
+        b"0" => Ok(0),
+        b"1" => Ok(1),
+        _ if text.eq_ignore_ascii_case(b"true") => Ok(1),
+        _ if text.eq_ignore_ascii_case(b"false") => Ok(0),
+        _ => Err(Wrong::NotNumber),
+    }
+}
+
+/// A float of 16 bits, rounded once, to the nearest and to even.
+fn half(value: f64) -> u16 {
+    let bits = value.to_bits();
+    let sign = ((bits >> 48) & 0x8000) as u16;
+    let magnitude = f64::from_bits(bits & !(1 << 63));
+    if magnitude.is_nan() {
+        return sign | 0x7e00;
+    }
+    // The largest is 65504; half of the way to the next is infinite.
+    if magnitude >= 65520.0 {
+        return sign | 0x7c00;
+    }
+    // Steps below 2^-14 are 2^-24 wide; above, a thousandth of the power of two.
+    let exponent = (((bits >> 52) & 0x7ff) as i32 - 1023).max(-14);
+    let steps = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u32;
+    // Steps of a normal number run from 1024 to 2048; the carry into the exponent is what the sum does.
+    sign | ((((exponent + 14) as u32) << 10) + steps) as u16
+}
+
+/// A float as Python writes it: the shortest digits that mean it, an exponent below 1e-4 and from 1e16 on.
+pub(crate) fn python_text(value: f64) -> String {
+    if value.is_nan() {
+        return "NaN".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    let text = format!("{value:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if value != 0.0 && !(-4..16).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.abs());
+    }
+    let plain = format!("{value}");
+    if plain.contains('.') { plain } else { format!("{plain}.0") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_read_as_python_reads_them() {
+        let of = |text: &str| integer(text.as_bytes());
+        assert_eq!([of("+5"), of("1_000"), of("-0"), of(" 7 ")], [Ok(5), Ok(1000), Ok(0), Ok(7)]);
+        assert_eq!(of("18446744073709551615"), Ok(18446744073709551615));
+        for wrong in ["", "-", "1.0", "_1", "1_", "1__0", "0x1", "1e3", "x"] {
+            assert_eq!(of(wrong), Err(Wrong::NotNumber), "{wrong}");
+        }
+        assert_eq!(of(&"9".repeat(50)), Err(Wrong::Range));
+        assert_eq!(id(b"-1"), Err(Wrong::Range));
+    }
+
+    #[test]
+    fn floats_are_read_as_python_reads_them() {
+        let of = |text: &str| float(text.as_bytes());
+        assert_eq!(
+            [of(".5"), of("5."), of("+1e3"), of("1_0.5"), of("-0.1"), of("0.30000000000000004")],
+            [Ok(0.5), Ok(5.0), Ok(1000.0), Ok(10.5), Ok(-0.1), Ok(0.1 + 0.2)]
+        );
+        assert_eq!(of("-inf"), Ok(f64::NEG_INFINITY));
+        assert!(of("nan").unwrap().is_nan() && of("-0").unwrap().is_sign_negative());
+        for wrong in ["", ".", "-", "1e", "_1", "1_.5", "abc", "1,5"] {
+            assert_eq!(of(wrong), Err(Wrong::NotNumber), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_short_way_rounds_like_the_long_one() {
+        let mut state = 1u64;
+        for _ in 0..100_000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let text = format!(
+                "{}.{:0width$}",
+                (state >> 40) % 1000,
+                (state >> 20) % 100_000,
+                width = 5 + (state % 7) as usize
+            );
+            assert_eq!(float(text.as_bytes()), text.parse().map_err(|_| Wrong::NotNumber), "{text}");
+        }
+    }
+
+    #[test]
+    fn sixteen_bits_are_rounded_once() {
+        let cases = [
+            (0.5, 0x3800),
+            (65504.0, 0x7bff),
+            (65519.99, 0x7bff),
+            (65520.0, 0x7c00),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (5.960464477539063e-8, 1),
+            (2.9802322387695312e-8, 0),
+            (2.980232238769532e-8, 1),
+            (6.097555160522461e-5, 0x3ff),
+            // Just above a tie: 32 bits in between would lose the difference.
+            (1.0 + 0.00048828125 + 1e-12, 0x3c01),
+            (1.0 + 0.00048828125, 0x3c00),
+            (2047.75, 0x6800),
+        ];
+        for (value, bits) in cases {
+            assert_eq!(half(value), bits, "{value}");
+        }
+    }
+
+    #[test]
+    fn floats_are_written_as_python_writes_them() {
+        let cases = [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (103.73100000000002, "103.73100000000002"),
+            (1e16, "1e+16"),
+            (1e15, "1000000000000000.0"),
+            (0.0001, "0.0001"),
+            (0.00001, "1e-05"),
+            (1.5e300, "1.5e+300"),
+            (f64::NAN, "NaN"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(python_text(value), text);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! How texts and partitions are opened and written.
+
+use isomorph_storage::{Budget, Location, Scratch};
+
+/// Options of [`crate::DeepGnn::open`] and [`crate::Text::open`].
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// The text format, if names are not to tell it.
+    pub format: Option<crate::TextFormat>,
+    /// The file of defaults, where it is not `meta.json` beside the text.
+    pub defaults: Option<Location>,
+    /// Reads everything that the published converter reads as it reads it, also where that loses data.
+    pub compat: bool,
+    /// Lines of EdgeList have two times behind the weight.
+    pub temporal: bool,
+    /// A text shows what its binary would: features are bytes, and nothing has times.
+    pub raw: bool,
+    /// Types of the features of nodes in a binary, which does not store them; bytes otherwise.
+    pub node_features: Vec<(u32, crate::FeatureType)>,
+    /// The same of edges.
+    pub edge_features: Vec<(u32, crate::FeatureType)>,
+    /// Memory for pieces of text and what is made of them.
+    pub budget: Budget,
+}
+
+/// What decides which partition a line goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dispatch {
+    /// Line i goes to partition i modulo their number, as the published converter does it.
+    #[default]
+    Line,
+    /// The first id of the line modulo the number of partitions: a node and its edges stay together.
+    Id,
+}
+
+/// Options of [`crate::build`].
+#[derive(Debug, Clone)]
+pub struct BuildOptions {
+    /// Number of partitions, at least one.
+    pub partitions: u32,
+    /// What decides which partition a line goes to.
+    pub dispatch: Dispatch,
+    /// Write tables for weighted sampling of nodes.
+    pub node_samplers: bool,
+    /// Write tables for weighted sampling of edges.
+    pub edge_samplers: bool,
+    /// The last time that is known, for graphs with times; they are stored exactly when there is one.
+    pub watermark: Option<i64>,
+    /// Memory for tables of sampling; what does not fit goes to temporary files.
+    pub budget: Budget,
+    /// Where those are.
+    pub scratch: Option<Scratch>,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        BuildOptions {
+            partitions: 1,
+            dispatch: Dispatch::Line,
+            node_samplers: true,
+            edge_samplers: true,
+            watermark: None,
+            budget: Budget::default(),
+            scratch: None,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! A graph of any of these formats as a source of model batches.
+
+use isomorph_error::{Error, Findings, Result};
+use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
+use isomorph_storage::{Blob, Location, Root};
+
+use crate::batches::Columns;
+use crate::binary::{self, Binary, META, OLD_META};
+use crate::block::Block;
+use crate::feature::FeatureColumns;
+use crate::survey::{Place, Survey};
+use crate::text::{self, Parser, Text};
+use crate::{OpenOptions, TextFormat, validate};
+
+/// First bytes of a file that tell JSON of nodes from other JSON.
+const LOOK: u64 = 64 << 10;
+
+/// An opened graph: a text in one of the four formats, or a binary.
+///
+/// ```no_run
+/// use isomorph_deepgnn::{DeepGnn, OpenOptions};
+/// use isomorph_model::Source;
+/// use isomorph_storage::Location;
+///
+/// let graph = DeepGnn::open(&Location::parse("graph.tsv")?, &OpenOptions::default())?;
+/// println!("{:?} nodes", graph.graph().node_rows());
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct DeepGnn {
+    pub(crate) form: Form,
+    pub(crate) columns: Columns,
+    graph: Graph,
+}
+
+/// What it is stored as.
+pub(crate) enum Form {
+    Text(Text, Box<Survey>),
+    Binary(Binary),
+}
+
+/// Whether one of the formats is at `location`, by a look at names, and of JSON at the first bytes.
+///
+/// # Errors
+/// When there is nothing, or it cannot be looked at.
+pub fn detect(location: &Location) -> Result<bool> {
+    let name = location.file_name();
+    if location.scheme().has_listing()
+        && let Ok(root) = Root::open(location)
+    {
+        let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let data = || names.iter().filter(|name| *name != META && !name.starts_with('.'));
+        return Ok(is_binary(&names) && (has(META) || has(OLD_META))
+            || data().next().is_some() && data().all(|name| text::is_text(name) && !name.ends_with(".json")));
+    }
+    if !text::is_text(name) && !name.contains(['*', '?']) {
+        Blob::open(location)?;
+        return Ok(false);
+    }
+    if !name.to_ascii_lowercase().ends_with(".json") {
+        return Ok(text::is_text(name));
+    }
+    let blob = Blob::open(location)?;
+    let begin = blob.read(0..blob.size().min(LOOK))?;
+    Ok(memchr::memmem::find(&begin, b"\"node_id\"").is_some())
+}
+
+fn is_binary(names: &[String]) -> bool {
+    names.iter().any(|name| name == "node_0_0.map" || name == "neighbors_0_0.index")
+}
+
+impl DeepGnn {
+    /// Opens a text, which is read once to find out its rows and types of features, or a binary, of which metadata and lengths of files are read.
+    ///
+    /// # Errors
+    /// When nothing is there, a text is not sound (with file, line, column and rule), or files of a binary are missing or
+    /// do not fit one another.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<DeepGnn> {
+        if options.format.is_none()
+            && location.scheme().has_listing()
+            && let Ok(root) = Root::open(location)
+        {
+            let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
+            if is_binary(&names) || names.iter().all(|name| name == META || name == OLD_META) {
+                return DeepGnn::of_binary(Binary::open(location)?, options);
+            }
+        }
+        let text = Text::open(location, options)?;
+        let survey = Survey::of(&text)?;
+        let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
+        Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph })
+    }
+
+    fn of_binary(binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
+        let columns = Columns {
+            node_weights: false,
+            node_times: false,
+            // Of a text nothing but its bytes is compared with a binary.
+            edge_times: binary.meta.watermark >= 0 && !options.raw,
+            node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features),
+            edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features),
+        };
+        let graph = columns.graph(Some(binary.meta.nodes), Some(binary.edges()));
+        Ok(DeepGnn { form: Form::Binary(binary), columns, graph })
+    }
+
+    /// The text format, if it is a text.
+    pub fn text_format(&self) -> Option<TextFormat> {
+        match &self.form {
+            Form::Text(text, _) => Some(text.format()),
+            Form::Binary(_) => None,
+        }
+    }
+
+    /// Hands over everything as blocks, in its order, with what names a place for errors.
+    pub(crate) fn blocks(&self, mut take: impl FnMut(BlockPlace<'_>, &Block) -> Result<()> + Send) -> Result<()> {
+        match &self.form {
+            Form::Text(text, _) => text.each(|piece, block| take(BlockPlace::Text(text, piece), block)),
+            Form::Binary(binary) => {
+                for piece in binary.pieces() {
+                    let Some(partition) = binary.partitions.get(piece.partition) else { continue };
+                    let mut start = piece.entries.start;
+                    partition.nodes(piece.entries.clone(), &self.columns.node_features, false, &mut |block| {
+                        take(BlockPlace::Nodes(partition, start), block)?;
+                        start += block.nodes.ids.len() as u64;
+                        Ok(())
+                    })?;
+                    partition.edges(piece.entries, &self.columns.edge_features, false, &mut |start, block| {
+                        take(BlockPlace::Edges(partition, start), block)
+                    })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Where a block comes from.
+pub(crate) enum BlockPlace<'a> {
+    Text(&'a Text, &'a text::Piece),
+    /// From this entry on.
+    Nodes(&'a binary::Partition, u64),
+    /// From this edge on.
+    Edges(&'a binary::Partition, u64),
+}
+
+/// Which tables of a part are wanted.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    nodes: bool,
+    edges: bool,
+    /// Keys or ends alone.
+    bare: bool,
+    rows: usize,
+}
+
+impl Wanted {
+    fn of(request: &Request) -> Option<Wanted> {
+        let (nodes, edges, bare) = match request.tables {
+            Tables::All => (true, true, false),
+            Tables::AllNodes | Tables::Nodes(0) => (true, false, false),
+            Tables::NodeKeys(0) => (true, false, true),
+            Tables::AllEdges | Tables::Edges(0) => (false, true, false),
+            Tables::EdgeEnds(0) => (false, true, true),
+            _ => return None,
+        };
+        Some(Wanted { nodes, edges, bare, rows: request.batch_rows.max(1) })
+    }
+}
+
+/// A piece of a text.
+struct TextPart<'a> {
+    text: &'a Text,
+    columns: &'a Columns,
+    place: &'a Place,
+    wanted: Wanted,
+}
+
+impl TextPart<'_> {
+    fn take(&self, block: &Block, first: u64, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<u64> {
+        let Wanted { nodes, edges, bare, rows } = self.wanted;
+        let mut next = first;
+        if nodes {
+            next = self.columns.nodes(block, first, rows, bare, take)?;
+        }
+        if edges {
+            self.columns.edges(block, rows, bare, take)?;
+        }
+        Ok(next)
+    }
+}
+
+impl Part for TextPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let (mut parser, mut block) = (Parser::default(), Block::default());
+        if let Some(range) = &self.place.range {
+            let piece = self.text.piece_at(self.place.file, self.place.line, range.clone())?;
+            self.text.parse(&mut parser, &piece, &mut block)?;
+            return self.take(&block, self.place.first_node, take).map(|_| ());
+        }
+        let mut pieces = self.text.pieces_of(self.place.file);
+        let mut next = self.place.first_node;
+        while let Some(piece) = pieces.next_of_file()? {
+            self.text.parse(&mut parser, &piece, &mut block)?;
+            next = self.take(&block, next, take)?;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        let count = |wanted: bool, rows: u64| if wanted { rows } else { 0 };
+        Some(count(self.wanted.nodes, self.place.nodes) + count(self.wanted.edges, self.place.edges))
+    }
+}
+
+/// A piece of a partition.
+struct BinaryPart<'a> {
+    binary: &'a Binary,
+    columns: &'a Columns,
+    piece: binary::Piece,
+    wanted: Wanted,
+}
+
+impl Part for BinaryPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let Wanted { nodes, edges, bare, rows } = self.wanted;
+        let Some(partition) = self.binary.partitions.get(self.piece.partition) else { return Ok(()) };
+        let entries = self.piece.entries.clone();
+        if nodes {
+            let before: u64 = self.binary.partitions[..self.piece.partition].iter().map(|other| other.entries).sum();
+            let mut next = before + entries.start;
+            partition.nodes(entries.clone(), &self.columns.node_features, bare, &mut |block| {
+                next = self.columns.nodes(block, next, rows, bare, take)?;
+                Ok(())
+            })?;
+        }
+        if edges {
+            partition.edges(entries, &self.columns.edge_features, bare, &mut |_, block| {
+                self.columns.edges(block, rows, bare, take)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for DeepGnn {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::unsupported("the edges of DeepGNN files come in the order of their lines"));
+        }
+        let Some(wanted) = Wanted::of(request) else { return Ok(Vec::new()) };
+        let columns = &self.columns;
+        Ok(match &self.form {
+            Form::Text(text, survey) => {
+                let part = |place| Box::new(TextPart { text, columns, place, wanted }) as Box<dyn Part>;
+                survey.places.iter().map(part).collect()
+            }
+            Form::Binary(binary) => {
+                let part = |piece| Box::new(BinaryPart { binary, columns, piece, wanted }) as Box<dyn Part>;
+                binary.pieces().map(part).collect()
+            }
+        })
+    }
+
+    fn about(&self) -> About {
+        let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+        match &self.form {
+            Form::Text(text, survey) => About {
+                format: format!("DeepGNN ({})", text.format()),
+                files: text.file_count() as u64,
+                bytes: text.bytes(),
+                layout: count(survey.records, "record"),
+                findings: survey.findings.clone(),
+                ..About::default()
+            },
+            Form::Binary(binary) => {
+                let mut layout = count(binary.partitions.len() as u64, "partition");
+                let dummies = binary.entries().saturating_sub(binary.meta.nodes);
+                if dummies > 0 {
+                    layout.push_str(&format!(
+                        " · {} without a type",
+                        count(dummies, "entry").replace("entrys", "entries")
+                    ));
+                }
+                if binary.meta.watermark >= 0 {
+                    layout.push_str(&format!(" · times up to {}", binary.meta.watermark));
+                }
+                About {
+                    format: "DeepGNN (binary)".to_owned(),
+                    version: binary.meta.version.clone().unwrap_or_else(|| "before v1".to_owned()),
+                    files: binary.files,
+                    bytes: binary.bytes,
+                    layout,
+                    edge_layouts: Vec::new(),
+                    findings: binary.noticed.clone(),
+                }
+            }
+        }
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        validate::validate(self, findings)
+    }
+}

@@ -1,0 +1,97 @@
+//! The one pass over a text that finds out its rows, its types of features, and where its pieces are.
+
+use std::collections::BTreeMap;
+
+use isomorph_error::{Findings, Result};
+use isomorph_model::Graph;
+
+use crate::batches::Columns;
+use crate::binary::note_repairs;
+use crate::block::Features;
+use crate::feature::{FeatureColumns, FeatureType};
+use crate::text::{Piece, Text};
+
+/// Where a piece is that can be read again, or a whole file that cannot be read from its middle.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub file: usize,
+    pub line: u64,
+    /// Nothing for a whole file.
+    pub range: Option<std::ops::Range<u64>>,
+    /// Row of the first node.
+    pub first_node: u64,
+    pub nodes: u64,
+    pub edges: u64,
+}
+
+/// What was found out.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub columns: Columns,
+    pub graph: Graph,
+    pub places: Vec<Place>,
+    pub records: u64,
+    pub findings: Findings,
+}
+
+type Found = BTreeMap<(u32, FeatureType), u64>;
+
+impl Survey {
+    /// Reads a text once.
+    ///
+    /// # Errors
+    /// When it is not sound.
+    pub fn of(text: &Text) -> Result<Survey> {
+        let mut survey = Survey { findings: text.noticed.clone(), ..Survey::default() };
+        let (mut of_nodes, mut of_edges) = (Found::new(), Found::new());
+        let (mut nodes, mut edges) = (0, 0);
+        text.each(|piece, block| {
+            note_repairs(text, piece, block, &mut survey.findings);
+            note_features(&block.nodes.features, text.raw, &mut of_nodes);
+            note_features(&block.edges.features, text.raw, &mut of_edges);
+            survey.columns.node_times |= !block.nodes.lives.is_empty();
+            survey.columns.edge_times |= !block.edges.lives.is_empty();
+            let counts = (block.nodes.ids.len() as u64, block.edges.sources.len() as u64);
+            survey.add(text, piece, nodes, counts);
+            nodes += counts.0;
+            edges += counts.1;
+            survey.records += block.records.len() as u64;
+            Ok(())
+        })?;
+        survey.columns.node_weights = !text.raw;
+        survey.columns.node_features = FeatureColumns::of(&of_nodes, text.raw);
+        survey.columns.edge_features = FeatureColumns::of(&of_edges, text.raw);
+        if text.raw {
+            // What the binary has no place for.
+            (survey.columns.node_times, survey.columns.edge_times) = (false, false);
+        }
+        survey.graph = survey.columns.graph(Some(nodes), Some(edges));
+        Ok(survey)
+    }
+
+    fn add(&mut self, text: &Text, piece: &Piece, first_node: u64, (nodes, edges): (u64, u64)) {
+        let file = piece.file;
+        if !text.is_plain(file)
+            && let Some(last) = self.places.last_mut().filter(|last| last.file == file)
+        {
+            last.nodes += nodes;
+            last.edges += edges;
+            return;
+        }
+        let range = text.is_plain(file).then(|| piece.offset..piece.offset + piece.text.len() as u64);
+        self.places.push(Place { file, line: piece.line, range, first_node, nodes, edges });
+    }
+}
+
+fn note_features(features: &Features, raw: bool, found: &mut Found) {
+    let mut start = 0;
+    for end in &features.ends {
+        for (id, kind) in features.kinds[start..*end as usize].iter().enumerate() {
+            let ty = FeatureType::of(*kind);
+            if let Some(ty) = if raw { ty.map(|_| FeatureType::Raw) } else { ty } {
+                *found.entry((id as u32, ty)).or_default() += 1;
+            }
+        }
+        start = *end as usize;
+    }
+}

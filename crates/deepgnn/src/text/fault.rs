@@ -1,0 +1,55 @@
+//! What is wrong in a text, and where.
+
+use isomorph_error::{Error, Place, Rule};
+
+use crate::number::Wrong;
+use crate::rules;
+
+/// A broken rule at a byte of a piece of text. Kept small: the place becomes a line and a column when it is reported.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub rule: &'static Rule,
+    pub message: String,
+    pub at: usize,
+}
+
+pub(crate) type Parsed<T = ()> = Result<T, Box<Fault>>;
+
+impl Fault {
+    pub fn new(rule: &'static Rule, message: impl Into<String>, at: usize) -> Box<Fault> {
+        Box::new(Fault { rule, message: message.into(), at })
+    }
+
+    /// A text that is no number of `what`.
+    pub fn number(wrong: Wrong, what: &str, text: &[u8], at: usize) -> Box<Fault> {
+        let text = shown(text);
+        let message = match wrong {
+            Wrong::NotNumber => format!("{text} is no {what}"),
+            Wrong::Range => format!("{text} is out of the range of {what}"),
+        };
+        Fault::new(&rules::NUMBER, message, at)
+    }
+
+    /// The error, in a text whose first line is line `line` of its file.
+    pub fn in_text(self, text: &[u8], line: u64) -> Error {
+        Error::broken(self.rule, self.message).at(Fault::place_in(text, line, self.at))
+    }
+
+    /// Line and column of byte `at`, in a text whose first line is line `line` of its file.
+    pub fn place_in(text: &[u8], line: u64, at: usize) -> Place {
+        let before = &text[..at.min(text.len())];
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let lines = memchr::memchr_iter(b'\n', before).count() as u64;
+        Place::default().line(line + lines).in_field(format!("column {}", before.len() - start + 1))
+    }
+}
+
+/// A few characters of a text, for a message.
+pub(crate) fn shown(text: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(text);
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,193 @@
+//! The files of a text: one, those of a directory, or those that a pattern names; packed or not.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::{Blob, BlobReader, Location, Root};
+
+use super::TextFormat;
+
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packing {
+    None,
+    Gzip,
+    Zstd,
+}
+
+/// One file.
+#[derive(Debug, Clone)]
+pub(super) struct TextFile {
+    pub blob: Blob,
+    pub packing: Packing,
+}
+
+/// Files, and name and text of a `meta.json` among or beside them.
+type Found = (Vec<TextFile>, Option<(String, Bytes)>);
+
+/// Name of the file that holds defaults, or the metadata of a binary.
+pub(super) const META: &str = "meta.json";
+
+/// The format and the packing that a name tells.
+fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
+    let name = name.to_ascii_lowercase();
+    let (stem, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
+        (Some(stem), _) => (stem, Packing::Gzip),
+        (_, Some(stem)) => (stem, Packing::Zstd),
+        _ => (name.as_str(), Packing::None),
+    };
+    let ending = stem.rsplit_once('.').map(|(_, ending)| ending);
+    let format = match ending {
+        Some("jsonl" | "ndjson") => Some(TextFormat::Json),
+        Some(ending) => TextFormat::ALL.into_iter().find(|format| format.id() == ending),
+        None => None,
+    };
+    (format, packing)
+}
+
+impl TextFile {
+    fn of(blob: Blob) -> TextFile {
+        let (_, packing) = of_name(blob.name());
+        TextFile { blob, packing }
+    }
+
+    /// The bytes of the text from the first to the last.
+    ///
+    /// # Errors
+    /// When it cannot be unpacked.
+    pub fn reader(&self) -> Result<Box<dyn Read + Send>> {
+        Ok(match self.packing {
+            Packing::None => Box::new(self.blob.reader()),
+            Packing::Gzip => Box::new(MultiGzDecoder::new(self.blob.reader())),
+            Packing::Zstd => {
+                let decoder: zstd::Decoder<'static, BlobReader> = zstd::Decoder::with_buffer(self.blob.reader())
+                    .map_err(|error| Error::from(error).at(self.blob.place()))?;
+                Box::new(decoder)
+            }
+        })
+    }
+
+    /// The first bytes of the text, at most `most`.
+    ///
+    /// # Errors
+    /// When it cannot be unpacked.
+    pub fn begin(&self, most: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self.reader()?.take(most).read_to_end(&mut bytes);
+        read.map_err(|error| Error::from(error).at(self.blob.place()))?;
+        Ok(bytes)
+    }
+}
+
+/// Whether a name is that of a text.
+pub(crate) fn is_text(name: &str) -> bool {
+    of_name(name).0.is_some()
+}
+
+/// Whether a text matches a pattern of `*` and `?`.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(byte) if *byte == b'?' || *byte == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    p = at + 1;
+                    t = from + 1;
+                    star = Some((at, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+/// The files at a place, sorted by name, and the text of the defaults that lie among or beside them.
+pub(super) fn find(location: &Location) -> Result<Found> {
+    let name = location.file_name();
+    if name.contains(['*', '?']) {
+        let directory =
+            location.parent().ok_or_else(|| Error::usage("a pattern needs a directory").at(location.to_string()))?;
+        return in_directory(&directory, |file| matches(name.as_bytes(), file.as_bytes()));
+    }
+    if location.scheme().has_listing() && Root::open(location).is_ok() {
+        return in_directory(location, |_| true);
+    }
+    let blob = Blob::open(location)?;
+    let beside = location.parent().and_then(|directory| directory.join(META).ok());
+    let meta = match beside.map(|place| Blob::open(&place)) {
+        Some(Ok(blob)) if blob.name() != location.to_string() => {
+            Some((blob.name().to_owned(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))
+        }
+        _ => None,
+    };
+    Ok((vec![TextFile::of(blob)], meta))
+}
+
+fn in_directory(location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Found> {
+    let root = Root::open(location)?;
+    let (mut files, mut meta) = (Vec::new(), None);
+    for entry in root.list_dir("")?.into_iter().filter(|entry| !entry.is_dir) {
+        if entry.name == META {
+            meta = Some((entry.name.clone(), root.read(&entry.name, isomorph_storage::limits::MANIFEST_BYTES)?));
+        } else if wanted(&entry.name) && !entry.name.starts_with('.') {
+            files.push(TextFile::of(root.file(&entry.name)?));
+        }
+    }
+    if files.is_empty() {
+        return Err(Error::new(Kind::NotFound, "there is no text here").at(location.to_string()));
+    }
+    Ok((files, meta))
+}
+
+/// The one format of these files.
+///
+/// # Errors
+/// When their names do not tell it, or tell several.
+pub(super) fn format(files: &[TextFile], location: &Location) -> Result<TextFormat> {
+    let mut formats = files.iter().map(|file| of_name(file.blob.name()).0);
+    let first = formats.next().flatten();
+    match first.filter(|_| formats.all(|format| format == first)) {
+        Some(format) => Ok(format),
+        None => Err(Error::usage("names of files do not tell which text format this is")
+            .at(location.to_string())
+            .hint("--text-format linear|edgelist|json|tsv")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_format_and_packing() {
+        assert_eq!(of_name("a/GRAPH.tsv.gz"), (Some(TextFormat::Tsv), Packing::Gzip));
+        assert_eq!(of_name("graph.jsonl.zst"), (Some(TextFormat::Json), Packing::Zstd));
+        assert_eq!(of_name("graph.linear"), (Some(TextFormat::Linear), Packing::None));
+        assert_eq!(of_name("graph.csv").0, None);
+    }
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, matched) in [
+            ("*.tsv", "a.tsv", true),
+            ("*.tsv", "a.tsv.gz", false),
+            ("p?-*", "p1-x", true),
+            ("p?-*", "p-x", false),
+            ("*a*b", "xaayb", true),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), matched, "{pattern} {name}");
+        }
+    }
+}

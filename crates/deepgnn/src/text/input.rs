@@ -1,0 +1,311 @@
+//! Texts in pieces of whole records, and blocks of what they say.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_storage::Location;
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+
+use super::files::{self, Packing, TextFile};
+use super::{Defaults, Parser, Reading, TextFormat, json};
+use crate::OpenOptions;
+use crate::block::Block;
+
+/// Bytes of a piece. Large enough that a piece is worth a thread, small enough that what is made of it stays in the cache.
+const PIECE: u64 = 1 << 20;
+
+/// One record, at most, bytes.
+const RECORD: u64 = 1 << 30;
+
+/// The first bytes that tell whether JSON takes one line for an object or several.
+const LOOK: u64 = 1 << 20;
+
+/// The files of a text, and how they are read.
+#[derive(Debug, Clone)]
+pub struct Text {
+    pub(super) files: Vec<TextFile>,
+    pub(crate) reading: Reading,
+    /// What was noticed while opening.
+    pub(crate) noticed: Findings,
+    /// Whether features are bytes only.
+    pub(crate) raw: bool,
+}
+
+/// Whole records of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub file: usize,
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// Where it begins in the file, for a file that is not packed.
+    pub offset: u64,
+    pub text: Bytes,
+}
+
+impl Text {
+    /// Opens a file, a directory of files, or the files that a pattern in the last name (`part-*.tsv`) names.
+    ///
+    /// Of the text itself nothing is read but, of JSON, the beginning.
+    ///
+    /// # Errors
+    /// When nothing is there, names do not tell the format, or defaults are not sound.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Text> {
+        let (files, meta) = files::find(location)?;
+        let format = options.format.map_or_else(|| files::format(&files, location), Ok)?;
+        let mut noticed = Findings::keeping(8);
+        let meta = match &options.defaults {
+            Some(place) => {
+                let blob = isomorph_storage::Blob::open(place)?;
+                Some((place.to_string(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))
+            }
+            // JSON and TSV state everything.
+            None => meta.filter(|(_, text)| {
+                matches!(format, TextFormat::Linear | TextFormat::EdgeList) && Defaults::looks_like(text)
+            }),
+        };
+        let defaults = match meta {
+            Some((name, text)) => Defaults::parse(&text, &name, format.length(), format.word_for_text(), &mut noticed)?,
+            None => Defaults::default(),
+        };
+        let mut reading =
+            Reading { format, defaults, compat: options.compat, temporal: options.temporal, pretty: false };
+        if format == TextFormat::Json
+            && let Some(first) = files.first()
+        {
+            reading.pretty = is_pretty(&first.begin(LOOK)?);
+        }
+        Ok(Text { files, reading, noticed, raw: options.raw })
+    }
+
+    /// Which format it is.
+    pub fn format(&self) -> TextFormat {
+        self.reading.format
+    }
+
+    /// Number of files.
+    pub(crate) fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Sizes of the files, bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.blob.size()).sum()
+    }
+
+    /// Name of a file.
+    pub(crate) fn file_name(&self, file: usize) -> &str {
+        self.files.get(file).map_or("", |file| file.blob.name())
+    }
+
+    /// Whether pieces of a file can be read again, by their offset.
+    pub(crate) fn is_plain(&self, file: usize) -> bool {
+        !self.reading.pretty && self.files.get(file).is_some_and(|file| file.packing == Packing::None)
+    }
+
+    /// The pieces of all files, one after another.
+    pub(crate) fn pieces(&self) -> Pieces<'_> {
+        Pieces { text: self, file: 0, line: 1, offset: 0, packed: None }
+    }
+
+    /// The pieces of one file.
+    pub(crate) fn pieces_of(&self, file: usize) -> Pieces<'_> {
+        Pieces { text: self, file, line: 1, offset: 0, packed: None }
+    }
+
+    /// A piece of a plain file, again.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn piece_at(&self, file: usize, line: u64, range: std::ops::Range<u64>) -> Result<Piece> {
+        let found = self.files.get(file).ok_or_else(|| Error::usage("no such file"))?;
+        Ok(Piece { file, line, offset: range.start, text: found.blob.read(range)? })
+    }
+
+    /// Reads a piece into `block`.
+    ///
+    /// # Errors
+    /// When a record is none: with file, line and column.
+    pub(crate) fn parse(&self, parser: &mut Parser, piece: &Piece, block: &mut Block) -> Result<()> {
+        block.clear();
+        let parsed = parser.piece(&self.reading, &piece.text, block);
+        parsed.map_err(|fault| fault.in_text(&piece.text, piece.line).at(Place::file(self.file_name(piece.file))))
+    }
+
+    /// Reads everything, on all threads, and hands over the blocks in their order. What is handed over is worked on while
+    /// the next pieces are read.
+    ///
+    /// # Errors
+    /// The first, in the order of the text, of reading or of `take`.
+    pub(crate) fn each(&self, mut take: impl FnMut(&Piece, &Block) -> Result<()> + Send) -> Result<()> {
+        let slots = || (0..rayon::current_num_threads() * 2).map(|_| Slot::default()).collect::<Vec<_>>();
+        let (mut ready, mut next) = (slots(), slots());
+        let mut pieces = self.pieces();
+        let mut count = self.fill(&mut pieces, &mut ready)?;
+        loop {
+            let (taken, filled) = rayon::join(
+                || {
+                    ready.iter_mut().take(count).try_for_each(|slot| {
+                        slot.parsed.take().unwrap_or(Ok(()))?;
+                        slot.piece.as_ref().map_or(Ok(()), |piece| take(piece, &slot.block))
+                    })
+                },
+                || self.fill(&mut pieces, &mut next),
+            );
+            taken?;
+            count = filled?;
+            if count == 0 {
+                return Ok(());
+            }
+            std::mem::swap(&mut ready, &mut next);
+        }
+    }
+
+    /// Reads as many pieces as there are slots; returns how many there were.
+    fn fill(&self, pieces: &mut Pieces<'_>, slots: &mut [Slot]) -> Result<usize> {
+        let mut count = 0;
+        for slot in slots.iter_mut() {
+            slot.piece = pieces.next_piece()?;
+            if slot.piece.is_none() {
+                break;
+            }
+            count += 1;
+        }
+        slots[..count].par_iter_mut().for_each(|slot| {
+            if let Some(piece) = &slot.piece {
+                slot.parsed = Some(self.parse(&mut slot.parser, piece, &mut slot.block));
+            }
+        });
+        Ok(count)
+    }
+}
+
+/// A piece with what was made of it.
+#[derive(Default)]
+struct Slot {
+    piece: Option<Piece>,
+    parser: Parser,
+    block: Block,
+    parsed: Option<Result<()>>,
+}
+
+/// Whether the first object goes on behind the first line.
+fn is_pretty(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
+    line.len() < text.len() && line.first() == Some(&b'{') && json::object_end(line).is_none()
+}
+
+/// Pieces of files, in order.
+pub(crate) struct Pieces<'a> {
+    text: &'a Text,
+    file: usize,
+    line: u64,
+    offset: u64,
+    packed: Option<Packed>,
+}
+
+/// A file that must be read from its beginning.
+struct Packed {
+    reader: Box<dyn Read + Send>,
+    left: Vec<u8>,
+}
+
+impl Pieces<'_> {
+    /// The next piece of this file or of a later one.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or a record is too long.
+    pub fn next_piece(&mut self) -> Result<Option<Piece>> {
+        while self.file < self.text.files.len() {
+            if let Some(piece) = self.next_of_file()? {
+                return Ok(Some(piece));
+            }
+            (self.file, self.line, self.offset, self.packed) = (self.file + 1, 1, 0, None);
+        }
+        Ok(None)
+    }
+
+    /// The next piece of this file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a record is too long.
+    pub fn next_of_file(&mut self) -> Result<Option<Piece>> {
+        let text = if self.text.is_plain(self.file) { self.plain()? } else { self.packed()? };
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let piece = Piece { file: self.file, line: self.line, offset: self.offset, text };
+        self.line += memchr::memchr_iter(b'\n', &piece.text).count() as u64;
+        self.offset += piece.text.len() as u64;
+        Ok(Some(piece))
+    }
+
+    fn too_long(&self) -> Error {
+        let place = Place::file(self.text.file_name(self.file)).line(self.line);
+        Error::new(Kind::TooLarge, format!("a record is longer than {RECORD} bytes")).at(place)
+    }
+
+    /// Reads up to the last end of a line within the size of a piece, or to the first beyond it.
+    fn plain(&self) -> Result<Bytes> {
+        let Some(file) = self.text.files.get(self.file) else { return Ok(Bytes::new()) };
+        let mut size = PIECE;
+        loop {
+            let end = file.blob.size().min(self.offset.saturating_add(size));
+            let bytes = file.blob.read(self.offset..end)?;
+            if end == file.blob.size() {
+                return Ok(bytes);
+            }
+            if let Some(cut) = memchr::memrchr(b'\n', &bytes) {
+                return Ok(bytes.slice(..=cut));
+            }
+            size *= 4;
+            if size > RECORD {
+                return Err(self.too_long());
+            }
+        }
+    }
+
+    fn packed(&mut self) -> Result<Bytes> {
+        let Some(file) = self.text.files.get(self.file) else { return Ok(Bytes::new()) };
+        let mut packed = match self.packed.take() {
+            Some(packed) => packed,
+            None => Packed { reader: file.reader()?, left: Vec::new() },
+        };
+        let mut size = PIECE;
+        loop {
+            let wanted = size.saturating_sub(packed.left.len() as u64);
+            let read = packed.reader.by_ref().take(wanted).read_to_end(&mut packed.left);
+            let read = read.map_err(|error| {
+                let damaged = "this cannot be unpacked to its end";
+                Error::malformed(damaged).caused_by(error).at(file.blob.place())
+            })? as u64;
+            let cut = match read < wanted {
+                true => packed.left.len(),
+                false => self.cut(&packed.left),
+            };
+            if cut > 0 || read < wanted {
+                let rest = packed.left.split_off(cut);
+                let piece = std::mem::replace(&mut packed.left, rest);
+                self.packed = Some(packed);
+                return Ok(piece.into());
+            }
+            size *= 4;
+            if size > RECORD {
+                return Err(self.too_long());
+            }
+        }
+    }
+
+    /// Where the last whole record ends.
+    fn cut(&self, text: &[u8]) -> usize {
+        if !self.text.reading.pretty {
+            return memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
+        }
+        let mut cut = 0;
+        while let Some(end) = json::object_end(&text[cut..]) {
+            cut += end;
+        }
+        cut
+    }
+}

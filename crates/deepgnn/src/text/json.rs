@@ -1,0 +1,260 @@
+//! JSON: one object for each node, with its edges.
+
+mod feature;
+mod scan;
+
+use std::ops::Range;
+
+use super::Reading;
+use super::fault::{Fault, Parsed};
+use super::values;
+use crate::block::{Block, Features, Kind, Life};
+use crate::{number, rules};
+use scan::Scan;
+
+/// Features of one element by id, before they are put in order.
+#[derive(Debug, Default)]
+struct Slots {
+    /// Kind and bytes, by id. Nothing = a hole.
+    of: Vec<Option<(Kind, Range<usize>)>>,
+    /// What has to move, because its id came again.
+    moved: Vec<(Kind, Range<usize>)>,
+    bytes: Vec<u8>,
+}
+
+impl Slots {
+    fn clear(&mut self) {
+        self.of.clear();
+        self.moved.clear();
+        self.bytes.clear();
+    }
+
+    /// Gives `id` what has been appended to `bytes` since `start`; says whether the id had something else.
+    fn set(&mut self, id: usize, kind: Kind, start: usize, compat: bool) -> bool {
+        if self.of.len() <= id {
+            self.of.resize(id + 1, None);
+        }
+        let before = self.of[id].replace((kind, start..self.bytes.len()));
+        let collides = !compat && before.as_ref().is_some_and(|(_, bytes)| !bytes.is_empty());
+        if collides {
+            self.moved.extend(before);
+        }
+        collides
+    }
+
+    fn drain_into(&mut self, out: &mut Features) {
+        for slot in self.of.iter().cloned().chain(self.moved.iter().cloned().map(Some)) {
+            match slot {
+                Some((kind, bytes)) => {
+                    out.bytes.extend_from_slice(&self.bytes[bytes]);
+                    out.end_feature(kind);
+                }
+                None => out.end_feature(Kind::Hole),
+            }
+        }
+        out.end_element();
+    }
+}
+
+/// An edge before it is put in order.
+#[derive(Debug, Default)]
+struct Edge {
+    source: Option<u64>,
+    target: Option<u64>,
+    ty: Option<i32>,
+    weight: Option<(f64, bool)>,
+    life: Life,
+    slots: Slots,
+}
+
+impl Edge {
+    fn clear(&mut self) {
+        let slots = std::mem::take(&mut self.slots);
+        *self = Edge { slots, ..Edge::default() };
+        self.slots.clear();
+    }
+
+    /// The order in which the published converter stores edges: a time that is not stated sorts as 0.
+    fn order(&self) -> (i32, i64, i128, u64) {
+        let removed = match self.life.removed {
+            Some(-1) => i128::MAX,
+            removed => i128::from(removed.unwrap_or(0)),
+        };
+        (self.ty.unwrap_or_default(), self.life.created.unwrap_or(0), removed, self.target.unwrap_or_default())
+    }
+}
+
+/// Reads records; keeps memory from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    node: Slots,
+    edges: Vec<Edge>,
+    /// How many of `edges` belong to this record.
+    used: usize,
+    order: Vec<usize>,
+}
+
+impl Records {
+    /// Reads one object.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn record(&mut self, reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
+        let mut scan = Scan::new(text, start);
+        self.node.clear();
+        self.used = 0;
+        let (mut id, mut ty, mut weight, mut life) = (None, None, None, Life::default());
+        let (mut has_edges, mut neighbors) = (false, None);
+        let at = scan.here();
+        scan.object(|scan, key, key_at| {
+            match key {
+                b"node_id" => id = Some(node_id(scan)?),
+                b"node_type" => ty = Some(element_type(scan)?),
+                b"node_weight" => weight = Some(weight_of(scan)?.0),
+                b"created_at" => life.created = time(scan)?,
+                b"removed_at" => life.removed = time(scan)?,
+                b"edge" => {
+                    has_edges = true;
+                    self.used = 0;
+                    scan.array(|scan| self.edge(reading, scan, block))?;
+                }
+                b"neighbor" if !reading.compat => {
+                    neighbors = Some(scan.clone());
+                    scan.skip()?;
+                }
+                key => self::feature::member(reading, scan, key, key_at, &mut self.node, block)?,
+            }
+            Ok(())
+        })?;
+        scan.end()?;
+        if scan.mended {
+            block.repaired(&rules::JSON_MENDED, at);
+        }
+        let missing = |what: &str| Fault::new(&rules::JSON, format!("the record has no {what}"), at);
+        let id = id.ok_or_else(|| missing("node_id"))?;
+        let (ty, weight) = (ty.ok_or_else(|| missing("node_type"))?, weight.ok_or_else(|| missing("node_weight"))?);
+        match neighbors.filter(|_| !has_edges) {
+            Some(mut scan) => {
+                block.repaired(&rules::NEIGHBOR, scan.here());
+                self.neighbors(id, &mut scan)?;
+            }
+            None if !has_edges => return Err(missing("edge")),
+            None => {}
+        }
+        let stated = Life { created: Some(life.created.unwrap_or(0)), removed: Some(life.removed.unwrap_or(-1)) };
+        let is_temporal =
+            life != Life::default() || self.edges[..self.used].iter().any(|edge| edge.life != Life::default());
+        block.node(id, ty, weight, is_temporal.then_some(stated));
+        self.node.drain_into(&mut block.nodes.features);
+        self.order.clear();
+        self.order.extend(0..self.used);
+        let edges = &self.edges;
+        self.order.sort_by_key(|at| edges[*at].order());
+        for at in &self.order {
+            let edge = &mut self.edges[*at];
+            let (source, target) = (edge.source.unwrap_or(id), edge.target.unwrap_or_default());
+            let (weight, integral) = edge.weight.unwrap_or_default();
+            block.edge(source, target, edge.ty.unwrap_or_default(), weight);
+            let created = edge.life.created.or(stated.created);
+            let removed = edge.life.removed.or(stated.removed);
+            block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
+            edge.slots.drain_into(&mut block.edges.features);
+        }
+        Ok(())
+    }
+
+    fn next_edge(&mut self) -> &mut Edge {
+        if self.edges.len() == self.used {
+            self.edges.push(Edge::default());
+        }
+        self.used += 1;
+        let edge = &mut self.edges[self.used - 1];
+        edge.clear();
+        edge
+    }
+
+    fn edge(&mut self, reading: &Reading, scan: &mut Scan<'_>, block: &mut Block) -> Parsed {
+        let at = scan.here();
+        let edge = self.next_edge();
+        scan.object(|scan, key, key_at| {
+            match key {
+                b"src_id" => edge.source = Some(node_id(scan)?),
+                b"dst_id" => edge.target = Some(node_id(scan)?),
+                b"edge_type" => edge.ty = Some(element_type(scan)?),
+                b"weight" => edge.weight = Some(weight_of(scan)?),
+                b"created_at" => edge.life.created = time(scan)?,
+                b"removed_at" => edge.life.removed = time(scan)?,
+                key => self::feature::member(reading, scan, key, key_at, &mut edge.slots, block)?,
+            }
+            Ok(())
+        })?;
+        let missing = match edge {
+            Edge { source: None, .. } => "src_id",
+            Edge { target: None, .. } => "dst_id",
+            Edge { ty: None, .. } => "edge_type",
+            Edge { weight: None, .. } => "weight",
+            _ => return Ok(()),
+        };
+        Err(Fault::new(&rules::JSON, format!("the edge has no {missing}"), at))
+    }
+
+    /// Edges as `neighbor` states them: `{"type": {"target": weight}}`.
+    fn neighbors(&mut self, source: u64, scan: &mut Scan<'_>) -> Parsed {
+        scan.object(|scan, ty, at| {
+            let ty = values::element_type(ty, at)?;
+            scan.object(|scan, target, at| {
+                let target = values::id(target, at)?;
+                let weight = weight_of(scan)?;
+                let edge = self.next_edge();
+                (edge.source, edge.target, edge.ty, edge.weight) = (Some(source), Some(target), Some(ty), Some(weight));
+                Ok(())
+            })
+        })
+    }
+}
+
+fn node_id(scan: &mut Scan<'_>) -> Parsed<u64> {
+    let (text, at) = scan.number("an id")?;
+    values::id(text, at)
+}
+
+fn element_type(scan: &mut Scan<'_>) -> Parsed<i32> {
+    let (text, at) = scan.number("a type")?;
+    values::element_type(text, at)
+}
+
+/// A weight, and whether it is written as an integer.
+fn weight_of(scan: &mut Scan<'_>) -> Parsed<(f64, bool)> {
+    let (text, at) = scan.number("a weight")?;
+    Ok((values::weight(text, at)?, number::is_integer(text)))
+}
+
+/// A time; null is none.
+fn time(scan: &mut Scan<'_>) -> Parsed<Option<i64>> {
+    if scan.null() {
+        return Ok(None);
+    }
+    let (text, at) = scan.number("a time")?;
+    values::time(text, at).map(Some)
+}
+
+/// Where each object of a text ends, for records of several lines: behind its last brace. `None` when it is not over.
+pub(super) fn object_end(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
+    for (at, byte) in text.iter().enumerate() {
+        match (in_text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b'{' | b'[') => depth += 1,
+            (false, b'}' | b']') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}

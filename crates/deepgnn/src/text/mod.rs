@@ -1,0 +1,162 @@
+//! The text formats: Linear, EdgeList, JSON, TSV.
+
+mod defaults;
+mod edge_list;
+mod fault;
+mod files;
+mod input;
+mod json;
+mod linear;
+mod tokens;
+mod tsv;
+mod values;
+
+use std::fmt;
+use std::str::FromStr;
+
+use isomorph_error::Error;
+
+pub use defaults::Defaults;
+pub(crate) use fault::{Fault, Parsed};
+pub(crate) use files::is_text;
+pub(crate) use input::Piece;
+pub use input::Text;
+
+use crate::block::Block;
+use crate::rules;
+
+/// A text format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextFormat {
+    /// A node and its edges in one line of words: the format of the specification's text.
+    Linear,
+    /// A node or an edge in each line, in fields divided by commas.
+    EdgeList,
+    /// A JSON object for each node.
+    Json,
+    /// A node in each line, in five columns.
+    Tsv,
+}
+
+impl TextFormat {
+    /// All of them.
+    pub const ALL: [TextFormat; 4] = [TextFormat::Linear, TextFormat::EdgeList, TextFormat::Json, TextFormat::Tsv];
+
+    /// Its id, which is the ending of its files.
+    pub fn id(self) -> &'static str {
+        match self {
+            TextFormat::Linear => "linear",
+            TextFormat::EdgeList => "edgelist",
+            TextFormat::Json => "json",
+            TextFormat::Tsv => "tsv",
+        }
+    }
+
+    /// The name that people use.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextFormat::Linear => "Linear",
+            TextFormat::EdgeList => "EdgeList",
+            TextFormat::Json => "JSON",
+            TextFormat::Tsv => "TSV",
+        }
+    }
+
+    fn length(self) -> defaults::LengthOf {
+        match self {
+            TextFormat::EdgeList => edge_list::length,
+            _ => linear::length,
+        }
+    }
+
+    fn word_for_text(self) -> &'static [u8] {
+        match self {
+            TextFormat::EdgeList => edge_list::TEXT,
+            _ => linear::TEXT,
+        }
+    }
+}
+
+impl fmt::Display for TextFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for TextFormat {
+    type Err = Error;
+
+    fn from_str(id: &str) -> Result<Self, Error> {
+        let known = TextFormat::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
+        known.ok_or_else(|| Error::usage(format!("{id:?} is no text format")).hint("linear, edgelist, json, tsv"))
+    }
+}
+
+/// How texts are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    pub format: TextFormat,
+    pub defaults: Defaults,
+    pub compat: bool,
+    /// Lines of EdgeList have times.
+    pub temporal: bool,
+    /// Objects of JSON take several lines.
+    pub pretty: bool,
+}
+
+/// Reads pieces of text; keeps memory from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Parser {
+    records: json::Records,
+    neighbors: Vec<tsv::Neighbor>,
+}
+
+impl Parser {
+    /// Reads a piece of whole records into `block`, which is empty.
+    ///
+    /// # Errors
+    /// At the first record that is none.
+    pub fn piece(&mut self, reading: &Reading, text: &[u8], block: &mut Block) -> Parsed {
+        if reading.pretty {
+            return self.objects(reading, text, block);
+        }
+        let mut start = 0;
+        while start < text.len() {
+            let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at);
+            let line = &text[start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            self.line(reading, line, start, block)?;
+            block.end_record(start);
+            start = end + 1;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, reading: &Reading, line: &[u8], start: usize, block: &mut Block) -> Parsed {
+        match reading.format {
+            TextFormat::Linear => linear::line(reading, line, start, block),
+            TextFormat::EdgeList => edge_list::line(reading, line, start, block),
+            _ if line.trim_ascii().is_empty() => Err(Fault::new(&rules::FIELD, "an empty line", start)),
+            TextFormat::Json => self.records.record(reading, line, start, block),
+            TextFormat::Tsv => tsv::line(reading, line, start, block, &mut self.neighbors),
+        }
+    }
+
+    /// Objects of several lines, with space between them.
+    fn objects(&mut self, reading: &Reading, text: &[u8], block: &mut Block) -> Parsed {
+        let mut start = 0;
+        loop {
+            let rest = &text[start..];
+            start += rest.len() - rest.trim_ascii_start().len();
+            let rest = &text[start..];
+            if rest.is_empty() {
+                return Ok(());
+            }
+            let end = json::object_end(rest).map_or(text.len(), |end| start + end);
+            self.records.record(reading, &text[start..end], start, block)?;
+            block.repaired(&rules::JSON_MENDED, start);
+            block.end_record(start);
+            start = end;
+        }
+    }
+}

@@ -67,6 +67,11 @@ pub fn convert(
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);
     write.annnet.created = write.annnet.created.or(options.epoch);
+    write.annnet.conversion = Some(isomorph_annnet::Conversion {
+        from: opened.location.to_string(),
+        format: opened.format.name().to_owned(),
+        of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
+    });
     let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,

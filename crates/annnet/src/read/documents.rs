@@ -15,8 +15,18 @@ use super::manifest::Manifest;
 use crate::layout::{document, file};
 use crate::members::{DOCUMENT_BYTES, Members};
 use crate::table::Table;
+use crate::trail;
 
-/// The documents of a graph, and the memory that its history takes.
+/// What a graph has beside its elements.
+pub(crate) struct Found {
+    pub documents: Vec<Document>,
+    /// Conversions that its history tells, which are no content.
+    pub conversions: Vec<String>,
+    /// The memory that the history takes.
+    pub held: Option<Reservation>,
+}
+
+/// The documents of a graph.
 ///
 /// # Errors
 /// When a file is not sound or too large.
@@ -25,7 +35,7 @@ pub(crate) fn read(
     manifest: &Manifest,
     (active, default): (&str, &str),
     budget: &Budget,
-) -> Result<(Vec<Document>, Option<Reservation>)> {
+) -> Result<Found> {
     let mut documents = Vec::new();
     let mut add = |name: &str, body| documents.push(Document { name: name.to_owned(), body });
     let quoted = |text: &str| {
@@ -46,7 +56,9 @@ pub(crate) fn read(
             add(name, DocumentBody::Json(text));
         }
     }
-    let Some(table) = Table::find(members, file::HISTORY)? else { return Ok((documents, None)) };
+    let Some(table) = Table::find(members, file::HISTORY)? else {
+        return Ok(Found { documents, conversions: Vec::new(), held: None });
+    };
     let (cells, held) = table.read(&[], budget)?;
     let typed = |column: &ArrayRef| match column.data_type() {
         // A column of nulls only has lost its type.
@@ -64,6 +76,8 @@ pub(crate) fn read(
         .collect::<Vec<_>>();
     let history = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
         .map_err(|error| Error::malformed(error.to_string()).at(Place::file(file::HISTORY)))?;
-    documents.push(Document { name: document::HISTORY.to_owned(), body: DocumentBody::Table(history) });
-    Ok((documents, Some(held)))
+    let (history, conversions) = trail::without(history)?;
+    let body = history.map(DocumentBody::Table);
+    documents.extend(body.map(|body| Document { name: document::HISTORY.to_owned(), body }));
+    Ok(Found { documents, conversions, held: Some(held) })
 }

@@ -21,7 +21,7 @@ use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, rules, v1};
+use crate::{OpenOptions, rules, trail, v1};
 
 /// An opened annnet graph.
 ///
@@ -113,7 +113,7 @@ impl Annnet {
         let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
         let active = slices.active(manifest.active_slice.as_deref(), &default, &mut noticed);
         let layer_groups = LayerGroups::read(&members, &words, &layers, &entities, budget, &mut noticed)?;
-        let (documents, history) = documents::read(&members, &manifest, (&active, &default), budget)?;
+        let found = documents::read(&members, &manifest, (&active, &default), budget)?;
         for name in [
             words.edge_table,
             file::SLICE_ATTRIBUTES,
@@ -125,7 +125,7 @@ impl Annnet {
                 noticed.push(&rules::MEMBER, "the file is missing", Place::file(name));
             }
         }
-        let graph = describe(Parts {
+        let mut graph = describe(Parts {
             nodes: entities.len() as u64,
             node_properties: nodes.properties(),
             edges: &edges,
@@ -135,8 +135,11 @@ impl Annnet {
             layers: &layers,
             elementary: &layer_groups.elementary,
             slices: &slices,
-            documents,
+            documents: found.documents,
         });
+        if !found.conversions.is_empty() {
+            graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
+        }
         Ok(Annnet {
             layout,
             words,
@@ -156,7 +159,7 @@ impl Annnet {
             layer_groups,
             graph,
             noticed,
-            _held: history.into_iter().chain(translated).collect(),
+            _held: found.held.into_iter().chain(translated).collect(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use arrow_array::TimestampMicrosecondArray;
+use arrow_array::{RecordBatch, TimestampMicrosecondArray};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -16,6 +16,7 @@ use super::layers::list;
 use super::output::Output;
 use super::table::TableOut;
 use crate::layout::{document, file, word};
+use crate::trail;
 
 /// Who wrote the files.
 pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
@@ -30,33 +31,59 @@ pub(crate) struct Counts {
     pub aspects: usize,
 }
 
-/// Writes everything but the manifest.
+/// Writes everything but the manifest. `earlier` are the conversions that the graph has been through before, as its
+/// description has them.
 ///
 /// # Errors
 /// When a document is of another kind than its file, or cannot be written.
-pub(super) fn write(documents: &[Document], output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
+pub(super) fn write(
+    documents: &[Document],
+    earlier: Option<&str>,
+    output: &mut Output<'_>,
+    options: &WriteOptions,
+) -> Result<()> {
     let wrong = |name: &str| Error::usage(format!("the document {name} is of another kind than annnet's"));
     let files =
         [(document::POLICIES, file::POLICIES), (document::SNAPSHOTS, file::SNAPSHOTS), (document::UNS, file::UNS)];
+    let mut history: Option<&RecordBatch> = None;
     for own in documents {
         match (&own.body, files.iter().find(|(name, _)| *name == own.name)) {
             (DocumentBody::Json(text), Some((_, path))) => output.put(path, &ascii(text))?,
-            (DocumentBody::Table(table), None) if own.name == document::HISTORY => {
-                let schema = table.schema();
-                let fields = schema.fields().iter();
-                let columns: Vec<(&str, DataType)> =
-                    fields.map(|field| (field.name().as_str(), field.data_type().clone())).collect();
-                let mut history = TableOut::create(output, file::HISTORY, &columns, options)?;
-                history.push(table.num_rows(), table.columns().iter().cloned().map(Some).collect())?;
-                history.finish(output)?;
-            }
+            (DocumentBody::Table(table), None) if own.name == document::HISTORY => history = Some(table),
             (DocumentBody::Json(_), None) if own.name != document::HISTORY => {}
             _ => return Err(wrong(&own.name)),
         }
     }
-    let provenance =
-        format!("{{\n  \"created\": {},\n  \"annnet_version\": {}\n}}", string(&created(options)?), string(WRITER));
-    output.put(file::PROVENANCE, &provenance)
+    let mut conversions = earlier.map_or_else(|| Ok(Vec::new()), trail::of_metadata)?;
+    let mut provenance = vec![("created", string(&created(options)?)), ("annnet_version", string(WRITER))];
+    if let Some(conversion) = &options.conversion {
+        let time = created(options)?.replace("+00:00", "Z");
+        conversions.push(conversion.to_json(WRITER, &time, &stated(documents, document::GRAPH_VERSION, "0")));
+        provenance.extend(conversions.last().map(|own| ("conversion", own.clone())));
+    }
+    let with_conversions = match conversions.is_empty() {
+        true => None,
+        false => Some(trail::with(history, &conversions)?),
+    };
+    if let Some(history) = with_conversions.as_ref().or(history) {
+        let schema = history.schema();
+        let columns: Vec<(&str, DataType)> =
+            schema.fields().iter().map(|field| (field.name().as_str(), field.data_type().clone())).collect();
+        let mut table = TableOut::create(output, file::HISTORY, &columns, options)?;
+        table.push(history.num_rows(), history.columns().iter().cloned().map(Some).collect())?;
+        table.finish(output)?;
+    }
+    let provenance: Vec<String> = provenance.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+    output.put(file::PROVENANCE, &ascii(&format!("{{\n{}\n}}", provenance.join(",\n"))))
+}
+
+/// What a document of JSON says.
+fn stated(documents: &[Document], name: &str, otherwise: &str) -> String {
+    let own = documents.iter().find(|own| own.name == name);
+    match own.map(|own| &own.body) {
+        Some(DocumentBody::Json(text)) => text.trim().to_owned(),
+        _ => otherwise.to_owned(),
+    }
 }
 
 /// Writes the manifest.
@@ -70,13 +97,7 @@ pub(super) fn write_manifest(
     output: &mut Output<'_>,
     options: &WriteOptions,
 ) -> Result<()> {
-    let stated = |name: &str, otherwise: &str| {
-        let own = documents.iter().find(|own| own.name == name);
-        match own.map(|own| &own.body) {
-            Some(DocumentBody::Json(text)) => text.trim().to_owned(),
-            _ => otherwise.to_owned(),
-        }
-    };
+    let stated = |name: &str, otherwise: &str| stated(documents, name, otherwise);
     let default = string(word::DEFAULT);
     let numbers = [
         ("nodes", counts.nodes),

@@ -5,6 +5,8 @@ use std::time::SystemTime;
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::Compression;
 
+use crate::Conversion;
+
 /// Options of [`crate::AnnnetWriter::create`].
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
@@ -14,6 +16,8 @@ pub struct WriteOptions {
     pub matrix: bool,
     /// Write one zip file instead of a directory.
     pub archive: bool,
+    /// What the graph is converted from, which history and provenance tell.
+    pub conversion: Option<Conversion>,
     /// The time that manifest and provenance name; the clock's if nothing is given.
     pub created: Option<SystemTime>,
     /// Memory for what is held: ids of nodes, placements, hyperedges with their members.
@@ -28,6 +32,7 @@ impl Default for WriteOptions {
             compression: Compression::Zstd(1),
             matrix: false,
             archive: false,
+            conversion: None,
             created: None,
             budget: Budget::default(),
             scratch: None,

@@ -17,6 +17,7 @@ use super::output::Output;
 use super::shape::Shape;
 use super::slices::Slices;
 use crate::layout::{file, word};
+use crate::trail;
 
 /// Writes a graph in the layout that annnet 0.4.1 reads (v2), as a directory or as one zip file.
 ///
@@ -29,6 +30,8 @@ pub struct AnnnetWriter<'a> {
     options: WriteOptions,
     shape: Shape,
     documents: Vec<Document>,
+    /// Conversions that the graph has been through before.
+    earlier: Option<String>,
     /// Numbers of the properties of aspects and of layers.
     aspect: (Option<usize>, Option<usize>),
     layer: Option<usize>,
@@ -76,6 +79,7 @@ impl<'a> AnnnetWriter<'a> {
             is_settled: false,
             start: (0, 0, 0),
             documents: graph.documents.clone(),
+            earlier: graph.metadata.get(trail::METADATA).cloned(),
             output,
             options,
             shape,
@@ -209,8 +213,19 @@ impl Sink for AnnnetWriter<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<Written> {
         self.settle()?;
-        let AnnnetWriter { mut output, options, documents, layers, nodes, edges, hyperedges, slices, groups, .. } =
-            *self;
+        let AnnnetWriter {
+            mut output,
+            options,
+            documents,
+            earlier,
+            layers,
+            nodes,
+            edges,
+            hyperedges,
+            slices,
+            groups,
+            ..
+        } = *self;
         let counts = Counts {
             entities: nodes.counts.0,
             nodes: nodes.counts.1,
@@ -223,7 +238,7 @@ impl Sink for AnnnetWriter<'_> {
         let names = slices.finish(&mut output)?;
         groups.finish(&mut output)?;
         output.put(file::LAYER_DICT, &layers.to_json())?;
-        documents::write(&documents, &mut output, &options)?;
+        documents::write(&documents, earlier.as_deref(), &mut output, &options)?;
         documents::write_manifest(&documents, &names, &counts, &mut output, &options)?;
         Ok(Written { files: output.close()? })
     }

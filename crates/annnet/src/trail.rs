@@ -1,0 +1,197 @@
+//! Conversions in the history of a graph: what isomorph writes there beside the operations of the graph's own library.
+//!
+//! They are no content. Who converts a graph has not changed it, and a graph that was converted twice is still the same. So
+//! a row is told by a column that only isomorph fills, and neither the row nor the column is part of the document `history`.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, new_null_array};
+use arrow_schema::{DataType, Field, Schema};
+use arrow_select::concat::concat_batches;
+use arrow_select::filter::filter_record_batch;
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::json::{Value, push_string, value};
+
+use crate::layout::file;
+use crate::read::json;
+
+/// The column that tells a conversion: a JSON object.
+pub(crate) const COLUMN: &str = "isomorph_conversion";
+/// The key of a description's metadata under which conversions travel: a JSON array of such objects.
+pub(crate) const METADATA: &str = "annnet.conversions";
+/// What `op` says of it.
+const OPERATION: &str = "isomorph.convert";
+/// Columns of the history of a graph that had none.
+const COLUMNS: [(&str, DataType); 3] =
+    [("op", DataType::Utf8), ("ts_utc", DataType::Utf8), ("version", DataType::Int64)];
+
+/// What a graph was converted from. A conversion into annnet leaves it in history and provenance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conversion {
+    /// Where the source was.
+    pub from: String,
+    /// The format that it was in.
+    pub format: String,
+    /// Whether what travelled beside it said that it is a graph of another format: which.
+    pub of: Option<String>,
+}
+
+impl Conversion {
+    /// The record of the conversion by `writer` at `time`, as a JSON object.
+    pub(crate) fn to_json(&self, writer: &str, time: &str, version: &str) -> String {
+        let mut out = String::from("{");
+        let texts = [("from", Some(&self.from)), ("format", Some(&self.format)), ("of", self.of.as_ref())];
+        let given = texts.into_iter().filter_map(|(name, text)| text.map(|text| (name, text.as_str())));
+        for (name, text) in given.chain([("by", writer), ("ts_utc", time)]) {
+            push_string(&mut out, name);
+            out.push_str(": ");
+            push_string(&mut out, text);
+            out.push_str(", ");
+        }
+        out.push_str("\"version\": ");
+        out.push_str(version);
+        out.push('}');
+        out
+    }
+}
+
+/// A history with `conversions` (JSON objects) behind it.
+///
+/// # Errors
+/// When it has a column of that name already, or the conversions are none.
+pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Result<RecordBatch> {
+    let rows = conversions.len();
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(conversions));
+    let fields: Vec<Field> = match history {
+        Some(history) => {
+            history.schema().fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect()
+        }
+        None => COLUMNS.map(|(name, data_type)| Field::new(name, data_type, true)).to_vec(),
+    };
+    if fields.iter().any(|field| field.name() == COLUMN) {
+        return Err(
+            Error::usage(format!("the history has a column {COLUMN} of its own")).at(Place::file(file::HISTORY))
+        );
+    }
+    let mut versions = Vec::with_capacity(rows);
+    let mut times = Vec::with_capacity(rows);
+    for text in conversions {
+        let (mut version, mut time) = (None, None);
+        json::members(text, file::HISTORY, |name, own| {
+            match (name, value(own)) {
+                ("version", Ok(Value::Integer(number))) => version = i64::try_from(number).ok(),
+                ("ts_utc", Ok(Value::Text(text))) => time = Some(text.into_owned()),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        versions.push(version);
+        times.push(time);
+    }
+    // Only columns that are there: one more would be one more in the document.
+    let column = |field: &Field| -> ArrayRef {
+        match (field.name().as_str(), field.data_type()) {
+            ("op", DataType::Utf8) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(OPERATION, rows))),
+            ("ts_utc", DataType::Utf8) => Arc::new(StringArray::from_iter(times.iter().map(Option::as_deref))),
+            ("version", DataType::Int64) => Arc::new(Int64Array::from(versions.clone())),
+            (_, other) => new_null_array(other, rows),
+        }
+    };
+    let mut columns: Vec<ArrayRef> = fields.iter().map(column).collect();
+    columns.push(texts);
+    let fields: Vec<Field> = fields.into_iter().chain([Field::new(COLUMN, DataType::Utf8, true)]).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let own = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(broken)?;
+    let Some(history) = history else { return Ok(own) };
+    let mut columns = history.columns().to_vec();
+    columns.push(new_null_array(&DataType::Utf8, history.num_rows()));
+    let before = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(broken)?;
+    concat_batches(&schema, [&before, &own]).map_err(broken)
+}
+
+/// A history without its conversions, which come beside it. Nothing is left of one that holds conversions alone and
+/// has the columns of such a one: then there was none before.
+///
+/// # Errors
+/// When memory is short.
+pub(crate) fn without(history: RecordBatch) -> Result<(Option<RecordBatch>, Vec<String>)> {
+    let Ok(at) = history.schema().index_of(COLUMN) else { return Ok((Some(history), Vec::new())) };
+    let Some(texts) = history.column(at).as_string_opt::<i32>() else { return Ok((Some(history), Vec::new())) };
+    let conversions: Vec<String> = texts.iter().flatten().map(str::to_owned).collect();
+    let others = BooleanArray::from_iter(texts.iter().map(|text| Some(text.is_none())));
+    let rest: Vec<usize> = (0..history.num_columns()).filter(|column| *column != at).collect();
+    let kept = filter_record_batch(&history, &others).and_then(|kept| kept.project(&rest)).map_err(broken)?;
+    let schema = kept.schema();
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let had_none = kept.num_rows() == 0 && names == COLUMNS.map(|(name, _)| name);
+    Ok(((!had_none).then_some(kept), conversions))
+}
+
+/// Conversions as they travel in metadata.
+pub(crate) fn to_metadata(conversions: &[String]) -> String {
+    format!("[{}]", conversions.join(", "))
+}
+
+/// Conversions from metadata.
+///
+/// # Errors
+/// When it is no JSON array.
+pub(crate) fn of_metadata(text: &str) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    json::items(text, file::HISTORY, |item| {
+        all.push(item.trim().to_owned());
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+fn broken(error: arrow_schema::ArrowError) -> Error {
+    Error::malformed(error.to_string()).at(Place::file(file::HISTORY)).caused_by(error)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn conversion(from: &str) -> String {
+        let conversion = Conversion { from: from.to_owned(), format: "nock".to_owned(), of: None };
+        conversion.to_json("isomorph 1", "2026-01-01T00:00:00Z", "7")
+    }
+
+    #[test]
+    fn a_history_is_the_same_with_and_without_conversions() {
+        let column: ArrayRef = Arc::new(StringArray::from(vec![Some("add"), None]));
+        let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        let history = RecordBatch::try_from_iter([("op", column), ("version", numbers)]).unwrap();
+        let all = [conversion("a"), conversion("b")];
+        let written = with(Some(&history), &all).unwrap();
+        assert_eq!(written.num_rows(), 4);
+        assert_eq!(written.column(0).as_string::<i32>().value(3), OPERATION);
+        let (back, found) = without(written).unwrap();
+        let back = back.unwrap();
+        assert_eq!((back.columns(), found.as_slice()), (history.columns(), all.as_slice()));
+    }
+
+    #[test]
+    fn a_graph_without_a_history_has_none_afterwards() {
+        let written = with(None, &[conversion("a")]).unwrap();
+        let (back, found) = without(written).unwrap();
+        assert!(back.is_none() && found.len() == 1);
+    }
+
+    #[test]
+    fn an_empty_history_stays_one() {
+        let column: ArrayRef = Arc::new(StringArray::new_null(0));
+        let history = RecordBatch::try_from_iter_with_nullable([("op", column, true)]).unwrap();
+        let (back, _) = without(with(Some(&history), &[conversion("a")]).unwrap()).unwrap();
+        assert_eq!(back.unwrap().num_columns(), 1);
+    }
+
+    #[test]
+    fn conversions_travel_as_json() {
+        let all = vec![conversion("a \"b\""), conversion("c")];
+        assert_eq!(of_metadata(&to_metadata(&all)).unwrap(), all);
+    }
+}

@@ -15,9 +15,11 @@ use clap::builder::styling::Styles;
 use clap::{ArgAction, Args, Parser, Subcommand};
 use clap_complete::Shell;
 use isomorph::convert::{CarryUse, Format, Hyperedges};
+use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::tables::Compression;
 
+pub use epoch::or_environment as epoch_or_environment;
 pub use read::{OpenArgs, ResourceArgs, SelectArgs};
 pub use write::TargetArgs;
 
@@ -65,7 +67,7 @@ pub enum Command {
     /// Show who is next to a node, read straight from where it lies
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
-    /// Add properties from a table, or an adjacency list, without rewriting what is there
+    /// Add to a graph without rewriting what is there: properties, adjacency lists; nodes, edges, slices, notes
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
     /// Show, rebind or drop what travels beside the data
@@ -226,22 +228,36 @@ pub struct NeighborsArgs {
 
 /// Arguments of `extend`.
 #[derive(Debug, Args)]
+#[command(override_usage = "isomorph extend [OPTIONS] <PATH>")]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct ExtendArgs {
-    /// A GraphAr graph: its directory or its graph file
+    /// A GraphAr graph, its directory or its graph file; or an annnet graph of annnet 0.4
     pub path: String,
+    /// Types of columns that have none in their file: score:double. With --table only these columns, else all others
+    #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    #[command(flatten)]
+    pub graphar: ExtendGraphArArgs,
+    #[command(flatten)]
+    pub annnet: ExtendAnnnetArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// What a GraphAr graph gets.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "GraphAr")]
+pub struct ExtendGraphArArgs {
     /// The type to add to: person, or for an adjacency list knows or person_knows_person
     #[arg(long = "type", value_name = "TYPE")]
-    pub ty: String,
+    pub ty: Option<String>,
     /// Add the columns of this table to the nodes: Parquet, ORC, CSV or JSON lines
-    #[arg(long, value_name = "FILE", required_unless_present = "adj_list", conflicts_with = "adj_list")]
+    #[arg(long, value_name = "FILE", group = "what", requires = "ty", conflicts_with = "adj_list")]
     pub table: Option<String>,
     /// The column that names the node: by its key, or by its row if it is called _graphArVertexIndex. The one that is
     /// called like the key by default
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub by: Option<String>,
-    /// Only these columns, with their types where the file has none: score:double. All others by default
-    #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',', requires = "table")]
-    pub columns: Option<Vec<String>>,
     /// Encoding of the new chunks: parquet, orc, csv or json
     #[arg(long, value_name = "TYPE", requires = "table", value_parser = write::file_type_parser())]
     pub file_type: Option<FileType>,
@@ -249,10 +265,35 @@ pub struct ExtendArgs {
     #[arg(long, value_name = "CODEC", requires = "table", value_parser = write::compression)]
     pub compression: Option<Compression>,
     /// Add this order of the edges
-    #[arg(long, value_name = "LIST", value_parser = read::list_parser())]
+    #[arg(long, value_name = "LIST", group = "what", requires = "ty", value_parser = read::list_parser())]
     pub adj_list: Option<AdjListType>,
-    #[command(flatten)]
-    pub resources: ResourceArgs,
+}
+
+/// What an annnet graph gets.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "annnet")]
+pub struct ExtendAnnnetArgs {
+    /// Add the vertices of this table: id, layer, slices; other columns are attributes
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
+    pub vertices: Option<String>,
+    /// Add the edges of this table: id, source and target, or members, or head and tail; weight, directed, slices and
+    /// more (see the page of annnet); other columns are attributes
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
+    pub edges: Option<String>,
+    /// Replace one attribute table: nodes, edges, slices, edge-slices or layers
+    #[arg(long, value_name = "KIND=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
+        value_parser = write::attribute_table)]
+    pub attributes: Option<(AttributeTable, String)>,
+    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge
+    #[arg(long, value_name = "NAME=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
+        value_parser = write::named_file)]
+    pub slice: Option<(String, String)>,
+    /// Add an entry to the history: a JSON object, or a text, which becomes a note
+    #[arg(long, value_name = "JSON|TEXT", group = "what", conflicts_with_all = ["table", "adj_list"])]
+    pub history: Option<String>,
+    /// The time of the entry instead of the clock's; SOURCE_DATE_EPOCH otherwise
+    #[arg(long, value_name = "SECONDS|RFC3339", requires = "history", value_parser = epoch::parse)]
+    pub epoch: Option<std::time::SystemTime>,
 }
 
 /// What to do with what travels beside the data.

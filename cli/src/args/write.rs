@@ -5,6 +5,7 @@ use std::time::SystemTime;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{Format, Hyperedges, Typing, WriteOptions};
+use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
 use isomorph::formats::{annnet, graphar, nock};
@@ -82,6 +83,34 @@ pub struct TargetArgs {
     /// on when or where it was written
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
     pub epoch: Option<SystemTime>,
+}
+
+/// Reads `nodes=FILE`.
+///
+/// # Errors
+/// When it names no table, or no file.
+pub fn attribute_table(text: &str) -> Result<(AttributeTable, String)> {
+    let (kind, file) = named_file(text)?;
+    let table = match kind.as_str() {
+        "nodes" => AttributeTable::Nodes,
+        "edges" => AttributeTable::Edges,
+        "slices" => AttributeTable::Slices,
+        "edge-slices" => AttributeTable::EdgeSlices,
+        "layers" => AttributeTable::Layers,
+        _ => return Err(Error::usage(format!("{kind:?} is none of nodes, edges, slices, edge-slices, layers"))),
+    };
+    Ok((table, file))
+}
+
+/// Reads `NAME=FILE`.
+///
+/// # Errors
+/// When one of them is missing.
+pub fn named_file(text: &str) -> Result<(String, String)> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.to_owned())),
+        _ => Err(Error::usage(format!("{text:?} names no file: write NAME=FILE"))),
+    }
 }
 
 impl TargetArgs {

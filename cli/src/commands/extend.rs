@@ -1,13 +1,13 @@
 //! `extend`: adds to a graph without rewriting what is there.
 
-use isomorph::convert::{Added, GroupOptions, TableColumns, add_columns, add_list};
+use isomorph::convert::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 use isomorph::formats::graphar::info::FileType;
 use isomorph::tables::Compression;
-use isomorph::{Error, Location, Result};
+use isomorph::{Location, Result};
 use serde::Serialize;
 
 use super::Answer;
-use crate::args::ExtendArgs;
+use crate::args::{ExtendArgs, epoch_or_environment};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -28,7 +28,22 @@ struct Document<'a> {
     seconds: f64,
 }
 
-/// Adds columns of a table, or an adjacency list.
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct AnnnetDocument<'a> {
+    path: &'a str,
+    vertices: u64,
+    edges: u64,
+    graph_version: i64,
+    removed: &'a [String],
+    whole: bool,
+    files: u64,
+    bytes: u64,
+    graph_bytes: u64,
+    seconds: f64,
+}
+
+/// Adds columns of a table or an adjacency list to GraphAr; vertices, edges, attributes, a slice, a note to annnet.
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
@@ -37,18 +52,24 @@ pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
     let location = Location::parse(&args.path)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
-    let added = match (&args.table, args.adj_list) {
+    let (graphar, ty) = (&args.graphar, args.graphar.ty.as_deref().unwrap_or_default());
+    let added = match (&graphar.table, graphar.adj_list) {
         (Some(table), _) => {
             let columns =
-                TableColumns { file: Location::parse(table)?, by: args.by.clone(), columns: args.columns.clone() };
+                TableColumns { file: Location::parse(table)?, by: graphar.by.clone(), columns: args.columns.clone() };
             let options = GroupOptions {
-                file_type: args.file_type.unwrap_or(FileType::Parquet),
-                compression: args.compression.unwrap_or(Compression::Zstd(1)),
+                file_type: graphar.file_type.unwrap_or(FileType::Parquet),
+                compression: graphar.compression.unwrap_or(Compression::Zstd(1)),
             };
-            add_columns(&location, &args.ty, &columns, options, &resources, &bars)
+            add_columns(&location, ty, &columns, options, &resources, &bars)
         }
-        (None, Some(kind)) => add_list(&location, &args.ty, kind, &resources, &bars),
-        (None, None) => Err(Error::usage("nothing is named that is to be added")),
+        (None, Some(kind)) => add_list(&location, ty, kind, &resources, &bars),
+        (None, None) => {
+            let done = extension(args).and_then(|own| extend_annnet(&location, &own, &resources, &bars));
+            drop(bars);
+            let done = interrupt.outcome(done)?;
+            return show_annnet(args, &done, console);
+        }
     };
     drop(bars);
     let added = interrupt.outcome(added)?;
@@ -57,7 +78,7 @@ pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
         path: &args.path,
         ty: &added.ty,
         properties: &added.properties,
-        adjacency: args.adj_list.map(|kind| kind.word()),
+        adjacency: args.graphar.adj_list.map(|kind| kind.word()),
         rows: added.rows,
         without: added.without,
         files: added.files,
@@ -67,13 +88,91 @@ pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
+/// What an annnet graph gets.
+fn extension(args: &ExtendArgs) -> Result<Extension> {
+    let own = &args.annnet;
+    let file = |text: &Option<String>| text.as_deref().map(Location::parse).transpose();
+    Ok(Extension {
+        vertices: file(&own.vertices)?,
+        edges: file(&own.edges)?,
+        table: own
+            .attributes
+            .as_ref()
+            .map(|(kind, file)| Location::parse(file).map(|file| (*kind, file)))
+            .transpose()?,
+        slice: own
+            .slice
+            .as_ref()
+            .map(|(name, file)| Location::parse(file).map(|file| (name.clone(), file)))
+            .transpose()?,
+        history: own.history.as_deref().map(entry),
+        columns: args.columns.clone().unwrap_or_default(),
+        epoch: epoch_or_environment(own.epoch)?,
+    })
+}
+
+/// An entry of the history: what is no JSON object is a note.
+fn entry(text: &str) -> String {
+    match text.trim_start().starts_with('{') {
+        true => text.to_owned(),
+        false => serde_json::json!({ "op": "note", "note": text }).to_string(),
+    }
+}
+
+fn show_annnet(args: &ExtendArgs, done: &Extended, console: &Console) -> Result<Answer> {
+    let mut screen = console.screen();
+    let own = &done.updated;
+    let mut what: Vec<String> = Vec::new();
+    if args.annnet.vertices.is_some() {
+        what.push(of(own.vertices, "node"));
+    }
+    if args.annnet.edges.is_some() {
+        what.push(of(own.edges, "edge"));
+    }
+    if let Some((_, file)) = &args.annnet.attributes {
+        what.push(format!("attributes of {file}"));
+    }
+    if let Some((name, _)) = &args.annnet.slice {
+        what.push(format!("slice {name}"));
+    }
+    if args.annnet.history.is_some() {
+        what.push("an entry of the history".to_owned());
+    }
+    let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1)]);
+    table.row(["changed", &what.join(", "), &format!("version {}", own.graph_version)].map(Cell::from));
+    screen.table(&table);
+    let rest = match own.whole {
+        true => "an archive is written whole".to_owned(),
+        false => format!("of a graph of {}", bytes(own.graph_bytes)),
+    };
+    let size = format!("{}, {}; {rest}", of(own.files, "file"), bytes(own.bytes));
+    screen.marked("wrote", Some(Mark::Sound), &format!("{} ({size}) in {}", args.path, duration(done.seconds)));
+    for path in &own.removed {
+        screen.marked("removed", None, &format!("{path}, which does not fit any more"));
+    }
+    console.show(&screen)?;
+    console.document(&AnnnetDocument {
+        path: &args.path,
+        vertices: own.vertices,
+        edges: own.edges,
+        graph_version: own.graph_version,
+        removed: &own.removed,
+        whole: own.whole,
+        files: own.files,
+        bytes: own.bytes,
+        graph_bytes: own.graph_bytes,
+        seconds: done.seconds,
+    })?;
+    Ok(Answer::Yes)
+}
+
 fn show(args: &ExtendArgs, added: &Added, console: &Console) -> Result<()> {
     let mut screen = console.screen();
-    let what = match args.adj_list {
+    let what = match args.graphar.adj_list {
         Some(kind) => format!("adjacency list {}", kind.word()),
         None => added.properties.join(", "),
     };
-    let rows = match (args.adj_list, added.without) {
+    let rows = match (args.graphar.adj_list, added.without) {
         (Some(_), _) => of(added.rows, "edge"),
         (None, 0) => of(added.rows, "node"),
         (None, without) => format!("{}, null for {} more", of(added.rows, "node"), thousands(without)),

@@ -144,3 +144,86 @@ fn what_is_carried_stays_true() {
     home.run(&["extend", "g", "--type", "node", "--table", "more.csv"]).exits(0);
     home.run(&["validate", "g"]).exits(0);
 }
+
+/// An annnet graph in the directory `net`, made of the people.
+fn annnet() -> Home {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "net", "--to", "annnet", "--lossy", "--epoch", "0"]).exits(0);
+    home
+}
+
+#[test]
+fn annnet_graphs_get_vertices_edges_slices_attributes_and_notes() {
+    let home = annnet();
+    home.write("v.csv", "id,slices,age\neve,,41\nbob,,\n");
+    home.write(
+        "e.jsonl",
+        "{\"id\":\"t1\",\"source\":\"eve\",\"target\":\"ada\",\"weight\":2,\"since\":2024}\n{\"id\":\"h1\",\"members\":[\"eve\",\"bob\",\"ada\"]}\n",
+    );
+    let done =
+        home.run(&["extend", "net", "--vertices", "v.csv", "--edges", "e.jsonl", "--columns", "age:int64,since:int64"]);
+    assert!(
+        done.code == 0 && done.out.starts_with("changed  2 nodes, 2 edges   version 1\nwrote    net ("),
+        "{}{}",
+        done.out,
+        done.err
+    );
+    home.write("s.csv", "node,edge,weight\neve,,\n,t1,0.5\n");
+    home.run(&["extend", "net", "--slice", "recent=s.csv", "--history", "more of them", "--epoch", "60"]).exits(0);
+    home.write("a.csv", "node_id,age\neve,42\n");
+    let document =
+        home.run(&["extend", "net", "--attributes", "nodes=a.csv", "--columns", "age:int64", "--json"]).exits(0).json();
+    assert_eq!((document["graph_version"].as_i64(), document["whole"].as_bool()), (Some(3), Some(false)));
+    home.run(&["validate", "net"]).exits(0);
+    let dump = home.run(&["dump", "net"]).exits(0).out;
+    let line = |start: &str| {
+        dump.lines().find(|line| line.contains(start)).unwrap_or_else(|| panic!("{start}: {dump}")).to_owned()
+    };
+    assert!(line("\"key\":\"eve\"").contains("\"age\":42"), "{}", line("\"key\":\"eve\""));
+    assert!(line("\"t1\"").contains("\"since\":2024"), "{}", line("\"t1\""));
+    assert!(
+        line("\"history\"").contains("more of them") && line("\"history\"").contains("1970-01-01T00:01:00"),
+        "{}",
+        line("\"history\"")
+    );
+}
+
+#[test]
+fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
+    let home = annnet();
+    let before = files(&home.at("net"));
+    home.write("twice.csv", "id\nada\n");
+    home.write("loose.csv", "id,source,target\nt,ada,nobody\n");
+    home.write("typo.jsonl", "{\"id\":\"t\",\"source\":\"ada\",\"tarmac\":\"ada\"}\n");
+    home.write("s.csv", "node\nnobody\n");
+    let refused = |code, says: &str, arguments: &[&str]| {
+        let done = home.run(&[&["extend", "net"], arguments].concat()).exits(code);
+        assert!(done.err.contains(says) && done.err.ends_with("nothing was changed\n"), "{}", done.err);
+        assert_eq!(files(&home.at("net")), before, "{arguments:?}");
+    };
+    refused(3, "\"ada\" is there already", &["--vertices", "twice.csv"]);
+    refused(3, "\"nobody\" is no entity", &["--edges", "loose.csv"]);
+    refused(3, "tarmac", &["--edges", "typo.jsonl"]);
+    refused(3, "there is no node \"nobody\"", &["--slice", "x=s.csv"]);
+    home.run(&["extend", "net", "--attributes", "people=s.csv"]).exits(2);
+    home.run(&["extend", "net"]).exits(2);
+    home.run(&["convert", "people.csv", "held", "--to", "annnet"]).exits(0);
+    let done = home.run(&["extend", "held", "--history", "x"]);
+    assert!(done.code == 4 && done.err.contains("carry drop"), "{}{}", done.out, done.err);
+}
+
+#[test]
+fn conversions_are_told_and_are_no_content() {
+    let home = annnet();
+    let told = fs::read_to_string(home.at("net/audit/provenance.json")).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(
+        (told["conversion"]["from"].as_str(), told["conversion"]["format"].as_str()),
+        (Some("people.csv"), Some("NOCK"))
+    );
+    assert_eq!(told["conversion"]["ts_utc"], "1970-01-01T00:00:00.000000Z");
+    assert!(home.at("net/audit/history.parquet").is_file());
+    home.run(&["convert", "net", "again", "--to", "annnet"]).exits(0);
+    home.run(&["diff", "net", "again", "--exact"]).exits(0);
+    assert!(!home.run(&["dump", "again"]).exits(0).out.contains("\"document\":\"history\""));
+}

@@ -23,13 +23,14 @@ fn help_begins_with_examples_that_work() {
         fs::create_dir(home.at("examples")).unwrap();
         copy(social.as_ref(), &home.at("examples/social"));
         fs::copy(Path::new(&social).with_file_name("scores.csv"), home.at("examples/scores.csv")).unwrap();
+        fs::copy(Path::new(&social).with_file_name("ties.csv"), home.at("examples/ties.csv")).unwrap();
         let help = home.run(command).exits(0).out;
         if command[0] == "neighbors" {
             // One of them looks at what the example of `convert` writes.
             home.run(&["convert", "examples/social", "social.parq"]).exits(0);
         }
         let examples = examples(&help);
-        assert_eq!(examples.len(), 3, "{help}");
+        assert_eq!(examples.len(), if command[0] == "extend" { 5 } else { 3 }, "{help}");
         for example in examples {
             assert_eq!(example[0], "isomorph");
             let arguments: Vec<&str> = example[1..].iter().map(String::as_str).collect();

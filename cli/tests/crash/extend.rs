@@ -1,6 +1,6 @@
-//! Changes of a graph that exists, killed: a property group, an adjacency list.
+//! Changes of a graph that exists, killed: a property group, an adjacency list; edges of annnet.
 //!
-//! The change is made by this test binary, started again with the name of one test and a variable that says what to do.
+//! A change of GraphAr is made by this test binary, started again with the name of one test and a variable that says what to do.
 
 use std::fs;
 use std::path::Path;
@@ -49,8 +49,19 @@ fn command(home: &Home, change: &str) -> Command {
     command
 }
 
-fn apply(home: &Home, change: &str) {
-    assert!(command(home, change).status().unwrap().success(), "{change}");
+/// The same by the command itself: the rows of a table become edges of an annnet graph.
+fn extend_annnet(home: &Home, change: &str) -> Command {
+    let table = format!("{change}.csv");
+    let mut command = home.command(&["extend", "graph", "--edges", &table]);
+    command.env("TMPDIR", home.at("tmp")).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command
+}
+
+/// How a change is made.
+type Make = fn(&Home, &str) -> Command;
+
+fn apply(home: &Home, make: Make, change: &str) {
+    assert!(make(home, change).status().unwrap().success(), "{change}");
 }
 
 /// The files of the graph, but not those of changes in progress.
@@ -69,21 +80,43 @@ fn reset(home: &Home, old: &Tree) {
     tree::write(&graph, old);
 }
 
-/// Kills the change `killed_change`; afterwards `next` has to be possible.
-fn kill_and_look(killed_change: &str, next: &str) {
+/// A GraphAr graph in small chunks.
+fn graphar() -> Home {
     let home = Home::new();
     fs::create_dir(home.at("tmp")).unwrap();
     home.write("people.csv", PEOPLE);
     let arguments = ["--vertex-chunk", "2", "--adj-lists", "ordered_by_source", "--lossy"];
     home.run(&[&["convert", "people.csv", "graph", "--to", "graphar"][..], &arguments].concat()).exits(0);
-    let old = files(&home);
-    reset(&home, &old);
+    home
+}
+
+/// An annnet graph with so many edges that their table grows by a file, and two tables of more.
+fn annnet() -> Home {
+    let home = Home::new();
+    fs::create_dir(home.at("tmp")).unwrap();
+    home.write("people.csv", PEOPLE);
+    home.run(&["convert", "people.csv", "graph", "--to", "annnet", "--lossy"]).exits(0);
+    let edges = |start: usize, count: usize| {
+        let row = |at: usize| format!("{at:x}-{:x},ada,mary,{}\n", at * 7919 % 65_537, at * 31 % 1009);
+        format!("id,source,target,weight\n{}", (start..start + count).map(row).collect::<String>())
+    };
+    home.write("first.csv", edges(0, 12_000));
+    home.write("more.csv", edges(20_000, 50));
+    home.write("others.csv", edges(30_000, 50));
+    apply(&home, extend_annnet, "first");
+    home
+}
+
+/// Kills the change `killed_change`; afterwards `next` has to be possible.
+fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
+    let old = files(home);
+    reset(home, &old);
     let begun = Instant::now();
-    apply(&home, killed_change);
+    apply(home, make, killed_change);
     let whole = begun.elapsed();
-    let new = files(&home);
-    apply(&home, next);
-    let both = files(&home);
+    let new = files(home);
+    apply(home, make, next);
+    let both = files(home);
     home.run(&["validate", "graph"]).exits(0);
     let seed = setting("CRASH_SEED").unwrap_or(1) ^ killed_change.len() as u64;
     let kills = setting("CRASH_KILLS").map_or(KILLS, |kills| kills as usize);
@@ -92,34 +125,34 @@ fn kill_and_look(killed_change: &str, next: &str) {
     while done < kills {
         assert!(tried < 5 * kills + 20, "{killed_change}: nearly every kill comes too late");
         tried += 1;
-        reset(&home, &old);
+        reset(home, &old);
         let moment = moment(tried, whole, &mut random);
-        if !killed(&mut command(&home, killed_change), &home.at("graph/_isomorph"), moment) {
+        if !killed(&mut make(home, killed_change), &home.at("graph/_isomorph"), moment) {
             continue;
         }
         done += 1;
         let what = format!("{killed_change}, seed {seed}, kill {done}, {moment:?}");
         let record = home.at("graph/_isomorph/redo.json").exists();
-        middle += usize::from(!side(&home).is_empty());
+        middle += usize::from(!side(home).is_empty());
         recorded += usize::from(record);
-        let found = files(&home);
+        let found = files(home);
         assert!(record || found == old || found == new, "{what}: a mix: {}", tree::difference(&found, &new));
         // Opening finishes what was recorded.
         home.run(&["digest", "graph"]).exits(0);
         assert!(!home.at("graph/_isomorph/redo.json").exists(), "{what}: the record is still there");
-        let found = files(&home);
+        let found = files(home);
         assert!(
             found == new || !record && found == old,
             "{what}: a mix after opening: {}",
             tree::difference(&found, &new)
         );
         if found == old {
-            apply(&home, killed_change);
-            assert!(files(&home) == new, "{what}: the next run made something else");
+            apply(home, make, killed_change);
+            assert!(files(home) == new, "{what}: the next run made something else");
         }
-        apply(&home, next);
-        assert!(files(&home) == both, "{what}: the next change made something else");
-        assert_eq!(side(&home), Tree::new(), "{what}: left behind");
+        apply(home, make, next);
+        assert!(files(home) == both, "{what}: the next change made something else");
+        assert_eq!(side(home), Tree::new(), "{what}: left behind");
         assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "{what}: temporary files");
     }
     println!(
@@ -130,10 +163,18 @@ fn kill_and_look(killed_change: &str, next: &str) {
 
 #[test]
 fn a_property_group_that_is_added() {
-    kill_and_look("rank", "unordered_by_source");
+    kill_and_look(&graphar(), command, "rank", "unordered_by_source");
 }
 
 #[test]
 fn an_adjacency_list_that_is_added() {
-    kill_and_look("ordered_by_dest", "rank");
+    kill_and_look(&graphar(), command, "ordered_by_dest", "rank");
+}
+
+#[test]
+fn edges_that_are_added_to_annnet() {
+    let home = annnet();
+    apply(&home, extend_annnet, "more");
+    assert!(home.at("graph/structure/edges.parquet").is_dir(), "the table grows by a file");
+    kill_and_look(&annnet(), extend_annnet, "more", "others");
 }

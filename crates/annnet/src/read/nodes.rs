@@ -79,6 +79,11 @@ impl NodeTable {
         Ok(nodes)
     }
 
+    /// The attributes of nodes, without the mark of those that are edges.
+    pub fn own_properties(&self) -> &[Property] {
+        &self.attributes.properties
+    }
+
     /// The properties of nodes.
     pub fn properties(&self) -> Vec<Property> {
         let entity = self.entity.iter().map(|_| Property::new(well_known::ENTITY, DataType::Utf8));

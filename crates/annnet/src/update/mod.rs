@@ -1,6 +1,7 @@
 //! Changing a graph where it lies: more vertices and edges, other attributes, a slice, an entry of the history, without
 //! writing the rest again.
 
+mod columns;
 mod delta;
 mod edges;
 mod ends;
@@ -28,6 +29,7 @@ use crate::read::{Annnet, Class, json};
 use crate::table::Table;
 use crate::write::documents::created;
 use crate::write::{Start, WriteOptions};
+pub use columns::{Rows, columns};
 use edges::NewEdges;
 use ends::Ends;
 use grow::Tables;

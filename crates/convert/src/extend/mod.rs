@@ -3,6 +3,7 @@
 //! What is there is not rewritten. The rows of a table come in any order: they are sorted by the row of their node, and
 //! walked beside the nodes.
 
+mod annnet;
 mod columns;
 mod rows;
 
@@ -21,6 +22,7 @@ use crate::digests::Resources;
 use crate::open::home_of;
 use crate::progress::Progress;
 use crate::registry::Format;
+pub use annnet::{Extended, Extension, extend_annnet};
 use columns::NodeRows;
 use rows::Table;
 pub use rows::TableColumns;

@@ -270,7 +270,7 @@ fn count(graph: &GraphAr, ty: usize) -> Result<u64> {
 }
 
 /// Name and type of `score:double`.
-fn declared(column: &str) -> Result<(&str, Option<DataType>)> {
+pub(super) fn declared(column: &str) -> Result<(&str, Option<DataType>)> {
     let Some((name, ty)) = column.rsplit_once(':') else { return Ok((column, None)) };
     let ty = if ty == "timestamp" { "timestamp[ms]" } else { ty };
     let data_type = parse_type(ty).map_err(|_| {
@@ -300,7 +300,7 @@ fn called(key: Option<&str>) -> String {
     key.map(|key| format!(", as {key} has it")).unwrap_or_default()
 }
 
-fn encoding_of(name: &str) -> Option<Encoding> {
+pub(super) fn encoding_of(name: &str) -> Option<Encoding> {
     let ending = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
     match ending.as_str() {
         "parquet" | "parq" => Some(Encoding::Parquet),

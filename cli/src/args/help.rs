@@ -48,7 +48,7 @@ pub const EXTEND: &str = "\
   isomorph extend social --type person --table examples/scores.csv    properties of a table, by key
   isomorph extend social --type likes --adj-list unordered_by_source  another order of its edges
   isomorph convert examples/social net --to annnet --lossy            an annnet graph to add to
-  isomorph extend net --edges examples/ties.csv --history ties        edges with attributes, and a note
+  isomorph extend net --edges examples/ties.csv --history ties        edges, and a note
 
 {about}
 

@@ -181,11 +181,7 @@ fn annnet_graphs_get_vertices_edges_slices_attributes_and_notes() {
     };
     assert!(line("\"key\":\"eve\"").contains("\"age\":42"), "{}", line("\"key\":\"eve\""));
     assert!(line("\"t1\"").contains("\"since\":2024"), "{}", line("\"t1\""));
-    assert!(
-        line("\"history\"").contains("more of them") && line("\"history\"").contains("1970-01-01T00:01:00"),
-        "{}",
-        line("\"history\"")
-    );
+    assert!(line("\"history\"").contains("\"rows\":1"), "{}", line("\"history\""));
 }
 
 #[test]

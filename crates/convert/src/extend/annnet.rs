@@ -68,7 +68,6 @@ pub fn extend_annnet(
     let open = AnnnetOptions {
         budget: resources.budget.clone(),
         scratch: Some(resources.scratch.clone()),
-        ..AnnnetOptions::default()
     };
     let (home, directory) = home_of(location, Format::Annnet);
     if Carry::read(&home, directory)?.is_some() {

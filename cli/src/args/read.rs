@@ -7,7 +7,7 @@ use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
-use isomorph::formats::{annnet, graphar, nock};
+use isomorph::formats::{annnet, deepgnn, graphar, nock};
 use isomorph::storage::{Budget, Scratch};
 use isomorph::{Error, Location, Result};
 
@@ -46,6 +46,24 @@ pub struct OpenArgs {
     /// NOCK: read edge_id as a property; it is layout otherwise
     #[arg(long)]
     pub keep_edge_id: bool,
+    /// DeepGNN: the text format, instead of what names of files say
+    #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
+    pub text_format: Option<deepgnn::TextFormat>,
+    /// DeepGNN: the file with what Linear and EdgeList leave out; meta.json beside the text otherwise
+    #[arg(long, value_name = "FILE")]
+    pub defaults: Option<String>,
+    /// DeepGNN: read a text as the published converter does, also where that loses data
+    #[arg(long, value_name = "deepgnn", value_parser = ["deepgnn"])]
+    pub compat: Option<String>,
+    /// DeepGNN: lines of EdgeList state two times behind the weight
+    #[arg(long)]
+    pub temporal: bool,
+    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64
+    #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
+    pub node_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
+    /// DeepGNN: the same of edges
+    #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
+    pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
 }
 
 /// What is left out while reading.
@@ -122,6 +140,12 @@ impl OpenArgs {
             ("--strict", Format::Nock, self.strict),
             ("--lenient", Format::Nock, self.lenient),
             ("--keep-edge-id", Format::Nock, self.keep_edge_id),
+            ("--text-format", Format::DeepGnn, self.text_format.is_some()),
+            ("--defaults", Format::DeepGnn, self.defaults.is_some()),
+            ("--compat", Format::DeepGnn, self.compat.is_some()),
+            ("--temporal", Format::DeepGnn, self.temporal),
+            ("--node-features", Format::DeepGnn, self.node_features.is_some()),
+            ("--edge-features", Format::DeepGnn, self.edge_features.is_some()),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
             return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
@@ -152,6 +176,15 @@ impl OpenArgs {
                 ..nock::OpenOptions::default()
             },
             annnet: annnet::OpenOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()) },
+            deepgnn: deepgnn::OpenOptions {
+                format: self.text_format,
+                defaults: self.defaults.as_deref().map(Location::parse).transpose()?,
+                compat: self.compat.is_some(),
+                temporal: self.temporal,
+                node_features: self.node_features.clone().unwrap_or_default(),
+                edge_features: self.edge_features.clone().unwrap_or_default(),
+                ..deepgnn::OpenOptions::default()
+            },
         })
     }
 }
@@ -167,6 +200,19 @@ fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::P
         };
     }
     Ok(filters)
+}
+
+/// The text formats of DeepGNN.
+fn text_parser() -> impl TypedValueParser<Value = deepgnn::TextFormat> {
+    PossibleValuesParser::new(deepgnn::TextFormat::ALL.map(deepgnn::TextFormat::id))
+        .try_map(|id| id.parse::<deepgnn::TextFormat>())
+}
+
+/// Reads a feature and its type.
+fn feature(text: &str) -> Result<(u32, deepgnn::FeatureType)> {
+    let wrong = || Error::usage(format!("{text:?} is no feature and its type")).hint("0:float32");
+    let (id, ty) = text.split_once(':').ok_or_else(wrong)?;
+    Ok((id.parse().map_err(|_| wrong())?, ty.parse()?))
 }
 
 /// `auto`, `schema`, `ignore`.

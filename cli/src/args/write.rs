@@ -8,7 +8,7 @@ use isomorph::convert::{Format, Hyperedges, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
-use isomorph::formats::{annnet, graphar, nock};
+use isomorph::formats::{annnet, deepgnn, graphar, nock};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
@@ -55,7 +55,7 @@ pub struct TargetArgs {
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
-    /// NOCK: write a directory of so many partitions
+    /// NOCK, DeepGNN: write a directory of so many partitions
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: Option<u32>,
     /// NOCK: the property of nodes that holds the number of their partition; by a hash of the name otherwise
@@ -79,6 +79,15 @@ pub struct TargetArgs {
     /// annnet: write the incidence matrix as well; it follows from the tables
     #[arg(long)]
     pub matrix: bool,
+    /// DeepGNN: what decides which partition a line goes to, its number or the first id in it
+    #[arg(long, value_name = "BY", value_parser = dispatch_parser())]
+    pub dispatch: Option<deepgnn::Dispatch>,
+    /// DeepGNN: write no tables for weighted sampling
+    #[arg(long)]
+    pub no_samplers: bool,
+    /// DeepGNN: the last time that is known; times of edges are stored when there is one
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub watermark: Option<i64>,
     /// The time that files and directories get instead of the clock's; SOURCE_DATE_EPOCH otherwise. No other byte depends
     /// on when or where it was written
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
@@ -152,7 +161,11 @@ impl TargetArgs {
             ("--props", Format::GraphAr, self.props != "columns"),
             ("--labels", Format::GraphAr, self.labels != "files"),
             ("--relations", Format::GraphAr, self.relations != "types"),
-            ("--partitions", Format::Nock, self.partitions.is_some()),
+            ("--partitions", if to == Format::DeepGnn { to } else { Format::Nock }, self.partitions.is_some()),
+            ("--partition-by", Format::Nock, self.partition_by.is_some()),
+            ("--dispatch", Format::DeepGnn, self.dispatch.is_some()),
+            ("--no-samplers", Format::DeepGnn, self.no_samplers),
+            ("--watermark", Format::DeepGnn, self.watermark.is_some()),
             ("--dialect", Format::Nock, self.dialect.is_some()),
             ("--truth-double", Format::Nock, self.truth_double),
             ("--nested-edges", Format::Nock, self.nested_edges),
@@ -166,6 +179,7 @@ impl TargetArgs {
         let mut options = WriteOptions::default();
         match to {
             Format::Nock => self.nock(&mut options.nock, destination)?,
+            Format::DeepGnn => self.deepgnn(&mut options.deepgnn),
             Format::Annnet => self.annnet(&mut options.annnet, destination)?,
             _ => self.graphar(&mut options.graphar, returns),
         }
@@ -180,6 +194,13 @@ impl TargetArgs {
         options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
         options.compression = self.compression.unwrap_or(options.compression);
         Ok(())
+    }
+
+    fn deepgnn(&self, options: &mut deepgnn::BuildOptions) {
+        options.partitions = self.partitions.unwrap_or(options.partitions);
+        options.dispatch = self.dispatch.unwrap_or_default();
+        (options.node_samplers, options.edge_samplers) = (!self.no_samplers, !self.no_samplers);
+        options.watermark = self.watermark;
     }
 
     fn graphar(&self, options: &mut graphar::WriteOptions, returns: bool) {
@@ -236,6 +257,11 @@ pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
 
 fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
     PossibleValuesParser::new(["one", "each"]).map(|word| if word == "each" { Grouping::Each } else { Grouping::One })
+}
+
+fn dispatch_parser() -> impl TypedValueParser<Value = deepgnn::Dispatch> {
+    PossibleValuesParser::new(["line", "id"])
+        .map(|word| if word == "id" { deepgnn::Dispatch::Id } else { deepgnn::Dispatch::Line })
 }
 
 fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {

@@ -43,6 +43,7 @@ fn names(format: Format) -> &'static [&'static str] {
         Format::GraphAr => &["NAME.graph.yml", "DIRECTORY/"],
         Format::Nock => &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"],
         Format::Annnet => &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
+        Format::DeepGnn => &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"],
         _ => &[],
     }
 }

@@ -8,6 +8,7 @@ mod bad_input;
 mod carry;
 mod compare;
 mod convert;
+mod deepgnn;
 mod extend;
 mod help;
 mod info;

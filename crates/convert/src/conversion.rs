@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
+use crate::direct;
 use crate::mapping::{Mapping, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
@@ -30,8 +31,8 @@ pub struct Certificate {
     pub to: String,
     /// Version of the digest.
     pub digest: &'static str,
-    /// Digests of what went in.
-    pub source: Digests,
+    /// Digests of what went in; `None` where it was not read as a graph: a text that became a binary and was not read back.
+    pub source: Option<Digests>,
     /// Digests of what came out, read back; `None` when that was not asked for.
     pub result: Option<Digests>,
     /// Number of nodes.
@@ -64,6 +65,9 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
+    if plan.to == Format::DeepGnn {
+        return direct::build(opened, destination, options, resources, progress);
+    }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);
     write.annnet.created = write.annnet.created.or(options.epoch);
@@ -146,7 +150,7 @@ pub fn convert(
         from: plan.from.id().to_owned(),
         to: plan.to.id().to_owned(),
         digest: isomorph_model::digest::VERSION,
-        source: source.digests,
+        source: Some(source.digests),
         result: result.map(|result| result.digests),
         nodes,
         edges,
@@ -177,7 +181,7 @@ fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> O
 }
 
 /// An error that says where the result differs, if it does.
-fn compare(source: &Digested, result: &Digested) -> Result<()> {
+pub(crate) fn compare(source: &Digested, result: &Digested) -> Result<()> {
     if source.digests == result.digests {
         return Ok(());
     }

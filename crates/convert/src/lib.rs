@@ -13,6 +13,7 @@ pub mod carry;
 mod conversion;
 mod diff;
 mod digests;
+mod direct;
 mod dump;
 mod extend;
 mod mapping;

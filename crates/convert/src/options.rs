@@ -33,6 +33,8 @@ pub struct OpenOptions {
     pub nock: isomorph_nock::OpenOptions,
     /// For annnet.
     pub annnet: isomorph_annnet::OpenOptions,
+    /// For DeepGNN.
+    pub deepgnn: isomorph_deepgnn::OpenOptions,
 }
 
 impl OpenOptions {
@@ -86,6 +88,8 @@ pub struct WriteOptions {
     pub nock: isomorph_nock::CreateOptions,
     /// For annnet.
     pub annnet: isomorph_annnet::WriteOptions,
+    /// For DeepGNN.
+    pub deepgnn: isomorph_deepgnn::BuildOptions,
 }
 
 impl WriteOptions {
@@ -112,7 +116,7 @@ impl WriteOptions {
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
-            Format::GraphAr => true,
+            Format::GraphAr | Format::DeepGnn => true,
             Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),
         }

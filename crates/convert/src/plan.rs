@@ -13,6 +13,7 @@ use isomorph_storage::Location;
 use serde::Serialize;
 
 use crate::digests::{Digested, Resources};
+use crate::direct;
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
@@ -74,7 +75,7 @@ pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertO
     options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
-            .hint("--to graphar|nock|annnet")
+            .hint("--to graphar|nock|annnet|deepgnn")
     })
 }
 
@@ -92,6 +93,9 @@ impl Plan {
     ) -> Result<Plan> {
         let started = Instant::now();
         let to = target_format(opened, destination, options)?;
+        if opened.format == Format::DeepGnn || to == Format::DeepGnn {
+            return direct::plan(opened, to, &options.write, started);
+        }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();

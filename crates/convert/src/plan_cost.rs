@@ -10,7 +10,7 @@ use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
-use crate::registry::Shape;
+use crate::registry::{Format, Shape};
 
 /// Bytes of a text or list beside an edge, guessed.
 const GUESSED_BYTES: u64 = 24;
@@ -34,6 +34,10 @@ pub struct PlanCost {
 impl Plan {
     /// What the plan costs when it is carried out on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
+        if self.to == Format::DeepGnn {
+            let (source_bytes, memory) = (opened.native.about().bytes, resources.budget.limit());
+            return PlanCost { source_bytes, sorted_edges: Some(0), orders: 0, memory, temporary_bytes: Some(0) };
+        }
         // What becomes nodes and edges adds edge types behind those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
             Step::Reify(record) => Some(&record.plain),

@@ -26,6 +26,8 @@ pub enum Format {
     Nock,
     /// annnet: a directory or an archive of tables.
     Annnet,
+    /// DeepGNN: one of four texts, or a directory of partitions.
+    DeepGnn,
 }
 
 /// How a format sees properties and types.
@@ -39,7 +41,7 @@ pub enum Shape {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 3] = [Format::GraphAr, Format::Nock, Format::Annnet];
+    pub const ALL: [Format; 4] = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn];
 
     /// The id that flags and carries use.
     pub fn id(self) -> &'static str {
@@ -47,6 +49,7 @@ impl Format {
             Format::GraphAr => "graphar",
             Format::Nock => "nock",
             Format::Annnet => "annnet",
+            Format::DeepGnn => "deepgnn",
         }
     }
 
@@ -56,13 +59,14 @@ impl Format {
             Format::GraphAr => "GraphAr",
             Format::Nock => "NOCK",
             Format::Annnet => "annnet",
+            Format::DeepGnn => "DeepGNN",
         }
     }
 
     /// How it sees properties and types.
     pub fn shape(self) -> Shape {
         match self {
-            Format::GraphAr | Format::Annnet => Shape::Typed,
+            Format::GraphAr | Format::Annnet | Format::DeepGnn => Shape::Typed,
             Format::Nock => Shape::Bundled,
         }
     }
@@ -77,6 +81,7 @@ impl Format {
             },
             Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
             Format::Annnet => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
+            Format::DeepGnn => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
         }
     }
 
@@ -86,6 +91,7 @@ impl Format {
             Format::GraphAr => isomorph_graphar::rules::RULES,
             Format::Nock => isomorph_nock::rules::RULES,
             Format::Annnet => isomorph_annnet::rules::RULES,
+            Format::DeepGnn => isomorph_deepgnn::rules::RULES,
         }
     }
 
@@ -98,6 +104,7 @@ impl Format {
             Format::GraphAr => isomorph_graphar::detect(location),
             Format::Nock => Ok(isomorph_nock::detect(location)?.is_some()),
             Format::Annnet => isomorph_annnet::detect(location),
+            Format::DeepGnn => isomorph_deepgnn::detect(location),
         }
     }
 
@@ -124,7 +131,7 @@ impl Format {
         }
         Err(Error::unsupported("this is none of the formats that are known")
             .at(location.to_string())
-            .hint("--from graphar|nock|annnet    say which it is"))
+            .hint("--from graphar|nock|annnet|deepgnn    say which it is"))
     }
 
     /// Opens a graph; nothing is read but metadata.
@@ -136,6 +143,7 @@ impl Format {
             Format::GraphAr => Arc::new(isomorph_graphar::GraphAr::open(location, &options.graphar)?),
             Format::Nock => Arc::new(isomorph_nock::Nock::open(location, &options.nock)?),
             Format::Annnet => Arc::new(isomorph_annnet::Annnet::open(location, &options.annnet)?),
+            Format::DeepGnn => Arc::new(isomorph_deepgnn::DeepGnn::open(location, &options.deepgnn)?),
         })
     }
 
@@ -153,6 +161,7 @@ impl Format {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
+            Format::DeepGnn => Err(no_way(Format::DeepGnn)),
         }
     }
 
@@ -178,6 +187,7 @@ impl Format {
             Format::GraphAr => &isomorph_graphar::CAPABILITY,
             Format::Nock => &isomorph_nock::CAPABILITY,
             Format::Annnet => &isomorph_annnet::CAPABILITY,
+            Format::DeepGnn => &isomorph_deepgnn::CAPABILITY,
         }
     }
 
@@ -197,7 +207,7 @@ impl Format {
                 };
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
-            Format::Nock | Format::Annnet => None,
+            Format::Nock | Format::Annnet | Format::DeepGnn => None,
         }
     }
 
@@ -205,7 +215,7 @@ impl Format {
     pub(crate) fn cautions(self, options: &WriteOptions) -> Findings {
         match self {
             Format::GraphAr => options.graphar.findings(),
-            Format::Nock | Format::Annnet => Findings::default(),
+            Format::Nock | Format::Annnet | Format::DeepGnn => Findings::default(),
         }
     }
 
@@ -216,7 +226,7 @@ impl Format {
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
-            Format::Nock => Vec::new(),
+            Format::Nock | Format::DeepGnn => Vec::new(),
             Format::Annnet => {
                 let manifest = isomorph_annnet::layout::file::MANIFEST;
                 let names = written.files.iter().map(|(name, _)| name.as_str());
@@ -234,10 +244,18 @@ impl Format {
             Some(Format::GraphAr)
         } else if name.ends_with(".annnet") {
             Some(Format::Annnet)
+        } else if name.ends_with(".deepgnn") {
+            Some(Format::DeepGnn)
         } else {
             None
         }
     }
+}
+
+/// The error for a conversion that there is no mapping for.
+pub(crate) fn no_way(format: Format) -> Error {
+    Error::unsupported(format!("there is no mapping from or to {format} yet"))
+        .hint("a text of DeepGNN becomes a binary: isomorph convert PATH DIRECTORY --to deepgnn")
 }
 
 impl fmt::Display for Format {
@@ -251,6 +269,6 @@ impl FromStr for Format {
 
     fn from_str(id: &str) -> Result<Self> {
         let known = Format::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet"))
+        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet, deepgnn"))
     }
 }

@@ -3,12 +3,8 @@
 use isomorph_model::KeyKind;
 use isomorph_model::capability::{Capability, Scalar, Values};
 
-/// What DeepGNN can say: integer-keyed nodes and directed edges with types, a weight, and features: numbers and text.
+/// What DeepGNN can say: integer-keyed nodes and directed edges with types, a weight, and features: tensors and text.
 pub const CAPABILITY: Capability =
     Capability { keys: &[KeyKind::Int], nodes: FEATURES, edges: FEATURES, parallel_edges: true, ..Capability::LEAST };
 
-const SCALARS: &[Scalar] = &[Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64), Scalar::Text];
-
-const FEATURES: Values = Values { scalars: SCALARS, lists: NUMBERS, nulls: true, tensors: true, ..Values::NONE };
-
-const NUMBERS: &[Scalar] = &[Scalar::Int(64), Scalar::UInt(64), Scalar::Float(64)];
+const FEATURES: Values = Values { scalars: &[Scalar::Text], nulls: true, tensors: true, ..Values::NONE };

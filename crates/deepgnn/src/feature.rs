@@ -108,20 +108,24 @@ pub(crate) struct FeatureColumns {
 
 impl FeatureColumns {
     /// A column for each id and type. A feature whose rows do not agree on a type has several, named with their types.
-    /// With `raw` all are bytes.
-    pub fn of(found: &BTreeMap<(u32, FeatureType), u64>, raw: bool) -> Self {
+    pub fn of(found: &BTreeMap<(u32, FeatureType), u64>) -> Self {
         let column = |(id, ty): &(u32, FeatureType)| {
             let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|((other, _), _)| other == id);
             let name = if types.count() == 1 { id.to_string() } else { format!("{id}:{ty}") };
             (*id, *ty, name)
         };
-        FeatureColumns { columns: found.keys().map(column).collect(), raw }
+        FeatureColumns { columns: found.keys().map(column).collect(), raw: false }
     }
 
     /// Columns of the first `count` features, whose types are those declared, and bytes otherwise.
     pub fn declared(count: u32, declared: &[(u32, FeatureType)]) -> Self {
         let ty = |id: u32| declared.iter().rev().find(|(of, _)| *of == id).map_or(FeatureType::Raw, |(_, ty)| *ty);
         FeatureColumns { columns: (0..count).map(|id| (id, ty(id), id.to_string())).collect(), raw: false }
+    }
+
+    /// The same, with everything as bytes.
+    pub fn bytes(self) -> Self {
+        FeatureColumns { raw: true, ..self }
     }
 
     /// The type of feature `id`, where it has one only.

@@ -15,6 +15,8 @@ pub struct OpenOptions {
     pub temporal: bool,
     /// A text shows what its binary would: features are bytes, and nothing has times.
     pub raw: bool,
+    /// A text is not read when it is opened, and shows no graph: for who makes a binary of it.
+    pub later: bool,
     /// Types of the features of nodes in a binary, which does not store them; bytes otherwise.
     pub node_features: Vec<(u32, crate::FeatureType)>,
     /// The same of edges.

@@ -10,7 +10,7 @@ use crate::block::Block;
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
-use crate::{OpenOptions, TextFormat, validate};
+use crate::{OpenOptions, validate};
 
 /// First bytes of a file that tell JSON of nodes from other JSON.
 const LOOK: u64 = 64 << 10;
@@ -86,9 +86,29 @@ impl DeepGnn {
             }
         }
         let text = Text::open(location, options)?;
+        if options.later {
+            let (columns, graph) = (Columns::default(), Graph::default());
+            return Ok(DeepGnn { form: Form::Text(text, Box::default()), columns, graph });
+        }
+        DeepGnn::of_text(text)
+    }
+
+    /// The graph of a text, which is read once.
+    ///
+    /// # Errors
+    /// When it is not sound.
+    pub fn of_text(text: Text) -> Result<DeepGnn> {
         let survey = Survey::of(&text)?;
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
         Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph })
+    }
+
+    /// The text, if it is one.
+    pub fn text(&self) -> Option<&Text> {
+        match &self.form {
+            Form::Text(text, _) => Some(text),
+            Form::Binary(_) => None,
+        }
     }
 
     fn of_binary(binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
@@ -102,14 +122,6 @@ impl DeepGnn {
         };
         let graph = columns.graph(Some(binary.meta.nodes), Some(binary.edges()));
         Ok(DeepGnn { form: Form::Binary(binary), columns, graph })
-    }
-
-    /// The text format, if it is a text.
-    pub fn text_format(&self) -> Option<TextFormat> {
-        match &self.form {
-            Form::Text(text, _) => Some(text.format()),
-            Form::Binary(_) => None,
-        }
     }
 
     /// Hands over everything as blocks, in its order, with what names a place for errors.
@@ -274,7 +286,7 @@ impl Source for DeepGnn {
                 files: text.file_count() as u64,
                 bytes: text.bytes(),
                 layout: count(survey.records, "record"),
-                findings: survey.findings.clone(),
+                findings: if survey.records > 0 { survey.findings.clone() } else { text.noticed.clone() },
                 ..About::default()
             },
             Form::Binary(binary) => {
@@ -300,6 +312,10 @@ impl Source for DeepGnn {
                 }
             }
         }
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

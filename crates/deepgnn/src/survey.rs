@@ -45,10 +45,12 @@ impl Survey {
         let mut survey = Survey { findings: text.noticed.clone(), ..Survey::default() };
         let (mut of_nodes, mut of_edges) = (Found::new(), Found::new());
         let (mut nodes, mut edges) = (0, 0);
+        // The most features that an element has, holes at its end included.
+        let mut most = (0, 0);
         text.each(|piece, block| {
             note_repairs(text, piece, block, &mut survey.findings);
-            note_features(&block.nodes.features, text.raw, &mut of_nodes);
-            note_features(&block.edges.features, text.raw, &mut of_edges);
+            most.0 = most.0.max(note_features(&block.nodes.features, &mut of_nodes));
+            most.1 = most.1.max(note_features(&block.edges.features, &mut of_edges));
             survey.columns.node_times |= !block.nodes.lives.is_empty();
             survey.columns.edge_times |= !block.edges.lives.is_empty();
             let counts = (block.nodes.ids.len() as u64, block.edges.sources.len() as u64);
@@ -59,9 +61,11 @@ impl Survey {
             Ok(())
         })?;
         survey.columns.node_weights = !text.raw;
-        survey.columns.node_features = FeatureColumns::of(&of_nodes, text.raw);
-        survey.columns.edge_features = FeatureColumns::of(&of_edges, text.raw);
+        survey.columns.node_features = FeatureColumns::of(&of_nodes);
+        survey.columns.edge_features = FeatureColumns::of(&of_edges);
         if text.raw {
+            survey.columns.node_features = FeatureColumns::declared(most.0, &[]).bytes();
+            survey.columns.edge_features = FeatureColumns::declared(most.1, &[]).bytes();
             // What the binary has no place for.
             (survey.columns.node_times, survey.columns.edge_times) = (false, false);
         }
@@ -83,15 +87,18 @@ impl Survey {
     }
 }
 
-fn note_features(features: &Features, raw: bool, found: &mut Found) {
-    let mut start = 0;
+/// Counts types of features; returns the most that an element has.
+fn note_features(features: &Features, found: &mut Found) -> u32 {
+    let (mut start, mut most) = (0, 0);
     for end in &features.ends {
-        for (id, kind) in features.kinds[start..*end as usize].iter().enumerate() {
-            let ty = FeatureType::of(*kind);
-            if let Some(ty) = if raw { ty.map(|_| FeatureType::Raw) } else { ty } {
+        let end = *end as usize;
+        for (id, kind) in features.kinds[start..end].iter().enumerate() {
+            if let Some(ty) = FeatureType::of(*kind) {
                 *found.entry((id as u32, ty)).or_default() += 1;
             }
         }
-        start = *end as usize;
+        most = most.max(end - start);
+        start = end;
     }
+    most as u32
 }

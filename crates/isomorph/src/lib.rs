@@ -11,6 +11,8 @@ pub use isomorph_tables as tables;
 pub mod formats {
     #[cfg(feature = "annnet")]
     pub use isomorph_annnet as annnet;
+    #[cfg(feature = "deepgnn")]
+    pub use isomorph_deepgnn as deepgnn;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
     #[cfg(feature = "nock")]

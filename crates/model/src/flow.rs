@@ -162,6 +162,11 @@ pub trait Source: Send + Sync {
         Err(Error::unsupported("this format has no neighbour look-ups"))
     }
 
+    /// The source itself, for who knows its format and what it can do beside giving rows.
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
+
     /// Checks every rule of the format, reading everything, and adds what is broken to `findings`.
     ///
     /// # Errors

@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
         certificate: Option<&'a Certificate>,
         findings: &'a Findings,
     ) -> Self {
-        let equal = |certificate: &Certificate| certificate.result.map(|result| result == certificate.source);
+        let equal = |certificate: &Certificate| certificate.result.map(|result| Some(result) == certificate.source);
         Document {
             destination,
             plan: PlanDocument {

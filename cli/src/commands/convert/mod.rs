@@ -3,11 +3,11 @@
 mod document;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Plan, convert, target_format};
+use isomorph::convert::{ConvertOptions, Opened, Plan, convert, target_format};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Location, Result};
 
-use super::{Answer, open};
+use super::Answer;
 use crate::args::ConvertArgs;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -20,7 +20,11 @@ use crate::progress::Bars;
 pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let destination = Location::parse(&args.destination)?;
-    let opened = open(&args.source, &args.open, &args.select, &resources)?;
+    let source = Location::parse(&args.source)?;
+    let mut how = args.open.options(&source, &args.select, &resources)?;
+    // A text of DeepGNN that becomes a binary is read once.
+    how.deepgnn.later = true;
+    let opened = Opened::open(&source, &how)?;
     let mut options = ConvertOptions {
         to: args.target.to,
         lossy: args.lossy,

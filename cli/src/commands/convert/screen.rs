@@ -115,14 +115,16 @@ pub fn certificate(
     counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
     screen.table(&counts);
     match (&certificate.result, loses) {
-        (Some(result), _) if result.schema != certificate.source.schema => {
+        (Some(result), _) if certificate.source.is_some_and(|source| result.schema != source.schema) => {
             screen.plain("read back, and equal in content and order", Some(Mark::Sound))
         }
         (Some(_), _) => screen.plain("read back, and equal", Some(Mark::Sound)),
         (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
         (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),
     };
-    digests(&mut screen, certificate.result.as_ref().unwrap_or(&certificate.source), console.verbose);
+    if let Some(found) = certificate.result.or(certificate.source) {
+        digests(&mut screen, &found, console.verbose);
+    }
     let slash = if directory { "/" } else { "" };
     let name = args.destination.trim_end_matches('/');
     let files = if directory { format!("{}, ", of(certificate.files, "file")) } else { String::new() };

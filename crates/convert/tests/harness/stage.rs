@@ -122,7 +122,7 @@ impl Staged {
     /// Checks that the files hold the graph: what the certificate says, what is read with the carry, by every adjacency
     /// list, and as much as the format can say without it.
     pub fn check(&self, what: &str, expected: &Digests, graph: &Graph, layout: &Layout) {
-        assert_eq!(self.certificate.source, *expected, "{what}: what went in");
+        assert_eq!(self.certificate.source, Some(*expected), "{what}: what went in");
         assert_eq!(self.certificate.result, Some(*expected), "{what}: what came out");
         let opened = self.open(CarryUse::Auto);
         assert_eq!(digests(&opened), *expected, "{what}: opened again");

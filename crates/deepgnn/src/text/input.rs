@@ -78,6 +78,11 @@ impl Text {
         Ok(Text { files, reading, noticed, raw: options.raw })
     }
 
+    /// The same text as its binary would show it: features are bytes, nodes have no weights, nothing has times.
+    pub fn as_binary(&self) -> Text {
+        Text { raw: true, ..self.clone() }
+    }
+
     /// Which format it is.
     pub fn format(&self) -> TextFormat {
         self.reading.format

@@ -32,8 +32,14 @@ pub struct Built {
 /// thread, a few pieces of text.
 ///
 /// # Errors
-/// When the text is not sound (with file, line, column and rule), or files cannot be written.
-pub fn build(text: &Text, staging: &Staging, options: &BuildOptions) -> Result<Built> {
+/// When the text is not sound (with file, line, column and rule), files cannot be written, or `advance`, which is told
+/// of each number of nodes and edges that are done, ends the work with an error.
+pub fn build(
+    text: &Text,
+    staging: &Staging,
+    options: &BuildOptions,
+    advance: &(dyn Fn(u64) -> Result<()> + Sync),
+) -> Result<Built> {
     let count = options.partitions.max(1);
     let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
     let room = Room { budget: options.budget.clone(), scratch: Some(scratch) };
@@ -46,7 +52,7 @@ pub fn build(text: &Text, staging: &Staging, options: &BuildOptions) -> Result<B
         let appended = append(&mut partitions, block, records, options.dispatch)?;
         appended.map_err(|refused| place(text, piece, block, refused))?;
         records += block.records.len() as u64;
-        Ok(())
+        advance((block.nodes.ids.len() + block.edges.sources.len()) as u64)
     })?;
     let mut metas = Vec::with_capacity(partitions.len());
     for (number, partition) in partitions.into_iter().enumerate() {

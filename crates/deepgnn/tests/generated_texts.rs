@@ -1,0 +1,281 @@
+//! Generated graphs: four texts of one graph make one binary, which says what the texts say.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::fmt::Write;
+use std::path::Path;
+
+use common::{built, files, text};
+use isomorph_deepgnn::{BuildOptions, DeepGnn, Dispatch, OpenOptions};
+use isomorph_model::MemoryGraph;
+use isomorph_storage::{Budget, Location};
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn weight(&mut self) -> f64 {
+        [0.0, 1.0, 0.5, 0.1, 1e-3, 3.25, 1e6, 0.30000000000000004][self.below(8) as usize] * self.below(5) as f64
+    }
+}
+
+/// A feature: the name of its type and its values.
+type Feature = Option<(&'static str, Vec<String>)>;
+
+struct Element {
+    ty: u64,
+    weight: f64,
+    features: Vec<Feature>,
+}
+
+struct Node {
+    id: u64,
+    says: Element,
+    edges: Vec<(u64, Element)>,
+}
+
+fn element(dice: &mut Dice, types: u64) -> Element {
+    let (ty, weight) = (dice.below(types), dice.weight());
+    let mut features: Vec<Feature> = Vec::new();
+    for _ in 0..dice.below(4) {
+        let count = 1 + dice.below(4) as usize;
+        features.push(match dice.below(5) {
+            0 => None,
+            1 => Some(("float32", (0..count).map(|_| format!("{:?}", dice.weight())).collect())),
+            2 => Some(("int64", (0..count).map(|_| (dice.below(1 << 40) as i64 - (1 << 39)).to_string()).collect())),
+            3 => Some(("uint8", (0..count).map(|_| dice.below(256).to_string()).collect())),
+            _ => Some(("text", vec![format!("t-{}é", dice.below(100))])),
+        });
+    }
+    // JSON cannot state a hole at the end.
+    while features.last().is_some_and(Option::is_none) {
+        features.pop();
+    }
+    Element { ty, weight, features }
+}
+
+fn graph(seed: u64) -> Vec<Node> {
+    let mut dice = Dice(seed);
+    let count = 1 + dice.below(40);
+    let mut nodes = Vec::new();
+    for at in 0..count {
+        let id = if at == 0 { u64::MAX - seed } else { at * (1 + dice.below(3)) + at * at };
+        let says = element(&mut dice, 3);
+        let mut edges: Vec<(u64, Element)> =
+            (0..dice.below(6)).map(|_| (dice.below(count * 2), element(&mut dice, 3))).collect();
+        edges.sort_by_key(|(target, element)| (element.ty, *target));
+        nodes.push(Node { id, says, edges });
+    }
+    nodes
+}
+
+/// Features in words, divided by `mark`.
+fn words(features: &[Feature], mark: char, text: &str) -> String {
+    let mut out = String::new();
+    for feature in features {
+        match feature {
+            None => write!(out, "{mark}uint8{mark}0").unwrap(),
+            Some((ty, values)) => {
+                let ty = if *ty == "text" { text } else { ty };
+                write!(out, "{mark}{ty}{mark}{}", values.len()).unwrap();
+                values.iter().for_each(|value| write!(out, "{mark}{value}").unwrap());
+            }
+        }
+    }
+    out
+}
+
+fn linear(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        let features = words(&node.says.features, ' ', "binary_feature");
+        write!(out, "-1 {} {} {:?}{features}", node.id, node.says.ty, node.says.weight).unwrap();
+        for (target, edge) in &node.edges {
+            let features = words(&edge.features, ' ', "binary_feature");
+            write!(out, " {} {target} {} {:?}{features}", node.id, edge.ty, edge.weight).unwrap();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn edge_list(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        let features = words(&node.says.features, ',', "binary");
+        writeln!(out, "{},-1,{},{:?}{features}", node.id, node.says.ty, node.says.weight).unwrap();
+        for (target, edge) in &node.edges {
+            let features = words(&edge.features, ',', "binary");
+            writeln!(out, "{},{},{target},{:?}{features}", node.id, edge.ty, edge.weight).unwrap();
+        }
+    }
+    out
+}
+
+fn json_features(features: &[Feature]) -> String {
+    let mut out = String::new();
+    for (id, feature) in features.iter().enumerate() {
+        match feature {
+            None => {}
+            Some(("text", values)) => write!(out, ", \"binary_feature\": {{\"{id}\": \"{}\"}}", values[0]).unwrap(),
+            Some((ty, values)) => write!(out, ", \"{ty}_feature\": {{\"{id}\": [{}]}}", values.join(", ")).unwrap(),
+        }
+    }
+    out
+}
+
+fn json(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        let edge = |(target, edge): &(u64, Element)| {
+            let features = json_features(&edge.features);
+            let (source, ty, weight) = (node.id, edge.ty, edge.weight);
+            format!(
+                "{{\"src_id\": {source}, \"dst_id\": {target}, \"edge_type\": {ty}, \"weight\": {weight:?}{features}}}"
+            )
+        };
+        let edges: Vec<_> = node.edges.iter().map(edge).collect();
+        let says = &node.says;
+        let features = json_features(&says.features);
+        writeln!(
+            out,
+            "{{\"node_id\": {}, \"node_type\": {}, \"node_weight\": {:?}{features}, \"edge\": [{}]}}",
+            node.id,
+            says.ty,
+            says.weight,
+            edges.join(", ")
+        )
+        .unwrap();
+    }
+    out
+}
+
+fn tsv_features(features: &[Feature]) -> String {
+    let code = |feature: &Feature| match feature {
+        None => String::new(),
+        Some((ty, values)) => {
+            let code = [("float32", "f"), ("int64", "i64"), ("uint8", "u8"), ("text", "b")];
+            let code = code.iter().find(|(name, _)| name == ty).unwrap().1;
+            format!("{code}:{}", values.join(" "))
+        }
+    };
+    features.iter().map(code).collect::<Vec<_>>().join(";")
+}
+
+fn tsv(nodes: &[Node]) -> String {
+    let mut out = String::new();
+    for node in nodes {
+        let edge = |(target, edge): &(u64, Element)| {
+            format!("{target},{},{:?},{}", edge.ty, edge.weight, tsv_features(&edge.features))
+        };
+        let edges: Vec<_> = node.edges.iter().map(edge).collect();
+        let says = &node.says;
+        let features = tsv_features(&says.features);
+        writeln!(out, "{}\t{}\t{:?}\t{features}\t{}", node.id, says.ty, says.weight, edges.join("|")).unwrap();
+    }
+    out
+}
+
+/// JSON has one object for each type of features, so that several of one type have to share it.
+fn shares_no_type(nodes: &[Node]) -> bool {
+    let all = nodes.iter().flat_map(|node| std::iter::once(&node.says).chain(node.edges.iter().map(|(_, edge)| edge)));
+    all.into_iter().all(|element| {
+        let mut types: Vec<_> = element.features.iter().flatten().map(|(ty, _)| *ty).collect();
+        let count = types.len();
+        types.sort_unstable();
+        types.dedup();
+        types.len() == count
+    })
+}
+
+fn digest(path: &Path, raw: bool) -> isomorph_model::digest::Digest {
+    let graph = DeepGnn::open(&Location::from_path(path), &OpenOptions { raw, ..OpenOptions::default() }).unwrap();
+    MemoryGraph::read(&graph).unwrap().digest_table().unwrap().digest()
+}
+
+#[test]
+fn four_texts_make_one_binary() {
+    let home = tempfile::tempdir().unwrap();
+    let mut with_json = 0;
+    for seed in 1..25 {
+        let nodes = graph(seed);
+        let mut texts = vec![("linear", linear(&nodes)), ("edgelist", edge_list(&nodes)), ("tsv", tsv(&nodes))];
+        if shares_no_type(&nodes) {
+            texts.push(("json", json(&nodes)));
+            with_json += 1;
+        }
+        let mut first = None;
+        for (format, content) in &texts {
+            let path = text(home.path(), &format!("graph.{format}"), content, None);
+            let out = home.path().join("out");
+            built(&path, &out, &OpenOptions::default(), &BuildOptions::default()).unwrap();
+            let said = (files(&out), digest(&path, false));
+            assert_eq!(digest(&out, false), digest(&path, true), "seed {seed} {format}");
+            assert!(*first.get_or_insert_with(|| said.clone()) == said, "seed {seed} {format}");
+        }
+    }
+    assert!(with_json > 0);
+}
+
+#[test]
+fn partitions_are_the_same_graph() {
+    let home = tempfile::tempdir().unwrap();
+    for seed in 1..15 {
+        let nodes = graph(seed);
+        let path = text(home.path(), "graph.edgelist", &edge_list(&nodes), None);
+        let expected = digest(&path, true);
+        for (partitions, dispatch) in [(2, Dispatch::Line), (5, Dispatch::Line), (3, Dispatch::Id)] {
+            let options = BuildOptions { partitions, dispatch, budget: Budget::new(0), ..BuildOptions::default() };
+            let out = home.path().join("out");
+            match built(&path, &out, &OpenOptions::default(), &options) {
+                Ok(_) => assert_eq!(digest(&out, false), expected, "seed {seed}, {partitions} {dispatch:?}"),
+                Err(error) => panic!("seed {seed}: {error}"),
+            }
+        }
+    }
+}
+
+/// A text that is cut into many pieces says what it says in one: the pieces of a large file are a mebibyte each.
+#[test]
+fn a_text_in_pieces_is_the_text_as_a_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let mut nodes = Vec::new();
+    for round in 0..1200u64 {
+        for mut node in graph(round % 50 + 1) {
+            node.id = nodes.len() as u64;
+            nodes.push(node);
+        }
+    }
+    let content = linear(&nodes);
+    assert!(content.len() > 3 << 20, "{} bytes are not several pieces", content.len());
+    let path = text(home.path(), "graph.linear", &content, None);
+    let expected = digest(&path, false);
+    // Packed, it is one part that is read from its beginning.
+    let packed = path.with_file_name("packed.linear.zst");
+    std::fs::write(&packed, zstd::encode_all(content.as_bytes(), 1).unwrap()).unwrap();
+    assert_eq!(digest(&packed, false), expected);
+    let directory = home.path().join("lines");
+    std::fs::create_dir(&directory).unwrap();
+    for (at, lines) in content.split_inclusive('\n').collect::<Vec<_>>().chunks(500).enumerate() {
+        std::fs::write(directory.join(format!("part-{at:04}.linear")), lines.concat()).unwrap();
+    }
+    assert_eq!(digest(&directory, false), expected);
+    let (whole, parts) = (home.path().join("whole"), home.path().join("parts"));
+    built(&path, &whole, &OpenOptions::default(), &BuildOptions::default()).unwrap();
+    built(&directory, &parts, &OpenOptions::default(), &BuildOptions::default()).unwrap();
+    assert!(files(&whole) == files(&parts));
+    // The first error of the text is reported, whichever piece is read first.
+    let mut lines: Vec<&str> = content.lines().collect();
+    let at = lines.len() - 5;
+    (lines[at], lines[at - 4000]) = ("broken", "-1 0 broken 1");
+    let broken = text(home.path(), "graph.linear", &lines.join("\n"), None);
+    let error =
+        built(&broken, &home.path().join("none"), &OpenOptions::default(), &BuildOptions::default()).unwrap_err();
+    assert_eq!(error.place().line, Some(at as u64 - 4000 + 1));
+}

@@ -256,6 +256,7 @@ fn only_what_is_new_is_written() {
         .map(|(_, own)| own.len() as u64)
         .sum();
     assert_eq!(done.bytes, new);
+    assert!(before["slices/registry.parquet"] == after["slices/registry.parquet"], "no slice is new");
     assert_eq!(done.graph_bytes, before.values().map(|own| own.len() as u64).sum::<u64>());
     // A second small step writes the small last file again, and no file is added.
     let files = after.len();

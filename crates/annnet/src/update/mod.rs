@@ -205,7 +205,8 @@ fn add(
     (updated.vertices, updated.edges) = (vertices.len() as u64, edges.len() as u64);
     let start = Start { idx: next_idx(annnet)?, column, layers: dictionary(&annnet.members)? };
     let apart = delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet)), writing)?;
-    for (name, rows) in &apart.files {
+    // The slices are those that are there.
+    for (name, rows) in apart.files.iter().filter(|(name, _)| name != file::REGISTRY) {
         let rows = Table::open(name, vec![rows.blob()?])?;
         let (cells, _held) = rows.read(&[], &writing.budget)?;
         tables.grow(name, &cells.batch)?;

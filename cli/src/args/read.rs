@@ -175,7 +175,11 @@ impl OpenArgs {
                 threads: resources.threads,
                 ..nock::OpenOptions::default()
             },
-            annnet: annnet::OpenOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()) },
+            annnet: annnet::OpenOptions {
+                budget: resources.budget.clone(),
+                scratch: Some(resources.scratch.clone()),
+                ..annnet::OpenOptions::default()
+            },
             deepgnn: deepgnn::OpenOptions {
                 format: self.text_format,
                 defaults: self.defaults.as_deref().map(Location::parse).transpose()?,

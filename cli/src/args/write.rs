@@ -76,6 +76,9 @@ pub struct TargetArgs {
     /// NOCK: sort the rows of a text file by name
     #[arg(long)]
     pub sort: bool,
+    /// annnet: the layout, that of annnet 0.4 or that of the specification's text
+    #[arg(long, value_name = "LAYOUT", value_parser = layout_parser())]
+    pub layout: Option<annnet::WriteLayout>,
     /// annnet: write the incidence matrix as well; it follows from the tables
     #[arg(long)]
     pub matrix: bool,
@@ -171,6 +174,7 @@ impl TargetArgs {
             ("--nested-edges", Format::Nock, self.nested_edges),
             ("--props-map", Format::Nock, self.props_map),
             ("--sort", Format::Nock, self.sort),
+            ("--layout", Format::Annnet, self.layout.is_some()),
             ("--matrix", Format::Annnet, self.matrix),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
@@ -190,6 +194,7 @@ impl TargetArgs {
         if let Some(other) = self.file_type.filter(|file_type| *file_type != FileType::Parquet) {
             return Err(Error::usage(format!("annnet is kept in Parquet, not in {other}")));
         }
+        options.layout = self.layout.unwrap_or_default();
         options.matrix = self.matrix;
         options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
         options.compression = self.compression.unwrap_or(options.compression);
@@ -253,6 +258,11 @@ pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
         "skip" => Hyperedges::Skip,
         _ => Hyperedges::Reify,
     })
+}
+
+fn layout_parser() -> impl TypedValueParser<Value = annnet::WriteLayout> {
+    PossibleValuesParser::new(annnet::WriteLayout::ALL.map(annnet::WriteLayout::name))
+        .try_map(|name| name.parse::<annnet::WriteLayout>())
 }
 
 fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {

@@ -23,6 +23,22 @@ pub mod file {
     pub const COEFFICIENTS: &str = "structure/edge_coeffs.parquet";
     /// Flexible directions (v2).
     pub const POLICIES: &str = "structure/edge_direction_policy.json";
+    /// Rows of entities (v1).
+    pub const ENTITY_TO_IDX: &str = "structure/entity_to_idx.parquet";
+    /// Entities by row (v1).
+    pub const IDX_TO_ENTITY: &str = "structure/idx_to_entity.parquet";
+    /// `vertex` or `edge` (v1).
+    pub const ENTITY_TYPES: &str = "structure/entity_types.parquet";
+    /// Columns of edges (v1).
+    pub const EDGE_TO_IDX: &str = "structure/edge_to_idx.parquet";
+    /// Edges by column (v1).
+    pub const IDX_TO_EDGE: &str = "structure/idx_to_edge.parquet";
+    /// Weights of edges (v1).
+    pub const EDGE_WEIGHTS: &str = "structure/edge_weights.parquet";
+    /// Directions of edges (v1).
+    pub const EDGE_DIRECTED: &str = "structure/edge_directed.parquet";
+    /// Kinds of edges (v1).
+    pub const EDGE_KIND: &str = "structure/edge_kind.parquet";
     /// The incidence matrix, a Zarr group.
     pub const INCIDENCE: &str = "structure/incidence.zarr";
     /// Attributes of slices.
@@ -47,10 +63,50 @@ pub mod file {
     pub const HISTORY: &str = "audit/history.parquet";
     /// Labelled states: sets of ids.
     pub const SNAPSHOTS: &str = "audit/snapshots.json";
+    /// Labelled states, one file each.
+    pub const SNAPSHOT_FOLDER: &str = "audit/snapshots/";
+    /// SHA-256 of every file, as `sha256sum` writes them.
+    pub const CHECKSUMS: &str = "audit/checksums.sha256";
     /// Who wrote it. Never content.
     pub const PROVENANCE: &str = "audit/provenance.json";
     /// Attributes of the graph.
     pub const UNS: &str = "uns/graph_attributes.json";
+    /// Results of algorithms, one file each.
+    pub const RESULT_FOLDER: &str = "uns/results/";
+
+    /// All of them that are files.
+    pub(crate) const ALL: [&str; 30] = [
+        MANIFEST,
+        LAYER_DICT,
+        ENTITY_INDEX,
+        EDGES,
+        EDGE_DEFINITIONS,
+        HYPEREDGES,
+        COEFFICIENTS,
+        POLICIES,
+        ENTITY_TO_IDX,
+        IDX_TO_ENTITY,
+        ENTITY_TYPES,
+        EDGE_TO_IDX,
+        IDX_TO_EDGE,
+        EDGE_WEIGHTS,
+        EDGE_DIRECTED,
+        EDGE_KIND,
+        SLICE_ATTRIBUTES,
+        EDGE_SLICE_ATTRIBUTES,
+        LAYERS,
+        EDGE_LAYERS,
+        ELEMENTARY_ATTRIBUTES,
+        ASPECT_ATTRIBUTES,
+        LAYER_ATTRIBUTES,
+        REGISTRY,
+        EDGE_MEMBERSHIPS,
+        HISTORY,
+        SNAPSHOTS,
+        CHECKSUMS,
+        PROVENANCE,
+        UNS,
+    ];
 }
 
 /// Names of columns.
@@ -103,6 +159,14 @@ pub mod column {
     pub const ASPECT: &str = "aspect";
     /// Label within an aspect.
     pub const ELEMENTARY: &str = "elementary_layer";
+    /// A layer by its labels (v1).
+    pub const LAYER: &str = "layer";
+    /// Layer of the source side, or of all members, by its labels (v1).
+    pub const LAYER_1: &str = "layer_1";
+    /// Layer of the target side, if it is another (v1).
+    pub const LAYER_2: &str = "layer_2";
+    /// Name of a slice (v1).
+    pub const NAME: &str = "name";
 }
 
 /// Documents of the model.
@@ -123,10 +187,12 @@ pub mod document {
     pub const GRAPH_VERSION: &str = "graph_version";
     /// Flexible directions by edge, JSON.
     pub const POLICIES: &str = "direction_policies";
+    /// Results of algorithms by name, JSON.
+    pub const RESULTS: &str = "results";
 
     /// All of them.
-    pub const ALL: [&str; 8] =
-        [UNS, HISTORY, SNAPSHOTS, DIRECTED, ACTIVE_SLICE, DEFAULT_SLICE, GRAPH_VERSION, POLICIES];
+    pub const ALL: [&str; 9] =
+        [UNS, RESULTS, HISTORY, SNAPSHOTS, DIRECTED, ACTIVE_SLICE, DEFAULT_SLICE, GRAPH_VERSION, POLICIES];
 }
 
 /// Words of the format that are also words of the model.
@@ -169,6 +235,10 @@ pub mod word {
     pub const VERTEX_EDGE: &str = "vertex_edge";
     /// Kind of an entity without ends.
     pub const EDGE_PLACEHOLDER: &str = "edge_placeholder";
+    /// What `type` says of a node in v1.
+    pub const VERTEX: &str = "vertex";
+    /// What `edge_type` says of an edge that is no entity (v1).
+    pub const REGULAR: &str = "regular";
     /// Type of an entity that is an edge; `edge` in the oldest files.
     pub const EDGE_ENTITY: &str = "edge_entity";
 }

@@ -2,6 +2,8 @@
 
 mod capability;
 mod cells;
+mod checksum;
+mod kept;
 pub mod layout;
 mod matrix;
 mod members;
@@ -17,8 +19,9 @@ mod write;
 mod zarr;
 
 pub use capability::CAPABILITY;
+pub use kept::unknown_files;
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;
 pub use read::Annnet;
 pub use trail::Conversion;
-pub use write::{AnnnetWriter, WriteOptions};
+pub use write::{AnnnetWriter, WriteLayout, WriteOptions};

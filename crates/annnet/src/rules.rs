@@ -20,6 +20,14 @@ rules! {
     ARCHIVE "ANNNET-ARCHIVE" Error
         "an archive has one top-level directory with files of different, relative names that unpack to a sane size",
         "ask whoever made it for a sound one";
+    /// A file that is not what it was.
+    CHECKSUM "ANNNET-CHECKSUM" Error
+        "every file that audit/checksums.sha256 lists has the SHA-256 that stands there, and the manifest that of the list",
+        "write the graph again, or take `checksum` out of the manifest if the change is wanted";
+    /// A checksum that says nothing.
+    CHECKSUM_UNKNOWN "ANNNET-CHECKSUM-UNKNOWN" Warning
+        "the checksum of the manifest is that of audit/checksums.sha256",
+        "the specification does not say what is hashed, so another one cannot be compared";
     /// A coefficient of something that is no member of its edge.
     COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
         "coefficients are those of members of an edge", "nothing reads this row: remove it";

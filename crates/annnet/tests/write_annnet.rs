@@ -5,15 +5,14 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
-use common::build::Files;
+use common::build::{Files, text};
 use common::view::{View, differences, normal};
+use common::write::{bytes, options, write};
 use common::{expected, fixtures, open};
-use isomorph_annnet::{Annnet, AnnnetWriter, WriteOptions};
-use isomorph_error::Result;
-use isomorph_model::{Delivery, Request, Source, Tables};
-use isomorph_storage::{Blob, Location, Mode, Staging};
+use isomorph_annnet::{Annnet, OpenOptions, WriteLayout, WriteOptions};
+use isomorph_model::Source;
+use isomorph_storage::{Blob, Location};
 use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader};
 
 /// Every graph of the layout that is written.
@@ -36,38 +35,6 @@ const V2: [&str; 16] = [
     "stale_overwrite",
 ];
 
-fn options() -> WriteOptions {
-    WriteOptions { created: Some(UNIX_EPOCH + Duration::from_micros(1_500_000)), ..WriteOptions::default() }
-}
-
-/// Writes `source` to `path`, in pieces of so many rows.
-fn write(source: &dyn Source, path: &Path, options: &WriteOptions, piece: usize) -> Result<Vec<(String, u64)>> {
-    let location = Location::from_path(path);
-    let staging = match options.archive {
-        true => Staging::file(&location, Mode::CreateNew)?,
-        false => Staging::directory(&location, Mode::CreateNew)?,
-    };
-    let mut sink = AnnnetWriter::create(&staging, source.graph(), options)?;
-    for (number, delivery) in sink.deliveries().into_iter().enumerate() {
-        let tables = match delivery {
-            Delivery::Nodes(ty) => Tables::Nodes(ty),
-            Delivery::EdgesWithKeys(ty) => Tables::Edges(ty),
-            _ => Tables::Rest,
-        };
-        for part in source.scan(&Request::of(tables))? {
-            part.read(&mut |batch| {
-                let starts = (0..batch.rows()).step_by(piece);
-                starts
-                    .map(|at| batch.slice(at, piece.min(batch.rows() - at)))
-                    .try_for_each(|own| sink.write(number, own))
-            })?;
-        }
-    }
-    let written = sink.finish()?;
-    staging.commit(&[])?;
-    Ok(written.files)
-}
-
 fn graph(fixture: &str) -> Option<(PathBuf, Annnet)> {
     let root = fixtures()?.join(fixture);
     let graph = open(&root.join("graph.annnet.d")).unwrap();
@@ -83,24 +50,6 @@ fn differing(place: &Path, source: &Annnet) -> Vec<String> {
         found.push("the descriptions differ".to_owned());
     }
     found
-}
-
-/// Bytes of all files below a directory.
-fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-                all.insert(name, std::fs::read(&path).unwrap());
-            }
-        }
-    }
-    all
 }
 
 /// A column of a table, as text.
@@ -302,5 +251,49 @@ fn graphs_that_are_made_here_come_back_too() {
             let found = differing(&place, &source);
             assert!(found.is_empty(), "{name}: {found:#?}");
         }
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_kept() {
+    let mut files = Files::small();
+    let manifest = r#"{"graph_version": 3, "directed": true, "active_slice": "s", "default_slice": "default",
+        "future": {"a": [1, "\u00e9"]}, "née": null, "counts": {"nodes": 7}}"#;
+    files.put("manifest.json", manifest);
+    files.put("future/table.bin", [0, 159, 146, 150]);
+    files.put("audit/notes.txt", "by hand");
+    files.put("cache/csr.zarr/zarr.json", "{}");
+    files.column("tables/_edge_table.parquet", "weight", text([Some("heavy"), None]));
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("before");
+    files.write(&before);
+    let location = Location::from_path(&before);
+    let source = open(&before).unwrap();
+    let names = |keep: &[(String, Blob)]| keep.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let keep = isomorph_annnet::unknown_files(&location, &OpenOptions::default()).unwrap();
+    assert_eq!(names(&keep), ["audit/notes.txt", "future/table.bin"]);
+    for layout in WriteLayout::ALL {
+        let place = folder.path().join(layout.name());
+        write(&source, &place, &WriteOptions { layout, keep: keep.clone(), ..options() }, 2).unwrap();
+        let found = differing(&place, &source);
+        assert!(found.is_empty(), "{layout}: {found:#?}");
+        let all = bytes(&place);
+        assert_eq!(all["future/table.bin"], [0, 159, 146, 150]);
+        assert_eq!(all["audit/notes.txt"], b"by hand");
+        let manifest: serde_json::Value = serde_json::from_slice(&all["manifest.json"]).unwrap();
+        assert_eq!(manifest["future"], serde_json::json!({"a": [1, "é"]}));
+        assert!(manifest["née"].is_null() && manifest.as_object().unwrap().contains_key("née"));
+        assert_eq!(manifest["counts"]["edges"], 2, "what is known is said anew");
+        // An attribute that is called like a column of the edges has its name again.
+        let table =
+            if layout == WriteLayout::V2 { "tables/_edge_table.parquet" } else { "tables/edge_attributes.parquet" };
+        assert_eq!(column(&place.join(table), "weight").iter().filter(|cell| *cell == "heavy").count(), 1);
+        // And once more, in an archive.
+        let archive = folder.path().join(format!("{layout}.annnet"));
+        let keep = isomorph_annnet::unknown_files(&Location::from_path(&place), &OpenOptions::default()).unwrap();
+        let again = open(&place).unwrap();
+        write(&again, &archive, &WriteOptions { layout, archive: true, keep, ..options() }, 1).unwrap();
+        let keep = isomorph_annnet::unknown_files(&Location::from_path(&archive), &OpenOptions::default()).unwrap();
+        assert_eq!(names(&keep), ["audit/notes.txt", "future/table.bin"]);
     }
 }

@@ -76,6 +76,11 @@ pub fn convert(
         format: opened.format.name().to_owned(),
         of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
     });
+    if opened.format == Format::Annnet && plan.to == Format::Annnet {
+        // What the format does not name stays with the graph.
+        let options = native_options(plan.to, &Mapping::default(), resources);
+        write.annnet.keep = isomorph_annnet::unknown_files(&opened.location, &options.annnet)?;
+    }
     let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,

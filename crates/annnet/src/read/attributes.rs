@@ -22,6 +22,8 @@ const INDEX_PREFIX: &str = "__index_level_";
 /// The attribute columns of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes {
+    /// Names of properties that are not those of their columns, with these.
+    pub renamed: Vec<(String, String)>,
     columns: Vec<String>,
     pub properties: Vec<Property>,
 }
@@ -43,6 +45,9 @@ impl Attributes {
             }
             // A column of nulls only has lost its type; text is what most attributes are.
             let data_type = Some(field.data_type().clone()).filter(|own| *own != DataType::Null);
+            if shown != name {
+                attributes.renamed.push((shown.clone(), name.to_owned()));
+            }
             attributes.columns.push(name.to_owned());
             attributes.properties.push(Property::new(shown, data_type.unwrap_or(DataType::Utf8)));
         }

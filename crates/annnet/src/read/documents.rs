@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::Document;
 use isomorph_model::json::push_string;
 use isomorph_model::schema::DocumentBody;
@@ -24,6 +24,26 @@ pub(crate) struct Found {
     pub conversions: Vec<String>,
     /// The memory that the history takes.
     pub held: Option<Reservation>,
+}
+
+/// The JSON files of a folder by their names without `.json`, in their order. Where files cannot be listed there are none.
+fn parts(members: &Members, folder: &str) -> Result<Vec<(String, String)>> {
+    let listed = match members.list() {
+        Err(error) if error.kind() == Kind::Unsupported => return Ok(Vec::new()),
+        listed => listed?,
+    };
+    let mut found = Vec::new();
+    let mut left = DOCUMENT_BYTES;
+    for (file, size) in listed {
+        let name = file.strip_prefix(folder).and_then(|name| name.strip_suffix(".json"));
+        let Some(name) = name.filter(|name| !name.contains('/')) else { continue };
+        let too_large = || Error::new(Kind::TooLarge, "the files of this folder are too large").at(Place::file(folder));
+        left = left.checked_sub(size).ok_or_else(too_large)?;
+        let Some(text) = members.text(&file, DOCUMENT_BYTES)? else { continue };
+        json::check(&text, &file)?;
+        found.push((name.to_owned(), text));
+    }
+    Ok(found)
 }
 
 /// The documents of a graph.
@@ -55,6 +75,25 @@ pub(crate) fn read(
             json::check(&text, file)?;
             add(name, DocumentBody::Json(text));
         }
+    }
+    if !members.has(file::SNAPSHOTS)? {
+        let texts = parts(members, file::SNAPSHOT_FOLDER)?;
+        if !texts.is_empty() {
+            let all: Vec<&str> = texts.iter().map(|(_, text)| text.trim()).collect();
+            add(document::SNAPSHOTS, DocumentBody::Json(format!("[{}]", all.join(", "))));
+        }
+    }
+    let results = parts(members, file::RESULT_FOLDER)?;
+    if !results.is_empty() {
+        let mut object = String::from("{");
+        for (name, text) in &results {
+            object.push_str(if object.len() == 1 { "" } else { ", " });
+            push_string(&mut object, name);
+            object.push_str(": ");
+            object.push_str(text.trim());
+        }
+        object.push('}');
+        add(document::RESULTS, DocumentBody::Json(object));
     }
     let Some(table) = Table::find(members, file::HISTORY)? else {
         return Ok(Found { documents, conversions: Vec::new(), held: None });

@@ -39,6 +39,8 @@ pub(crate) struct Manifest {
     pub default_slice: Option<String>,
     pub annnet_version: Option<String>,
     pub version: Option<String>,
+    /// What stands for the bytes of all files.
+    pub checksum: Option<String>,
     pub created: Option<String>,
     pub compression: Option<String>,
     /// Counts by name.
@@ -67,6 +69,7 @@ impl Manifest {
                 "default_slice" => manifest.default_slice = text(),
                 "annnet_version" => manifest.annnet_version = text(),
                 "version" => manifest.version = text(),
+                "checksum" => manifest.checksum = text(),
                 "created" => manifest.created = text(),
                 "compression" => manifest.compression = text(),
                 "counts" if value.trim_start().starts_with('{') => {
@@ -84,6 +87,12 @@ impl Manifest {
             findings.push(&rules::MANIFEST, "the key is missing", Place::file(file::MANIFEST).in_field(key));
         }
         Ok(manifest)
+    }
+
+    /// Whether the files are those of the specification's text, which no published library has written: they say all that
+    /// they hold, and nothing has to be made up for a writer that left something out.
+    pub fn is_specified(&self) -> bool {
+        self.version.as_deref().is_some_and(|version| version.starts_with("1.1"))
     }
 
     /// Whether an edge that states no direction has one.

@@ -84,6 +84,11 @@ impl NodeTable {
         &self.attributes.properties
     }
 
+    /// Names of properties that are not those of their columns, with these.
+    pub fn renamed(&self) -> &[(String, String)] {
+        &self.attributes.renamed
+    }
+
     /// The properties of nodes.
     pub fn properties(&self) -> Vec<Property> {
         let entity = self.entity.iter().map(|_| Property::new(well_known::ENTITY, DataType::Utf8));

@@ -21,7 +21,7 @@ use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, rules, trail, v1};
+use crate::{OpenOptions, checksum, kept, rules, trail, v1};
 
 /// An opened annnet graph.
 ///
@@ -66,18 +66,23 @@ impl Annnet {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Annnet> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
-        Annnet::of(members, layout, options)
+        // Where files lie elsewhere they are read in ranges; to compare their bytes is to fetch them all.
+        let verify = options.verify && (location.is_local() || members.archive().is_some());
+        Annnet::of(members, layout, &OpenOptions { verify, ..options.clone() })
     }
 
     fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
         let budget = &options.budget;
         let words = layout.words();
         let mut noticed = Findings::keeping(8);
+        let manifest = Manifest::read(&members, &mut noticed)?;
+        if options.verify {
+            checksum::verify(&members, manifest.checksum.as_deref(), &mut noticed)?;
+        }
         let translated = match layout {
             Layout::V1 => Some(v1::translate(&mut members, &words, budget)?),
             _ => None,
         };
-        let manifest = Manifest::read(&members, &mut noticed)?;
         let layers = Layers::read(&members, &mut noticed)?;
         let index = Table::must(&members, file::ENTITY_INDEX)?;
         let presence = Table::find(&members, words.presence)?;
@@ -105,7 +110,8 @@ impl Annnet {
         let known =
             Known { entities: &entities, layers: &layers, hyperedges: &hyperedges, coefficients: &coefficients };
         let default = manifest.default_slice.clone().unwrap_or_else(|| word::DEFAULT.to_owned());
-        let mut slices = Slices::read(&members, layout, &default, budget, &mut noticed)?;
+        let all_in_default = layout == Layout::V1 && !manifest.is_specified();
+        let mut slices = Slices::read(&members, (layout, all_in_default), &default, budget, &mut noticed)?;
         let edge_table = Table::find(&members, words.edge_table)?;
         let edges = Edges::settle(table, known, (edge_table.as_ref(), &slices), budget, &mut noticed)?;
         slices.settle(&default, &entities, &edges)?;
@@ -140,6 +146,9 @@ impl Annnet {
         if !found.conversions.is_empty() {
             graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
         }
+        let renamed: Vec<(String, String)> =
+            nodes.renamed().iter().chain(&edge_attributes.attributes.renamed).cloned().collect();
+        kept::note(&mut graph, &manifest.unknown, &renamed);
         Ok(Annnet {
             layout,
             words,

@@ -89,7 +89,7 @@ impl Slices {
     /// When a table is not sound or does not fit the budget.
     pub fn read(
         members: &Members,
-        layout: Layout,
+        (layout, all_in_default): (Layout, bool),
         default: &str,
         budget: &Budget,
         findings: &mut Findings,
@@ -122,7 +122,7 @@ impl Slices {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
         slices.read_members(default, words, findings)?;
-        if layout == Layout::V1 {
+        if all_in_default {
             // The older library puts everything into the default slice again when it reads; its files may leave that out.
             slices.all = slices.find(default);
         }

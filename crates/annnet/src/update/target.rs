@@ -81,6 +81,7 @@ impl Target {
         match (file, &mut self.how) {
             (Member::Staged(file), _) => drop(file.finish()?),
             (Member::Waiting(file), How::Archive { waiting, .. }) => drop(waiting.insert(name.to_owned(), file)),
+            (Member::Hashed(file, _), _) => return self.finish(name, *file),
             (Member::Waiting(_), How::Directory { .. }) => {
                 return Err(Error::usage("this file is for an archive").at(Place::file(name)));
             }

@@ -13,13 +13,9 @@ use super::layers::{EdgeLayers, labels_of};
 use super::{Reader, array, push_labels, table};
 use crate::cells::Cells;
 use crate::layout::{column, file, word};
-use crate::read::Layers;
+use crate::read::{Layers, json};
 use crate::rules;
 
-const EDGE_TO_IDX: &str = "structure/edge_to_idx.parquet";
-const EDGE_WEIGHTS: &str = "structure/edge_weights.parquet";
-const EDGE_DIRECTED: &str = "structure/edge_directed.parquet";
-const EDGE_KIND: &str = "structure/edge_kind.parquet";
 /// Kinds between layers, since 0.2.0.
 const EDGE_ML_KIND: &str = "layers/edge_ml_kind.parquet";
 
@@ -32,9 +28,9 @@ fn by_id(cells: &Cells) -> Result<HashMap<String, usize>> {
 /// Reads all edges, placeholders and hyperedges with them.
 pub(super) fn read(reader: &mut Reader<'_>, entities: &HashSet<String>, layers: &EdgeLayers) -> Result<RecordBatch> {
     let definitions = reader.cells(file::EDGE_DEFINITIONS)?;
-    let (weights, directions) = (reader.cells(EDGE_WEIGHTS)?, reader.cells(EDGE_DIRECTED)?);
-    let (kinds, ml_kinds) = (reader.cells(EDGE_KIND)?, reader.cells(EDGE_ML_KIND)?);
-    let positions = reader.cells(EDGE_TO_IDX)?;
+    let (weights, directions) = (reader.cells(file::EDGE_WEIGHTS)?, reader.cells(file::EDGE_DIRECTED)?);
+    let (kinds, ml_kinds) = (reader.cells(file::EDGE_KIND)?, reader.cells(EDGE_ML_KIND)?);
+    let positions = reader.cells(file::EDGE_TO_IDX)?;
     let (of_definition, of_weight) = (by_id(&definitions)?, by_id(&weights)?);
     let (of_direction, of_kind) = (by_id(&directions)?, by_id(&kinds)?);
     let (of_ml_kind, of_position) = (by_id(&ml_kinds)?, by_id(&positions)?);
@@ -120,7 +116,15 @@ pub(super) fn read(reader: &mut Reader<'_>, entities: &HashSet<String>, layers: 
 }
 
 /// Members of hyperedges, their plain ids told as JSON, with the layers of their edge.
-pub(super) fn hyperedges(reader: &mut Reader<'_>, layers: &Layers, of_edges: &EdgeLayers) -> Result<RecordBatch> {
+///
+/// A member that is no id and reads as the longer form of later layouts is taken for that: it is written here where the layers
+/// of an edge do not say where its members are. `objects` are the ids that look like it.
+pub(super) fn hyperedges(
+    reader: &mut Reader<'_>,
+    layers: &Layers,
+    of_edges: &EdgeLayers,
+    objects: &HashSet<String>,
+) -> Result<RecordBatch> {
     let cells = reader.cells(file::HYPEREDGES)?;
     let ids = match cells.rows() {
         0 => StringArray::new_null(0),
@@ -140,6 +144,12 @@ pub(super) fn hyperedges(reader: &mut Reader<'_>, layers: &Layers, of_edges: &Ed
             for id in labels_of(&lists, row) {
                 let mut text = String::new();
                 match layer {
+                    None if id.starts_with('{')
+                        && !objects.contains(&id)
+                        && json::check(&id, file::HYPEREDGES).is_ok() =>
+                    {
+                        text = id;
+                    }
                     None => push_string(&mut text, &id),
                     Some(layer) => {
                         text.push_str("{\"kind\":\"supra\",\"layer\":[");

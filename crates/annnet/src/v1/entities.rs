@@ -11,18 +11,16 @@ use crate::layout::{Words, column, file, word};
 use crate::read::{Layers, PLACEHOLDER};
 use crate::rules;
 
-/// Position of an entity by its id.
-const ENTITY_TO_IDX: &str = "structure/entity_to_idx.parquet";
-/// `vertex` or `edge` by id.
-const ENTITY_TYPES: &str = "structure/entity_types.parquet";
 /// Labels of a layer.
-pub(super) const LAYER: &str = "layer";
+pub(super) const LAYER: &str = column::LAYER;
 
 /// The index of entities.
 pub(super) struct Read {
     pub table: RecordBatch,
     /// Entities that are edges.
     pub edges: HashSet<String>,
+    /// Ids that look like a JSON object.
+    pub objects: HashSet<String>,
 }
 
 /// Reads ids, types and placements.
@@ -30,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
     // 0.2.0 has one table, 0.1 has two.
     let index = reader.cells(file::ENTITY_INDEX)?;
     let (index, types) = match index.rows() {
-        0 => (reader.cells(ENTITY_TO_IDX)?, reader.cells(ENTITY_TYPES)?),
+        0 => (reader.cells(file::ENTITY_TO_IDX)?, reader.cells(file::ENTITY_TYPES)?),
         _ => (index.clone(), index),
     };
     if index.rows() > 0 && index.raw(column::IDX).is_none() {
@@ -76,5 +74,6 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
         (column::IDX, array(Int64Array::from(of_position))),
         (column::TYPE, array(StringArray::from(of_type))),
     ])?;
-    Ok(Read { table, edges })
+    let objects = ids.iter().flatten().filter(|id| id.starts_with('{')).map(str::to_owned).collect();
+    Ok(Read { table, edges, objects })
 }

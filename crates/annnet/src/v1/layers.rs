@@ -23,7 +23,8 @@ pub(super) fn labels_of(lists: &ListArray, row: usize) -> Vec<String> {
 /// Reads which edge is in which layers.
 pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<EdgeLayers> {
     let cells = reader.cells(file::EDGE_LAYERS)?;
-    let (ids, first, second) = (cells.text(column::EDGE_ID)?, cells.lists("layer_1")?, cells.lists("layer_2")?);
+    let (ids, first, second) =
+        (cells.text(column::EDGE_ID)?, cells.lists(column::LAYER_1)?, cells.lists(column::LAYER_2)?);
     let mut found = EdgeLayers::new();
     for row in (0..cells.rows()).filter(|&row| ids.is_valid(row) && first.is_valid(row)) {
         let own = layers.intern(&labels_of(&first, row));
@@ -31,6 +32,30 @@ pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<E
         found.insert(ids.value(row).to_owned(), (own, other));
     }
     Ok(found)
+}
+
+/// Explicit coefficients, which no published version keeps in a table: those of the specification's layout as it is written
+/// here, if they are there.
+pub(super) fn coefficients(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<Option<RecordBatch>> {
+    let cells = reader.cells(file::COEFFICIENTS)?;
+    if cells.raw(column::COEFFICIENT).is_none() {
+        return Ok(None);
+    }
+    let lists = cells.lists(LAYER)?;
+    let numbers = numbers(&lists, layers);
+    table(vec![
+        (column::EDGE_ID, array(cells.text(column::EDGE_ID)?)),
+        (column::ENTITY_ID, array(cells.text(column::ENTITY_ID)?)),
+        (column::LAYER_ID, array(numbers)),
+        (column::COEFFICIENT, array(cells.floats(column::COEFFICIENT)?)),
+    ])
+    .map(Some)
+}
+
+/// The numbers of a column of layers; those of nulls are null.
+fn numbers(lists: &ListArray, layers: &mut Layers) -> Int64Array {
+    let number = |row: usize| lists.is_valid(row).then(|| i64::from(layers.intern(&labels_of(lists, row))));
+    (0..lists.len()).map(number).collect()
 }
 
 /// A table of attributes by layer, and by node if one is named.
@@ -42,9 +67,7 @@ pub(super) fn attributes(
 ) -> Result<RecordBatch> {
     let cells = reader.cells(name)?;
     let lists = cells.lists(LAYER)?;
-    let numbers = (0..cells.rows())
-        .map(|row| lists.is_valid(row).then(|| i64::from(layers.intern(&labels_of(&lists, row)))))
-        .collect::<Int64Array>();
+    let numbers = numbers(&lists, layers);
     let mut columns =
         vec![(column::LAYER_ID, array(numbers)), (column::ATTRIBUTES, array(cells.text(column::ATTRIBUTES)?))];
     if let Some(node) = node {

@@ -55,7 +55,8 @@ pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -
     let entities = entities::read(&mut reader, words, &mut layers)?;
     let edge_layers = layers::of_edges(&mut reader, &mut layers)?;
     let edges = edges::read(&mut reader, &entities.edges, &edge_layers)?;
-    let hyperedges = edges::hyperedges(&mut reader, &layers, &edge_layers)?;
+    let hyperedges = edges::hyperedges(&mut reader, &layers, &edge_layers, &entities.objects)?;
+    let coefficients = layers::coefficients(&mut reader, &mut layers)?;
     let of_layers = layers::attributes(&mut reader, file::LAYER_ATTRIBUTES, None, &mut layers)?;
     let of_placements = layers::attributes(&mut reader, words.node_layer_attributes, Some(words.node_id), &mut layers)?;
     let mut held = reader.held;
@@ -66,7 +67,7 @@ pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -
         (file::LAYER_ATTRIBUTES, of_layers),
         (words.node_layer_attributes, of_placements),
     ];
-    for (name, table) in made {
+    for (name, table) in made.into_iter().chain(coefficients.map(|table| (file::COEFFICIENTS, table))) {
         held.grow(table.get_array_memory_size() as u64)?;
         members.make_table(name, table);
     }

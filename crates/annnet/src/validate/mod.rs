@@ -11,7 +11,7 @@ use isomorph_model::{Request, Source, Tables};
 use crate::layout::{column, file};
 use crate::read::{Class, check_json, check_texts};
 use crate::table::Table;
-use crate::{Annnet, rules};
+use crate::{Annnet, checksum, rules};
 
 /// Adds everything that is broken to `findings`.
 ///
@@ -19,6 +19,15 @@ use crate::{Annnet, rules};
 /// When a file cannot be read on.
 pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     findings.merge(annnet.noticed.clone());
+    if !annnet.options.verify {
+        let stated = annnet.manifest.checksum.as_deref();
+        if let Err(error) = checksum::verify(&annnet.members, stated, findings) {
+            match error.broken_rule() {
+                Some(rule) => findings.push(rule, error.message(), error.place().clone()),
+                None => return Err(error),
+            }
+        }
+    }
     edges::check(annnet, findings)?;
     slices::check(annnet, findings)?;
     check_attributes(annnet, findings)?;

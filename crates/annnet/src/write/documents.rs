@@ -7,19 +7,25 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::Document;
+use isomorph_model::json::{self, Members, Value};
 use isomorph_model::schema::DocumentBody;
 
-use super::WriteOptions;
-use super::columns::arrow;
+use super::columns::{arrow, lost};
 use super::json::{ascii, string};
 use super::layers::list;
 use super::output::Output;
 use super::table::TableOut;
+use super::{WriteLayout, WriteOptions};
+use crate::checksum;
 use crate::layout::{document, file, word};
 use crate::trail;
 
 /// Who wrote the files.
 pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
+
+/// The version of the specification's layout, and of its schema.
+const VERSION: &str = "1.1.0";
+const SCHEMA_VERSION: &str = "1.0";
 
 /// The numbers that the manifest names.
 pub(crate) struct Counts {
@@ -47,6 +53,9 @@ pub(super) fn write(
         [(document::POLICIES, file::POLICIES), (document::SNAPSHOTS, file::SNAPSHOTS), (document::UNS, file::UNS)];
     let mut history: Option<&RecordBatch> = None;
     for own in documents {
+        if write_parts(own, output, options)? {
+            continue;
+        }
         match (&own.body, files.iter().find(|(name, _)| *name == own.name)) {
             (DocumentBody::Json(text), Some((_, path))) => output.put(path, &ascii(text))?,
             (DocumentBody::Table(table), None) if own.name == document::HISTORY => history = Some(table),
@@ -86,12 +95,50 @@ fn stated(documents: &[Document], name: &str, otherwise: &str) -> String {
     }
 }
 
+/// Writes a document that has a file for each of its parts. Says whether it is one.
+fn write_parts(own: &Document, output: &mut Output<'_>, options: &WriteOptions) -> Result<bool> {
+    let DocumentBody::Json(text) = &own.body else { return Ok(false) };
+    let is = |open: char| text.trim_start().starts_with(open);
+    match own.name.as_str() {
+        document::RESULTS if is('{') => {
+            Members::default()
+                .read(text, |name, value| output.put(&format!("{}{name}.json", file::RESULT_FOLDER), &ascii(value)))?;
+            Ok(true)
+        }
+        document::RESULTS => Err(lost("results of annnet are JSON values by name")),
+        document::SNAPSHOTS if options.layout == WriteLayout::Specification && is('[') => {
+            let mut count = 0;
+            json::items(text, |item| {
+                let name = format!("{}{count:06}{}.json", file::SNAPSHOT_FOLDER, slug(item));
+                count += 1;
+                output.put(&name, &ascii(item))
+            })?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// What of a snapshot's label can stand in the name of a file: the label itself is inside.
+fn slug(snapshot: &str) -> String {
+    let mut slug = String::new();
+    // What is no object has no label.
+    let _ = Members::default().read(snapshot, |name, value| {
+        if let ("label", Ok(Value::Text(label))) = (name, json::value(value)) {
+            slug = label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
+            slug.insert(0, '-');
+        }
+        Ok(())
+    });
+    slug
+}
+
 /// Writes the manifest.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write_manifest(
-    documents: &[Document],
+    (documents, unknown): (&[Document], &[(String, String)]),
     slices: &[String],
     counts: &Counts,
     output: &mut Output<'_>,
@@ -99,8 +146,12 @@ pub(super) fn write_manifest(
 ) -> Result<()> {
     let stated = |name: &str, otherwise: &str| stated(documents, name, otherwise);
     let default = string(word::DEFAULT);
+    let (is_text, nodes) = match options.layout {
+        WriteLayout::V2 => (false, "nodes"),
+        WriteLayout::Specification => (true, "vertices"),
+    };
     let numbers = [
-        ("nodes", counts.nodes),
+        (nodes, counts.nodes),
         ("edges", counts.edges),
         ("entities", counts.entities),
         ("slices", slices.len() as u64),
@@ -108,26 +159,42 @@ pub(super) fn write_manifest(
         ("aspects", counts.aspects as u64),
     ];
     let numbers: Vec<String> = numbers.iter().map(|(name, number)| format!("    \"{name}\": {number}")).collect();
-    let members = [
-        ("format", string("annnet")),
+    let mut members = vec![("format", string("annnet"))];
+    if is_text {
+        members.push(("version", string(VERSION)));
+    }
+    members.extend([
         ("created", string(&created(options)?)),
         ("annnet_version", string(WRITER)),
         ("graph_version", stated(document::GRAPH_VERSION, "0")),
         ("directed", stated(document::DIRECTED, "null")),
-        ("matrix_shape", format!("[{}, {}]", counts.entities, counts.edges)),
-        ("incidence_stored", options.matrix.to_string()),
+    ]);
+    if !is_text {
+        members.push(("matrix_shape", format!("[{}, {}]", counts.entities, counts.edges)));
+        members.push(("incidence_stored", options.matrix.to_string()));
+    }
+    members.extend([
         ("counts", format!("{{\n{}\n  }}", numbers.join(",\n"))),
         ("slices", list(slices)),
         ("active_slice", stated(document::ACTIVE_SLICE, &default)),
         ("default_slice", stated(document::DEFAULT_SLICE, &default)),
-        ("compression", string(options.compression_name())),
-        ("encoding", "{\"zarr\": \"v3\", \"parquet\": \"1.0\"}".to_owned()),
-    ];
-    let members: Vec<String> = members.iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+    ]);
+    if let Some(list) = output.checksum_list() {
+        members.push(("schema_version", string(SCHEMA_VERSION)));
+        members.push(("checksum", string(&checksum::of_list(list))));
+    }
+    members.push(("compression", string(options.compression_name())));
+    members.push(("encoding", "{\"zarr\": \"v3\", \"parquet\": \"1.0\"}".to_owned()));
+    let own: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
+    // Keys that nobody here knows stay behind those that are known.
+    members.extend(
+        unknown.iter().map(|(name, value)| (name.as_str(), value.clone())).filter(|(name, _)| !own.contains(name)),
+    );
+    let members: Vec<String> = members.iter().map(|(name, value)| format!("  {}: {value}", string(name))).collect();
     output.put(file::MANIFEST, &ascii(&format!("{{\n{}\n}}", members.join(",\n"))))
 }
 
-/// When the graph was written, as Python says it.
+/// When the graph was written, as Python or the specification says it.
 pub(crate) fn created(options: &WriteOptions) -> Result<String> {
     let time = options.created.unwrap_or_else(SystemTime::now);
     let micros = match time.duration_since(UNIX_EPOCH) {
@@ -136,7 +203,11 @@ pub(crate) fn created(options: &WriteOptions) -> Result<String> {
     };
     let micros = micros.ok_or_else(|| Error::usage("the time is out of range"))?;
     let column = TimestampMicrosecondArray::from(vec![micros]);
-    let options = FormatOptions::new().with_timestamp_format(Some("%Y-%m-%dT%H:%M:%S%.6f+00:00"));
+    let format = match options.layout {
+        WriteLayout::V2 => "%Y-%m-%dT%H:%M:%S%.6f+00:00",
+        WriteLayout::Specification => "%Y-%m-%dT%H:%M:%S%.6fZ",
+    };
+    let options = FormatOptions::new().with_timestamp_format(Some(format));
     let text = ArrayFormatter::try_new(&column, &options).map_err(arrow)?.value(0).try_to_string();
     text.map_err(arrow)
 }

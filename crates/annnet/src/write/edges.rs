@@ -9,15 +9,16 @@ use arrow_select::interleave::interleave;
 use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, well_known};
 
-use super::WriteOptions;
 use super::columns::{arrow, column, columns, floats, gather, ids, keys, lost};
-use super::layers::LayerIds;
+use super::facts::EdgeFacts;
+use super::layers::{LayerIds, layer_column};
 use super::matrix::{Matrix, weight_of};
 use super::nodes::Nodes;
 use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
-use crate::layout::{Layout, column as name, file, word};
+use super::{WriteLayout, WriteOptions};
+use crate::layout::{column as name, file, word};
 
 /// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
 pub(super) const INTRA: &str = "intra";
@@ -28,7 +29,7 @@ const NO_COLUMN: i64 = -1;
 
 /// The tables of edges in the making.
 pub(super) struct Edges {
-    table: TableOut,
+    table: EdgeTables,
     attributes: TableOut,
     /// Layers of edges, in a graph that has some.
     layers: Option<TableOut>,
@@ -36,6 +37,14 @@ pub(super) struct Edges {
     matrix: Option<Matrix>,
     /// Columns of the incidence matrix.
     pub columns: u64,
+}
+
+/// Where edges are told.
+enum EdgeTables {
+    /// One table.
+    One(TableOut),
+    /// One for each fact.
+    Facts(Box<EdgeFacts>),
 }
 
 /// Rows of the table of edges.
@@ -85,15 +94,24 @@ impl Edges {
         ];
         let own = shape.edge_columns.iter().map(|(name, data_type)| (name.as_str(), data_type.clone()));
         let attributes: Vec<(&str, DataType)> = std::iter::once((name::EDGE_ID, DataType::Utf8)).chain(own).collect();
-        let layers = [(name::EDGE_ID, DataType::Utf8), (LAYER_1, DataType::Int64), (LAYER_2, DataType::Int64)];
+        let (_, layer) = layer_column(options.layout);
+        let [first, second] = match options.layout {
+            WriteLayout::V2 => [LAYER_1, LAYER_2],
+            WriteLayout::Specification => [name::LAYER_1, name::LAYER_2],
+        };
+        let layers = [(name::EDGE_ID, DataType::Utf8), (first, layer.clone()), (second, layer)];
+        let table = match options.layout {
+            WriteLayout::V2 => EdgeTables::One(TableOut::create(output, file::EDGES, &columns, options)?),
+            WriteLayout::Specification => EdgeTables::Facts(Box::new(EdgeFacts::new(output, options, shape.is_flat)?)),
+        };
         let layers = (!shape.is_flat).then(|| TableOut::create(output, file::EDGE_LAYERS, &layers, options));
         Ok(Edges {
-            table: TableOut::create(output, file::EDGES, &columns, options)?,
-            attributes: TableOut::create(output, Layout::V2.words().edge_table, &attributes, options)?,
+            table,
+            attributes: TableOut::create(output, options.layout.words().edge_table, &attributes, options)?,
             layers: layers.transpose()?,
             // A matrix without this table is searched for coefficients by whoever reads it.
-            coefficients: options.matrix.then(|| create_coefficients(output, options)).transpose()?,
-            matrix: options.matrix.then(|| Matrix::create(options)).transpose()?,
+            coefficients: options.has_matrix().then(|| create_coefficients(output, options)).transpose()?,
+            matrix: options.has_matrix().then(|| Matrix::create(options)).transpose()?,
             columns: 0,
         })
     }
@@ -114,11 +132,18 @@ impl Edges {
         };
         let array = |column: Option<Int64Array>| column.map(|column| Arc::new(column) as ArrayRef);
         let mut attributes = vec![Some(Arc::clone(&rows.ids))];
-        attributes.extend(rows.attributes);
+        attributes.extend(rows.attributes.iter().cloned());
         self.attributes.push(count, attributes)?;
+        let table = match &mut self.table {
+            EdgeTables::One(table) => table,
+            EdgeTables::Facts(facts) => {
+                let positions = rows.are_columns.then_some(positions);
+                return facts.push(rows, positions);
+            }
+        };
         let (source, source_layers) = rows.source;
         let (target, target_layers) = rows.target;
-        self.table.push(
+        table.push(
             count,
             vec![
                 Some(rows.ids),
@@ -140,11 +165,24 @@ impl Edges {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn push_layers(&mut self, ids: ArrayRef, first: Int64Array, second: Int64Array) -> Result<()> {
-        match &mut self.layers {
-            Some(table) => table.push(ids.len(), vec![Some(ids), Some(Arc::new(first)), Some(Arc::new(second))]),
-            None => Ok(()),
-        }
+    pub fn push_layers(
+        &mut self,
+        ids: ArrayRef,
+        (first, second): (Int64Array, Int64Array),
+        layers: &LayerIds,
+        options: &WriteOptions,
+    ) -> Result<()> {
+        let Some(table) = &mut self.layers else { return Ok(()) };
+        // By their labels, the second layer is there only when it is another.
+        let second: Int64Array = match options.layout {
+            WriteLayout::V2 => second,
+            WriteLayout::Specification => {
+                let pairs = first.iter().zip(&second);
+                pairs.map(|(first, second)| second.filter(|second| first != Some(*second))).collect()
+            }
+        };
+        let columns = [first, second].map(|column| Some(layers.as_column(column, options.layout)));
+        table.push(ids.len(), std::iter::once(Some(ids)).chain(columns).collect())
     }
 
     /// Adds coefficients. The table is there only when there are some.
@@ -156,6 +194,7 @@ impl Edges {
         ids: &dyn Array,
         entities: &dyn Array,
         found: Coefficients,
+        layers: &LayerIds,
         (output, options): (&Output<'_>, &WriteOptions),
     ) -> Result<()> {
         if found.values.is_empty() {
@@ -170,7 +209,7 @@ impl Edges {
             vec![
                 Some(gather(ids, &UInt32Array::from(found.edges))?),
                 Some(gather(entities, &UInt32Array::from(found.entities))?),
-                Some(Arc::new(Int64Array::from(found.layers))),
+                Some(layers.as_column(Int64Array::from(found.layers), options.layout)),
                 Some(Arc::new(Float64Array::from(found.values))),
             ],
         )
@@ -236,7 +275,8 @@ impl Edges {
                     (false, true) => COUPLING,
                     (false, false) => INTER,
                 };
-                self.push_layers(Arc::clone(column_of_ids), first.clone(), second.clone())?;
+                let both = (first.clone(), second.clone());
+                self.push_layers(Arc::clone(column_of_ids), both, layers, options)?;
                 StringArray::from_iter_values((0..batch.rows).map(kind))
             }
             _ => StringArray::from_iter_values(std::iter::repeat_n(INTRA, batch.rows)),
@@ -312,7 +352,7 @@ impl Edges {
             }
         }
         let entities = interleave(&[ends.0, ends.1], &of_rows).map_err(arrow)?;
-        self.push_coefficients(own, &entities, found, files)
+        self.push_coefficients(own, &entities, found, layers, files)
     }
 
     /// Ends the tables, and the matrix of so many entities.
@@ -323,7 +363,11 @@ impl Edges {
         if let Some(matrix) = self.matrix {
             matrix.finish((entities, self.columns), output)?;
         }
-        for table in [Some(self.table), Some(self.attributes), self.layers, self.coefficients].into_iter().flatten() {
+        match self.table {
+            EdgeTables::One(table) => table.finish(output)?,
+            EdgeTables::Facts(facts) => facts.finish(output)?,
+        }
+        for table in [Some(self.attributes), self.layers, self.coefficients].into_iter().flatten() {
             table.finish(output)?;
         }
         Ok(())
@@ -334,7 +378,7 @@ fn create_coefficients(output: &Output<'_>, options: &WriteOptions) -> Result<Ta
     let columns = [
         (name::EDGE_ID, DataType::Utf8),
         (name::ENTITY_ID, DataType::Utf8),
-        (name::LAYER_ID, DataType::Int64),
+        layer_column(options.layout),
         (name::COEFFICIENT, DataType::Float64),
     ];
     TableOut::create(output, file::COEFFICIENTS, &columns, options)

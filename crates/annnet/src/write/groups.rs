@@ -13,7 +13,7 @@ use isomorph_model::json::{Members, push_string};
 use super::WriteOptions;
 use super::columns::{column, gather, gather_all, ids, lists, text};
 use super::json::{ascii, string};
-use super::layers::{LayerIds, list};
+use super::layers::{LayerIds, layer_column, list};
 use super::output::Output;
 use super::shape::Shape;
 use super::slices::rows_with;
@@ -128,11 +128,12 @@ impl Groups {
         let texts = column(&batch.properties, attributes).cloned();
         let rows = rows_with(std::slice::from_ref(&texts), numbers.len());
         let Some(texts) = texts.filter(|_| !rows.is_empty()) else { return Ok(()) };
-        let columns = [(name::LAYER_ID, DataType::Int64), (name::ATTRIBUTES, DataType::Utf8)];
+        let columns = [layer_column(options.layout), (name::ATTRIBUTES, DataType::Utf8)];
         let table = match &mut self.layers {
             Some(table) => table,
             none => none.insert(TableOut::create(output, file::LAYER_ATTRIBUTES, &columns, options)?),
         };
+        let numbers = layers.as_column(numbers, options.layout);
         table.push(rows.len(), vec![Some(gather(&numbers, &rows)?), Some(gather(&texts, &rows)?)])
     }
 

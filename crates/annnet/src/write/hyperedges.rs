@@ -11,7 +11,6 @@ use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
 use isomorph_model::type_name::{ITEM, list_of};
 use isomorph_storage::Reservation;
 
-use super::WriteOptions;
 use super::columns::{column, columns, floats, gather, ids, keys, lost};
 use super::edges::{COUPLING, Coefficients, Edges, INTER, INTRA, Rows, directions};
 use super::json::push_member;
@@ -22,6 +21,7 @@ use super::output::Output;
 use super::shape::{Class, Shape};
 use super::slices::Slices;
 use super::table::TableOut;
+use super::{WriteLayout, WriteOptions};
 use crate::layout::{column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
@@ -106,7 +106,7 @@ impl Hyperedges {
                 let end = start + batch.rows as u32;
                 let from = members.partition_point(|member| member.owner < start);
                 let to = members.partition_point(|member| member.owner < end);
-                let mut build = Build::new(*class, own, &directed, beside.shape.is_flat);
+                let mut build = Build::new(*class, own, &directed, (beside.shape.is_flat, beside.options.layout));
                 let mut rest = members.get(from..to).unwrap_or_default();
                 let weights = column(&batch.properties, valued.weight);
                 let weights = weights.map(|weights| floats(weights, "weights")).transpose()?;
@@ -170,6 +170,7 @@ struct Build<'a> {
     own: &'a StringArray,
     directed: &'a BooleanArray,
     is_flat: bool,
+    layout: WriteLayout,
     lists: [ListBuilder<StringBuilder>; 3],
     ml_kinds: StringBuilder,
     layers: Int64Builder,
@@ -187,13 +188,19 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn new(class: Class, own: &'a StringArray, directed: &'a BooleanArray, is_flat: bool) -> Self {
+    fn new(
+        class: Class,
+        own: &'a StringArray,
+        directed: &'a BooleanArray,
+        (is_flat, layout): (bool, WriteLayout),
+    ) -> Self {
         let list = || ListBuilder::new(StringBuilder::new()).with_field(Field::new(ITEM, DataType::Utf8, true));
         Build {
             class,
             own,
             directed,
             is_flat,
+            layout,
             lists: [list(), list(), list()],
             ml_kinds: StringBuilder::new(),
             layers: Int64Builder::new(),
@@ -218,20 +225,16 @@ impl<'a> Build<'a> {
             let batch = &all[member.batch as usize];
             let at = member.row as usize;
             let entity = ids(keys(&batch.member)?, "members of hyperedges")?.value(at);
-            let (list, side) = match (batch.roles.value(at), directed) {
-                ("member", false) => (0, 0),
-                ("head", true) => (1, 0),
-                ("tail", true) => (2, 1),
+            let side = match (batch.roles.value(at), directed) {
+                ("member", false) | ("head", true) => 0,
+                ("tail", true) => 1,
                 (role, _) => return Err(lost(format!("{entity:?} is a {role} of {id:?}, whose direction has none"))),
             };
             sides[side].add(entity, member.layer);
             ends[side] = Some((entity, member.layer));
-            if self.class == Class::Hyperedge {
-                self.text.clear();
-                let labels = member.layer.filter(|_| !self.is_flat).map(|layer| self::list(layers.labels(layer)));
-                push_member(&mut self.text, entity, labels.as_deref());
-                self.lists[list].values().append_value(&self.text);
-            }
+        }
+        if self.class == Class::Hyperedge {
+            self.name_members(members, all, layers, &sides)?;
         }
         self.add_coefficients(row, members, all)?;
         match self.class {
@@ -257,6 +260,43 @@ impl<'a> Build<'a> {
         Ok(())
     }
 
+    /// Names the members: as JSON, or in the specification's layout by plain ids, unless only the longer form says where they
+    /// are because the layers of the edge do not.
+    fn name_members(
+        &mut self,
+        members: &[Member],
+        all: &[MemberBatch],
+        layers: &LayerIds,
+        sides: &[Side; 2],
+    ) -> Result<()> {
+        let told = self.is_flat || self.told(sides).is_some();
+        for member in members {
+            let (batch, at) = (&all[member.batch as usize], member.row as usize);
+            let entity = ids(keys(&batch.member)?, "members of hyperedges")?.value(at);
+            let list = match batch.roles.value(at) {
+                "head" => 1,
+                "tail" => 2,
+                _ => 0,
+            };
+            self.text.clear();
+            if self.layout == WriteLayout::Specification && told {
+                self.text.push_str(entity);
+            } else {
+                let labels = member.layer.filter(|_| !self.is_flat).map(|layer| self::list(layers.labels(layer)));
+                push_member(&mut self.text, entity, labels.as_deref());
+            }
+            self.lists[list].values().append_value(&self.text);
+        }
+        Ok(())
+    }
+
+    /// The layer of all members, or the layers of both sides, where there is such a thing.
+    fn told(&self, sides: &[Side; 2]) -> Option<(i64, Option<i64>)> {
+        let one = sides[0].with(&sides[1]).layer.one().map(|layer| (layer, None));
+        let pair = sides[0].layer.one().zip(sides[1].layer.one());
+        one.or(pair.map(|(first, second)| (first, Some(second)))).filter(|_| !self.is_flat)
+    }
+
     /// Says where a hyperedge lies, as far as its members agree.
     fn place(&mut self, row: usize, sides: &[Side; 2]) {
         let both = sides[0].with(&sides[1]);
@@ -268,9 +308,7 @@ impl<'a> Build<'a> {
         self.ml_kinds.append_value(kind);
         let one = both.layer.one().filter(|_| !self.is_flat);
         self.layers.append_option(one);
-        let pair = sides[0].layer.one().zip(sides[1].layer.one());
-        let found = one.map(|layer| (layer, None)).or(pair.map(|(first, second)| (first, Some(second))));
-        if let Some((first, second)) = found.filter(|_| !self.is_flat) {
+        if let Some((first, second)) = self.told(sides) {
             self.layered.0.push(row as u32);
             self.layered.1.push(first);
             self.layered.2.push(second);
@@ -367,11 +405,13 @@ impl<'a> Build<'a> {
         let (layered, first, second) = std::mem::take(&mut self.layered);
         if !layered.is_empty() {
             let ids = gather(keys, &UInt32Array::from(layered))?;
-            beside.edges.push_layers(ids, Int64Array::from(first), Int64Array::from(second))?;
+            let both = (Int64Array::from(first), Int64Array::from(second));
+            beside.edges.push_layers(ids, both, beside.layers, beside.options)?;
         }
         let entities = self.entities.finish();
         let files = (&*beside.output, beside.options);
-        beside.edges.push_coefficients(self.own, &entities, std::mem::take(&mut self.coefficients), files)?;
+        let coefficients = std::mem::take(&mut self.coefficients);
+        beside.edges.push_coefficients(self.own, &entities, coefficients, beside.layers, files)?;
         let has_ends = self.class == Class::OneSided;
         let mut end = |side: usize| match has_ends {
             true => {

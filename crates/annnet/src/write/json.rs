@@ -2,7 +2,14 @@
 
 use std::fmt::Write;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use isomorph_error::Result;
 use isomorph_model::json::{push_string, value};
+
+use super::columns::arrow;
 
 /// JSON text in which everything beyond ASCII is escaped: the published library reads files in the encoding of the
 /// place where it runs. Beyond strings JSON has nothing but ASCII.
@@ -20,6 +27,34 @@ pub(crate) fn ascii(text: &str) -> String {
         }
     }
     out
+}
+
+/// The attributes of one row as a JSON object: texts, numbers and truth values. Other types are in the table of attributes alone.
+///
+/// # Errors
+/// When a number cannot be told.
+pub(super) fn object<'a>(
+    names: impl Iterator<Item = &'a String>,
+    columns: &[Option<ArrayRef>],
+    row: usize,
+) -> Result<String> {
+    let mut out = String::from("{");
+    for (name, column) in names.zip(columns) {
+        let Some(cells) = column.as_ref().filter(|cells| cells.is_valid(row)) else { continue };
+        let number = || arrow_cast::display::array_value_to_string(cells, row).map_err(arrow);
+        let value = match cells.data_type() {
+            DataType::Utf8 => string(cells.as_string::<i32>().value(row)),
+            DataType::Boolean => number()?,
+            other if other.is_integer() => number()?,
+            DataType::Float64 if cells.as_primitive::<Float64Type>().value(row).is_finite() => number()?,
+            _ => continue,
+        };
+        out.push_str(if out.len() == 1 { "" } else { ", " });
+        push_string(&mut out, name);
+        let _ = write!(out, ": {value}");
+    }
+    out.push('}');
+    Ok(out)
 }
 
 /// A JSON string.

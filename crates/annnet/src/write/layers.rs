@@ -1,20 +1,33 @@
 //! Numbers of layers.
 
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_schema::{DataType, Field};
 use isomorph_error::Result;
 use isomorph_model::json::push_string;
+use isomorph_model::type_name::{ITEM, list_of};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::WriteLayout;
 use super::columns::lists;
 use super::json::ascii;
-use crate::layout::word;
+use crate::layout::{column as name, word};
 use crate::read::ids::IdMap;
 
 /// The number of the layer that stands for none in a flat graph.
 pub(super) const PLACEHOLDER: i64 = 0;
+
+/// Name and type of a column of layers.
+pub(super) fn layer_column(layout: WriteLayout) -> (&'static str, DataType) {
+    match layout {
+        WriteLayout::V2 => (name::LAYER_ID, DataType::Int64),
+        WriteLayout::Specification => (name::LAYER, list_of(DataType::Utf8)),
+    }
+}
 
 /// All layers that something names, each with a number, in the order of first use.
 pub(super) struct LayerIds {
@@ -73,6 +86,25 @@ impl LayerIds {
             })
         });
         Ok(numbers.collect())
+    }
+
+    /// A column of layers by their labels; a missing one is null.
+    pub fn lists(&self, numbers: &Int64Array) -> ArrayRef {
+        let mut lists = ListBuilder::new(StringBuilder::new()).with_field(Field::new(ITEM, DataType::Utf8, true));
+        for number in numbers {
+            let labels = number.map(|number| self.labels(number));
+            labels.into_iter().flatten().for_each(|label| lists.values().append_value(label));
+            lists.append(labels.is_some());
+        }
+        Arc::new(lists.finish())
+    }
+
+    /// A column of layers as a layout names them: by their numbers, or by their labels.
+    pub fn as_column(&self, numbers: Int64Array, layout: WriteLayout) -> ArrayRef {
+        match layout {
+            WriteLayout::V2 => Arc::new(numbers),
+            WriteLayout::Specification => self.lists(&numbers),
+        }
     }
 
     /// The labels of a layer.

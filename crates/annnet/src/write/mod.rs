@@ -3,10 +3,12 @@
 pub(crate) mod columns;
 pub(crate) mod documents;
 mod edges;
+mod facts;
 mod groups;
 mod hyperedges;
 pub(crate) mod json;
 pub(crate) mod layers;
+mod layout;
 mod matrix;
 mod nodes;
 mod options;
@@ -15,11 +17,11 @@ mod shape;
 mod sink;
 mod slices;
 mod table;
+mod tar;
 pub(crate) mod zip;
 
+pub use layout::WriteLayout;
 pub use options::WriteOptions;
 pub(crate) use output::Output;
 pub use sink::AnnnetWriter;
 pub(crate) use sink::{Apart, Start};
-
-use crate::layout::NODE_WORDS;

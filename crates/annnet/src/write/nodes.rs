@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int64Array, StringArray, UInt32Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
 use isomorph_error::{Error, Result};
@@ -12,22 +12,32 @@ use isomorph_model::batch::MembershipBatch;
 use isomorph_storage::Reservation;
 
 use super::columns::{arrow, column, columns, gather, gather_all, ids, keys, lost, text};
-use super::layers::{LayerIds, PLACEHOLDER};
+use super::facts::EntityFacts;
+use super::layers::{LayerIds, PLACEHOLDER, layer_column};
 use super::matrix::MatrixRows;
 use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
-use super::{NODE_WORDS, WriteOptions};
-use crate::layout::{column as name, file, word};
+use super::{WriteLayout, WriteOptions};
+use crate::layout::{Words, column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
 /// Rows that are written at once.
 const BATCH_ROWS: usize = 1 << 16;
 
+/// Where entities are listed.
+enum Index {
+    /// One table, with a row for each placement.
+    Placements(TableOut),
+    /// One table for each fact, with a row for each entity.
+    Entities(Box<EntityFacts>),
+}
+
 /// Nodes in the making.
 pub(super) struct Nodes {
     is_flat: bool,
-    index: TableOut,
+    words: Words,
+    index: Index,
     table: TableOut,
     /// Of a graph with layers: the ids as they came, and the number of the first of each batch.
     keys: Vec<ArrayRef>,
@@ -58,12 +68,21 @@ impl Nodes {
             (name::IDX, DataType::Int64),
             (name::TYPE, DataType::Utf8),
         ];
+        let words = options.layout.words();
+        let index = match options.layout {
+            WriteLayout::V2 => Index::Placements(TableOut::create(output, file::ENTITY_INDEX, &index, options)?),
+            WriteLayout::Specification => Index::Entities(Box::new(EntityFacts::new(output, options)?)),
+        };
+        if shape.node_columns.iter().any(|(name, _)| name == words.node_id) {
+            return Err(lost(format!("a second column cannot be called {}", words.node_id)));
+        }
         let own = shape.node_columns.iter().map(|(name, data_type)| (name.as_str(), data_type.clone()));
-        let table: Vec<(&str, DataType)> = std::iter::once((NODE_WORDS.node_id, DataType::Utf8)).chain(own).collect();
+        let table: Vec<(&str, DataType)> = std::iter::once((words.node_id, DataType::Utf8)).chain(own).collect();
         Ok(Nodes {
             is_flat: shape.is_flat,
-            index: TableOut::create(output, file::ENTITY_INDEX, &index, options)?,
-            table: TableOut::create(output, NODE_WORDS.node_table, &table, options)?,
+            words,
+            index,
+            table: TableOut::create(output, words.node_table, &table, options)?,
             keys: Vec::new(),
             starts: Vec::new(),
             rows: IdMap::default(),
@@ -73,7 +92,7 @@ impl Nodes {
             attributes: None,
             count: 0,
             counts: (0, 0),
-            matrix: options.matrix.then(|| MatrixRows::new(options)).transpose()?,
+            matrix: options.has_matrix().then(|| MatrixRows::new(options)).transpose()?,
             held: options.budget.reserve(0)?,
         })
     }
@@ -85,7 +104,9 @@ impl Nodes {
 
     /// The row of an entity in the matrix, which there is where one is written; no layer is the placeholder.
     pub fn matrix_row(&self, id: &str, layer: Option<i64>) -> Option<i32> {
-        self.matrix.as_ref()?.of(id, layer.filter(|_| !self.is_flat).unwrap_or(PLACEHOLDER))
+        // In the specification's layout an entity has one row, wherever it is placed.
+        let by_layer = matches!(self.index, Index::Placements(_)) && !self.is_flat;
+        self.matrix.as_ref()?.of(id, layer.filter(|_| by_layer).unwrap_or(PLACEHOLDER))
     }
 
     /// Adds nodes; returns their ids.
@@ -117,6 +138,15 @@ impl Nodes {
                 let rows: UInt32Array = (0..batch.rows as u32).filter(|row| !entity(*row as usize)).map(Some).collect();
                 self.table.push(rows.len(), gather_all(row_of_table, &rows)?)?;
             }
+        }
+        if let Index::Entities(facts) = &mut self.index {
+            let is_edge: BooleanArray = (0..batch.rows).map(|row| Some(entity(row))).collect();
+            facts.push(column_of_ids, &is_edge)?;
+            if let Some(matrix) = &mut self.matrix {
+                matrix.add(own, &Int64Array::from_value(PLACEHOLDER, batch.rows))?;
+            }
+            self.counts.0 += batch.rows as u64;
+            self.counts.1 += is_edge.false_count() as u64;
         }
         if self.is_flat {
             let types = (0..batch.rows).map(|row| Some(if entity(row) { word::EDGE_ENTITY } else { word::NODE }));
@@ -152,6 +182,7 @@ impl Nodes {
     }
 
     fn push_index(&mut self, ids: ArrayRef, layers: Int64Array, types: StringArray) -> Result<()> {
+        let Index::Placements(index) = &mut self.index else { return Ok(()) };
         let rows = ids.len();
         if let Some(matrix) = &mut self.matrix {
             matrix.add(text(&ids, "ids of entities")?, &layers)?;
@@ -160,7 +191,7 @@ impl Nodes {
         let positions = Int64Array::from_iter_values(start..start + rows as i64);
         self.counts.0 += rows as u64;
         self.counts.1 += types.iter().flatten().filter(|own| *own == word::NODE).count() as u64;
-        self.index.push(rows, vec![Some(ids), Some(Arc::new(layers)), Some(Arc::new(positions)), Some(Arc::new(types))])
+        index.push(rows, vec![Some(ids), Some(Arc::new(layers)), Some(Arc::new(positions)), Some(Arc::new(types))])
     }
 
     /// Adds placements of nodes in layers, with what is said of them.
@@ -190,15 +221,13 @@ impl Nodes {
         if rows.is_empty() {
             return Ok(());
         }
-        let columns = [
-            (NODE_WORDS.node_id, DataType::Utf8),
-            (name::LAYER_ID, DataType::Int64),
-            (name::ATTRIBUTES, DataType::Utf8),
-        ];
+        let columns =
+            [(self.words.node_id, DataType::Utf8), layer_column(options.layout), (name::ATTRIBUTES, DataType::Utf8)];
         let table = match &mut self.attributes {
             Some(table) => table,
-            none => none.insert(TableOut::create(output, NODE_WORDS.node_layer_attributes, &columns, options)?),
+            none => none.insert(TableOut::create(output, self.words.node_layer_attributes, &columns, options)?),
         };
+        let numbers = layers.as_column(numbers, options.layout);
         let of = [gather(members, &rows)?, gather(&numbers, &rows)?, gather(texts, &rows)?];
         table.push(rows.len(), of.into_iter().map(Some).collect())
     }
@@ -207,7 +236,7 @@ impl Nodes {
     ///
     /// # Errors
     /// When a node has no place, or a table cannot be written.
-    pub fn settle(&mut self, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
+    pub fn settle(&mut self, layers: &LayerIds, output: &mut Output<'_>, options: &WriteOptions) -> Result<()> {
         if self.is_flat {
             return Ok(());
         }
@@ -223,19 +252,27 @@ impl Nodes {
         if placed.contains(&false) {
             return Err(lost("a node of a graph with layers is in none of them"));
         }
-        let columns = [(NODE_WORDS.node_id, DataType::Utf8), (name::LAYER_ID, DataType::Int64)];
-        let mut presence = TableOut::create(output, NODE_WORDS.presence, &columns, options)?;
+        let columns = [(self.words.node_id, DataType::Utf8), layer_column(options.layout)];
+        let mut presence = TableOut::create(output, self.words.presence, &columns, options)?;
+        // Where no index says it, edges that are entities have to be listed with the nodes: those that are in a layer.
+        let listed = matches!(self.index, Index::Entities(_));
         for some in placements.chunks(BATCH_ROWS) {
             let ids = self.ids_of(some.iter().map(|(node, _)| *node))?;
-            let layers = Int64Array::from_iter_values(some.iter().map(|(_, layer)| *layer));
+            let numbers = Int64Array::from_iter_values(some.iter().map(|(_, layer)| *layer));
             let is_entity = |node: u32| self.is_entity.get(node as usize).copied().unwrap_or_default();
-            let of_nodes: UInt32Array =
-                (0..some.len() as u32).filter(|at| !is_entity(some[*at as usize].0)).map(Some).collect();
-            presence.push(of_nodes.len(), vec![Some(gather(&ids, &of_nodes)?), Some(gather(&layers, &of_nodes)?)])?;
+            let of_nodes: UInt32Array = (0..some.len() as u32)
+                .filter(|at| {
+                    let (node, layer) = some[*at as usize];
+                    !is_entity(node) || listed && layers.labels(layer).iter().any(|label| label != word::NO_LAYER)
+                })
+                .map(Some)
+                .collect();
+            let shown = layers.as_column(numbers.clone(), options.layout);
+            presence.push(of_nodes.len(), vec![Some(gather(&ids, &of_nodes)?), Some(gather(&shown, &of_nodes)?)])?;
             let types =
                 some.iter().map(|(node, _)| Some(if is_entity(*node) { word::EDGE_ENTITY } else { word::NODE }));
             let types = types.collect();
-            self.push_index(ids, layers, types)?;
+            self.push_index(ids, numbers, types)?;
         }
         self.keys.clear();
         self.rows.clear();
@@ -258,7 +295,10 @@ impl Nodes {
     /// # Errors
     /// When they cannot be written.
     pub fn finish(self, output: &mut Output<'_>) -> Result<()> {
-        self.index.finish(output)?;
+        match self.index {
+            Index::Placements(table) => table.finish(output)?,
+            Index::Entities(facts) => facts.finish(output)?,
+        }
         self.table.finish(output)?;
         self.attributes.map_or(Ok(()), |table| table.finish(output))
     }

@@ -1,12 +1,16 @@
 //! Where the files of a graph go: into a directory, or side by side into temporary files that become one archive.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{Scratch, ScratchFile, StagedFile, Staging};
+use isomorph_storage::{Blob, Scratch, ScratchFile, StagedFile, Staging};
+use sha2::{Digest, Sha256};
 
-use super::WriteOptions;
 use super::zip::Archive;
+use super::{WriteLayout, WriteOptions, tar};
+use crate::checksum;
+use crate::layout::file;
 
 /// The place of all files.
 pub(crate) struct Output<'a> {
@@ -14,6 +18,11 @@ pub(crate) struct Output<'a> {
     staging: Option<&'a Staging>,
     /// For archives, and for others: where files wait.
     scratch: Option<Scratch>,
+    layout: WriteLayout,
+    /// In the specification's layout: the hash of each file.
+    hashes: BTreeMap<String, String>,
+    /// Their list, once it is written.
+    list: Option<String>,
     /// Files that are complete, with their sizes in bytes.
     done: Vec<(String, u64)>,
     waiting: Vec<(String, ScratchFile)>,
@@ -23,6 +32,8 @@ pub(crate) struct Output<'a> {
 pub(crate) enum Member {
     Staged(Box<StagedFile>),
     Waiting(ScratchFile),
+    /// One whose hash is wanted.
+    Hashed(Box<Member>, Box<Sha256>),
 }
 
 impl Write for Member {
@@ -30,6 +41,11 @@ impl Write for Member {
         match self {
             Member::Staged(file) => file.write(bytes),
             Member::Waiting(file) => file.write(bytes),
+            Member::Hashed(file, hasher) => {
+                let written = file.write(bytes)?;
+                hasher.update(bytes.get(..written).unwrap_or_default());
+                Ok(written)
+            }
         }
     }
 
@@ -37,6 +53,7 @@ impl Write for Member {
         match self {
             Member::Staged(file) => file.flush(),
             Member::Waiting(file) => file.flush(),
+            Member::Hashed(file, _) => file.flush(),
         }
     }
 }
@@ -52,7 +69,7 @@ impl<'a> Output<'a> {
             (true, Some(scratch)) => Some(scratch.clone()),
             (true, None) => Some(Scratch::new(None)?),
         };
-        Ok(Output { staging: Some(staging), scratch, done: Vec::new(), waiting: Vec::new() })
+        Ok(Output::at(Some(staging), scratch, options.layout))
     }
 
     /// A place for files that [`Output::take`] gives away.
@@ -64,7 +81,12 @@ impl<'a> Output<'a> {
             Some(scratch) => scratch.clone(),
             None => Scratch::new(None)?,
         };
-        Ok(Output { staging: None, scratch: Some(scratch), done: Vec::new(), waiting: Vec::new() })
+        Ok(Output::at(None, Some(scratch), options.layout))
+    }
+
+    fn at(staging: Option<&Staging>, scratch: Option<Scratch>, layout: WriteLayout) -> Output<'_> {
+        let hashes = BTreeMap::new();
+        Output { staging, scratch, layout, hashes, list: None, done: Vec::new(), waiting: Vec::new() }
     }
 
     /// The files that are complete and wait.
@@ -77,11 +99,15 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
-        match (&self.scratch, self.staging) {
-            (None, Some(staging)) => staging.create(name).map(|file| Member::Staged(Box::new(file))),
-            (Some(scratch), _) => scratch.create().map(Member::Waiting),
-            (None, None) => Err(Error::usage("there is no place for this file").at(Place::file(name))),
-        }
+        let file = match (&self.scratch, self.staging) {
+            (None, Some(staging)) => Member::Staged(Box::new(staging.create(name)?)),
+            (Some(scratch), _) => Member::Waiting(scratch.create()?),
+            (None, None) => return Err(Error::usage("there is no place for this file").at(Place::file(name))),
+        };
+        Ok(match self.layout {
+            WriteLayout::V2 => file,
+            WriteLayout::Specification => Member::Hashed(Box::new(file), Box::new(Sha256::new())),
+        })
     }
 
     /// Ends a file.
@@ -92,6 +118,10 @@ impl<'a> Output<'a> {
         match file {
             Member::Staged(file) => self.done.push((name.to_owned(), file.finish()?.size)),
             Member::Waiting(file) => self.waiting.push((name.to_owned(), file)),
+            Member::Hashed(file, hasher) => {
+                self.hashes.insert(name.to_owned(), checksum::hex(*hasher));
+                self.finish(name, *file)?;
+            }
         }
         Ok(())
     }
@@ -114,6 +144,39 @@ impl<'a> Output<'a> {
         self.finish(name, file)
     }
 
+    /// Writes a file that is kept as it is, unless there is one of its name.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn keep(&mut self, name: &str, blob: &Blob) -> Result<()> {
+        let done = self.done.iter().map(|(name, _)| name).chain(self.waiting.iter().map(|(name, _)| name));
+        if done.into_iter().any(|own| own == name) {
+            return Ok(());
+        }
+        let mut file = self.create(name)?;
+        let at = |error: io::Error| Error::from(error).at(Place::file(name));
+        io::copy(&mut blob.reader(), &mut file).map_err(at)?;
+        self.finish(name, file)
+    }
+
+    /// Writes the list of the files that are complete, with their hashes, in a layout that has one.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn put_checksums(&mut self) -> Result<()> {
+        if self.layout == WriteLayout::Specification {
+            let list = checksum::list(&self.hashes);
+            self.put(file::CHECKSUMS, &list)?;
+            self.list = Some(list);
+        }
+        Ok(())
+    }
+
+    /// The list that was written.
+    pub fn checksum_list(&self) -> Option<&str> {
+        self.list.as_deref()
+    }
+
     /// Everything is written: the files with their sizes, by name. An archive is made now.
     ///
     /// # Errors
@@ -124,8 +187,12 @@ impl<'a> Output<'a> {
             return Ok(self.done);
         };
         let name = staging.destination().file_name().to_owned();
-        let mut archive = Archive::new(staging.create(&name)?, &name);
         self.waiting.sort_by(|(left, _), (right, _)| left.cmp(right));
+        if self.layout == WriteLayout::Specification {
+            let size = tar::write(staging.create(&name)?, &name, &self.waiting)?;
+            return Ok(vec![(name, size)]);
+        }
+        let mut archive = Archive::new(staging.create(&name)?, &name);
         for (member, file) in &self.waiting {
             archive.add(member, file)?;
         }

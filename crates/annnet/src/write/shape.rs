@@ -1,13 +1,15 @@
 //! Which graphs can be written, and where their properties go.
 
+use std::collections::BTreeMap;
+
 use arrow_schema::DataType;
 use isomorph_error::Result;
 use isomorph_model::schema::{GroupKind, MembershipTable, Owner};
 use isomorph_model::{Graph, KeyKind, LabelVocabulary, Property, well_known};
 
-use super::NODE_WORDS;
 use super::columns::lost;
-use crate::layout::{column, document, word};
+use crate::kept;
+use crate::layout::{NODE_WORDS, column, document, word};
 
 /// Properties with a place of their own, and those that become columns of a table of attributes.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +84,7 @@ impl Shape {
         }
         let entity = position(&node.properties, well_known::ENTITY);
         let node_attributes: Vec<usize> = (0..node.properties.len()).filter(|at| Some(*at) != entity).collect();
+        let original = kept::names(graph);
         let node_columns = names(&node.properties, &node_attributes, &[NODE_ID])?;
         let edges = valued(&edge.properties);
         let edge_columns = names(&edge.properties, &edges.attributes, &[column::EDGE_ID])?;
@@ -120,9 +123,9 @@ impl Shape {
             is_flat: kind(word::ASPECT).is_none(),
             entity,
             node_attributes,
-            node_columns,
+            node_columns: renamed(node_columns, &original, NODE_ID),
             edges,
-            edge_columns,
+            edge_columns: renamed(edge_columns, &original, column::EDGE_ID),
             hyperedges,
             slice,
             aspect: kind(word::ASPECT),
@@ -160,6 +163,17 @@ fn names(properties: &[Property], chosen: &[usize], taken: &[&str]) -> Result<Ve
         columns.push((property.name.clone(), property.data_type.clone()));
     }
     Ok(columns)
+}
+
+/// The columns under the names that they had before reading changed some.
+fn renamed(mut columns: Vec<Attribute>, original: &BTreeMap<String, String>, key: &str) -> Vec<Attribute> {
+    for at in 0..columns.len() {
+        let Some(own) = original.get(&columns[at].0) else { continue };
+        if own != key && columns.iter().all(|(name, _)| name != own) {
+            columns[at].0.clone_from(own);
+        }
+    }
+    columns
 }
 
 /// The properties that go into columns which are there: neither more nor less.

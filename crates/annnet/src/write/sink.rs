@@ -5,7 +5,6 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Document, Graph, Sink, Written, batch::GroupBatch};
 use isomorph_storage::{ScratchFile, Staging};
 
-use super::WriteOptions;
 use super::columns::ids;
 use super::documents::{self, Counts};
 use super::edges::Edges;
@@ -16,10 +15,13 @@ use super::nodes::Nodes;
 use super::output::Output;
 use super::shape::Shape;
 use super::slices::Slices;
+use super::{WriteLayout, WriteOptions};
+use crate::kept;
 use crate::layout::{file, word};
 use crate::trail;
 
-/// Writes a graph in the layout that annnet 0.4.1 reads (v2), as a directory or as one zip file.
+/// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or as one
+/// file.
 ///
 /// The graph must be in the shape of the format: what [`crate::Annnet`] shows. It asks for nodes, then for the rest, then
 /// for edges with their ends as keys ([`Delivery::EdgesWithKeys`]), which go to their file as they come. Ids of nodes in
@@ -32,6 +34,8 @@ pub struct AnnnetWriter<'a> {
     documents: Vec<Document>,
     /// Conversions that the graph has been through before.
     earlier: Option<String>,
+    /// Keys of the manifest that are kept, with their JSON.
+    unknown: Vec<(String, String)>,
     /// Numbers of the properties of aspects and of layers.
     aspect: (Option<usize>, Option<usize>),
     layer: Option<usize>,
@@ -80,6 +84,7 @@ impl<'a> AnnnetWriter<'a> {
             start: (0, 0, 0),
             documents: graph.documents.clone(),
             earlier: graph.metadata.get(trail::METADATA).cloned(),
+            unknown: kept::keys(graph),
             output,
             options,
             shape,
@@ -90,7 +95,7 @@ impl<'a> AnnnetWriter<'a> {
         let files = (&self.output, &self.options);
         let kind = Some(batch.kind);
         if kind == self.shape.slice {
-            self.slices.write(batch)
+            self.slices.write(batch, &self.shape)
         } else if kind == self.shape.aspect {
             self.groups.add_aspects(batch, self.aspect)
         } else if kind == self.shape.elementary {
@@ -105,7 +110,7 @@ impl<'a> AnnnetWriter<'a> {
         if std::mem::replace(&mut self.is_settled, true) {
             return Ok(());
         }
-        self.nodes.settle(&mut self.output, &self.options)?;
+        self.nodes.settle(&self.layers, &mut self.output, &self.options)?;
         self.hyperedges.write(&mut Beside {
             shape: &self.shape,
             nodes: &self.nodes,
@@ -213,19 +218,8 @@ impl Sink for AnnnetWriter<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<Written> {
         self.settle()?;
-        let AnnnetWriter {
-            mut output,
-            options,
-            documents,
-            earlier,
-            layers,
-            nodes,
-            edges,
-            hyperedges,
-            slices,
-            groups,
-            ..
-        } = *self;
+        let AnnnetWriter { mut output, options, documents, unknown, earlier, layers, nodes, edges, .. } = *self;
+        let AnnnetWriter { hyperedges, slices, groups, .. } = *self;
         let counts = Counts {
             entities: nodes.counts.0,
             nodes: nodes.counts.1,
@@ -237,9 +231,15 @@ impl Sink for AnnnetWriter<'_> {
         edges.finish(counts.entities, &mut output)?;
         let names = slices.finish(&mut output)?;
         groups.finish(&mut output)?;
-        output.put(file::LAYER_DICT, &layers.to_json())?;
+        if options.layout == WriteLayout::V2 {
+            output.put(file::LAYER_DICT, &layers.to_json())?;
+        }
         documents::write(&documents, earlier.as_deref(), &mut output, &options)?;
-        documents::write_manifest(&documents, &names, &counts, &mut output, &options)?;
+        for (name, blob) in &options.keep {
+            output.keep(name, blob)?;
+        }
+        output.put_checksums()?;
+        documents::write_manifest((&documents, &unknown), &names, &counts, &mut output, &options)?;
         Ok(Written { files: output.close()? })
     }
 }

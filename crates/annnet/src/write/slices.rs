@@ -1,5 +1,6 @@
 //! Slices and who is in them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array};
@@ -10,10 +11,11 @@ use isomorph_model::schema::Owner;
 use isomorph_storage::Reservation;
 
 use super::columns::{column, columns, floats, gather, gather_all, ids, keys, same};
+use super::json::object;
 use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
-use super::{NODE_WORDS, WriteOptions};
+use super::{WriteLayout, WriteOptions};
 use crate::layout::{column as name, file, word};
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 
@@ -21,6 +23,9 @@ use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 pub(super) struct Slices {
     /// Ids in their order.
     pub names: Vec<String>,
+    /// In the specification's layout: attributes of slices as JSON objects.
+    said: HashMap<String, String>,
+    layout: WriteLayout,
     registry: TableOut,
     attributes: TableOut,
     pairs: TableOut,
@@ -44,14 +49,22 @@ impl Slices {
             TableOut::create(output, path, &columns, options)
         };
         let weight = (name::WEIGHT, DataType::Float64);
-        let node = vec![text(name::SLICE_ID), text(NODE_WORDS.node_id), (NODE_WORDS.node_layer_id, DataType::Int64)];
+        let words = options.layout.words();
+        let mut node = vec![text(name::SLICE_ID), text(words.node_id)];
+        let mut slice = vec![text(name::SLICE_ID)];
+        match options.layout {
+            WriteLayout::V2 => node.push((words.node_layer_id, DataType::Int64)),
+            WriteLayout::Specification => slice.extend([text(name::NAME), text(name::ATTRIBUTES)]),
+        }
         let edge = vec![text(name::SLICE_ID), text(name::EDGE_ID), weight];
         Ok(Slices {
             names: Vec::new(),
-            registry: with(vec![text(name::SLICE_ID)], &[], file::REGISTRY)?,
+            said: HashMap::new(),
+            layout: options.layout,
+            registry: with(slice, &[], file::REGISTRY)?,
             attributes: with(vec![text(name::SLICE_ID)], &shape.slice_columns, file::SLICE_ATTRIBUTES)?,
             pairs: with(edge.clone(), &shape.pair_columns, file::EDGE_SLICE_ATTRIBUTES)?,
-            nodes: with(node, &[], NODE_WORDS.memberships)?,
+            nodes: with(node, &[], words.memberships)?,
             edges: with(edge, &[], file::EDGE_MEMBERSHIPS)?,
             weights: IdMap::default(),
             held: options.budget.reserve(0)?,
@@ -62,9 +75,15 @@ impl Slices {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write(&mut self, batch: &GroupBatch) -> Result<()> {
+    pub fn write(&mut self, batch: &GroupBatch, shape: &Shape) -> Result<()> {
         let own = ids(&batch.keys, "ids of slices")?;
         self.names.extend(own.iter().flatten().map(str::to_owned));
+        if self.layout == WriteLayout::Specification {
+            for (row, name) in own.iter().enumerate() {
+                let object = object(shape.slice_columns.iter().map(|(name, _)| name), &batch.properties, row)?;
+                self.said.insert(name.unwrap_or_default().to_owned(), object);
+            }
+        }
         let mut columns: Vec<Option<ArrayRef>> = vec![Some(Arc::clone(&batch.keys))];
         columns.extend(batch.properties.iter().cloned());
         let rows = rows_with(columns.get(1..).unwrap_or_default(), own.len());
@@ -77,9 +96,18 @@ impl Slices {
     /// When they cannot be written.
     pub fn list_nodes(&mut self, ids: &ArrayRef, all: &[String]) -> Result<()> {
         for slice in all {
-            self.nodes.push(ids.len(), vec![Some(same(slice, ids.len())), Some(Arc::clone(ids)), None])?;
+            self.list(vec![Some(same(slice, ids.len())), Some(Arc::clone(ids))], ids.len())?;
         }
         Ok(())
+    }
+
+    /// Lists nodes in slices.
+    fn list(&mut self, mut columns: Vec<Option<ArrayRef>>, rows: usize) -> Result<()> {
+        if self.layout == WriteLayout::V2 {
+            // The layer of the node, which nobody states.
+            columns.push(None);
+        }
+        self.nodes.push(rows, columns)
     }
 
     /// Lists edges in the slices of everything.
@@ -111,7 +139,7 @@ impl Slices {
         let others: UInt32Array = (0..own.len() as u32).filter(|row| !listed(*row as usize)).map(Some).collect();
         let both = [gather(groups, &others)?, gather(members, &others)?].map(Some);
         if matches!(of, Owner::Nodes(_)) {
-            return self.nodes.push(others.len(), both.into_iter().chain([None]).collect());
+            return self.list(both.into_iter().collect(), others.len());
         }
         let weights = column(&batch.properties, valued.weight);
         if let Some(weights) = weights {
@@ -140,7 +168,12 @@ impl Slices {
             self.names.push(word::DEFAULT.to_owned());
         }
         let names: ArrayRef = Arc::new(StringArray::from_iter_values(&self.names));
-        self.registry.push(names.len(), vec![Some(names)])?;
+        let mut columns = vec![Some(Arc::clone(&names))];
+        if self.layout == WriteLayout::Specification {
+            let said = self.names.iter().map(|name| self.said.get(name).map_or("{}", String::as_str));
+            columns.extend([Some(Arc::clone(&names)), Some(Arc::new(StringArray::from_iter_values(said)) as ArrayRef)]);
+        }
+        self.registry.push(names.len(), columns)?;
         for table in [self.registry, self.attributes, self.pairs, self.nodes, self.edges] {
             table.finish(output)?;
         }

@@ -19,11 +19,14 @@ const PIECE_ROWS: usize = 1 << 16;
 /// Rows of a row group: as many as the published library writes, about.
 const ROW_GROUP_ROWS: usize = 1 << 17;
 
+/// The older word for [`NODE_ID`].
+const VERTEX_ID: &str = "vertex_id";
+
 /// How a column is encoded that a dictionary makes larger and slower: ids are all different or nearly so, positions
 /// count up, and weights differ as well.
 fn encoding(name: &str, data_type: &DataType) -> Option<ColumnEncoding> {
     match (name, data_type) {
-        (EDGE_ID | ENTITY_ID | SOURCE | TARGET | NODE_ID, DataType::Utf8) => Some(ColumnEncoding::Plain),
+        (EDGE_ID | ENTITY_ID | SOURCE | TARGET | NODE_ID | VERTEX_ID, DataType::Utf8) => Some(ColumnEncoding::Plain),
         (COL_IDX | IDX, DataType::Int64) => Some(ColumnEncoding::Delta),
         (WEIGHT, DataType::Float64) => Some(ColumnEncoding::ByteStreamSplit),
         _ => None,

@@ -5,6 +5,7 @@ pub mod archives;
 pub mod build;
 pub mod cells;
 pub mod view;
+pub mod write;
 
 use std::path::{Path, PathBuf};
 

@@ -65,7 +65,11 @@ pub fn extend_annnet(
             .at(location.to_string())
             .hint("--type TYPE --table FILE    columns of a table for nodes of a GraphAr graph"));
     }
-    let open = AnnnetOptions { budget: resources.budget.clone(), scratch: Some(resources.scratch.clone()) };
+    let open = AnnnetOptions {
+        budget: resources.budget.clone(),
+        scratch: Some(resources.scratch.clone()),
+        ..AnnnetOptions::default()
+    };
     let (home, directory) = home_of(location, Format::Annnet);
     if Carry::read(&home, directory)?.is_some() {
         return Err(Error::new(Kind::WouldLose, "this graph carries another one, which has none of this")

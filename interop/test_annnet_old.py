@@ -1,0 +1,164 @@
+"""annnet 0.1.1 and 0.2.0 read what we write in the layout of the specification's text, as they read what they wrote themselves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Isomorph
+
+HERE = Path(__file__).resolve().parent
+FIXTURES = HERE.parent.parent / "shared" / "fixtures" / "annnet"
+VERSIONS = ["0.1.1", "0.2.0"]
+# Written by 0.1.1.
+OWN = ["flat", "weighted_slices", "multilayer", "empty"]
+# Written by 0.4.1.
+NEW = ["everything_flat", "everything_multilayer", "attr_types", "direction_none", "one_node", "empty_undirected"]
+# A graph of the second generation, made while the test runs.
+WRITE_02 = """
+import sys
+from annnet.core.graph import AnnNet
+from annnet.io.annnet_format import write
+graph = AnnNet(directed=True)
+graph.add_vertices([{"vertex_id": "a", "label": "A"}, {"vertex_id": "b"}, {"vertex_id": "c"}, {"vertex_id": "d"}])
+graph.add_edges("a", "b", edge_id="e1", weight=0.5)
+graph.add_edges("b", "c", edge_id="e2", directed=False)
+graph.add_edges("c", "c", edge_id="loop")
+graph.add_edges(["a", "b"], ["c"], edge_id="h1", weight=2.0)
+graph.add_edges(["a", "b", "d"], edge_id="h2")
+graph.add_edges("a", "d", edge_id="entity", as_entity=True)
+graph.graph_attributes["title"] = "v1b"
+for path in sys.argv[1:]:
+    write(graph, path)
+"""
+
+
+@pytest.fixture(scope="session")
+def pythons() -> dict[str, Path]:
+    """An interpreter for each version, in environments of their own."""
+    found = {}
+    requirements = HERE / "requirements-annnet-old.txt"
+    for version in VERSIONS:
+        folder = Path(sys.prefix).parent / f"interop-annnet-{version}-venv"
+        python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+        stamp = folder / "made-from.txt"
+        if not stamp.is_file() or stamp.read_text() != requirements.read_text():
+            venv.create(folder, clear=True, with_pip=True)
+            pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            done = subprocess.run(
+                [*pip, "-r", requirements, f"annnet=={version}"], capture_output=True, text=True
+            )
+            if done.returncode != 0:
+                pytest.skip(f"pip could not install annnet {version}: {done.stderr[-300:]}")
+            stamp.write_text(requirements.read_text())
+        found[version] = python
+    return found
+
+
+def fixture(name: str) -> Path:
+    """A graph that the library wrote."""
+    if not FIXTURES.is_dir():
+        pytest.skip(f"the fixtures are not at {FIXTURES}")
+    return FIXTURES / name / "graph.annnet.d"
+
+
+def dumps(python: Path, *paths: Path) -> list[Any]:
+    """What that version restores from each path, or why it cannot."""
+    done = subprocess.run([python, HERE / "annnet_old_dump.py", *paths], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def comparable(graph: Any) -> Any:
+    """Without what the text leaves open: whether ordinary edges are named `binary`, and the column of a loop, which 0.1.1 fills
+    with +w, 0.2.0 with -w, and we with the sum of both ends."""
+    assert "error" not in graph, graph
+    loops = {name for name, edge in graph["edges"].items() if edge["source"] == edge["target"]}
+    edges = {}
+    for name, edge in graph["edges"].items():
+        kind = edge["kind"] if edge["kind"] in ("hyper", "intra", "inter", "coupling") else "binary"
+        edges[name] = {**edge, "kind": kind, "target": edge["target"] or None}
+    cells = [cell for cell in graph["cells"] if cell[1] not in loops]
+    entities = {name: "edge" if kind == "edge_entity" else kind for name, kind in graph["entities"].items()}
+    return {**graph, "edges": edges, "cells": cells, "entities": entities}
+
+
+def settled(graph: Any) -> Any:
+    """With everything in the default slice, as these versions have it once they work with a graph: their files may leave edges, and
+    nodes that are edges, out, and reading them puts these in."""
+    default = {**graph["slices"]["default"], "edges": sorted(graph["edges"]), "vertices": sorted(graph["entities"])}
+    return {**graph, "slices": {**graph["slices"], "default": default}}
+
+
+def both(isomorph: Isomorph, graph: Path, folder: Path) -> tuple[Path, Path]:
+    """The graph in the layout of the text: a directory and an archive."""
+    flags = ("--to", "annnet", "--layout", "1.1")
+    directory = isomorph.convert(graph, folder / "graph", *flags)
+    assert isomorph.content(directory) == isomorph.content(graph)
+    return directory, isomorph.convert(directory, folder / "graph.annnet", "--layout", "1.1", "--compression", "snappy")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", OWN)
+def test_graphs_of_that_time_are_read_as_before(
+    isomorph: Isomorph, pythons: dict[str, Path], tmp_path: Path, name: str, version: str
+) -> None:
+    graph = fixture(f"v1_0.1.1/{name}")
+    before, *after = map(comparable, dumps(pythons[version], graph, *both(isomorph, graph, tmp_path)))
+    if name == "weighted_slices":
+        # Its writer names weights in the table of attributes; ours names them where the memberships are as well.
+        assert before["weights"] == {}
+        before["weights"] = {"s1": {"e1": 0.25}}
+    for one in after:
+        assert settled(one) == settled(before)
+
+
+def test_a_graph_of_02_is_read_and_written_back(isomorph: Isomorph, pythons: dict[str, Path], tmp_path: Path) -> None:
+    graph, archive = tmp_path / "v1b", tmp_path / "v1b.annnet"
+    done = subprocess.run([pythons["0.2.0"], "-c", WRITE_02, graph, archive], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (graph / "structure" / "entity_index.parquet").is_file()
+    isomorph.validate(graph)
+    assert isomorph.content(archive) == isomorph.content(graph)
+    before, *after = map(comparable, dumps(pythons["0.2.0"], graph, *both(isomorph, graph, tmp_path)))
+    for one in after:
+        assert settled(one) == settled(before)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", NEW)
+def test_graphs_of_today_are_read_by_the_older_libraries(
+    isomorph: Isomorph, pythons: dict[str, Path], tmp_path: Path, name: str, version: str
+) -> None:
+    expected = json.loads((FIXTURES / name / "expected.json").read_text()) if FIXTURES.is_dir() else pytest.skip("no fixtures")
+    directory, archive = dumps(pythons[version], *both(isomorph, fixture(name), tmp_path))
+    assert archive == directory
+    graph = comparable(directory)
+    bare = lambda end: end if isinstance(end, str) else end[0]  # noqa: E731
+    assert set(graph["edges"]) == {edge["id"] for edge in expected["edges"]}
+    for edge in expected["edges"]:
+        found = graph["edges"][edge["id"]]
+        sides = [found["source"], found["target"]]
+        sides = [[] if side is None else [side] if isinstance(side, str) else side for side in sides]
+        wanted = [sorted(map(bare, edge[side])) for side in ("source", "target")]
+        if edge["kind"] == "hyper" and any(end.startswith("{") for side in sides for end in side):
+            # The text has no place for members in several layers: they are there in the form of later layouts.
+            sides = [[json.loads(end)["node"] for end in side] for side in sides]
+        assert [sorted(side) for side in sides] == wanted, edge["id"]
+        assert found["weight"] == edge["weight"] or isinstance(edge["weight"], dict), edge["id"]
+    assert graph["directed"] == expected["directed"] and graph["version"] == expected["graph_version"]
+    assert set(graph["slices"]) == set(expected["slices"])
+    for slice_id, own in expected["slices"].items():
+        assert set(graph["slices"][slice_id]["edges"]) == set(own["edges"])
+        assert set(graph["slices"][slice_id]["vertices"]) == set(own["nodes"])
+    said = {name for name, row in expected["node_attributes"].items() if row}
+    assert set(graph["vertices"]) == said
+    if version == "0.2.0" and graph["aspects"][0]:
+        # The text has no index of placements: this version puts every node at the placeholder first, and leaves it there.
+        assert [end for end, layer in graph["presence"] if set(layer) == {"_"}]

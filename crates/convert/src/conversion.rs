@@ -93,13 +93,14 @@ pub fn convert(
     let ids = plan.mapping.relation_of_ids();
     let source = match &plan.digested {
         Some(digested) => {
-            let target = plan.mapping.apply(plan.source(&opened.graph))?;
+            let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;
             pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
             digested.clone()
         }
         None => {
             let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
-            let target = plan.mapping.apply(plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>)))?;
+            let source = plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>));
+            let target = plan.mapping.apply(source, &resources.budget)?;
             pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
             drop(target);
             Arc::into_inner(tapped)
@@ -141,7 +142,7 @@ pub fn convert(
             Some((_, _, found)) => found,
             None => plan.to.open(location, &options)?,
         };
-        let back = digest(mapping.inverse().apply(found)?.as_ref(), resources, progress)?;
+        let back = digest(mapping.inverse().apply(found, &resources.budget)?.as_ref(), resources, progress)?;
         compare(&source, &back).map_err(|error| blame(opened, error))?;
         Ok(Some(back))
     })?;

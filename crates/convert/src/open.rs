@@ -52,7 +52,7 @@ impl Opened {
         let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.kept()));
         let native = format.open(location, &options)?;
         let graph = match &carry {
-            Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native))?,
+            Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
             None => Arc::clone(&native),
         };
         Ok(Opened { location: location.clone(), format, native, carry, graph })
@@ -72,7 +72,7 @@ impl Opened {
         }
         let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
         let plan = Plan::new(self, &self.location, &options, resources, progress)?;
-        plan.mapping.apply(Arc::clone(&self.graph))
+        plan.mapping.apply(Arc::clone(&self.graph), &resources.budget)
     }
 
     /// The format of the graph: of the carried one, if there is one.

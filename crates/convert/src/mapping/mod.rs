@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 use isomorph_model::{Graph, Source};
+use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
@@ -150,17 +151,17 @@ impl Mapping {
         }
     }
 
-    /// Shows `source` as what it is mapped to. Nothing is read.
+    /// Shows `source` as what it is mapped to. Nothing is read; what has to be held later is held within `budget`.
     ///
     /// # Errors
     /// When the source does not fit the mapping.
-    pub fn apply(&self, source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
+    pub fn apply(&self, source: Arc<dyn Source>, budget: &Budget) -> Result<Arc<dyn Source>> {
         let mut source = source;
         for step in &self.steps {
             source = match step {
                 Step::Bundle(bundling) => Arc::new(Bundled::new(source, bundling)?),
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
-                Step::Reify(record) => Arc::new(Reified::new(source, record)?),
+                Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
                 Step::Restore(record) => Arc::new(Restored::new(source, record)?),
                 Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
                 Step::Split(record) => Arc::new(Split::new(source, record)?),

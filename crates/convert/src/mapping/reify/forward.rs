@@ -1,6 +1,6 @@
 //! A graph shown as nodes and edges.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -9,6 +9,7 @@ use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipB
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, Part, Request, Source, Tables,
 };
+use isomorph_storage::Budget;
 
 use super::columns::{as_type, key_text, pick, pick_ends, rows_of_role, said_of_end};
 use super::tables::ByEdge;
@@ -20,6 +21,9 @@ pub struct Reified {
     record: Reification,
     /// The groups of edges, in the order of [`Reified::lists_of_groups`]: read when the first edge is.
     groups: OnceLock<Vec<ByEdge>>,
+    /// Held while they are read, so that they are there once.
+    reading: Mutex<()>,
+    budget: Budget,
 }
 
 /// What of a batch is wanted.
@@ -31,11 +35,11 @@ enum Want {
 }
 
 impl Reified {
-    /// Shows `inner` as `record.plain`. Nothing is read.
+    /// Shows `inner` as `record.plain`. Nothing is read; the groups that edges are in will be held within `budget`.
     ///
     /// # Errors
     /// When it is another graph than the record's.
-    pub fn new(inner: Arc<dyn Source>, record: &Reification) -> Result<Self> {
+    pub fn new(inner: Arc<dyn Source>, record: &Reification, budget: &Budget) -> Result<Self> {
         let found = inner.graph();
         let same = found.nodes.len() == record.rich.nodes.len()
             && found.edges.len() == record.rich.edges.len()
@@ -44,7 +48,8 @@ impl Reified {
         if !same {
             return Err(Error::usage("the mapping is of another graph"));
         }
-        Ok(Reified { inner, record: record.clone(), groups: OnceLock::new() })
+        let (record, budget) = (record.clone(), budget.clone());
+        Ok(Reified { inner, record, groups: OnceLock::new(), reading: Mutex::default(), budget })
     }
 
     fn lists_of_groups(&self) -> impl Iterator<Item = &EdgeMemberships> {
@@ -56,9 +61,15 @@ impl Reified {
         if let Some(groups) = self.groups.get() {
             return Ok(groups);
         }
-        // Two threads may both read them; the first to come keeps its own.
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(groups) = self.groups.get() {
+            return Ok(groups);
+        }
         let wanted: Vec<&EdgeMemberships> = self.lists_of_groups().collect();
-        let read = if wanted.is_empty() { Vec::new() } else { ByEdge::read(self.inner.as_ref(), &wanted)? };
+        let read = match wanted.as_slice() {
+            [] => Vec::new(),
+            wanted => ByEdge::read(self.inner.as_ref(), wanted, &self.budget)?,
+        };
         Ok(self.groups.get_or_init(|| read))
     }
 

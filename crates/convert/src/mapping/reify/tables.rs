@@ -2,131 +2,284 @@
 
 use std::collections::HashMap;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
+use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Ends, Request, Source, Tables};
+use isomorph_model::batch::MembershipBatch;
+use isomorph_model::{Batch, Columns, Ends, Property, Request, Source, Tables};
+use isomorph_storage::{Budget, Reservation};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::EdgeMemberships;
-use super::columns::{as_type, key_text, lists, malformed};
+use super::columns::{as_type, key_text, lists, malformed, pick};
+
+/// Bytes of a membership: hash of the edge, number of the group, and its share of the first rows.
+const ROW_BYTES: u64 = 24;
+
+/// Bytes of a group beside its key, about.
+const GROUP_BYTES: u64 = 64;
 
 /// The memberships of edges in one kind of groups.
 ///
-/// Held in memory: an edge is asked for by its key, whenever it comes. Groups that hold every edge are not listed in the
-/// model, so these are the memberships that somebody stated one by one.
+/// Held in memory, within the budget: an edge is asked for by its key, whenever it comes. Groups that hold every edge are
+/// not listed in the model, so these are the memberships that somebody stated one by one. Edges are known by the hashes
+/// of their keys; that no two of them have one is proved when the result is read back.
 pub(super) struct ByEdge {
-    groups: Option<ArrayRef>,
-    properties: Vec<Option<ArrayRef>>,
-    /// For each edge key the first of its rows; the others follow in `next`.
-    first: HashMap<Box<str>, u32>,
-    next: Vec<u32>,
+    /// Hashes of the edges, ascending; the memberships of one edge in the order in which they came.
+    edges: Vec<u128>,
+    /// The first row whose hash begins with these bits, and one more.
+    starts: Vec<u32>,
+    /// How many bits that are.
+    bits: u32,
+    /// Keys of the groups, each once.
+    groups: ArrayRef,
+    /// For each row the number of its group.
+    numbers: Vec<u32>,
+    /// For each property a value for each row; none where all are null.
+    properties: Columns,
+    _held: Reservation,
 }
-
-/// No further row.
-const END: u32 = u32::MAX;
 
 impl ByEdge {
     /// Reads the memberships of each table in `wanted` from `source`, in one pass over what is neither nodes nor edges.
     ///
     /// # Errors
-    /// When they cannot be read, or ends are rows.
-    pub fn read(source: &dyn Source, wanted: &[&EdgeMemberships]) -> Result<Vec<ByEdge>> {
-        type Found = (Vec<ArrayRef>, Vec<ArrayRef>, Vec<Vec<Option<ArrayRef>>>);
-        let mut found: Vec<Found> = wanted.iter().map(|_| Found::default()).collect();
+    /// When they cannot be read, ends are rows, or they do not fit the budget.
+    pub fn read(source: &dyn Source, wanted: &[&EdgeMemberships], budget: &Budget) -> Result<Vec<ByEdge>> {
+        let mut found: Vec<Found> = wanted.iter().map(|_| Found::new(budget)).collect::<Result<_>>()?;
         for part in source.scan(&Request::of(Tables::Rest))? {
             part.read(&mut |batch| {
                 let Batch::Memberships(batch) = batch else { return Ok(()) };
                 let at = wanted.iter().position(|table| (table.kind, table.table) == (batch.kind, batch.table));
-                let Some((groups, members, properties)) = at.and_then(|at| found.get_mut(at)) else { return Ok(()) };
-                let (Ends::Keys(group), Ends::Keys(member)) = (&batch.group, &batch.member) else {
-                    return Err(Error::unsupported("memberships of edges that are told by rows"));
-                };
-                groups.push(key_text(group)?);
-                members.push(as_type(member, &arrow_schema::DataType::Utf8)?);
-                properties.push(batch.properties);
-                Ok(())
+                match at.and_then(|at| found.get_mut(at)) {
+                    Some(found) => found.add(batch),
+                    None => Ok(()),
+                }
             })?;
         }
-        wanted.iter().zip(found).map(|(table, found)| ByEdge::of(source, table, found)).collect()
+        let declared = |table: &EdgeMemberships| {
+            let kind = source.graph().groups.get(table.kind);
+            kind.and_then(|kind| kind.memberships.get(table.table)).map(|table| table.properties.as_slice())
+        };
+        wanted.iter().zip(found).map(|(table, found)| found.settle(declared(table).unwrap_or_default())).collect()
     }
 
-    fn of(
-        source: &dyn Source,
-        table: &EdgeMemberships,
-        (groups, members, properties): (Vec<ArrayRef>, Vec<ArrayRef>, Vec<Vec<Option<ArrayRef>>>),
-    ) -> Result<ByEdge> {
-        let all = |arrays: &[ArrayRef]| match arrays {
-            [] => Ok(None),
-            arrays => {
-                let arrays: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-                concat(&arrays).map(Some).map_err(malformed)
-            }
-        };
-        let declared = source.graph().groups.get(table.kind).and_then(|kind| kind.memberships.get(table.table));
-        let declared = declared.map(|table| table.properties.as_slice()).unwrap_or_default();
-        let column = |(at, property): (usize, &isomorph_model::Property)| {
-            let pieces: Vec<ArrayRef> = properties
-                .iter()
-                .zip(&members)
-                .map(|(columns, members)| match columns.get(at).and_then(Option::as_ref) {
-                    Some(column) => as_type(column, &property.data_type),
-                    None => Ok(arrow_array::new_null_array(&property.data_type, members.len())),
-                })
-                .collect::<Result<_>>()?;
-            all(&pieces)
-        };
-        let columns: Vec<Option<ArrayRef>> = declared.iter().enumerate().map(column).collect::<Result<_>>()?;
-        let members = all(&members)?;
-        let names: Option<&StringArray> = members.as_ref().and_then(|members| members.as_string_opt::<i32>());
-        let rows = names.map_or(0, Array::len);
-        if rows >= END as usize {
-            return Err(Error::unsupported("more than 4 thousand million memberships of edges, one by one"));
-        }
-        let mut by_edge =
-            ByEdge { groups: all(&groups)?, properties: columns, first: HashMap::new(), next: vec![END; rows] };
-        // From the back, so that each chain is in the order of the rows.
-        for row in (0..rows).rev() {
-            let key = names.map(|names| names.value(row)).unwrap_or_default();
-            let next = match by_edge.first.get_mut(key) {
-                Some(first) => std::mem::replace(first, row as u32),
-                None => {
-                    by_edge.first.insert(key.into(), row as u32);
-                    END
-                }
-            };
-            if let Some(place) = by_edge.next.get_mut(row) {
-                *place = next;
-            }
-        }
-        Ok(by_edge)
+    /// The rows of an edge.
+    fn rows(&self, key: &str) -> std::ops::Range<usize> {
+        let hash = hash(key);
+        let bucket = first_bits(hash, self.bits);
+        let place = |at: usize| self.starts.get(at).map_or(0, |start| *start as usize);
+        let (start, end) = (place(bucket), place(bucket + 1));
+        let edges = self.edges.get(start..end).unwrap_or_default();
+        start + edges.partition_point(|edge| *edge < hash)..start + edges.partition_point(|edge| *edge <= hash)
     }
 
     /// For edges of these keys: the lists of groups, and of each property. Nothing when none of them is in a group.
     ///
     /// # Errors
     /// When a batch has more than 2^31 memberships.
-    pub fn lists(&self, keys: &StringArray) -> Result<Option<(ArrayRef, Vec<Option<ArrayRef>>)>> {
-        let Some(groups) = &self.groups else { return Ok(None) };
+    pub fn lists(&self, keys: &StringArray) -> Result<Option<(ArrayRef, Columns)>> {
         let mut offsets = Vec::with_capacity(keys.len() + 1);
         let mut rows: Vec<u32> = Vec::new();
         offsets.push(0);
         for key in keys {
-            let mut row = key.and_then(|key| self.first.get(key)).copied().unwrap_or(END);
-            while row != END {
-                rows.push(row);
-                row = self.next.get(row as usize).copied().unwrap_or(END);
-            }
+            rows.extend(key.map_or(0..0, |key| self.rows(key)).map(|row| row as u32));
             offsets.push(i32::try_from(rows.len()).map_err(malformed)?);
         }
         if rows.is_empty() {
             return Ok(None);
         }
+        let numbers = rows.iter().map(|row| self.numbers.get(*row as usize).copied().unwrap_or_default());
+        let groups = lists(&self.groups, &offsets, &UInt32Array::from_iter_values(numbers))?;
         let rows = UInt32Array::from(rows);
-        let property = |column: &Option<ArrayRef>| {
-            let has_values = column.as_ref().filter(|column| column.null_count() < column.len());
-            has_values.map(|column| lists(column, &offsets, &rows)).transpose()
+        let property =
+            |column: &Option<ArrayRef>| column.as_ref().map(|column| lists(column, &offsets, &rows)).transpose();
+        Ok(Some((groups, self.properties.iter().map(property).collect::<Result<_>>()?)))
+    }
+}
+
+/// Memberships as they come.
+struct Found {
+    edges: Vec<u128>,
+    numbers: Vec<u32>,
+    groups: StringBuilder,
+    known: HashMap<u128, u32>,
+    /// Property columns of each batch, with its rows.
+    properties: Vec<(usize, Columns)>,
+    /// Bytes of the property columns.
+    bytes: u64,
+    held: Reservation,
+}
+
+impl Found {
+    fn new(budget: &Budget) -> Result<Self> {
+        Ok(Found {
+            edges: Vec::new(),
+            numbers: Vec::new(),
+            groups: StringBuilder::new(),
+            known: HashMap::new(),
+            properties: Vec::new(),
+            bytes: 0,
+            held: budget.reserve(0)?,
+        })
+    }
+
+    fn add(&mut self, batch: MembershipBatch) -> Result<()> {
+        let (Ends::Keys(group), Ends::Keys(member)) = (&batch.group, &batch.member) else {
+            return Err(Error::unsupported("memberships of edges that are told by rows"));
         };
-        Ok(Some((lists(groups, &offsets, &rows)?, self.properties.iter().map(property).collect::<Result<_>>()?)))
+        let (groups, members) = (key_text(group)?, as_type(member, &DataType::Utf8)?);
+        let groups = groups.as_string_opt::<i32>().ok_or_else(|| malformed("keys of groups are no text"))?;
+        let mut bytes = 0;
+        for column in batch.properties.iter().flatten() {
+            bytes += column.to_data().get_slice_memory_size().map_err(malformed)? as u64;
+        }
+        self.held.grow(bytes + members.len() as u64 * ROW_BYTES)?;
+        self.bytes += bytes;
+        self.edges.extend(members.as_string::<i32>().iter().map(|key| hash(key.unwrap_or_default())));
+        for key in groups {
+            let key = key.unwrap_or_default();
+            let next = self.known.len() as u32;
+            let number = match self.known.entry(hash(key)) {
+                std::collections::hash_map::Entry::Occupied(entry) => *entry.get(),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    self.held.grow(key.len() as u64 + GROUP_BYTES)?;
+                    self.groups.append_value(key);
+                    *entry.insert(next)
+                }
+            };
+            self.numbers.push(number);
+        }
+        self.properties.push((members.len(), batch.properties));
+        Ok(())
+    }
+
+    /// Brings the memberships of each edge together.
+    fn settle(mut self, declared: &[Property]) -> Result<ByEdge> {
+        let count = u32::try_from(self.edges.len())
+            .map_err(|_| Error::unsupported("more than 4 thousand million memberships of edges, one by one"))?;
+        // Everything is there twice while it is put into its order.
+        let twice = self.bytes + u64::from(count) * ROW_BYTES;
+        self.held.grow(twice)?;
+        let mut order: Vec<u32> = (0..count).collect();
+        order.sort_unstable_by_key(|row| (self.edges[*row as usize], *row));
+        let edges: Vec<u128> = order.iter().map(|row| self.edges[*row as usize]).collect();
+        let numbers: Vec<u32> = order.iter().map(|row| self.numbers[*row as usize]).collect();
+        self.edges = Vec::new();
+        let bits = count.checked_ilog2().unwrap_or_default();
+        let mut starts = vec![0; (1usize << bits) + 1];
+        for edge in &edges {
+            starts[first_bits(*edge, bits) + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let order = UInt32Array::from(order);
+        let mut properties = Columns::new();
+        for (at, property) in declared.iter().enumerate() {
+            let column = |(_, columns): &(usize, Columns)| columns.get(at).is_some_and(Option::is_some);
+            properties.push(match self.properties.iter().any(column) {
+                true => Some(pick(&self.column(at, property)?, Some(&order))?).filter(has_values),
+                false => None,
+            });
+        }
+        self.held.shrink(twice);
+        let groups = std::sync::Arc::new(self.groups.finish());
+        Ok(ByEdge { edges, starts, bits, groups, numbers, properties, _held: self.held })
+    }
+
+    /// A property of all batches.
+    fn column(&self, at: usize, property: &Property) -> Result<ArrayRef> {
+        let piece = |(rows, columns): &(usize, Columns)| match columns.get(at).and_then(Option::as_ref) {
+            Some(column) => as_type(column, &property.data_type),
+            None => Ok(arrow_array::new_null_array(&property.data_type, *rows)),
+        };
+        let pieces: Vec<ArrayRef> = self.properties.iter().map(piece).collect::<Result<_>>()?;
+        let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+        concat(&pieces).map_err(malformed)
+    }
+}
+
+fn has_values(column: &ArrayRef) -> bool {
+    column.null_count() < column.len()
+}
+
+fn hash(key: &str) -> u128 {
+    xxh3_128(key.as_bytes())
+}
+
+/// The first bits of a hash, as a number.
+fn first_bits(hash: u128, bits: u32) -> usize {
+    hash.checked_shr(u128::BITS - bits).unwrap_or_default() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Arc;
+
+    use arrow_array::types::Int64Type;
+    use arrow_array::{Int64Array, StringArray};
+    use isomorph_error::Kind;
+
+    use super::*;
+
+    /// Memberships number 0 to `count`: edge `e{n % edges}` in group `g{n % 3}` with the value n.
+    fn found(count: i64, edges: i64, budget: &Budget) -> Result<Found> {
+        let mut found = Found::new(budget)?;
+        for rows in (0..count).collect::<Vec<_>>().chunks(7) {
+            let text = |of: &dyn Fn(i64) -> String| -> ArrayRef {
+                Arc::new(StringArray::from_iter_values(rows.iter().map(|row| of(*row))))
+            };
+            found.add(MembershipBatch {
+                kind: 0,
+                table: 0,
+                group: Ends::Keys(text(&|row| format!("g{}", row % 3))),
+                member: Ends::Keys(text(&|row| format!("e{}", row % edges))),
+                properties: vec![Some(Arc::new(Int64Array::from(rows.to_vec()))), None],
+            })?;
+        }
+        Ok(found)
+    }
+
+    fn properties() -> [Property; 2] {
+        ["n", "nothing"].map(|name| Property::new(name, DataType::Int64))
+    }
+
+    #[test]
+    fn every_edge_has_its_memberships_in_their_order() {
+        for (count, edges) in [(0, 1), (1, 1), (100, 1), (1_000, 300), (300, 1_000)] {
+            let by_edge = found(count, edges, &Budget::new(1 << 20)).unwrap().settle(&properties()).unwrap();
+            let keys: Vec<String> = (0..edges + 2).map(|edge| format!("e{edge}")).collect();
+            let Some((groups, values)) = by_edge.lists(&StringArray::from(keys)).unwrap() else {
+                assert_eq!(count, 0);
+                continue;
+            };
+            assert!(values[1].is_none());
+            let (groups, values) = (groups.as_list::<i32>(), values[0].as_ref().unwrap().as_list::<i32>().clone());
+            for edge in 0..edges + 2 {
+                let expected: Vec<i64> = (0..count).filter(|row| row % edges == edge).collect();
+                assert_eq!(groups.is_valid(edge as usize), !expected.is_empty());
+                let own = values.value(edge as usize);
+                assert_eq!(own.as_primitive::<Int64Type>().values().as_ref(), expected, "{count} {edges} {edge}");
+                let own = groups.value(edge as usize);
+                let own: Vec<&str> = own.as_string::<i32>().iter().flatten().collect();
+                assert_eq!(own, expected.iter().map(|row| format!("g{}", row % 3)).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn they_are_counted_and_refused_when_there_is_too_little_memory() {
+        let budget = Budget::new(1 << 20);
+        let by_edge = found(1_000, 300, &budget).unwrap().settle(&properties()).unwrap();
+        assert!(budget.used() > 1_000 * 24 && budget.peak() > 2 * 1_000 * 24, "{budget:?}");
+        drop(by_edge);
+        assert_eq!(budget.used(), 0);
+        let refused = found(1_000, 300, &Budget::new(40_000)).and_then(|found| found.settle(&properties()));
+        assert_eq!(refused.err().map(|error| error.kind()), Some(Kind::TooLarge));
     }
 }

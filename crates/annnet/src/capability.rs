@@ -1,6 +1,6 @@
 //! What annnet can say, as data: plans and the documentation are made from it.
 
-use arrow_schema::TimeUnit;
+use arrow_schema::{DataType, TimeUnit};
 use isomorph_model::capability::{Capability, Directions, Documents, Scalar, Values};
 
 use crate::layout::document;
@@ -19,6 +19,19 @@ pub const CAPABILITY: Capability = Capability {
     documents: Documents::Named(&document::ALL),
     ..Capability::LEAST
 };
+
+/// Whether attributes of this type are read as they were written: Parquet has the type, and its own word for it.
+pub fn holds(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Boolean | T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => true,
+        T::Float32 | T::Float64 | T::Utf8 | T::Binary | T::Date32 | T::Decimal128(..) => true,
+        T::Time32(unit) | T::Time64(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
+        T::List(item) => holds(item.data_type()),
+        T::Struct(fields) => !fields.is_empty() && fields.iter().all(|field| holds(field.data_type())),
+        _ => false,
+    }
+}
 
 const SCALARS: &[Scalar] = &[
     Scalar::Bool,

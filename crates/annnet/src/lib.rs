@@ -18,7 +18,7 @@ mod validate;
 mod write;
 mod zarr;
 
-pub use capability::CAPABILITY;
+pub use capability::{CAPABILITY, holds};
 pub use kept::unknown_files;
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;

@@ -23,6 +23,7 @@ pub mod parallel;
 mod pipeline;
 mod plan;
 mod plan_cost;
+mod plan_fitting;
 mod plan_fusion;
 mod progress;
 mod registry;

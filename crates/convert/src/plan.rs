@@ -122,6 +122,8 @@ impl Plan {
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
         let graph = reified.as_ref().unwrap_or(source.graph());
+        let fitted = plan.fit(graph)?;
+        let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
@@ -145,8 +147,8 @@ impl Plan {
                 }
             }
             _ if from != to && to.has_one_type() => plan.fuse(graph)?,
-            // What became of the rest has been said.
-            _ if reified.is_some() => {
+            // What became of it has been said.
+            _ if reified.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();
             }
             _ => {

@@ -12,7 +12,7 @@ use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
-use crate::mapping::NameRules;
+use crate::mapping::{Allowed, NameRules, has_text};
 use crate::options::{OpenOptions, WriteOptions};
 
 /// A format that graphs are kept in.
@@ -82,6 +82,33 @@ impl Format {
             Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
             Format::Annnet => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
             Format::DeepGnn => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
+        }
+    }
+
+    /// What it allows of a graph that is written as it is.
+    pub(crate) fn allowed(self) -> Allowed {
+        use isomorph_graphar::write as graphar;
+        let any = Allowed {
+            holds: |_, _| true,
+            is_type: |_| true,
+            is_relation: |_| true,
+            is_property: |_| true,
+            is_label: |_| true,
+            reserved_prefix: "",
+            documents: |_| true,
+        };
+        match self {
+            Format::GraphAr => Allowed {
+                holds: graphar::holds_values,
+                is_type: graphar::is_type_name,
+                is_relation: graphar::is_relation,
+                is_property: graphar::is_property_name,
+                is_label: graphar::is_label,
+                reserved_prefix: "_graphAr",
+                documents: graphar::holds_document,
+            },
+            Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
+            Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::builder::*;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ListArray};
+use arrow_array::{Array, ArrayRef, ListArray, StructArray};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_cast::cast;
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_cast::parse::parse_decimal;
+use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use base64::Engine as _;
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use isomorph_error::{Error, Result};
-use isomorph_model::json::{self, Value};
+use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{Property, ValueKind};
 
 /// Builds one column from the texts of JSON values.
@@ -29,6 +30,15 @@ pub(super) enum JsonColumn {
     Date(Date32Builder),
     /// Timestamps of any unit: collected as i64, cast at the end.
     Time(Int64Builder, TimeUnit, DataType),
+    /// Times of day of any unit: collected as i64, cast at the end.
+    Clock(Int64Builder, TimeUnit, DataType),
+    Decimal(Decimal128Builder, u8, i8),
+    Struct {
+        /// One for each field.
+        columns: Vec<JsonColumn>,
+        nulls: NullBufferBuilder,
+        fields: Fields,
+    },
     List {
         offsets: Vec<i32>,
         nulls: NullBufferBuilder,
@@ -53,7 +63,10 @@ impl JsonColumn {
         use DataType as T;
         Ok(match data_type {
             T::Boolean => JsonColumn::Bool(BooleanBuilder::new()),
-            T::Int8 | T::Int16 | T::Int32 | T::Int64 => JsonColumn::Int(Int64Builder::new(), data_type.clone()),
+            // Spans of time are numbers of their unit.
+            T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::Duration(_) => {
+                JsonColumn::Int(Int64Builder::new(), data_type.clone())
+            }
             T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => JsonColumn::UInt(UInt64Builder::new(), data_type.clone()),
             T::Float32 => JsonColumn::Float32(Float32Builder::new()),
             T::Float64 => JsonColumn::Float64(Float64Builder::new()),
@@ -61,6 +74,16 @@ impl JsonColumn {
             T::Binary => JsonColumn::Bytes(BinaryBuilder::new()),
             T::Date32 => JsonColumn::Date(Date32Builder::new()),
             T::Timestamp(unit, _) => JsonColumn::Time(Int64Builder::new(), *unit, data_type.clone()),
+            T::Time32(unit) | T::Time64(unit) => JsonColumn::Clock(Int64Builder::new(), *unit, data_type.clone()),
+            T::Decimal128(precision, scale) => {
+                let builder = Decimal128Builder::new().with_data_type(data_type.clone());
+                JsonColumn::Decimal(builder, *precision, *scale)
+            }
+            T::Struct(fields) => JsonColumn::Struct {
+                columns: fields.iter().map(|field| JsonColumn::of(field.data_type())).collect::<Result<_>>()?,
+                nulls: NullBufferBuilder::new(0),
+                fields: fields.clone(),
+            },
             T::List(field) => JsonColumn::List {
                 offsets: vec![0],
                 nulls: NullBufferBuilder::new(0),
@@ -75,7 +98,11 @@ impl JsonColumn {
     pub fn len(&self) -> usize {
         match self {
             JsonColumn::Bool(builder) => builder.len(),
-            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) => builder.len(),
+            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
+                builder.len()
+            }
+            JsonColumn::Decimal(builder, _, _) => builder.len(),
+            JsonColumn::Struct { nulls, .. } => nulls.len(),
             JsonColumn::UInt(builder, _) => builder.len(),
             JsonColumn::Float32(builder) => builder.len(),
             JsonColumn::Float64(builder) => builder.len(),
@@ -90,7 +117,14 @@ impl JsonColumn {
     pub fn push_null(&mut self) {
         match self {
             JsonColumn::Bool(builder) => builder.append_null(),
-            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) => builder.append_null(),
+            JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
+                builder.append_null();
+            }
+            JsonColumn::Decimal(builder, _, _) => builder.append_null(),
+            JsonColumn::Struct { columns, nulls, .. } => {
+                columns.iter_mut().for_each(JsonColumn::push_null);
+                nulls.append_null();
+            }
             JsonColumn::UInt(builder, _) => builder.append_null(),
             JsonColumn::Float32(builder) => builder.append_null(),
             JsonColumn::Float64(builder) => builder.append_null(),
@@ -121,7 +155,10 @@ impl JsonColumn {
         };
         match (self, value) {
             (JsonColumn::Bool(builder), Value::Bool(value)) => builder.append_value(value),
-            (JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _), Value::Integer(value)) => {
+            (
+                JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _),
+                Value::Integer(value),
+            ) => {
                 builder.append_value(i64::try_from(value).map_err(|_| misfit())?);
             }
             (JsonColumn::UInt(builder, _), Value::Integer(value)) => {
@@ -143,6 +180,26 @@ impl JsonColumn {
             }
             (JsonColumn::Time(builder, unit, _), Value::Text(value)) => {
                 builder.append_value(timestamp(&value, *unit).ok_or_else(misfit)?);
+            }
+            (JsonColumn::Clock(builder, unit, _), Value::Text(value)) => {
+                builder.append_value(time_of_day(&value, *unit).ok_or_else(misfit)?);
+            }
+            (
+                JsonColumn::Decimal(builder, precision, scale),
+                Value::Integer(_) | Value::Float(_) | Value::Number(_),
+            ) => {
+                let value = parse_decimal::<Decimal128Type>(raw.trim(), *precision, *scale);
+                builder.append_value(value.map_err(|_| misfit())?);
+            }
+            (JsonColumn::Struct { columns, nulls, fields }, Value::Object(object)) => {
+                let rows = nulls.len();
+                Members::default().read(object, |name, value| {
+                    let at = fields.iter().position(|field| field.name() == name);
+                    let column = at.and_then(|at| columns.get_mut(at)).filter(|column| column.len() == rows);
+                    column.ok_or_else(misfit)?.push(value)
+                })?;
+                columns.iter_mut().filter(|column| column.len() == rows).for_each(JsonColumn::push_null);
+                nulls.append_non_null();
             }
             (JsonColumn::List { offsets, nulls, items, .. }, Value::Array(array)) => {
                 json::items(array, |item| {
@@ -183,6 +240,20 @@ impl JsonColumn {
                 let array: ArrayRef = Arc::new(builder.finish());
                 cast(&array, &data_type).map_err(|error| Error::malformed(error.to_string()))?
             }
+            JsonColumn::Clock(mut builder, _, data_type) => {
+                let ticks: ArrayRef = Arc::new(builder.finish());
+                let ticks = match data_type {
+                    DataType::Time32(_) => narrowed(ticks, &DataType::Int32)?,
+                    _ => ticks,
+                };
+                narrowed(ticks, &data_type)?
+            }
+            JsonColumn::Decimal(mut builder, _, _) => Arc::new(builder.finish()),
+            JsonColumn::Struct { columns, mut nulls, fields } => {
+                let columns = columns.into_iter().map(JsonColumn::finish).collect::<Result<_>>()?;
+                let array = StructArray::try_new(fields, columns, nulls.finish());
+                Arc::new(array.map_err(|error| Error::malformed(error.to_string()))?)
+            }
             JsonColumn::Float32(mut builder) => Arc::new(builder.finish()),
             JsonColumn::Float64(mut builder) => Arc::new(builder.finish()),
             JsonColumn::Text(mut builder) | JsonColumn::Raw(mut builder) => Arc::new(builder.finish()),
@@ -209,6 +280,17 @@ fn float(value: &Value<'_>) -> Option<f64> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// A time of day in ticks of `unit`.
+fn time_of_day(text: &str, unit: TimeUnit) -> Option<i64> {
+    let since = NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok()?.signed_duration_since(NaiveTime::MIN);
+    match unit {
+        TimeUnit::Second => Some(since.num_seconds()),
+        TimeUnit::Millisecond => Some(since.num_milliseconds()),
+        TimeUnit::Microsecond => since.num_microseconds(),
+        TimeUnit::Nanosecond => since.num_nanoseconds(),
     }
 }
 

@@ -4,11 +4,13 @@
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
 //! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
-//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Within one shape the graph
-//! stays as it is; [`declared`] gives it back what its files do not declare.
+//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. A [`Fitting`] relates names and
+//! types of a graph to the nearest that a format has. Within one shape the graph stays as it is; [`declared`] gives it
+//! back what its files do not declare.
 
 mod bundle;
 mod declare;
+mod fit;
 mod fuse;
 mod json_in;
 pub(crate) mod json_out;
@@ -22,12 +24,13 @@ mod typed;
 use std::sync::Arc;
 
 use isomorph_error::Result;
-use isomorph_model::{Graph, Source};
+use isomorph_model::{Graph, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
 pub use declare::{declared, says_itself};
+pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use names::Names;
 pub use project::{Projected, Projection};
@@ -102,6 +105,10 @@ pub enum Step {
     Reify(Box<Reification>),
     /// And back.
     Restore(Box<Reification>),
+    /// To names and types that the format has.
+    Fit(Box<Fitting>),
+    /// And back.
+    Unfit(Box<Fitting>),
     /// Several types to one.
     Fuse(Box<Fusion>),
     /// And back.
@@ -110,6 +117,11 @@ pub enum Step {
     Native(Box<Graph>),
     /// What a format keeps of this graph, with the declarations that it had.
     Declare(Box<Graph>),
+}
+
+/// Whether the values of a property can be written as JSON and read back.
+pub(crate) fn has_text(property: &Property) -> bool {
+    json_in::JsonColumn::new(property).is_ok()
 }
 
 /// The way from one graph to another, and back.
@@ -127,6 +139,8 @@ impl Mapping {
             Step::Shred(bundling) => Step::Bundle(bundling.clone()),
             Step::Reify(record) => Step::Restore(record.clone()),
             Step::Restore(record) => Step::Reify(record.clone()),
+            Step::Fit(record) => Step::Unfit(record.clone()),
+            Step::Unfit(record) => Step::Fit(record.clone()),
             Step::Fuse(record) => Step::Split(record.clone()),
             Step::Split(record) => Step::Fuse(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
@@ -163,6 +177,8 @@ impl Mapping {
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
                 Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
                 Step::Restore(record) => Arc::new(Restored::new(source, record)?),
+                Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
+                Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
                 Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
                 Step::Split(record) => Arc::new(Split::new(source, record)?),
                 Step::Native(_) => source,

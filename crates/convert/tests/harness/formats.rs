@@ -52,10 +52,8 @@ const GRAPHAR: Member = Member {
     format: Format::GraphAr,
     layouts: graphar_layouts,
     refuses: &[
-        ("labels", "a character outside printable ASCII"),
-        ("documents", "GraphAr has no documents: empty"),
-        ("wide types", "GraphAr has no type for"),
-        ("awkward names", "cannot be part of a file name"),
+        // In chunks of Parquet they are held.
+        ("wide types", "finer than the milliseconds"),
         ("rdf", "cannot be written as nodes and edges"),
         ("deepgnn", "GraphAr has no"),
     ],

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::schema::DocumentBody;
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, LabelVocabulary, NodeType, Property};
+use isomorph_model::{Direction, Document, EdgeType, Graph, KeyKind, LabelVocabulary, NodeType, Property};
 
 use super::WriteOptions;
 use super::groups::groups;
@@ -76,14 +76,21 @@ fn refuse(graph: &Graph) -> Result<()> {
 }
 
 fn extra_info(graph: &Graph) -> Result<Vec<(String, String)>> {
+    let pairs: Vec<Vec<(String, String)>> = graph.documents.iter().map(extra_info_of).collect::<Result<_>>()?;
+    Ok(pairs.into_iter().flatten().collect())
+}
+
+/// The texts of a document, which is an object of texts.
+///
+/// # Errors
+/// [`Kind::WouldLose`] when it is something else, or a text cannot stand in an information file.
+pub(super) fn extra_info_of(document: &Document) -> Result<Vec<(String, String)>> {
+    let refused = || would_lose("extra_info is an object of texts").at(Place::field(EXTRA_INFO));
+    let DocumentBody::Json(text) = &document.body else { return Err(refused()) };
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refused().caused_by(error))?;
     let mut pairs = Vec::new();
-    for document in &graph.documents {
-        let refused = || would_lose("extra_info is an object of texts").at(Place::field(EXTRA_INFO));
-        let DocumentBody::Json(text) = &document.body else { return Err(refused()) };
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| refused().caused_by(error))?;
-        for (key, value) in value.as_object().ok_or_else(refused)? {
-            pairs.push((key.clone(), value.as_str().ok_or_else(refused)?.to_owned()));
-        }
+    for (key, value) in value.as_object().ok_or_else(refused)? {
+        pairs.push((key.clone(), value.as_str().ok_or_else(refused)?.to_owned()));
     }
     for text in pairs.iter().flat_map(|(key, value)| [key, value]) {
         check_text(text).map_err(|error| error.of_kind(Kind::WouldLose).at(Place::field(EXTRA_INFO)))?;

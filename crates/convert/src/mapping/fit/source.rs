@@ -1,0 +1,152 @@
+//! A graph shown in the names and types of a format, and what is in these shown as the graph.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isomorph_error::{Place, Result};
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Graph, LabelVocabulary, NodeBatch, NodeId, Part, Progress,
+    Property, Request, Run, Side, Source,
+};
+
+use super::Fitting;
+use super::cells::Way;
+use crate::mapping::declared;
+
+/// Shows a graph as one of the two that a record relates, from the other.
+pub struct Converted {
+    inner: Arc<dyn Source>,
+    shown: Graph,
+    nodes: Vec<Vec<Way>>,
+    edges: Vec<Vec<Way>>,
+    /// Labels whose names differ, by that of the inner graph.
+    labels: BTreeMap<String, String>,
+}
+
+impl Converted {
+    /// Shows `inner` as `record.fitted`. Nothing is read.
+    ///
+    /// # Errors
+    /// When it is another graph than the record's.
+    pub fn fitted(inner: Arc<dyn Source>, record: &Fitting) -> Result<Self> {
+        Converted::new(inner, (&record.graph, &record.fitted), Way::there)
+    }
+
+    /// Shows `inner`, which is `record.fitted`, as `record.graph`. Nothing is read.
+    ///
+    /// # Errors
+    /// [`crate::mapping::CARRY_FITS`] when types or columns of the record are missing.
+    pub fn original(inner: Arc<dyn Source>, record: &Fitting) -> Result<Self> {
+        Converted::new(inner, (&record.fitted, &record.graph), |original, fitted| Way::back(fitted, original))
+    }
+
+    fn new(
+        inner: Arc<dyn Source>,
+        (from, to): (&Graph, &Graph),
+        way: impl Fn(&Property, &Property) -> Way,
+    ) -> Result<Self> {
+        let inner = declared(inner, from)?;
+        let mut shown = to.clone();
+        let found = inner.graph();
+        shown.nodes.iter_mut().zip(&found.nodes).for_each(|(ty, found)| ty.rows = found.rows);
+        shown.edges.iter_mut().zip(&found.edges).for_each(|(ty, found)| ty.rows = found.rows);
+        let ways = |from: &[Property], to: &[Property]| from.iter().zip(to).map(|(from, to)| way(from, to)).collect();
+        let nodes = from.nodes.iter().zip(&to.nodes).map(|(from, to)| ways(&from.properties, &to.properties));
+        let edges = from.edges.iter().zip(&to.edges).map(|(from, to)| ways(&from.properties, &to.properties));
+        let mut labels = BTreeMap::new();
+        for (from, to) in from.nodes.iter().zip(&to.nodes) {
+            if let (LabelVocabulary::Declared(from), LabelVocabulary::Declared(to)) = (&from.labels, &to.labels) {
+                let differing = from.iter().zip(to).filter(|(from, to)| from != to);
+                labels.extend(differing.map(|(from, to)| (from.clone(), to.clone())));
+            }
+        }
+        Ok(Converted { nodes: nodes.collect(), edges: edges.collect(), labels, shown, inner })
+    }
+
+    fn nodes(&self, mut batch: NodeBatch) -> Result<NodeBatch> {
+        let ways = self.nodes.get(batch.ty).map(Vec::as_slice).unwrap_or_default();
+        let properties = self.shown.nodes.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        batch.properties = convert(batch.properties, ways, properties)?;
+        if !self.labels.is_empty() {
+            let renamed = |name: &str| self.labels.get(name).map_or_else(|| name.to_owned(), Clone::clone);
+            let renamed = |names: Vec<&str>| names.into_iter().map(renamed).collect();
+            batch.labels = batch.labels.map(|labels| labels.map_sets(renamed));
+        }
+        Ok(batch)
+    }
+
+    fn edges(&self, mut batch: EdgeBatch) -> Result<EdgeBatch> {
+        let ways = self.edges.get(batch.ty).map(Vec::as_slice).unwrap_or_default();
+        let properties = self.shown.edges.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        batch.properties = convert(batch.properties, ways, properties)?;
+        Ok(batch)
+    }
+
+    fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
+        parts.into_iter().map(|inner| Box::new(ConvertedPart { converted: self, inner }) as Box<dyn Part>).collect()
+    }
+}
+
+fn convert(columns: Columns, ways: &[Way], properties: &[Property]) -> Result<Columns> {
+    let columns = columns.into_iter().zip(ways).zip(properties);
+    let convert = |((column, way), property): ((Option<_>, &Way), &Property)| {
+        let column = column.map(|column| way.convert(&column)).transpose();
+        column.map_err(|error| error.at(Place::field(property.name.clone())))
+    };
+    columns.map(convert).collect()
+}
+
+struct ConvertedPart<'a> {
+    converted: &'a Converted,
+    inner: Box<dyn Part + 'a>,
+}
+
+impl Part for ConvertedPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.converted.nodes(nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.converted.edges(edges)?)),
+            other => take(other),
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+impl Source for Converted {
+    fn graph(&self) -> &Graph {
+        &self.shown
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        Ok(self.parts(self.inner.scan(request)?))
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(ty)
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        let runs = self.inner.runs(ty, order)?;
+        Ok(runs.map(|runs| runs.into_iter().map(|run| self.parts(run)).collect()))
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.inner.end_form(ty)
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let found = self.inner.neighbors(edge, node, side)?;
+        found.into_iter().map(|batch| self.edges(batch)).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! What a plan does about names and types that the target does not have.
+
+use isomorph_error::Result;
+use isomorph_model::type_name::type_name;
+use isomorph_model::{Graph, Property, ValueKind};
+
+use crate::mapping::{Fitting, Step};
+use crate::plan::{Plan, counted, edge_text};
+use crate::registry::{Format, Shape};
+
+impl Plan {
+    /// Writes names and types that the target does not have as the nearest that it has; returns what is written then.
+    ///
+    /// # Errors
+    /// When there is no text for values either.
+    pub(crate) fn fit(&mut self, graph: &Graph) -> Result<Option<Graph>> {
+        let plain = graph.hyperedges.is_empty() && graph.values.is_empty() && graph.groups.is_empty();
+        let own = self.from == Format::Annnet && self.to == Format::Annnet;
+        if self.from.shape() != Shape::Typed || !plain || own {
+            return Ok(None);
+        }
+        let Some(record) = Fitting::of(graph, &self.to.allowed())? else { return Ok(None) };
+        self.describe_fitting(&record);
+        let fitted = record.fitted.clone();
+        self.mapping.steps.push(Step::Fit(Box::new(record)));
+        Ok(Some(fitted))
+    }
+
+    fn describe_fitting(&mut self, record: &Fitting) {
+        let (graph, fitted) = (&record.graph, &record.fitted);
+        // Other steps have a line for each type.
+        let alone = self.mapping.steps.is_empty() && self.to == Format::GraphAr;
+        let (mut names, mut types) = (0, 0);
+        let mut changes: Vec<(String, String)> = Vec::new();
+        let mut of_type = |own: &str, given: &str, shown: String| {
+            names += usize::from(own != given);
+            match own == given {
+                true if alone => changes.push((shown, "the same".to_owned())),
+                true => {}
+                false => changes.push((shown, format!("called {given}"))),
+            }
+        };
+        for (own, given) in graph.nodes.iter().zip(&fitted.nodes) {
+            of_type(&own.name, &given.name, own.name.clone());
+        }
+        for (own, given) in graph.edges.iter().zip(&fitted.edges) {
+            let relations = [own, given].map(|ty| ty.relation.fixed().unwrap_or_default());
+            of_type(relations[0], relations[1], edge_text(graph, own));
+        }
+        let nodes = graph.nodes.iter().zip(&fitted.nodes);
+        let nodes = nodes.map(|(own, given)| (own.name.as_str(), &own.properties, &given.properties));
+        let edges = graph.edges.iter().zip(&fitted.edges);
+        let edges =
+            edges.map(|(own, given)| (own.relation.fixed().unwrap_or_default(), &own.properties, &given.properties));
+        for (of, own, given) in nodes.chain(edges) {
+            for (own, given) in own.iter().zip(given) {
+                names += usize::from(own.name != given.name);
+                types += usize::from(own.data_type != given.data_type);
+                changes.extend(change(own, given).map(|text| (format!("{of}.{}", own.name), text)));
+            }
+        }
+        for (own, given) in changes {
+            self.line(own, given);
+        }
+        let labels = |graph: &Graph| graph.nodes.iter().map(|ty| ty.labels.clone()).collect::<Vec<_>>();
+        if labels(graph) != labels(fitted) {
+            self.carried.push(format!("labels that {} cannot spell", self.to));
+        }
+        for (number, what) in [(names, "name"), (types, "column type")] {
+            if number > 0 {
+                self.carried.push(format!("{} that {} does not have", counted(number, what), self.to));
+            }
+        }
+        let lost = graph.documents.iter().filter(|own| !fitted.documents.contains(own));
+        self.carried.extend(lost.map(|document| format!("document {}", document.name)));
+    }
+}
+
+/// What becomes of a property, if it changes.
+fn change(own: &Property, given: &Property) -> Option<String> {
+    let text = match given.kind {
+        ValueKind::Json if own.kind == ValueKind::Plain => "JSON text".to_owned(),
+        _ => type_name(&given.data_type),
+    };
+    match (own.name == given.name, own.data_type == given.data_type) {
+        (true, true) => None,
+        (false, true) => Some(format!("called {}", given.name)),
+        (true, false) => Some(format!("{}: {text}", type_name(&own.data_type))),
+        (false, false) => Some(format!("called {}, {}: {text}", given.name, type_name(&own.data_type))),
+    }
+}

@@ -231,3 +231,36 @@ def test_a_graph_that_grew_is_read_like_one_written_at_once(isomorph: Isomorph, 
     assert read == expected
     assert len(read["edges"]) > 12_100
     assert read["edges"]["t20009"]["source"] == ["v2009", "v2014"]
+
+
+def test_graphs_of_other_formats_become_ordinary_graphs(
+    isomorph: Isomorph, annnet: Path, social: Path, tmp_path: Path
+) -> None:
+    counts = (1340, 6620)
+    typed = isomorph.convert(social, tmp_path / "typed.annnet")
+    nock = isomorph.convert(social, tmp_path / "social.parq")
+    bundled = isomorph.convert(nock, tmp_path / "bundled", "--to", "annnet", "--carry", "ignore")
+    of_typed, of_bundled = dumps(annnet, typed, bundled)
+    for graph in (of_typed, of_bundled):
+        assert (len(graph["entities"]), len(graph["edges"])) == counts
+        assert {name: (len(own["nodes"]), len(own["edges"])) for name, own in graph["slices"].items()} == {"default": counts}
+        assert graph["incidence"]["shape"] == list(counts)
+        by_relation: dict[str, list[str]] = {}
+        for edge, own in graph["edge_attributes"].items():
+            by_relation.setdefault(own["relation"], []).append(edge)
+        assert set(by_relation) == {"knows", "livesIn", "wrote", "likes"}
+        directed = {name: {graph["edges"][edge]["declared_directed"] for edge in own} for name, own in by_relation.items()}
+        assert directed == {"knows": {False}, "livesIn": {True}, "wrote": {True}, "likes": {True}}
+        weights = {graph["edges"][edge]["weight"] for edge in by_relation["likes"]}
+        assert len(weights) > 1, weights
+        edge = next(iter(by_relation["wrote"]))
+        source, target = (graph["edges"][edge][side] for side in ("source", "target"))
+        assert edge == f"wrote:{source[0]}>{target[0]}"
+    # The types are words of the graph, in one shape or the other.
+    assert {own["type"] for own in of_typed["node_attributes"].values()} == {"person", "city", "post"}
+    assert all("type" not in own and own["labels"] for own in of_bundled["node_attributes"].values())
+    city = of_typed["node_attributes"]["city/Accra"]
+    assert city["population"] == of_bundled["node_attributes"]["city/Accra"]["population"] > 0
+    # With what travels beside it, it is the graph that it was.
+    back = isomorph.convert(typed, tmp_path / "back.graphar")
+    assert isomorph.content(back) == isomorph.content(social)

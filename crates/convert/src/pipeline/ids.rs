@@ -5,6 +5,8 @@
 //! graph gives the same ids on any number of threads. `:` in relations, `>` in sources, `~` in targets and `\` in all have a
 //! `\` before them: no two edges have one id.
 
+use std::fmt::Write;
+
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringArray};
@@ -17,15 +19,16 @@ pub(super) struct Ids {
     relation: Option<usize>,
     /// Rows of the ends of the edge before.
     last: Option<(u64, u64)>,
-    /// How many edges each relation had between these ends.
+    /// How many edges each relation had between these ends: the first `relations` of these.
     seen: Vec<(String, u64)>,
+    relations: usize,
     text: String,
 }
 
 impl Ids {
     /// Ids of which property number `relation`, if there is one, is a part.
     pub fn new(relation: Option<usize>) -> Self {
-        Ids { relation, last: None, seen: Vec::new(), text: String::new() }
+        Ids { relation, last: None, seen: Vec::new(), relations: 0, text: String::new() }
     }
 
     /// The ids of edges that follow those before; `source` and `target` are the keys of their ends.
@@ -44,7 +47,7 @@ impl Ids {
             let ends = (from.value(row), to.value(row));
             if self.last != Some(ends) {
                 self.last = Some(ends);
-                self.seen.clear();
+                self.relations = 0;
             }
             let relation = relations.filter(|names| names.is_valid(row)).map_or("", |names| names.value(row));
             self.text.clear();
@@ -55,16 +58,34 @@ impl Ids {
             push(&mut self.text, source.value(row), '>');
             self.text.push('>');
             push(&mut self.text, target.value(row), '~');
-            match self.seen.iter_mut().find(|(known, _)| known == relation) {
-                Some((_, count)) => {
-                    *count += 1;
-                    self.text.push_str(&format!("~{count}"));
-                }
-                None => self.seen.push((relation.to_owned(), 1)),
+            let count = self.count(relation);
+            if count > 1 {
+                // Writing into a text does not fail.
+                let _ = write!(self.text, "~{count}");
             }
             ids.append_value(&self.text);
         }
         Ok(ids.finish())
+    }
+
+    /// How many edges of this relation there are between the ends, with this one.
+    fn count(&mut self, relation: &str) -> u64 {
+        let known = self.seen.iter_mut().take(self.relations).find(|(known, _)| known == relation);
+        if let Some((_, count)) = known {
+            *count += 1;
+            return *count;
+        }
+        // The texts of other ends are used again: nearly every edge comes here.
+        if self.relations == self.seen.len() {
+            self.seen.push(Default::default());
+        }
+        if let Some((known, count)) = self.seen.get_mut(self.relations) {
+            known.clear();
+            known.push_str(relation);
+            *count = 1;
+        }
+        self.relations += 1;
+        1
     }
 }
 

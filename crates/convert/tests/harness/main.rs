@@ -8,7 +8,6 @@
 mod across;
 mod documents;
 mod formats;
-mod fused;
 mod generated;
 mod multilayer;
 mod mutated;

@@ -108,6 +108,7 @@ impl Format {
                 documents: graphar::holds_document,
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
+            Format::DeepGnn => any,
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }

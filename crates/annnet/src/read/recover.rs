@@ -7,6 +7,7 @@ use isomorph_error::Result;
 use isomorph_storage::Budget;
 
 use super::coefficients::Coefficients;
+use super::edge_part::COLUMNS;
 use super::edges::{Known, resolve};
 use super::entities::Placement;
 use super::hyperedges::Role;
@@ -44,17 +45,7 @@ pub(crate) fn recover(
         RowsOf::Placements if !known.layers.is_flat() => placements.get(member).copied().unwrap_or(-1),
         _ => i64::from(member.node),
     };
-    let columns = [
-        column::EDGE_ID,
-        column::COL_IDX,
-        column::WEIGHT,
-        column::DIRECTED,
-        column::KIND,
-        column::SOURCE,
-        column::TARGET,
-        column::SOURCE_LAYER,
-        column::TARGET_LAYER,
-    ];
+    let columns: Vec<&str> = std::iter::once(column::COL_IDX).chain(COLUMNS).collect();
     for cells in table.batches(&columns, 0..table.rows(), 1 << 14)? {
         let cells = cells?;
         let (keys, positions) = (cells.text(column::EDGE_ID)?, cells.integers(column::COL_IDX)?);

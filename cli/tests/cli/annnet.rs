@@ -45,6 +45,30 @@ fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carr
 }
 
 #[test]
+fn the_layout_and_the_matrix_are_chosen() {
+    let Some(graph) = fixture("annnet/everything_flat/graph.annnet") else { return };
+    let home = Home::new();
+    let ways: [(&str, &[&str], &str); 3] = [
+        ("text", &["--to", "annnet", "--layout", "1.1", "--compression", "lz4"], "text/structure/edge_kind.parquet"),
+        ("text.annnet", &["--layout", "1.1"], "text.annnet"),
+        ("matrix", &["--to", "annnet", "--matrix"], "matrix/structure/incidence.zarr/data/zarr.json"),
+    ];
+    for (destination, flags, file) in ways {
+        let done = home.run(&[&["convert", &graph, destination][..], flags].concat()).exits(0);
+        assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
+        assert!(home.at(file).is_file(), "{file}");
+        home.run(&["diff", &graph, destination, "--exact"]).exits(0);
+        home.run(&["validate", destination]).exits(0);
+    }
+    // A file that is changed is named.
+    home.write("text/uns/graph_attributes.json", "{}");
+    let done = home.run(&["digest", "text", "--carry", "ignore"]).exits(3);
+    assert!(done.err.contains("ANNNET-CHECKSUM") && done.err.contains("graph_attributes.json"), "{}", done.err);
+    home.run(&["convert", &graph, "g", "--to", "graphar", "--layout", "1.1"]).exits(2);
+    home.run(&["convert", &graph, "b", "--to", "annnet", "--matrix", "--compression", "brotli"]).exits(2);
+}
+
+#[test]
 fn a_plan_says_what_hyperedges_and_groups_become() {
     let Some(graph) = fixture("annnet/everything_multilayer/graph.annnet.d") else { return };
     let done = Home::new().run(&["convert", &graph, "g", "--to", "graphar", "--plan"]).exits(0);

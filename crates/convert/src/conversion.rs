@@ -79,7 +79,11 @@ pub fn convert(
     if opened.format == Format::Annnet && plan.to == Format::Annnet {
         // What the format does not name stays with the graph.
         let options = native_options(plan.to, &Mapping::default(), resources);
-        write.annnet.keep = isomorph_annnet::unknown_files(&opened.location, &options.annnet)?;
+        write.annnet.keep = match isomorph_annnet::unknown_files(&opened.location, &options.annnet) {
+            // A graph that lies nowhere, but in memory, has no files.
+            Err(error) if error.kind() == Kind::NotFound => Vec::new(),
+            found => found?,
+        };
     }
     let directory = write.is_directory(plan.to);
     let staging = match directory {

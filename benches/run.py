@@ -52,6 +52,9 @@ class Sizes:
     lookups: int
     peer_lookups: int
     runs: int
+    annnet: tuple[int, int, int]
+    annnet_large: tuple[int, int, int]
+    annnet_runs: int
 
 
 #: Runs a command and says its seconds, processor seconds and peak kilobytes. A child's peak begins with the memory of
@@ -66,8 +69,13 @@ print(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
 sys.exit(code)
 """
 MET = {True: "met", False: "not met", None: ""}
-FULL = Sizes(1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5)
-SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1)
+#: Vertices, edges and hyperedges of the annnet graphs; its library takes a minute for the first, so it runs less often.
+FULL = Sizes(
+    1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3
+)
+SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1)
+#: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
+ANNNET = Path(sys.prefix).parent / "interop-annnet-venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
 @dataclass
@@ -104,6 +112,23 @@ class Bench:
             sys.exit(f"{' '.join(words)}\n{done.stderr}")
         seconds, processor, peak = map(float, done.stdout.split())
         return seconds, processor, peak / 1024
+
+    def resident(self, *arguments: object) -> float | None:
+        """The most memory in MiB that is no file's, of one call of the command; nothing where the system does not say."""
+        words = [str(self.command), *map(str, arguments)]
+        most = 0
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        while process.poll() is None:
+            try:
+                status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+            except OSError:
+                status = []
+            kept = [line.split() for line in status if line.startswith(("RssAnon", "RssShmem"))]
+            most = max(most, sum(int(line[1]) for line in kept))
+            time.sleep(0.01)
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(words)} failed")
+        return most / 1024 or None
 
     def add(self, work: str, target: str, measured: str, met: bool | None, answers: str = "") -> None:
         line = Line(work, target, measured, None if self.sizes is SMOKE else met, answers)
@@ -269,10 +294,111 @@ def peer_neighbours(graph: Path, first: list[tuple[int, int, int]]) -> tuple[str
     return f"; graphar wheel {statistics.median(times) * 1e3:.1f} ms", f"; the wheel's answers for {len(first)} are {answers}"
 
 
+def annnet(bench: Bench) -> None:
+    """annnet beside its own library: both read the files that the library wrote, and write the same graph."""
+    sizes = bench.sizes
+    drawn, graph = bench.folder / "drawn", "{:,} vertices, {:,} edges, {:,} hyperedges".format(*sizes.annnet)
+    made = bench.measure("annnet-make", *sizes.annnet, drawn, sizes.runs)
+    packed = bench.measure("annnet-make", *sizes.annnet, bench.folder / "drawn.annnet", sizes.runs)
+    peers, theirs = [], bench.folder / "theirs"
+    for _ in range(sizes.annnet_runs if ANNNET.is_file() else 0):
+        words = [ANNNET, ROOT / "benches" / "peer_annnet.py", drawn, theirs, bench.folder / "theirs.annnet"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        peers.append(json.loads(done.stdout))
+    if not peers:
+        print("SKIPPED: annnet is not installed (`cargo xtask interop -k annnet` does it), its lines have no peer")
+    source = theirs if peers else drawn
+    read = bench.measure("annnet-read", source, sizes.runs)
+    runs = [bench.isomorph("digest", source) for _ in range(sizes.runs)]
+    _, digest, peak = (statistics.median(values) for values in zip(*runs, strict=True))
+
+    def beside(ours: float, of: Callable[[Any], float]) -> tuple[str, float | None]:
+        """What the library takes for the same, in processor seconds, and how many times as much that is."""
+        if not peers:
+            return "", None
+        other = statistics.median(of(peer) for peer in peers)
+        return f"; annnet {other:.1f} s: {other / ours:.0f} ×", other / ours
+
+    text, times = beside(read["processor"], lambda peer: peer["read"]["processor"])
+    found, other = read["answer"], peers[0]["answer"] if peers else {}
+    count = {"nodes": found["nodes"], "edges": found["edges"] + found["hyperedges"]}
+    bench.add(
+        f"annnet, {graph}: full read, processor time",
+        "≥ 60 × less",
+        f"{read['processor']:.2f} s{text}",
+        times and times >= 60,
+        f"{count} and {other}{' DIFFER' if other and other != count else ''}",
+    )
+    text, _ = beside(digest, lambda peer: peer["read"]["processor"])
+    bench.add("  the same with a digest of everything, the whole process", "–", f"{digest:.2f} s{text}", None)
+    theirs_peak = f", annnet {peers[0]['peak']:,.0f} MB" if peers else ""
+    bench.add("  its peak memory", "≤ 300 MB", f"{peak:.0f} MB{theirs_peak}", peak <= 300)
+    for at, (what, own) in enumerate([("directory", made), ("one zip file", packed)]):
+        text, times = beside(own["processor"], lambda peer, at=at: peer["writes"][at]["processor"])
+        bench.add(
+            f"  writing it from memory, {what}, processor time",
+            "≥ 30 × less",
+            f"{own['processor']:.2f} s, of which drawing it {own['drawing']:.2f} s{text}",
+            times and times >= 30,
+        )
+    converted = bench.folder / "converted"
+    runs = []
+    for _ in range(sizes.runs):
+        shutil.rmtree(converted, ignore_errors=True)
+        runs.append(bench.isomorph("convert", source, converted, "--to", "annnet"))
+    seconds, processor, peak = (statistics.median(values) for values in zip(*runs, strict=True))
+    text, _ = beside(processor, lambda peer: peer["read"]["processor"] + peer["writes"][0]["processor"])
+    measured = f"{processor:.2f} s{text}; {seconds:.2f} s by the clock, {peak:.0f} MB"
+    bench.add("  annnet → annnet, read back and compared, processor time", "–", measured, None)
+    own, other = size_of(converted), size_of(theirs) if peers else 0
+    bench.add("  size on disk", "≤ annnet's", f"{own / 1e6:.1f} MB, annnet {other / 1e6:.1f} MB", not peers or own <= other)
+    annnet_look_ups(bench, converted)
+    annnet_large(bench)
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def annnet_look_ups(bench: Bench, graph: Path) -> None:
+    """The edges of random nodes, with the views for that and without."""
+    cached = bench.folder / "cached"
+    runs = [bench.isomorph("convert", graph, cached, "--to", "annnet", "--cache", "--no-verify")]
+    found = bench.measure("annnet-neighbours", cached, bench.sizes.lookups)
+    plain = bench.measure("annnet-neighbours", graph, min(bench.sizes.lookups, 20))
+    out, into = found["out"], found["in"]
+    same = found["first"][:20] == plain["first"][:20]
+    size = size_of(cached / "cache") / 1e6
+    bench.add(
+        "  edges of a random node with cache/csr.zarr, warm p50, all attributes",
+        "≤ 200 µs",
+        f"{out['p50'] * 1e6:.0f} µs out (p99 {out['p99'] * 1e6:.0f} µs), {into['p50'] * 1e6:.0f} µs in; "
+        f"without it {plain['out']['p50'] * 1e3:.0f} ms; the cache takes {size:.1f} MB and {runs[0][1]:.1f} s to write with the graph",
+        out["p50"] <= 200e-6,
+        f"{out['edges']} and {into['edges']} edges, {'the same without the cache' if same else 'DIFFER without the cache'}",
+    )
+
+
+def annnet_large(bench: Bench) -> None:
+    """A large graph within little memory."""
+    large, copy = bench.folder / "large", bench.folder / "large-copy"
+    bench.measure("annnet-make", *bench.sizes.annnet_large, large, 1)
+    for work, words in [("digest", ["digest", large]), ("annnet → annnet", ["convert", large, copy, "--to", "annnet"])]:
+        resident = bench.resident(*words, "--memory", "512MiB")
+        bench.add(
+            f"annnet, {bench.sizes.annnet_large[1]:,} edges, {work} with --memory 512MiB: anonymous and shared memory",
+            "≤ 640 MiB",
+            f"{resident:.0f} MiB" if resident else "not measured: this system does not say",
+            resident <= 640 if resident else None,
+        )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
-    options.add_argument("--only", choices=["nock", "edges"], help="one half of it")
+    options.add_argument("--only", choices=["nock", "edges", "annnet"], help="one part of it")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     chosen = options.parse_args()
     built = ROOT / "target" / "release"
@@ -286,10 +412,9 @@ def main() -> None:
             print(f"SKIPPED: {name} is not installed, its lines are left out")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
-        if chosen.only != "edges":
-            nock(bench)
-        if chosen.only != "nock":
-            edges(bench)
+        for name, part in ("nock", nock), ("edges", edges), ("annnet", annnet):
+            if chosen.only in (None, name):
+                part(bench)
     differing = [line.work for line in bench.lines if "DIFFER" in line.answers]
     if differing:
         sys.exit(f"answers differ: {differing}")

@@ -155,6 +155,31 @@ def test_the_matrix_is_opened_and_changes_nothing(
         assert not (plain / "structure" / "incidence.zarr").exists()
 
 
+@pytest.mark.parametrize("compression", ["zstd", "none"])
+def test_scipy_takes_the_views_for_look_ups_as_they_are(
+    isomorph: Isomorph, annnet: Path, tmp_path: Path, compression: str
+) -> None:
+    read = (
+        "import sys, zarr, numpy, scipy.sparse as sparse; views = [];\n"
+        "for name, kind in (('csr', sparse.csr_matrix), ('csc', sparse.csc_matrix)):\n"
+        "    group = zarr.open_group(f'{sys.argv[1]}/cache/{name}.zarr', mode='r')\n"
+        "    parts = [group[part][:] for part in ('data', 'indices', 'indptr')]\n"
+        "    views.append(kind(tuple(parts), shape=group.attrs['shape']).toarray())\n"
+        "group = zarr.open_group(f'{sys.argv[1]}/structure/incidence.zarr', mode='r')\n"
+        "cells = group['data'][:], (group['row'][:], group['col'][:])\n"
+        "stored = sparse.coo_matrix(cells, shape=group.attrs['shape']).toarray()\n"
+        "assert all(numpy.array_equal(view.astype('float32'), stored, equal_nan=True) for view in views)\n"
+    )
+    for name in ("everything_flat", "everything_multilayer", "empty", "plain_undirected"):
+        flags = ("--to", "annnet", "--matrix", "--cache", "--compression", compression)
+        written = isomorph.convert(fixture(name), tmp_path / name, *flags)
+        done = subprocess.run([annnet, "-c", read, written], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        plain = isomorph.convert(fixture(name), tmp_path / f"{name}-plain", "--to", "annnet")
+        without, with_views = dumps(annnet, plain, written)
+        assert with_views == without
+
+
 def test_members_whose_ids_read_as_json_are_kept(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
     original, directory, archive = dumps(annnet, *both(isomorph, "jsonlike_ids_lossy", tmp_path))
     assert original["edges"]["hd"]["target"] == []

@@ -189,6 +189,7 @@ impl OpenArgs {
                 edge_features: self.edge_features.clone().unwrap_or_default(),
                 ..deepgnn::OpenOptions::default()
             },
+            look_ups: false,
         })
     }
 }

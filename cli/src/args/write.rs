@@ -91,6 +91,9 @@ pub struct TargetArgs {
     /// DeepGNN: the last time that is known; times of edges are stored when there is one
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
+    /// annnet: write cache/csr.zarr and cache/csc.zarr as well: edges by their ends, for fast look-ups
+    #[arg(long)]
+    pub cache: bool,
     /// The time that files and directories get instead of the clock's; SOURCE_DATE_EPOCH otherwise. No other byte depends
     /// on when or where it was written
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
@@ -176,6 +179,7 @@ impl TargetArgs {
             ("--sort", Format::Nock, self.sort),
             ("--layout", Format::Annnet, self.layout.is_some()),
             ("--matrix", Format::Annnet, self.matrix),
+            ("--cache", Format::Annnet, self.cache),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
             return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
@@ -196,6 +200,7 @@ impl TargetArgs {
         }
         options.layout = self.layout.unwrap_or_default();
         options.matrix = self.matrix;
+        options.cache = self.cache;
         options.archive = destination.to_ascii_lowercase().ends_with(".annnet");
         options.compression = self.compression.unwrap_or(options.compression);
         Ok(())

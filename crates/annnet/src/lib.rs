@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod cache;
 mod capability;
 mod cells;
 mod checksum;
@@ -18,6 +19,7 @@ mod validate;
 mod write;
 mod zarr;
 
+pub use cache::{LookUps, write_cache};
 pub use capability::{CAPABILITY, holds};
 pub use kept::unknown_files;
 pub use layout::{Layout, detect};

@@ -163,6 +163,51 @@ impl Table {
         Ok(TableBatches { name: self.name.clone(), batches, rest: None })
     }
 
+    /// Those of `columns` that are there, of some rows, which ascend: for look-ups, by the pages that hold them.
+    ///
+    /// # Errors
+    /// When there are no such rows, or the file cannot be read.
+    pub fn read_rows(&self, columns: &[&str], rows: &[Range<u64>]) -> Result<Cells> {
+        let columns: Vec<&str> = columns.iter().copied().filter(|column| self.has(column)).collect();
+        let at = |error: Error| error.at(Place::file(&self.name));
+        let mut found = match &self.source {
+            Source::Files(files) => {
+                let mut found = Vec::new();
+                for (start, reader) in files.iter() {
+                    let end = start + reader.row_count().unwrap_or_default();
+                    let own = rows.iter().map(|rows| rows.start.max(*start)..rows.end.min(end));
+                    let own: Vec<Range<u64>> =
+                        own.filter(|own| own.start < own.end).map(|own| own.start - start..own.end - start).collect();
+                    if !own.is_empty() {
+                        found.push(reader.read_rows(&columns, &own).map_err(at)?);
+                    }
+                }
+                found
+            }
+            Source::Memory(_) => {
+                let mut found = Vec::new();
+                for range in rows {
+                    for cells in self.batches(&columns, range.clone(), usize::MAX)? {
+                        found.push(cells?.batch);
+                    }
+                }
+                found
+            }
+        };
+        let wanted: u64 = rows.iter().map(|rows| rows.end.saturating_sub(rows.start)).sum();
+        let batch = match found.len() {
+            1 => found.swap_remove(0),
+            _ => {
+                let schema = found.first().map_or_else(|| Arc::new(Schema::empty()), RecordBatch::schema);
+                concat_batches(&schema, &found).map_err(|error| at(Error::malformed(error.to_string())))?
+            }
+        };
+        match batch.num_rows() as u64 == wanted {
+            true => Ok(Cells { name: self.name.clone(), batch }),
+            false => Err(at(Error::usage("there are no such rows"))),
+        }
+    }
+
     /// All of those of `columns` that are there; of all columns when none are named. What it takes is held.
     ///
     /// # Errors

@@ -50,7 +50,13 @@ impl Opened {
             }
         }
         let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.kept()));
-        let native = format.open(location, &options)?;
+        let native = match format {
+            // A carried graph is seen through all of what it lies in.
+            Format::Annnet if options.look_ups && carry.is_none() => {
+                isomorph_annnet::LookUps::open(location, &options.annnet)?
+            }
+            _ => format.open(location, &options)?,
+        };
         let graph = match &carry {
             Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
             None => Arc::clone(&native),

@@ -35,6 +35,9 @@ pub struct OpenOptions {
     pub annnet: isomorph_annnet::OpenOptions,
     /// For DeepGNN.
     pub deepgnn: isomorph_deepgnn::OpenOptions,
+    /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
+    /// unread, and the source may refuse everything else.
+    pub look_ups: bool,
 }
 
 impl OpenOptions {

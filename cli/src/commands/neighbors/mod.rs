@@ -3,11 +3,12 @@
 mod find;
 mod keys;
 
-use isomorph::Result;
+use isomorph::convert::{OpenOptions, Opened};
 use isomorph::model::Side;
+use isomorph::{Location, Result};
 use serde::Serialize;
 
-use super::{Answer, open};
+use super::Answer;
 use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
@@ -39,8 +40,10 @@ struct NodeDocument<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
-    let opened = open(&args.path, &args.open, &SelectArgs::default(), &resources)?;
     let key = args.id.as_deref().or(args.node.as_deref());
+    let location = Location::parse(&args.path)?;
+    let options = args.open.options(&location, &SelectArgs::default(), &resources)?;
+    let opened = Opened::open(&location, &OpenOptions { look_ups: key.is_some(), ..options })?;
     let sides = match (args.out, args.incoming, args.both) {
         (true, ..) => Some([Some(Side::Out), None]),
         (_, true, _) => Some([Some(Side::In), None]),

@@ -54,6 +54,11 @@ impl Attributes {
         attributes
     }
 
+    /// The attributes in the table of edges.
+    pub fn of_edges(table: &Table, findings: &mut Findings) -> Attributes {
+        Attributes::of(table, &[column::EDGE_ID], &[column::WEIGHT], findings)
+    }
+
     /// Names of the columns in the table.
     pub fn names(&self) -> Vec<&str> {
         self.columns.iter().map(String::as_str).collect()
@@ -100,7 +105,7 @@ impl EdgeAttributes {
     pub fn open(table: Option<Table>, is_beside: bool, budget: &Budget, findings: &mut Findings) -> Result<Self> {
         let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
         let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
-        let attributes = Attributes::of(&table, &[column::EDGE_ID], &[column::WEIGHT], findings);
+        let attributes = Attributes::of_edges(&table, findings);
         if attributes.columns.is_empty() {
             return Ok(none);
         }
@@ -114,6 +119,26 @@ impl EdgeAttributes {
         let rows = (0..ids.len()).filter(|&row| ids.is_valid(row)).map(|row| (ids::hash(ids.value(row)), row as u32));
         let rows = rows.collect();
         Ok(EdgeAttributes { attributes, source: Source::ById { cells, rows, _held: held } })
+    }
+
+    /// Whether they are in the rows of their edges, if there are any.
+    pub fn is_by_row(&self) -> bool {
+        !matches!(self.source, Source::ById { .. })
+    }
+
+    /// The attributes of some rows of the edge table, whose ids are `ids`.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn of_rows(&self, rows: &[Range<u64>], ids: &StringArray) -> Result<Columns> {
+        match &self.source {
+            Source::None => Ok(self.attributes.absent()),
+            Source::Beside(table) => Ok(self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?)),
+            Source::ById { cells, rows, .. } => {
+                let found = ids.iter().map(|id| rows.get(&ids::hash(id.unwrap_or_default())).copied());
+                self.attributes.take(cells, &found.collect())
+            }
+        }
     }
 
     /// The attributes of a range of rows of the edge table; nothing is read when `wanted` is false.

@@ -1,5 +1,6 @@
 //! Edges with two ends.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, StructArray, UInt32Array};
@@ -69,6 +70,23 @@ impl Part for EdgePart<'_> {
 }
 
 impl EdgePart<'_> {
+    /// The edges with two ends among some rows of the table, which ascend.
+    pub fn of_rows(&self, rows: &[u64]) -> Result<Option<EdgeBatch>> {
+        let edges = &self.annnet.edges;
+        let others = Class::OTHERS.map(|class| edges.rows_of(class));
+        let is_other = |row: &u64| others.iter().any(|others| others.binary_search(row).is_ok());
+        let rows: Vec<u64> = rows.iter().copied().filter(|row| !is_other(row)).collect();
+        let ranges = ranges_of(&rows);
+        if ranges.is_empty() {
+            return Ok(None);
+        }
+        let cells = edges.table.read_rows(&COLUMNS, &ranges)?;
+        let keys = cells.text(column::EDGE_ID)?;
+        let mut properties = vec![Some(weights(&cells)?)];
+        properties.extend(self.annnet.edge_attributes.of_rows(&ranges, &keys)?);
+        self.batch(&cells, keys, properties).map(Some)
+    }
+
     fn batch(&self, cells: &Cells, keys: StringArray, properties: Vec<Option<ArrayRef>>) -> Result<EdgeBatch> {
         let (source, target) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
         let layers = match self.annnet.is_layered() {
@@ -127,6 +145,18 @@ impl EdgePart<'_> {
         }
         Ok(known.entities.resolve(ends.value(row), None).map(|placement| placement.layer))
     }
+}
+
+/// Rows that ascend, as ranges.
+pub(crate) fn ranges_of(rows: &[u64]) -> Vec<Range<u64>> {
+    let mut ranges: Vec<Range<u64>> = Vec::with_capacity(rows.len());
+    for row in rows.iter().copied() {
+        match ranges.last_mut() {
+            Some(last) if last.end == row => last.end += 1,
+            _ => ranges.push(row..row + 1),
+        }
+    }
+    ranges
 }
 
 /// The rows of a mask.

@@ -49,14 +49,8 @@ pub(crate) fn describe(parts: Parts<'_>) -> Graph {
     node.properties = parts.node_properties;
     node.rows = Some(parts.nodes);
 
-    let properties: Vec<Property> =
-        std::iter::once(weight().required()).chain(parts.edge_attributes.properties.iter().cloned()).collect();
-    let mut edge = EdgeType::new(0, word::EDGE, 0);
-    edge.key = Some(Key::utf8().named(column::EDGE_ID));
-    edge.direction = Direction::PerRow;
-    edge.layered = parts.is_layered;
-    edge.properties = properties.clone();
-    edge.rows = Some(parts.edges.count(Class::TwoEnded));
+    let (edge, properties) =
+        edge_type(parts.edge_attributes, parts.is_layered, Some(parts.edges.count(Class::TwoEnded)));
 
     let hyperedge = |class: &Class| HyperedgeType {
         name: class.name().to_owned(),
@@ -88,4 +82,30 @@ pub(crate) fn describe(parts: Parts<'_>) -> Graph {
         groups.push(layer);
     }
     Graph { nodes: vec![node], edges: vec![edge], hyperedges, groups, documents: parts.documents, ..Graph::default() }
+}
+
+/// The type of edges with two ends, and the properties of edges of all kinds.
+fn edge_type(attributes: &Attributes, is_layered: bool, rows: Option<u64>) -> (EdgeType, Vec<Property>) {
+    let properties: Vec<Property> =
+        std::iter::once(weight().required()).chain(attributes.properties.iter().cloned()).collect();
+    let mut edge = EdgeType::new(0, word::EDGE, 0);
+    edge.key = Some(Key::utf8().named(column::EDGE_ID));
+    edge.direction = Direction::PerRow;
+    edge.layered = is_layered;
+    edge.properties = properties.clone();
+    edge.rows = rows;
+    (edge, properties)
+}
+
+/// The description of nodes without their attributes, and of edges with two ends.
+pub(crate) fn describe_edges(
+    nodes: Option<u64>,
+    edges: Option<u64>,
+    attributes: &Attributes,
+    is_layered: bool,
+) -> Graph {
+    let mut node = NodeType::new(word::NODE, Key::utf8());
+    node.ordered = true;
+    node.rows = nodes;
+    Graph { nodes: vec![node], edges: vec![edge_type(attributes, is_layered, edges).0], ..Graph::default() }
 }

@@ -23,9 +23,15 @@ pub(crate) mod slices;
 mod slots;
 mod source;
 
+pub(crate) use attributes::Attributes;
+pub(crate) use edge_part::{COLUMNS, directions, ranges_of, weights};
 pub(crate) use edges::{Class, resolve};
 pub(crate) use entities::Placement;
+pub(crate) use graph::describe_edges;
+pub(crate) use hyperedges::Role;
 pub(crate) use ids::hash;
 pub(crate) use json::{check as check_json, check_texts};
-pub(crate) use layers::{Layers, PLACEHOLDER};
+pub(crate) use layers::{LayerColumns, Layers, PLACEHOLDER};
+pub(crate) use manifest::Manifest;
+pub(crate) use neighbors::only_of;
 pub use open::Annnet;

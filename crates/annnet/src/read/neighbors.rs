@@ -1,4 +1,5 @@
-//! The edges of one node, without loading the graph: one pass over one column finds the row groups that name it.
+//! The edges of one node: with a cache the few pages that hold them; without one a pass over one column finds the row
+//! groups that name it.
 
 use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Kind, Result};
@@ -6,6 +7,7 @@ use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Part, Side};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
+use crate::cache::{self, Cache};
 use crate::layout::column;
 
 /// Rows of a batch.
@@ -26,6 +28,50 @@ pub(super) fn neighbors(annnet: &Annnet, node: NodeId<'_>, side: Side) -> Result
         NodeId::Key(key) => Error::new(Kind::NotFound, format!("there is no node {key:?}")),
     })?;
     let key = entities.keys.value(row);
+    // A cache that turns out to be unsound is passed over.
+    if let Some(Ok(found)) = annnet.cache().map(|cache| by_cache(annnet, cache, key, side)) {
+        return Ok(found);
+    }
+    by_pass(annnet, key, side)
+}
+
+/// The edges that the cache names, from the pages that hold them.
+fn by_cache(annnet: &Annnet, cache: &Cache, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+    let sides = if side == Side::Out { [cache::Side::Source] } else { [cache::Side::Target] };
+    let rows = cache.edges_of(key, &sides)?;
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let part = EdgePart { annnet, group: 0, ends_only: false, batch_rows: rows.len() };
+    let batch = part.of_rows(&rows)?;
+    let Some(batch) = batch else { return Ok(Vec::new()) };
+    only_of(batch, key, side)
+}
+
+/// The rows that have the node at one side.
+///
+/// # Errors
+/// When ends are no keys.
+pub(crate) fn only_of(batch: EdgeBatch, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+    let is_wanted = naming(&batch, key, side)?;
+    if is_wanted.iter().all(|wanted| *wanted) {
+        return Ok(vec![batch]);
+    }
+    // The others have an id of the same hash.
+    Ok((0..batch.rows).filter(|row| is_wanted[*row]).map(|row| batch.slice(row, 1)).collect())
+}
+
+/// Which rows have the node at one side.
+fn naming(batch: &EdgeBatch, key: &str, side: Side) -> Result<Vec<bool>> {
+    let ends = if side == Side::Out { &batch.source } else { &batch.target };
+    match ends {
+        Ends::Keys(ends) => Ok(ends.as_string::<i32>().iter().map(|end| end == Some(key)).collect()),
+        Ends::Rows(_) => Err(Error::usage("ends of annnet are keys")),
+    }
+}
+
+/// The edges of the row groups that name the node.
+fn by_pass(annnet: &Annnet, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
     let name = if side == Side::Out { column::SOURCE } else { column::TARGET };
     let mut found = Vec::new();
     for (group, rows) in annnet.edges.groups.iter().enumerate() {
@@ -41,13 +87,8 @@ pub(super) fn neighbors(annnet: &Annnet, node: NodeId<'_>, side: Side) -> Result
         }
         EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS }.read(&mut |batch| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
-            let ends = if side == Side::Out { &edges.source } else { &edges.target };
-            let Ends::Keys(ends) = ends else { return Ok(()) };
-            for (row, end) in ends.as_string::<i32>().iter().enumerate() {
-                if end == Some(key) {
-                    found.push(edges.slice(row, 1));
-                }
-            }
+            let is_wanted = naming(&edges, key, side)?;
+            found.extend((0..edges.rows).filter(|row| is_wanted[*row]).map(|row| edges.slice(row, 1)));
             Ok(())
         })?;
     }

@@ -1,5 +1,7 @@
 //! Opening a graph.
 
+use std::sync::OnceLock;
+
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Location, Reservation};
@@ -17,6 +19,7 @@ use super::manifest::Manifest;
 use super::nodes::NodeTable;
 use super::recover::{RowsOf, recover};
 use super::slices::Slices;
+use crate::cache::Cache;
 use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
@@ -55,6 +58,8 @@ pub struct Annnet {
     pub(crate) graph: Graph,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
+    /// Views for look-ups, opened by the first; nothing inside when there are none that fit.
+    cache: OnceLock<Option<Cache>>,
     _held: Vec<Reservation>,
 }
 
@@ -71,7 +76,11 @@ impl Annnet {
         Annnet::of(members, layout, &OpenOptions { verify, ..options.clone() })
     }
 
-    fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
+    /// The graph in files of a layout.
+    ///
+    /// # Errors
+    /// As [`Annnet::open`].
+    pub(crate) fn of(mut members: Members, layout: Layout, options: &OpenOptions) -> Result<Annnet> {
         let budget = &options.budget;
         let words = layout.words();
         let mut noticed = Findings::keeping(8);
@@ -168,6 +177,7 @@ impl Annnet {
             layer_groups,
             graph,
             noticed,
+            cache: OnceLock::new(),
             _held: found.held.into_iter().chain(translated).collect(),
         })
     }
@@ -185,6 +195,15 @@ impl Annnet {
     /// Whether ends of edges have layers, or coefficients.
     pub(crate) fn is_layered(&self) -> bool {
         !self.layers.is_flat() || self.edges.has_coefficients
+    }
+
+    /// The views for look-ups. One that is not sound is none: the tables say the same, only slower.
+    pub(crate) fn cache(&self) -> Option<&Cache> {
+        let open = || {
+            let version = self.manifest.graph_version.as_deref();
+            Cache::open(&self.members, &self.words, version, &self.options.budget).ok().flatten()
+        };
+        self.cache.get_or_init(open).as_ref()
     }
 
     /// The layout of the files.

@@ -17,6 +17,8 @@ pub struct WriteOptions {
     pub compression: Compression,
     /// Write the incidence matrix as well, which follows from the tables and which the published library does not read.
     pub matrix: bool,
+    /// Write views for look-ups as well, see the README; not into archives, nor in the specification's layout.
+    pub cache: bool,
     /// Write one file instead of a directory: zip, or a gzipped tar in the specification's layout.
     pub archive: bool,
     /// What the graph is converted from, which history and provenance tell.
@@ -37,6 +39,7 @@ impl Default for WriteOptions {
             layout: WriteLayout::V2,
             compression: Compression::Zstd(1),
             matrix: false,
+            cache: false,
             archive: false,
             conversion: None,
             created: None,

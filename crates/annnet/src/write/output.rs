@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{Blob, Scratch, ScratchFile, StagedFile, Staging};
+use isomorph_storage::{Blob, Location, Redo, Scratch, ScratchFile, StagedFile, Staging};
 use sha2::{Digest, Sha256};
 
 use super::zip::Archive;
@@ -16,6 +16,8 @@ use crate::layout::file;
 pub(crate) struct Output<'a> {
     /// Nothing when the files are for somebody else to take.
     staging: Option<&'a Staging>,
+    /// For files that change in a graph that is there.
+    redo: Option<&'a Redo>,
     /// For archives, and for others: where files wait.
     scratch: Option<Scratch>,
     layout: WriteLayout,
@@ -84,9 +86,14 @@ impl<'a> Output<'a> {
         Ok(Output::at(None, Some(scratch), options.layout))
     }
 
-    fn at(staging: Option<&Staging>, scratch: Option<Scratch>, layout: WriteLayout) -> Output<'_> {
+    /// A place in a graph that is there. Committing the change is the caller's.
+    pub fn within(redo: &'a Redo) -> Self {
+        Output { redo: Some(redo), ..Output::at(None, None, WriteLayout::V2) }
+    }
+
+    fn at(staging: Option<&'a Staging>, scratch: Option<Scratch>, layout: WriteLayout) -> Output<'a> {
         let hashes = BTreeMap::new();
-        Output { staging, scratch, layout, hashes, list: None, done: Vec::new(), waiting: Vec::new() }
+        Output { staging, redo: None, scratch, layout, hashes, list: None, done: Vec::new(), waiting: Vec::new() }
     }
 
     /// The files that are complete and wait.
@@ -99,10 +106,11 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
-        let file = match (&self.scratch, self.staging) {
-            (None, Some(staging)) => Member::Staged(Box::new(staging.create(name)?)),
-            (Some(scratch), _) => Member::Waiting(scratch.create()?),
-            (None, None) => return Err(Error::usage("there is no place for this file").at(Place::file(name))),
+        let file = match (&self.scratch, self.staging, self.redo) {
+            (None, Some(staging), _) => Member::Staged(Box::new(staging.create(name)?)),
+            (None, None, Some(redo)) => Member::Staged(Box::new(redo.create(name)?)),
+            (Some(scratch), ..) => Member::Waiting(scratch.create()?),
+            (None, None, None) => return Err(Error::usage("there is no place for this file").at(Place::file(name))),
         };
         Ok(match self.layout {
             WriteLayout::V2 => file,
@@ -124,6 +132,15 @@ impl<'a> Output<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Where complete files can be read.
+    ///
+    /// # Errors
+    /// On object stores, where they cannot.
+    pub fn preview(&self) -> Result<Location> {
+        let missing = || Error::usage("files that somebody else takes cannot be read before");
+        self.staging.ok_or_else(missing)?.preview()
     }
 
     /// Writes a small file whole.

@@ -18,7 +18,7 @@ use super::slices::Slices;
 use super::{WriteLayout, WriteOptions};
 use crate::kept;
 use crate::layout::{file, word};
-use crate::trail;
+use crate::{Annnet, OpenOptions, cache, trail};
 
 /// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or as one
 /// file.
@@ -58,6 +58,13 @@ impl<'a> AnnnetWriter<'a> {
     /// [`isomorph_error::Kind::WouldLose`] for what annnet cannot say; when files cannot be created, or hold a type that
     /// Parquet has not.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        if options.cache && options.layout == WriteLayout::Specification {
+            return Err(Error::usage("views for look-ups are written in the layout v2 only").hint("leave out --cache"));
+        }
+        if options.cache && options.archive {
+            let hint = "write a directory, or leave out --cache";
+            return Err(Error::usage("an archive is unpacked whole: a cache in it is of no use").hint(hint));
+        }
         Ok(Box::new(AnnnetWriter::begin(Output::new(staging, options)?, graph, options)?))
     }
 
@@ -240,6 +247,12 @@ impl Sink for AnnnetWriter<'_> {
         }
         output.put_checksums()?;
         documents::write_manifest((&documents, &unknown), &names, &counts, &mut output, &options)?;
+        if options.cache {
+            let reading =
+                OpenOptions { budget: options.budget.clone(), scratch: options.scratch.clone(), verify: false };
+            let written = Annnet::open(&output.preview()?, &reading)?;
+            cache::build(&written, &mut output, &options)?;
+        }
         Ok(Written { files: output.close()? })
     }
 }

@@ -9,9 +9,10 @@ pub mod write;
 
 use std::path::{Path, PathBuf};
 
-use isomorph_annnet::{Annnet, OpenOptions};
+use isomorph_annnet::{Annnet, AnnnetWriter, OpenOptions, WriteOptions};
 use isomorph_error::Result;
-use isomorph_storage::Location;
+use isomorph_model::{Delivery, Request, Source, Tables};
+use isomorph_storage::{Location, Mode, Staging};
 use serde_json::Value;
 
 /// The fixtures beside the project, if they are there.
@@ -28,6 +29,34 @@ pub fn fixtures() -> Option<PathBuf> {
 /// Opens what is at `path`.
 pub fn open(path: &Path) -> Result<Annnet> {
     Annnet::open(&Location::from_path(path), &OpenOptions::default())
+}
+
+/// Writes `source` to `path`, in pieces of so many rows.
+pub fn write(source: &dyn Source, path: &Path, options: &WriteOptions, piece: usize) -> Result<Vec<(String, u64)>> {
+    let location = Location::from_path(path);
+    let staging = match options.archive {
+        true => Staging::file(&location, Mode::CreateNew)?,
+        false => Staging::directory(&location, Mode::CreateNew)?,
+    };
+    let mut sink = AnnnetWriter::create(&staging, source.graph(), options)?;
+    for (number, delivery) in sink.deliveries().into_iter().enumerate() {
+        let tables = match delivery {
+            Delivery::Nodes(ty) => Tables::Nodes(ty),
+            Delivery::EdgesWithKeys(ty) => Tables::Edges(ty),
+            _ => Tables::Rest,
+        };
+        for part in source.scan(&Request::of(tables))? {
+            part.read(&mut |batch| {
+                let starts = (0..batch.rows()).step_by(piece);
+                starts
+                    .map(|at| batch.slice(at, piece.min(batch.rows() - at)))
+                    .try_for_each(|own| sink.write(number, own))
+            })?;
+        }
+    }
+    let written = sink.finish()?;
+    staging.commit(&[])?;
+    Ok(written.files)
 }
 
 /// What the published library read from a fixture.

@@ -1,0 +1,108 @@
+//! Numbers that look-ups come back to.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isomorph_error::Result;
+use isomorph_storage::{Budget, Reservation};
+
+use super::CHUNK;
+use crate::members::Members;
+use crate::zarr::{ArrayReader, broken};
+
+/// Most bytes that are kept of all arrays together.
+const MOST: u64 = 64 << 20;
+
+/// Unpacked chunks of all arrays.
+pub(super) struct Kept {
+    chunks: Mutex<(Chunks, Reservation)>,
+    most: u64,
+}
+
+/// Chunks by array and number.
+type Chunks = HashMap<(usize, u64), Arc<[i64]>>;
+
+impl Kept {
+    /// Nothing yet; an eighth of the budget at most.
+    ///
+    /// # Errors
+    /// When there is no memory at all.
+    pub fn within(budget: &Budget) -> Result<Self> {
+        Ok(Kept { chunks: Mutex::new((Chunks::new(), budget.reserve(0)?)), most: MOST.min(budget.limit() / 8) })
+    }
+
+    fn get(&self, key: (usize, u64)) -> Option<Arc<[i64]>> {
+        self.chunks.lock().unwrap_or_else(PoisonError::into_inner).0.get(&key).cloned()
+    }
+
+    fn keep(&self, key: (usize, u64), chunk: &Arc<[i64]>) {
+        let bytes = size_of_val::<[i64]>(chunk) as u64;
+        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner);
+        let (kept, held) = &mut *chunks;
+        // All at once: which of them is wanted next is not known.
+        if held.bytes() + bytes > self.most {
+            kept.clear();
+            held.shrink(held.bytes());
+        }
+        // Without memory for it a chunk is unpacked again.
+        if held.grow(bytes).is_ok() {
+            kept.insert(key, Arc::clone(chunk));
+        }
+    }
+}
+
+/// An array of whole numbers, of which chunks are kept.
+pub(super) struct Numbers {
+    name: String,
+    /// Which of the arrays it is.
+    at: usize,
+    array: ArrayReader,
+}
+
+impl Numbers {
+    /// The array of a group.
+    ///
+    /// # Errors
+    /// When it is not there, or not sound.
+    pub fn open(members: &Members, group: &str, name: &str, at: usize) -> Result<Self> {
+        let name = format!("{group}/{name}");
+        let array = ArrayReader::open(members, &name)?;
+        let array = array.filter(ArrayReader::is_integer).ok_or_else(|| broken(&name, "there are no whole numbers"))?;
+        Ok(Numbers { name, at, array })
+    }
+
+    pub fn len(&self) -> u64 {
+        self.array.len()
+    }
+
+    /// The numbers of the chunk that a position lies in, and the position of its first.
+    pub fn chunk_of(&self, at: u64, kept: &Kept) -> Result<(u64, Arc<[i64]>)> {
+        let number = at / CHUNK;
+        let start = number * CHUNK.get();
+        let key = (self.at, number);
+        if let Some(chunk) = kept.get(key) {
+            return Ok((start, chunk));
+        }
+        let mut chunk = Vec::new();
+        self.array.integers(start..start + CHUNK.get(), &mut chunk)?;
+        let chunk = Arc::from(chunk);
+        kept.keep(key, &chunk);
+        Ok((start, chunk))
+    }
+
+    /// Appends some of the numbers, all of which must be there.
+    pub fn read(&self, range: Range<u64>, kept: &Kept, out: &mut Vec<i64>) -> Result<()> {
+        let missing = || broken(&self.name, "there are fewer numbers than others point to");
+        let mut at = range.start;
+        while at < range.end {
+            let (start, chunk) = self.chunk_of(at, kept)?;
+            let end = range.end.min(start + chunk.len() as u64);
+            let own =
+                chunk.get((at - start) as usize..end.saturating_sub(start) as usize).filter(|own| !own.is_empty());
+            out.extend_from_slice(own.ok_or_else(missing)?);
+            at = end;
+        }
+        Ok(())
+    }
+}

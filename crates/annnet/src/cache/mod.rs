@@ -1,0 +1,45 @@
+//! Materialised views of the incidence matrix, for look-ups: `cache/csr.zarr` by entities, `cache/csc.zarr` by edges.
+//!
+//! | array | of | what |
+//! |---|---|---|
+//! | `indptr` | both | where the entries of each row (column) begin; one more than there are, int64 |
+//! | `indices` | both | the column (row) of each entry, int32 |
+//! | `data` | both | its value, float64: as in the incidence matrix, but never rounded and never summed |
+//! | `side` | csr | which side of the edge the entity is on: 0 source, 1 target, 2 head, 3 tail, 4 member; int32 |
+//! | `row` | csc | the row of each column in `structure/edges.parquet`, int64 |
+//! | `id_hash`, `id_row` | csr | XXH3-64 of the id of each entity, ascending, int64; and its row, int32 |
+//!
+//! Rows are entities in the order of `idx`, in every layer they are placed in; columns are edges in the order of
+//! `col_idx`, without placeholders. A directed loop has two entries, which cancel when they are summed. The attributes
+//! of both groups name the files that they were built from, with the counter of changes, sizes and hashes of their
+//! ends: what does not fit the graph is not used.
+
+mod add;
+mod arrays;
+mod build;
+mod kept;
+mod look;
+mod open;
+mod places;
+mod stamp;
+
+pub use add::write_cache;
+pub(crate) use build::build;
+pub(crate) use look::{Cache, Side};
+pub use open::LookUps;
+
+/// Everything that views are made of.
+pub(crate) const FOLDER: &str = "cache/";
+/// The view by entities.
+pub(crate) const CSR: &str = "cache/csr.zarr";
+/// The view by edges.
+pub(crate) const CSC: &str = "cache/csc.zarr";
+/// Numbers in a chunk: few enough that a look-up unpacks little, enough that there are not too many files.
+const CHUNK: std::num::NonZeroU64 = std::num::NonZeroU64::new(1 << 15).unwrap();
+/// Rows of a batch while a view is built.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// The hash of an id, as `id_hash` has it.
+fn hash_of(id: &str) -> i64 {
+    xxhash_rust::xxh3::xxh3_64(id.as_bytes()).cast_signed()
+}

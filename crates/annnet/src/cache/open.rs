@@ -1,0 +1,146 @@
+//! A graph opened for nothing but look-ups: no row is read before one is asked for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::UInt32Array;
+use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_model::{EdgeBatch, Ends, Graph, NodeId, Part, Request, Side, Source};
+use isomorph_storage::Location;
+
+use super::{Cache, Side as CacheSide};
+use crate::cells::Cells;
+use crate::layout::{Layout, column, file, not_annnet};
+use crate::members::Members;
+use crate::read::{
+    Attributes, COLUMNS, LayerColumns, Layers, Manifest, describe_edges, directions, ranges_of, weights,
+};
+use crate::table::Table;
+use crate::{Annnet, OpenOptions};
+
+/// The edges of nodes that are named by their ids, found by the views in `cache/`.
+///
+/// ```no_run
+/// use isomorph_annnet::{LookUps, OpenOptions};
+/// use isomorph_model::{NodeId, Side};
+/// use isomorph_storage::Location;
+///
+/// let graph = LookUps::open(&Location::parse("graph.annnet.d")?, &OpenOptions::default())?;
+/// for edges in graph.neighbors(0, NodeId::Key("a"), Side::Out)? {
+///     println!("{} edges", edges.rows);
+/// }
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+///
+/// It describes nodes and edges only, and cannot be scanned.
+pub struct LookUps {
+    cache: Cache,
+    manifest: Manifest,
+    layers: Layers,
+    layer_columns: LayerColumns,
+    edges: Table,
+    /// The table of attributes, row by row beside that of edges.
+    beside: Option<Table>,
+    attributes: Attributes,
+    graph: Graph,
+}
+
+impl LookUps {
+    /// Opens a graph for look-ups: by its views where they fit it and tell everything, else as a whole.
+    ///
+    /// # Errors
+    /// As [`Annnet::open`].
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let members = Members::open(location, options)?;
+        let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
+        // A view that is not sound is none.
+        if let Ok(Some(look_ups)) = LookUps::of(&members, layout, options) {
+            return Ok(Arc::new(look_ups));
+        }
+        Ok(Arc::new(Annnet::of(members, layout, options)?))
+    }
+
+    fn of(members: &Members, layout: Layout, options: &OpenOptions) -> Result<Option<LookUps>> {
+        if layout == Layout::V1 || members.archive().is_some() {
+            return Ok(None);
+        }
+        let (words, mut findings) = (layout.words(), Findings::default());
+        let manifest = Manifest::read(members, &mut findings)?;
+        let cache = Cache::open(members, &words, manifest.graph_version.as_deref(), &options.budget)?;
+        let Some(cache) = cache.filter(Cache::is_direct) else { return Ok(None) };
+        let layers = Layers::read(members, &mut findings)?;
+        let edges = Table::must(members, file::EDGES)?;
+        let beside = Table::find(members, words.edge_table)?.filter(|table| table.has(column::EDGE_ID));
+        let attributes = |table: &Table| Attributes::of_edges(table, &mut findings);
+        let attributes = beside.as_ref().map(attributes).unwrap_or_default();
+        let graph = describe_edges(cache.nodes(), None, &attributes, !layers.is_flat());
+        Ok(Some(LookUps {
+            cache,
+            manifest,
+            layer_columns: layers.columns(),
+            layers,
+            edges,
+            beside: beside.filter(|_| !attributes.properties.is_empty()),
+            attributes,
+            graph,
+        }))
+    }
+
+    fn batch(&self, rows: &[Range<u64>]) -> Result<EdgeBatch> {
+        let cells = self.edges.read_rows(&COLUMNS, rows)?;
+        let mut properties = vec![Some(weights(&cells)?)];
+        properties.extend(match &self.beside {
+            Some(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?),
+            None => self.attributes.absent(),
+        });
+        let layers = match self.layers.is_flat() {
+            true => None,
+            false => Some((self.layer(&cells, column::SOURCE_LAYER)?, self.layer(&cells, column::TARGET_LAYER)?)),
+        };
+        Ok(EdgeBatch {
+            ty: 0,
+            rows: cells.rows(),
+            relations: None,
+            source: Ends::Keys(Arc::new(cells.text(column::SOURCE)?)),
+            target: Ends::Keys(Arc::new(cells.text(column::TARGET)?)),
+            layers,
+            directed: directions(&cells, self.manifest.is_directed())?,
+            keys: Some(Arc::new(cells.text(column::EDGE_ID)?)),
+            properties,
+        })
+    }
+
+    fn layer(&self, cells: &Cells, name: &str) -> Result<arrow_array::ArrayRef> {
+        let numbers = cells.integers(name)?;
+        let layer = |number: Option<i64>| number.map(|number| self.layers.at(number)).transpose();
+        self.layer_columns.column(&numbers.iter().map(layer).collect::<Result<UInt32Array>>()?)
+    }
+}
+
+impl Source for LookUps {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn scan(&self, _request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        Err(Error::usage("this graph was opened for look-ups only"))
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let NodeId::Key(key) = node else {
+            return Err(Error::usage("a graph that was opened for look-ups knows its nodes by their ids"));
+        };
+        if edge > 0 {
+            return Err(Error::usage("there is one type of edges"));
+        }
+        let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
+        let rows = self.cache.edges_of(key, &[wanted])?;
+        if rows.is_empty() && !self.cache.knows(key)? {
+            return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
+        }
+        match rows.is_empty() {
+            true => Ok(Vec::new()),
+            false => crate::read::only_of(self.batch(&ranges_of(&rows))?, key, side),
+        }
+    }
+}

@@ -53,7 +53,10 @@ pub fn detect(location: &Location) -> Result<bool> {
         return Ok(is_binary(&names) && (has(META) || has(OLD_META))
             || data().next().is_some() && data().all(|name| text::is_text(name) && !name.ends_with(".json")));
     }
-    if !text::is_text(name) && !name.contains(['*', '?']) {
+    if name.contains(['*', '?']) {
+        return text::is_pattern(location);
+    }
+    if !text::is_text(name) {
         Blob::open(location)?;
         return Ok(false);
     }

@@ -202,6 +202,13 @@ fn packed_texts_directories_and_patterns() {
     for path in [directory.clone(), directory.join("part-*")] {
         assert_eq!(digest(&open(&path, &OpenOptions::default())), expected, "{}", path.display());
     }
+    for (pattern, is_text) in [("part-*", true), ("none-*", false)] {
+        assert_eq!(
+            isomorph_deepgnn::detect(&Location::from_path(&directory.join(pattern))).unwrap(),
+            is_text,
+            "{pattern}"
+        );
+    }
     assert_ne!(digest(&open(&directory.join("part-?.tsv"), &OpenOptions::default())), expected);
     // Half a gzip file is an error, not the end.
     let half = std::fs::read(directory.join("part-2.tsv.gz")).unwrap();

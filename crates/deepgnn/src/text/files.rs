@@ -86,6 +86,19 @@ pub(crate) fn is_text(name: &str) -> bool {
     of_name(name).0.is_some()
 }
 
+/// Whether the last name of a place is a pattern, and names texts.
+///
+/// # Errors
+/// When the directory cannot be listed.
+pub(crate) fn is_pattern(location: &Location) -> Result<bool> {
+    let Some(directory) = location.parent() else { return Ok(false) };
+    let names = Root::open(&directory)?.list_dir("")?;
+    let pattern = location.file_name().as_bytes();
+    let mut matched =
+        names.iter().map(|entry| entry.name.as_str()).filter(|name| matches(pattern, name.as_bytes())).peekable();
+    Ok(matched.peek().is_some() && matched.all(is_text))
+}
+
 /// Whether a text matches a pattern of `*` and `?`.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);

@@ -18,7 +18,7 @@ use isomorph_error::Error;
 
 pub use defaults::Defaults;
 pub(crate) use fault::{Fault, Parsed};
-pub(crate) use files::is_text;
+pub(crate) use files::{is_pattern, is_text};
 pub(crate) use input::Piece;
 pub use input::Text;
 

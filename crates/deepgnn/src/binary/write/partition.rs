@@ -15,24 +15,30 @@ use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Life, RecordEnd};
 use crate::rules;
 
-/// Bytes that are gathered for a file before they are written.
+/// Bytes that are gathered for one file of one partition before they are written.
 const BUFFER: usize = 256 << 10;
+
+/// The same for all partitions together, as long as that leaves a page for each.
+const BUFFERS: usize = 16 << 20;
 
 /// A file and what is gathered for it.
 struct Gathered {
     file: StagedFile,
     buffer: Vec<u8>,
+    /// Bytes that are gathered.
+    most: usize,
 }
 
 impl Gathered {
-    fn create(staging: &Staging, name: &str) -> Result<Self> {
-        Ok(Gathered { file: staging.create(name)?, buffer: Vec::with_capacity(BUFFER + EDGE_RECORD) })
+    fn create(staging: &Staging, name: &str, partitions: u32) -> Result<Self> {
+        let most = (BUFFERS / partitions.max(1) as usize).clamp(4 << 10, BUFFER);
+        Ok(Gathered { file: staging.create(name)?, buffer: Vec::with_capacity(most + EDGE_RECORD), most })
     }
 
     #[inline]
     fn push(&mut self, record: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(record);
-        if self.buffer.len() >= BUFFER {
+        if self.buffer.len() >= self.most {
             self.flush()?;
         }
         Ok(())
@@ -82,18 +88,18 @@ pub(super) struct Refused {
 
 impl Partition {
     pub fn create(staging: &Staging, number: u32, options: &BuildOptions, room: &Room) -> Result<Partition> {
-        let names = Names::of(number);
+        let (names, count) = (Names::of(number), options.partitions);
         let times = options.watermark.map(|watermark| -> Result<Gathered> {
-            let mut times = Gathered::create(staging, &names.times)?;
+            let mut times = Gathered::create(staging, &names.times, count)?;
             times.push(&watermark.to_le_bytes())?;
             Ok(times)
         });
         Ok(Partition {
-            map: Gathered::create(staging, &names.map)?,
-            node_index: Gathered::create(staging, &names.node_index)?,
+            map: Gathered::create(staging, &names.map, count)?,
+            node_index: Gathered::create(staging, &names.node_index, count)?,
             node_features: FeatureFiles::create(staging, &names.node_features_index, &names.node_features_data)?,
-            neighbors: Gathered::create(staging, &names.neighbors)?,
-            edge_index: Gathered::create(staging, &names.edge_index)?,
+            neighbors: Gathered::create(staging, &names.neighbors, count)?,
+            edge_index: Gathered::create(staging, &names.edge_index, count)?,
             edge_features: FeatureFiles::create(staging, &names.edge_features_index, &names.edge_features_data)?,
             times: times.transpose()?,
             node_alias: options.node_samplers.then(Vec::new),

@@ -60,6 +60,17 @@ fn a_line_that_is_wrong_is_named_and_nothing_is_published() {
 }
 
 #[test]
+fn what_is_mended_is_said() {
+    let Some(text) = fixture("deepgnn/seed_tsv/graph_verbatim.tsv") else { return };
+    let home = Home::new();
+    let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--json"]).exits(0);
+    let found = done.json()["findings"].to_string();
+    for rule in ["DEEPGNN-TSV-WIDTH", "DEEPGNN-NEIGHBOR-FIELDS"] {
+        assert!(found.contains(rule), "{rule}: {found}");
+    }
+}
+
+#[test]
 fn there_is_no_way_to_other_formats_yet() {
     let Some(text) = fixture("deepgnn/karate/graph.tsv") else { return };
     let home = Home::new();

@@ -49,6 +49,9 @@ pub struct Certificate {
     pub bytes: u64,
     /// Wall time in seconds, that of the plan included.
     pub seconds: f64,
+    /// What was noticed on the way, of a source that nobody had read before.
+    #[serde(skip)]
+    pub findings: Findings,
 }
 
 /// Converts `opened` as planned and publishes the result at `destination`.
@@ -169,6 +172,7 @@ pub fn convert(
         files: published.files,
         bytes: published.bytes,
         seconds: plan.seconds + started.elapsed().as_secs_f64(),
+        findings: Findings::default(),
     })
 }
 

@@ -106,5 +106,6 @@ pub(crate) fn build(
         files: published.files,
         bytes: published.bytes,
         seconds: started.elapsed().as_secs_f64(),
+        findings: built.findings,
     })
 }

@@ -60,6 +60,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             let certificate = convert(&opened, &plan, &destination, &options, &resources, &bars);
             let certificate = interrupt.outcome(certificate)?;
             drop(bars);
+            console.warn(&certificate.findings);
+            findings.merge(certificate.findings.clone());
             console.show(&screen::certificate(&certificate, args, options.loses(), directory, console))?;
             Some(certificate)
         }

@@ -133,14 +133,17 @@ const ANNNET: Member = Member {
 };
 
 fn annnet_layouts(_: u64) -> Vec<Layout> {
-    let of = |name: &str, file, compression| {
+    use isomorph_annnet::WriteLayout::{Specification, V2};
+    let of = |name: &str, file, compression, (layout, matrix)| {
         let mut write = WriteOptions::default();
-        write.annnet.compression = compression;
+        (write.annnet.compression, write.annnet.layout, write.annnet.matrix) = (compression, layout, matrix);
         Layout { name: format!("annnet {name}"), file, write, keeps_order: true }
     };
     vec![
-        of("archive", "graph.annnet", Compression::Zstd(3)),
-        of("directory", "graph", Compression::Snappy),
-        of("directory, not compressed", "graph", Compression::None),
+        of("archive", "graph.annnet", Compression::Zstd(3), (V2, false)),
+        of("directory", "graph", Compression::Snappy, (V2, false)),
+        of("directory, not compressed, with its matrix", "graph", Compression::None, (V2, true)),
+        of("directory of the specification", "graph", Compression::Lz4, (Specification, false)),
+        of("archive of the specification", "graph.annnet", Compression::Gzip(1), (Specification, false)),
     ]
 }

@@ -57,12 +57,18 @@ fn the_layout_and_the_matrix_are_chosen() {
         let done = home.run(&[&["convert", &graph, destination][..], flags].concat()).exits(0);
         assert!(done.out.contains("read back, and equal"), "{destination}: {}", done.out);
         assert!(home.at(file).is_file(), "{file}");
+        // The files say all of it: nothing has to be carried.
+        assert!(
+            !done.out.contains("carried") && !home.at(&format!("{destination}/_isomorph")).exists(),
+            "{}",
+            done.out
+        );
         home.run(&["diff", &graph, destination, "--exact"]).exits(0);
         home.run(&["validate", destination]).exits(0);
     }
     // A file that is changed is named.
     home.write("text/uns/graph_attributes.json", "{}");
-    let done = home.run(&["digest", "text", "--carry", "ignore"]).exits(3);
+    let done = home.run(&["digest", "text"]).exits(3);
     assert!(done.err.contains("ANNNET-CHECKSUM") && done.err.contains("graph_attributes.json"), "{}", done.err);
     home.run(&["convert", &graph, "g", "--to", "graphar", "--layout", "1.1"]).exits(2);
     home.run(&["convert", &graph, "b", "--to", "annnet", "--matrix", "--compression", "brotli"]).exits(2);

@@ -8,8 +8,8 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::digest::schema_json;
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeId,
-    Part, Progress, Property, Request, Run, Side, Source, Tables,
+    About, Batch, Columns, Document, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch,
+    NodeId, Part, Progress, Property, Request, Run, Side, Source, Tables,
 };
 
 use super::shred::CARRY_FITS;
@@ -45,7 +45,14 @@ pub fn declared(inner: Arc<dyn Source>, graph: &Graph) -> Result<Arc<dyn Source>
 
 /// Whether a graph as it is found declares all that `graph` does, in whatever order.
 pub fn says_itself(found: &Graph, graph: &Graph) -> bool {
-    found.documents == graph.documents && schema_json(found) == schema_json(graph)
+    documents(found) == documents(graph) && schema_json(found) == schema_json(graph)
+}
+
+/// The documents by their names: layouts keep them in different files, and their order means nothing.
+fn documents(graph: &Graph) -> Vec<&Document> {
+    let mut documents: Vec<&Document> = graph.documents.iter().collect();
+    documents.sort_by(|left, right| left.name.cmp(&right.name));
+    documents
 }
 
 /// Types and properties in their order.

@@ -177,7 +177,7 @@ def test_scipy_takes_the_views_for_look_ups_as_they_are(
         assert done.returncode == 0, done.stderr
         plain = isomorph.convert(fixture(name), tmp_path / f"{name}-plain", "--to", "annnet")
         without, with_views = dumps(annnet, plain, written)
-        assert with_views == without
+        assert without_conversions(with_views) == without_conversions(without)
 
 
 def test_members_whose_ids_read_as_json_are_kept(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:

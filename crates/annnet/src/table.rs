@@ -1,18 +1,22 @@
 //! Tables of a graph: files, or what stands for them.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::{RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, Budget, Reservation};
-use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
+use isomorph_tables::{Encoding, PageCache, ReadOptions, Selection, TableReader};
 
 use crate::cells::Cells;
 use crate::members::Members;
 use crate::rules;
+
+/// Unpacked pages of all graphs of the process, 128 MiB at most: look-ups go all over a table of a million edges, which
+/// are half of that. Nothing but look-ups fills it.
+static LOOK_UP_PAGES: LazyLock<PageCache> = LazyLock::new(|| PageCache::new(128 << 20));
 
 /// A table of a graph.
 #[derive(Clone)]
@@ -39,8 +43,9 @@ impl Table {
         let mut start: u64 = 0;
         for blob in files {
             let place = blob.place();
-            let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default())
-                .map_err(|error| error.at(place.clone()))?;
+            let options = ReadOptions { pages: LOOK_UP_PAGES.clone(), ..ReadOptions::default() };
+            let reader =
+                TableReader::open(blob, Encoding::Parquet, &options).map_err(|error| error.at(place.clone()))?;
             if let Some((_, first)) = readers.first() {
                 same_columns(first.schema(), reader.schema()).map_err(|error| error.at(place))?;
             }

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Place, Result};
-use isomorph_tables::{ColumnEncoding, Encoding, TableWriter};
+use isomorph_tables::{ColumnEncoding, Encoding, PAGE_ROWS, TableWriter};
 
 use super::WriteOptions;
 use super::output::{Member, Output};
@@ -21,6 +21,9 @@ const ROW_GROUP_ROWS: usize = 1 << 17;
 
 /// The older word for [`NODE_ID`].
 const VERTEX_ID: &str = "vertex_id";
+
+/// Rows of a page where single rows will be looked up: the texts of a page are walked over one by one.
+const LOOK_UP_PAGE_ROWS: usize = 512;
 
 /// How a column is encoded that a dictionary makes larger and slower: ids are all different or nearly so, positions
 /// count up, and weights differ as well.
@@ -58,6 +61,7 @@ impl TableOut {
         let mut table = isomorph_tables::WriteOptions {
             compression: options.compression,
             row_group_rows: ROW_GROUP_ROWS,
+            page_rows: if options.cache { LOOK_UP_PAGE_ROWS } else { PAGE_ROWS },
             ..isomorph_tables::WriteOptions::default()
         };
         for (name, data_type) in columns {

@@ -8,6 +8,7 @@
 mod across;
 mod documents;
 mod formats;
+mod fused;
 mod generated;
 mod multilayer;
 mod mutated;

@@ -10,7 +10,7 @@ use crate::formats::member;
 use crate::stage::{Case, resources, stage};
 
 /// The elements as lines, and the description, of `memory` in the first layout of `to`, without the carry.
-fn written(memory: MemoryGraph, from: Format, to: Format) -> (Vec<String>, Graph) {
+pub fn written(memory: MemoryGraph, from: Format, to: Format) -> (Vec<String>, Graph) {
     let case = Case::new("statement", from, memory);
     let member = member(to);
     let layout = &(member.layouts)(case.rows())[0];
@@ -33,12 +33,12 @@ fn as_graphar(memory: MemoryGraph) -> (Vec<String>, Graph) {
 
 /// Some line has all of these parts.
 #[track_caller]
-fn has(lines: &[String], parts: &[&str]) {
+pub fn has(lines: &[String], parts: &[&str]) {
     assert!(lines.iter().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}: {lines:#?}");
 }
 
 #[track_caller]
-fn has_not(lines: &[String], part: &str) {
+pub fn has_not(lines: &[String], part: &str) {
     assert!(!lines.iter().any(|line| line.contains(part)), "{part}: {lines:#?}");
 }
 

@@ -74,6 +74,8 @@ FULL = Sizes(
     1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3
 )
 SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1)
+#: What processor times are counted in, seconds: less is nothing.
+PROCESSOR_TICK = 0.01
 #: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
 ANNNET = Path(sys.prefix).parent / "interop-annnet-venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
@@ -319,7 +321,8 @@ def annnet(bench: Bench) -> None:
         if not peers:
             return "", None
         other = statistics.median(of(peer) for peer in peers)
-        return f"; annnet {other:.1f} s: {other / ours:.0f} ×", other / ours
+        times = other / max(ours, PROCESSOR_TICK)
+        return f"; annnet {other:.1f} s: {times:.0f} ×", times
 
     text, times = beside(read["processor"], lambda peer: peer["read"]["processor"])
     found, other = read["answer"], peers[0]["answer"] if peers else {}

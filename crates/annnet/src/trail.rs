@@ -114,11 +114,16 @@ pub(crate) fn with(history: Option<&RecordBatch>, conversions: &[String]) -> Res
 /// has the columns of such a one: then there was none before.
 ///
 /// # Errors
-/// When memory is short.
+/// When a conversion is no JSON object, or memory is short.
 pub(crate) fn without(history: RecordBatch) -> Result<(Option<RecordBatch>, Vec<String>)> {
     let Ok(at) = history.schema().index_of(COLUMN) else { return Ok((Some(history), Vec::new())) };
     let Some(texts) = history.column(at).as_string_opt::<i32>() else { return Ok((Some(history), Vec::new())) };
-    let conversions: Vec<String> = texts.iter().flatten().map(str::to_owned).collect();
+    let mut conversions = Vec::new();
+    for (row, text) in texts.iter().enumerate().filter_map(|(row, text)| Some((row, text?))) {
+        json::members(text, file::HISTORY, |_, _| Ok(()))
+            .map_err(|error| error.at(Place::file(file::HISTORY).row(row as u64).in_field(COLUMN)))?;
+        conversions.push(text.to_owned());
+    }
     let others = BooleanArray::from_iter(texts.iter().map(|text| Some(text.is_none())));
     let rest: Vec<usize> = (0..history.num_columns()).filter(|column| *column != at).collect();
     let kept = filter_record_batch(&history, &others).and_then(|kept| kept.project(&rest)).map_err(broken)?;
@@ -187,6 +192,13 @@ mod tests {
         let history = RecordBatch::try_from_iter_with_nullable([("op", column, true)]).unwrap();
         let (back, _) = without(with(Some(&history), &[conversion("a")]).unwrap()).unwrap();
         assert_eq!(back.unwrap().num_columns(), 1);
+    }
+
+    #[test]
+    fn a_conversion_that_is_no_object_is_named() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("{\"from\": \"a")]));
+        let error = without(RecordBatch::try_from_iter([(COLUMN, texts)]).unwrap()).unwrap_err();
+        assert!(error.to_string().contains("JSON"), "{error}");
     }
 
     #[test]

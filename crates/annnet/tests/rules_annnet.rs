@@ -27,6 +27,17 @@ fn coefficients(files: &mut Files, entity: &'static str) {
 
 /// How each rule is broken. Archives are in tests of their own.
 const BREAKS: &[(&str, Break)] = &[
+    ("ANNNET-CHECKSUM", |files| {
+        let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "default", "default_slice": "default",
+            "checksum": "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}"#;
+        files.put("manifest.json", manifest);
+        files.put("audit/checksums.sha256", "not of nothing");
+    }),
+    ("ANNNET-CHECKSUM-UNKNOWN", |files| {
+        let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "default", "default_slice": "default",
+            "checksum": "crc32:00000000"}"#;
+        files.put("manifest.json", manifest);
+    }),
     ("ANNNET-COLUMN", |files| files.column(EDGES, "weight", text(["much", "more"]))),
     ("ANNNET-COLUMN", |files| files.without(EDGES, "edge_id")),
     ("ANNNET-COLUMN", |files| files.without(EDGES, "col_idx")),

@@ -10,7 +10,7 @@ use isomorph_model::json::push_string;
 use isomorph_model::type_name::ITEM;
 
 use super::layers::{EdgeLayers, labels_of};
-use super::{Reader, array, push_labels, table};
+use super::{Reader, array, entities, push_labels, table};
 use crate::cells::Cells;
 use crate::layout::{column, file, word};
 use crate::read::{Layers, json};
@@ -26,7 +26,7 @@ fn by_id(cells: &Cells) -> Result<HashMap<String, usize>> {
 }
 
 /// Reads all edges, placeholders and hyperedges with them.
-pub(super) fn read(reader: &mut Reader<'_>, entities: &HashSet<String>, layers: &EdgeLayers) -> Result<RecordBatch> {
+pub(super) fn read(reader: &mut Reader<'_>, entities: &entities::Read, layers: &EdgeLayers) -> Result<RecordBatch> {
     let definitions = reader.cells(file::EDGE_DEFINITIONS)?;
     let (weights, directions) = (reader.cells(file::EDGE_WEIGHTS)?, reader.cells(file::EDGE_DIRECTED)?);
     let (kinds, ml_kinds) = (reader.cells(file::EDGE_KIND)?, reader.cells(EDGE_ML_KIND)?);
@@ -67,16 +67,17 @@ pub(super) fn read(reader: &mut Reader<'_>, entities: &HashSet<String>, layers: 
         match (own.as_deref(), ty.as_deref()) {
             (Some(word::HYPER), _) | (_, Some(word::HYPER)) => word::HYPER,
             (Some(word::EDGE_PLACEHOLDER), _) => word::EDGE_PLACEHOLDER,
-            _ if entities.contains(id) && !ends => word::EDGE_PLACEHOLDER,
-            _ if entities.contains(id) => word::NODE_EDGE,
+            _ if entities.edges.contains(id) && !ends => word::EDGE_PLACEHOLDER,
+            _ if entities.edges.contains(id) => word::NODE_EDGE,
             _ => word::BINARY,
         }
     };
     let words: Vec<&str> = (0..ids.len()).map(word_of).collect();
-    // Edges that are entities are in no layer, whatever the layers of the edges at them.
+    // Edges that are entities are in no layer, whatever the layers of the edges at them, unless they are placed in one.
     let of_layers = |at: usize, second: bool| {
         let end = if second { &targets[at] } else { &sources[at] };
-        let (own, other) = layers.get(&ids[at]).filter(|_| !end.as_ref().is_some_and(|end| entities.contains(end)))?;
+        let (own, other) =
+            layers.get(&ids[at]).filter(|_| !end.as_ref().is_some_and(|end| entities.unplaced.contains(end)))?;
         Some(i64::from(if second { other.unwrap_or(*own) } else { *own }))
     };
     let between = |id: &String| {

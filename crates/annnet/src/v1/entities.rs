@@ -19,6 +19,8 @@ pub(super) struct Read {
     pub table: RecordBatch,
     /// Entities that are edges.
     pub edges: HashSet<String>,
+    /// Those of them that are placed in no layer: the layers of the edges at them are not theirs.
+    pub unplaced: HashSet<String>,
     /// Ids that look like a JSON object.
     pub objects: HashSet<String>,
 }
@@ -47,6 +49,9 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
             edges.extend(id.map(str::to_owned));
         }
     }
+    let in_layer = |at: &u32| layers.labels(*at).iter().any(|label| label != word::NO_LAYER);
+    let is_placed = |id: &String| placed.get(id).is_some_and(|at| at.iter().any(in_layer));
+    let unplaced = edges.iter().filter(|id| !is_placed(id)).cloned().collect();
     let ids = match index.rows() {
         0 => StringArray::new_null(0),
         _ => index.ids(column::ENTITY_ID, &rules::ENTITY_ID)?,
@@ -75,5 +80,5 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
         (column::TYPE, array(StringArray::from(of_type))),
     ])?;
     let objects = ids.iter().flatten().filter(|id| id.starts_with('{')).map(str::to_owned).collect();
-    Ok(Read { table, edges, objects })
+    Ok(Read { table, edges, unplaced, objects })
 }

@@ -54,7 +54,7 @@ pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -
     let mut reader = Reader { members, budget, held: budget.reserve(0)? };
     let entities = entities::read(&mut reader, words, &mut layers)?;
     let edge_layers = layers::of_edges(&mut reader, &mut layers)?;
-    let edges = edges::read(&mut reader, &entities.edges, &edge_layers)?;
+    let edges = edges::read(&mut reader, &entities, &edge_layers)?;
     let hyperedges = edges::hyperedges(&mut reader, &layers, &edge_layers, &entities.objects)?;
     let coefficients = layers::coefficients(&mut reader, &mut layers)?;
     let of_layers = layers::attributes(&mut reader, file::LAYER_ATTRIBUTES, None, &mut layers)?;

@@ -254,16 +254,22 @@ impl Nodes {
         }
         let columns = [(self.words.node_id, DataType::Utf8), layer_column(options.layout)];
         let mut presence = TableOut::create(output, self.words.presence, &columns, options)?;
-        // Where no index says it, edges that are entities have to be listed with the nodes: those that are in a layer.
-        let listed = matches!(self.index, Index::Entities(_));
+        // Where no index says it, edges that are entities have to be listed with the nodes: those that are in a layer, with
+        // all their places.
+        let mut listed = vec![false; self.is_entity.len()];
+        if matches!(self.index, Index::Entities(_)) {
+            for (node, layer) in &placements {
+                listed[*node as usize] |= layers.labels(*layer).iter().any(|label| label != word::NO_LAYER);
+            }
+        }
         for some in placements.chunks(BATCH_ROWS) {
             let ids = self.ids_of(some.iter().map(|(node, _)| *node))?;
             let numbers = Int64Array::from_iter_values(some.iter().map(|(_, layer)| *layer));
             let is_entity = |node: u32| self.is_entity.get(node as usize).copied().unwrap_or_default();
             let of_nodes: UInt32Array = (0..some.len() as u32)
                 .filter(|at| {
-                    let (node, layer) = some[*at as usize];
-                    !is_entity(node) || listed && layers.labels(layer).iter().any(|label| label != word::NO_LAYER)
+                    let (node, _) = some[*at as usize];
+                    !is_entity(node) || listed[node as usize]
                 })
                 .map(Some)
                 .collect();

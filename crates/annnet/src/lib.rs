@@ -9,6 +9,7 @@ pub mod layout;
 mod matrix;
 mod members;
 mod options;
+mod order;
 mod read;
 pub mod rules;
 mod table;

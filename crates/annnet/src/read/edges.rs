@@ -14,6 +14,7 @@ use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
 use super::slices::Slices;
 use crate::layout::{column, word};
+use crate::order::Runs;
 use crate::rules;
 use crate::table::Table;
 
@@ -172,6 +173,34 @@ impl Edges {
             Class::TwoEnded => self.ids.count - self.others.iter().map(|rows| rows.len() as u64).sum::<u64>(),
             class => self.rows_of(class).len() as u64,
         }
+    }
+
+    /// Where hyperedges and edges with a missing end stand among all columns of the matrix, for the metadata of the
+    /// description; nothing where it says nothing, or nothing sound. Only row groups that have some are read.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn positions(&self) -> Result<Option<String>> {
+        let mut runs = Runs::default();
+        for class in [Class::Hyperedge, Class::OneSided] {
+            for group in &self.groups {
+                let own = within(self.rows_of(class), group);
+                let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
+                let mut start = *first;
+                for cells in self.table.batches(&[column::COL_IDX], *first..last + 1, 1 << 15)? {
+                    let positions = cells?.integers(column::COL_IDX)?;
+                    let end = start + positions.len() as u64;
+                    for row in within(own, &(start..end)) {
+                        let at = (row - start) as usize;
+                        if !runs.push(positions.is_valid(at).then(|| positions.value(at))) {
+                            return Ok(None);
+                        }
+                    }
+                    start = end;
+                }
+            }
+        }
+        Ok(runs.to_metadata())
     }
 
     /// What the edge with this id is, if it is none with two ends. Whether it is there at all is not known here.

@@ -24,7 +24,7 @@ use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, checksum, kept, rules, trail, v1};
+use crate::{OpenOptions, checksum, kept, order, rules, trail, v1};
 
 /// An opened annnet graph.
 ///
@@ -152,6 +152,9 @@ impl Annnet {
             slices: &slices,
             documents: found.documents,
         });
+        if let Some(positions) = edges.positions()? {
+            graph.metadata.insert(order::METADATA.to_owned(), positions);
+        }
         if !found.conversions.is_empty() {
             graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
         }

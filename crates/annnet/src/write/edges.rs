@@ -19,6 +19,7 @@ use super::shape::Shape;
 use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
 use crate::layout::{column as name, file, word};
+use crate::order::Positions;
 
 /// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
 pub(super) const INTRA: &str = "intra";
@@ -37,6 +38,8 @@ pub(super) struct Edges {
     matrix: Option<Matrix>,
     /// Columns of the incidence matrix.
     pub columns: u64,
+    /// What `col_idx` says of them.
+    positions: Positions,
 }
 
 /// Where edges are told.
@@ -52,6 +55,8 @@ pub(super) struct Rows {
     pub ids: ArrayRef,
     /// Whether the rows are columns of the incidence matrix.
     pub are_columns: bool,
+    /// Whether they come before the edges with two ends.
+    pub are_first: bool,
     pub weights: Option<ArrayRef>,
     pub directed: Option<BooleanArray>,
     pub kinds: StringArray,
@@ -113,7 +118,21 @@ impl Edges {
             coefficients: options.has_matrix().then(|| create_coefficients(output, options)).transpose()?,
             matrix: options.has_matrix().then(|| Matrix::create(options)).transpose()?,
             columns: 0,
+            positions: Positions::default(),
         })
+    }
+
+    /// The columns begin at this one.
+    pub fn begin_at(&mut self, column: u64) {
+        (self.columns, self.positions) = (column, Positions::from(column));
+    }
+
+    /// The `count` edges that come before those with two ends have the positions that the description tells, unless there is
+    /// a matrix, whose columns are written in their order.
+    pub fn keep_positions(&mut self, told: Option<&str>, count: u64) {
+        if let Some(told) = told.filter(|_| self.matrix.is_none()) {
+            self.positions.keep(told, count);
+        }
     }
 
     /// Adds rows of any kind.
@@ -122,14 +141,12 @@ impl Edges {
     /// When they cannot be written.
     pub fn push(&mut self, rows: Rows) -> Result<()> {
         let count = rows.ids.len();
-        let positions = match rows.are_columns {
-            true => {
-                let start = self.columns as i64;
-                self.columns += count as u64;
-                Int64Array::from_iter_values(start..start + count as i64)
-            }
-            false => Int64Array::from_value(NO_COLUMN, count),
+        let positions = match (rows.are_columns, rows.are_first) {
+            (true, true) => self.positions.first(count),
+            (true, false) => self.positions.between(count),
+            (false, _) => Int64Array::from_value(NO_COLUMN, count),
         };
+        self.columns += if rows.are_columns { count as u64 } else { 0 };
         let array = |column: Option<Int64Array>| column.map(|column| Arc::new(column) as ArrayRef);
         let mut attributes = vec![Some(Arc::clone(&rows.ids))];
         attributes.extend(rows.attributes.iter().cloned());
@@ -302,6 +319,7 @@ impl Edges {
         self.push(Rows {
             ids: Arc::clone(column_of_ids),
             are_columns: true,
+            are_first: false,
             weights: weights.cloned(),
             directed: Some(directed),
             kinds,

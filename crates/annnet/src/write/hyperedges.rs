@@ -52,6 +52,8 @@ pub(super) struct Beside<'a, 'o> {
     pub layers: &'a mut LayerIds,
     pub output: &'a mut Output<'o>,
     pub options: &'a WriteOptions,
+    /// Positions of these edges among all, as the description tells them.
+    pub positions: Option<&'a str>,
 }
 
 impl Hyperedges {
@@ -96,6 +98,9 @@ impl Hyperedges {
         let all = std::mem::take(&mut self.members);
         let edges = std::mem::take(&mut self.edges);
         let mut definitions: Option<TableOut> = None;
+        let is_column = |ty: usize| beside.shape.hyperedges.get(ty).is_some_and(|(own, _)| *own != Class::Placeholder);
+        let columns_of_these = edges.iter().filter(|batch| is_column(batch.ty)).map(|batch| batch.rows as u64).sum();
+        beside.edges.keep_positions(beside.positions, columns_of_these);
         for (ty, (class, valued)) in beside.shape.hyperedges.iter().enumerate() {
             let batches: Vec<&HyperedgeBatch> = edges.iter().filter(|batch| batch.ty == ty).collect();
             let members = members_of(ty, &batches, &all, beside.layers)?;
@@ -424,6 +429,7 @@ impl<'a> Build<'a> {
         beside.edges.push(Rows {
             ids: Arc::clone(keys),
             are_columns: self.class != Class::Placeholder,
+            are_first: true,
             weights,
             directed: Some(self.directed.clone()),
             kinds,

@@ -18,7 +18,7 @@ use super::slices::Slices;
 use super::{WriteLayout, WriteOptions};
 use crate::kept;
 use crate::layout::{file, word};
-use crate::{Annnet, OpenOptions, cache, trail};
+use crate::{Annnet, OpenOptions, cache, order, trail};
 
 /// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or as one
 /// file.
@@ -32,6 +32,8 @@ pub struct AnnnetWriter<'a> {
     options: WriteOptions,
     shape: Shape,
     documents: Vec<Document>,
+    /// Positions of edges that come before those with two ends.
+    positions: Option<String>,
     /// Conversions that the graph has been through before.
     earlier: Option<String>,
     /// Keys of the manifest that are kept, with their JSON.
@@ -90,6 +92,7 @@ impl<'a> AnnnetWriter<'a> {
             is_settled: false,
             start: (0, 0, 0),
             documents: graph.documents.clone(),
+            positions: graph.metadata.get(order::METADATA).cloned(),
             earlier: graph.metadata.get(trail::METADATA).cloned(),
             unknown: kept::keys(graph),
             output,
@@ -126,6 +129,7 @@ impl<'a> AnnnetWriter<'a> {
             layers: &mut self.layers,
             output: &mut self.output,
             options: &self.options,
+            positions: self.positions.as_deref(),
         })
     }
 }
@@ -158,7 +162,7 @@ impl AnnnetWriter<'static> {
     pub(crate) fn apart(graph: &Graph, start: Start, options: &WriteOptions) -> Result<Self> {
         let mut writer = AnnnetWriter::begin(Output::apart(options)?, graph, options)?;
         writer.nodes.counts.0 = start.idx;
-        writer.edges.columns = start.column;
+        writer.edges.begin_at(start.column);
         (writer.start, writer.layers) = ((start.idx, start.column, start.layers.len()), LayerIds::of(start.layers));
         Ok(writer)
     }

@@ -1,0 +1,165 @@
+//! The order of edges across their kinds.
+//!
+//! Hyperedges, placeholders and edges with a missing end are told apart from those with two ends, and written before them. Where
+//! the others stood among all columns of the incidence matrix travels beside the graph, as runs of positions, so that a
+//! rewrite gives each edge the `col_idx` that it had: the published library sorts by that.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use arrow_array::Int64Array;
+
+/// The key of a description's metadata: runs as `start+length`, hyperedges before edges with a missing end.
+pub(crate) const METADATA: &str = "annnet.positions";
+/// Most runs: with more, the order is that of writing.
+const RUNS: usize = 1 << 17;
+/// No position is as large as this, so that sums of two stay integers of 63 bits.
+const LARGEST: u64 = 1 << 61;
+
+/// Positions as runs, in the order in which they come.
+#[derive(Debug, Default)]
+pub(crate) struct Runs(Vec<Range<u64>>);
+
+impl Runs {
+    /// Adds a position; false when it is none, or there are too many runs.
+    pub fn push(&mut self, position: Option<i64>) -> bool {
+        let Some(position) = position.and_then(|own| u64::try_from(own).ok()).filter(|own| *own < LARGEST) else {
+            return false;
+        };
+        match self.0.last_mut() {
+            Some(last) if last.end == position => last.end += 1,
+            _ => self.0.push(position..position + 1),
+        }
+        self.0.len() <= RUNS
+    }
+
+    /// The runs as text; nothing when they are what a writer does anyway.
+    pub fn to_metadata(&self) -> Option<String> {
+        if matches!(self.0.as_slice(), [] | [Range { start: 0, .. }]) {
+            return None;
+        }
+        let runs: Vec<String> = self.0.iter().map(|run| format!("{}+{}", run.start, run.end - run.start)).collect();
+        Some(runs.join(","))
+    }
+
+    /// Runs from a text, if it is one.
+    fn of_metadata(text: &str) -> Option<Runs> {
+        let mut runs = Vec::new();
+        for run in text.split(',').take(RUNS + 1) {
+            let (start, length) = run.split_once('+')?;
+            let (start, length) = (start.parse::<u64>().ok()?, length.parse::<u64>().ok()?);
+            if length == 0 || start >= LARGEST || length >= LARGEST {
+                return None;
+            }
+            runs.push(start..start + length);
+        }
+        (runs.len() <= RUNS).then_some(Runs(runs))
+    }
+}
+
+/// Gives positions to edges: to those that are told first the ones that they had, to all others the ones between.
+#[derive(Debug, Default)]
+pub(crate) struct Positions {
+    /// In the order in which they are given.
+    kept: VecDeque<Range<u64>>,
+    /// The same by position, from the next one on.
+    taken: VecDeque<Range<u64>>,
+    next: u64,
+}
+
+impl Positions {
+    /// From `next` on, in the order of writing.
+    pub fn from(next: u64) -> Self {
+        Positions { next, ..Positions::default() }
+    }
+
+    /// Keeps the positions in `text` for the `count` edges that are told first. Where they are not those of so many edges, or
+    /// some are the same, they count for nothing.
+    pub fn keep(&mut self, text: &str, count: u64) {
+        let Some(Runs(runs)) = Runs::of_metadata(text) else { return };
+        let mut sorted = runs.clone();
+        sorted.sort_by_key(|run| run.start);
+        let total: Option<u64> = runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.end - run.start));
+        if total == Some(count) && sorted.windows(2).all(|pair| pair[0].end <= pair[1].start) {
+            (self.kept, self.taken) = (runs.into(), sorted.into());
+        }
+    }
+
+    /// The positions of edges that are told first.
+    pub fn first(&mut self, rows: usize) -> Int64Array {
+        if self.kept.is_empty() {
+            return self.between(rows);
+        }
+        let mut all = Vec::with_capacity(rows);
+        while all.len() < rows {
+            let Some(run) = self.kept.front_mut() else { break };
+            all.extend(std::mem::replace(&mut run.start, run.start + 1).try_into().ok());
+            if run.start == run.end {
+                self.kept.pop_front();
+            }
+        }
+        Int64Array::from(all)
+    }
+
+    /// The positions of the others.
+    pub fn between(&mut self, rows: usize) -> Int64Array {
+        if self.taken.front().is_none_or(|run| run.start >= self.next + rows as u64) {
+            let start = self.next as i64;
+            self.next += rows as u64;
+            return Int64Array::from_iter_values(start..start + rows as i64);
+        }
+        let mut all = Vec::with_capacity(rows);
+        while all.len() < rows {
+            match self.taken.front() {
+                Some(run) if run.start <= self.next => {
+                    self.next = self.next.max(run.end);
+                    self.taken.pop_front();
+                }
+                _ => {
+                    all.push(self.next as i64);
+                    self.next += 1;
+                }
+            }
+        }
+        Int64Array::from(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(text: &str, first: u64, others: usize) -> (Vec<i64>, Vec<i64>) {
+        let mut positions = Positions::from(0);
+        positions.keep(text, first);
+        let own = positions.first(first as usize);
+        let rest: Vec<i64> =
+            [1, others - 1].into_iter().flat_map(|rows| positions.between(rows).values().to_vec()).collect();
+        (own.values().to_vec(), rest)
+    }
+
+    #[test]
+    fn each_edge_gets_the_position_that_it_had() {
+        assert_eq!(given("2+2,0+1", 3, 4), (vec![2, 3, 0], vec![1, 4, 5, 6]));
+        assert_eq!(given("6+1", 1, 6), (vec![6], vec![0, 1, 2, 3, 4, 5]));
+    }
+
+    #[test]
+    fn what_does_not_fit_counts_for_nothing() {
+        for text in ["2+1", "2+2,3+1", "", "x", "1+0,4+3", "0+18446744073709551615", "2+3,9999999999999999999+1"] {
+            assert_eq!(given(text, 3, 2), (vec![0, 1, 2], vec![3, 4]), "{text}");
+        }
+    }
+
+    #[test]
+    fn runs_are_told_only_where_they_say_something() {
+        let runs = |all: &[i64]| {
+            let mut runs = Runs::default();
+            all.iter().for_each(|own| assert!(runs.push(Some(*own))));
+            runs.to_metadata()
+        };
+        assert_eq!(runs(&[0, 1, 2]), None);
+        assert_eq!(runs(&[3, 4, 7, 0]).as_deref(), Some("3+2,7+1,0+1"));
+        assert!(!Runs::default().push(Some(-1)) && !Runs::default().push(None));
+    }
+}

@@ -90,10 +90,11 @@ impl Positions {
         if self.kept.is_empty() {
             return self.between(rows);
         }
-        let mut all = Vec::with_capacity(rows);
+        let mut all: Vec<i64> = Vec::with_capacity(rows);
         while all.len() < rows {
             let Some(run) = self.kept.front_mut() else { break };
-            all.extend(std::mem::replace(&mut run.start, run.start + 1).try_into().ok());
+            all.push(run.start as i64);
+            run.start += 1;
             if run.start == run.end {
                 self.kept.pop_front();
             }
@@ -108,7 +109,7 @@ impl Positions {
             self.next += rows as u64;
             return Int64Array::from_iter_values(start..start + rows as i64);
         }
-        let mut all = Vec::with_capacity(rows);
+        let mut all: Vec<i64> = Vec::with_capacity(rows);
         while all.len() < rows {
             match self.taken.front() {
                 Some(run) if run.start <= self.next => {

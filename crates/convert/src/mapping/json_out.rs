@@ -73,6 +73,12 @@ fn float(value: f64, out: &mut String) {
     }
 }
 
+fn bytes(value: &[u8], out: &mut String) {
+    out.push('"');
+    base64::engine::general_purpose::STANDARD.encode_string(value, out);
+    out.push('"');
+}
+
 macro_rules! integers {
     ($column:expr, $($ty:ident => $arrow:ty),+) => {
         match $column.data_type() {
@@ -101,6 +107,10 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             let values = column.as_boolean();
             Box::new(move |row, out| out.push_str(if values.value(row) { "true" } else { "false" }))
         }
+        T::Float16 => {
+            let values = column.as_primitive::<Float16Type>();
+            Box::new(move |row, out| float(values.value(row).to_f64(), out))
+        }
         T::Float32 => {
             let values = column.as_primitive::<Float32Type>();
             Box::new(move |row, out| float(values.value(row).into(), out))
@@ -117,13 +127,25 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             let values = column.as_string::<i64>();
             Box::new(move |row, out| push_string(out, values.value(row)))
         }
+        T::Utf8View => {
+            let values = column.as_string_view();
+            Box::new(move |row, out| push_string(out, values.value(row)))
+        }
         T::Binary => {
             let values = column.as_binary::<i32>();
-            Box::new(move |row, out| {
-                out.push('"');
-                base64::engine::general_purpose::STANDARD.encode_string(values.value(row), out);
-                out.push('"');
-            })
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        T::LargeBinary => {
+            let values = column.as_binary::<i64>();
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        T::BinaryView => {
+            let values = column.as_binary_view();
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        T::FixedSizeBinary(_) => {
+            let values = column.as_fixed_size_binary();
+            Box::new(move |row, out| bytes(values.value(row), out))
         }
         T::Date32 => {
             let values = column.as_primitive::<Date32Type>();
@@ -131,17 +153,19 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
                 iso(temporal::date32_to_datetime(values.value(row)), "%Y-%m-%d", values.value(row).into(), out)
             })
         }
-        T::Timestamp(unit, zone) => timestamps(column, *unit, zone.is_some()),
-        T::LargeBinary => {
-            let values = column.as_binary::<i64>();
+        T::Date64 => {
+            let values = column.as_primitive::<Date64Type>();
             Box::new(move |row, out| {
-                out.push('"');
-                base64::engine::general_purpose::STANDARD.encode_string(values.value(row), out);
-                out.push('"');
+                iso(temporal::date64_to_datetime(values.value(row)), "%Y-%m-%d", values.value(row), out)
             })
         }
+        T::Timestamp(unit, zone) => timestamps(column, *unit, zone.is_some()),
         T::Decimal128(..) => {
             let values = column.as_primitive::<Decimal128Type>();
+            Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
+        }
+        T::Decimal256(..) => {
+            let values = column.as_primitive::<Decimal256Type>();
             Box::new(move |row, out| out.push_str(&values.value_as_string(row)))
         }
         T::Time32(_) | T::Time64(_) => times(column),
@@ -159,6 +183,10 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             items(list.values().as_ref(), move |row| {
                 offsets.get(row..row + 2).map(|ends| (ends[0] as usize, ends[1] as usize))
             })?
+        }
+        T::FixedSizeList(_, size) => {
+            let size = usize::try_from(*size).unwrap_or_default();
+            items(column.as_fixed_size_list().values().as_ref(), move |row| Some((row * size, row * size + size)))?
         }
         T::Struct(_) => fields(column.as_struct())?,
         other => return Err(unsupported(other)),
@@ -295,5 +323,62 @@ fn timestamps(column: &dyn Array, unit: TimeUnit, zoned: bool) -> Push<'_> {
                 "%Y-%m-%dT%H:%M:%S%.fZ"
             )
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::builder::{FixedSizeListBuilder, Int64Builder};
+    use arrow_array::*;
+    use arrow_cast::cast;
+
+    use super::*;
+
+    /// A column of one value for types that others differ from, with its text.
+    fn columns() -> Result<Vec<(ArrayRef, &'static str)>> {
+        let arrow = |error: arrow_schema::ArrowError| Error::malformed(error.to_string());
+        let fixed_list = {
+            let mut builder = FixedSizeListBuilder::new(Int64Builder::new(), 2);
+            builder.values().append_slice(&[1, 2]);
+            builder.append(true);
+            builder.finish()
+        };
+        let float: ArrayRef = Arc::new(Float64Array::from(vec![0.1]));
+        let date: ArrayRef = Arc::new(Date32Array::from(vec![1]));
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["a\"b"]));
+        let bytes: ArrayRef = Arc::new(BinaryArray::from(vec![b"abc".as_slice()]));
+        let decimal: ArrayRef =
+            Arc::new(Decimal128Array::from(vec![-1250]).with_precision_and_scale(9, 2).map_err(arrow)?);
+        let to = |array: &ArrayRef, data_type| cast(array, &data_type).map_err(arrow);
+        Ok(vec![
+            (to(&float, DataType::Float16)?, "0.0999755859375"),
+            (to(&float, DataType::Float32)?, "0.10000000149011612"),
+            (float, "0.1"),
+            (to(&date, DataType::Date64)?, "\"1970-01-02\""),
+            (date, "\"1970-01-02\""),
+            (to(&text, DataType::LargeUtf8)?, r#""a\"b""#),
+            (to(&text, DataType::Utf8View)?, r#""a\"b""#),
+            (text, r#""a\"b""#),
+            (to(&bytes, DataType::LargeBinary)?, "\"YWJj\""),
+            (to(&bytes, DataType::BinaryView)?, "\"YWJj\""),
+            (to(&bytes, DataType::FixedSizeBinary(3))?, "\"YWJj\""),
+            (bytes, "\"YWJj\""),
+            (to(&decimal, DataType::Decimal256(9, 2))?, "-12.50"),
+            (decimal, "-12.50"),
+            (Arc::new(fixed_list), "[1,2]"),
+        ])
+    }
+
+    #[test]
+    fn every_type_has_its_text() -> Result<()> {
+        for (column, expected) in columns()? {
+            let cells = JsonCells::new(&Property::new("x", column.data_type().clone()), column.as_ref())?;
+            let mut text = String::new();
+            assert!(cells.push(0, &mut text), "{}", column.data_type());
+            assert_eq!(text, expected, "{}", column.data_type());
+        }
+        Ok(())
     }
 }

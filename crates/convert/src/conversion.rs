@@ -1,5 +1,6 @@
 //! Converting: pipeline, read-back, certificate, publishing.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
@@ -176,11 +177,25 @@ pub fn convert(
     })
 }
 
-/// Numbers of nodes and edges, as the digest counted them.
+/// Numbers of nodes and edges, as the digest counted them. Of implied nodes, whose existence it does not count, those
+/// are counted that have the property that most of them have.
 pub fn counts(table: &Table) -> (u64, u64) {
-    let of = |kind| table.lines().filter(move |(line, _)| line.kind == kind && line.property.is_empty());
-    let sum = |kind| of(kind).map(|(_, sum)| sum.count).sum();
-    (sum(LineKind::Nodes), sum(LineKind::Edges))
+    let (mut nodes, mut edges) = (BTreeMap::new(), 0);
+    for (line, sum) in table.lines() {
+        match line.kind {
+            LineKind::Nodes => {
+                let most: &mut (bool, u64) = nodes.entry(&line.ty).or_default();
+                if line.property.is_empty() {
+                    *most = (true, sum.count);
+                } else if !most.0 {
+                    most.1 = most.1.max(sum.count);
+                }
+            }
+            LineKind::Edges if line.property.is_empty() => edges += sum.count,
+            _ => {}
+        }
+    }
+    (nodes.values().map(|(_, count)| count).sum(), edges)
 }
 
 /// How what was written is opened as what it is, to be seen through `mapping`.

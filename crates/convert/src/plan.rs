@@ -93,7 +93,7 @@ impl Plan {
     ) -> Result<Plan> {
         let started = Instant::now();
         let to = target_format(opened, destination, options)?;
-        if opened.format == Format::DeepGnn || to == Format::DeepGnn {
+        if to == Format::DeepGnn {
             return direct::plan(opened, to, &options.write, started);
         }
         opened.graph.prepare(resources.threads, progress)?;
@@ -121,7 +121,11 @@ impl Plan {
         plan.project(opened, options.hyperedges, resources, progress)?;
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
-        let graph = reified.as_ref().unwrap_or(source.graph());
+        let related = match &reified {
+            None => plan.relate(opened, options.typing, resources, progress)?,
+            Some(_) => None,
+        };
+        let graph = related.as_ref().or(reified.as_ref()).unwrap_or(source.graph());
         let fitted = plan.fit(graph)?;
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
@@ -148,7 +152,7 @@ impl Plan {
             }
             _ if from != to && to.has_one_type() => plan.fuse(graph)?,
             // What became of it has been said.
-            _ if reified.is_some() || fitted.is_some() => {
+            _ if reified.is_some() || related.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();
             }
             _ => {
@@ -422,7 +426,7 @@ fn json_says(property: &Property) -> bool {
 }
 
 /// One pass over a source without a schema: what is in it, and its digests.
-fn survey(
+pub(crate) fn survey(
     opened: &Opened,
     typing: Typing,
     resources: &Resources,

@@ -41,6 +41,7 @@ impl Plan {
         // What becomes nodes and edges adds edge types behind those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
             Step::Reify(record) => Some(&record.plain),
+            Step::Relate(record) => Some(&record.typed),
             _ => None,
         });
         let projected = self.projection.as_ref().map(|projection| &projection.graph);

@@ -94,6 +94,7 @@ impl Format {
             is_relation: |_| true,
             is_property: |_| true,
             is_label: |_| true,
+            wide_keys: true,
             reserved_prefix: "",
             documents: |_| true,
         };
@@ -104,6 +105,7 @@ impl Format {
                 is_relation: graphar::is_relation,
                 is_property: graphar::is_property_name,
                 is_label: graphar::is_label,
+                wide_keys: false,
                 reserved_prefix: "_graphAr",
                 documents: graphar::holds_document,
             },
@@ -282,7 +284,7 @@ impl Format {
 
 /// The error for a conversion that there is no mapping for.
 pub(crate) fn no_way(format: Format) -> Error {
-    Error::unsupported(format!("there is no mapping from or to {format} yet"))
+    Error::unsupported(format!("there is no mapping to {format} yet"))
         .hint("a text of DeepGNN becomes a binary: isomorph convert PATH DIRECTORY --to deepgnn")
 }
 

@@ -48,6 +48,8 @@ impl Columns {
         node.properties = vec![Property::new(TYPE, DataType::Int32).required()];
         node.properties.extend(self.node_weights.then(weight));
         node.properties.extend(times(self.node_times).chain(self.node_features.properties()));
+        // An edge may end in an id that nothing describes.
+        node.implied = true;
         node.rows = nodes;
         let mut edge = EdgeType::new(0, "", 0);
         (edge.relation, edge.direction) = (Relation::PerRow, Direction::Directed);

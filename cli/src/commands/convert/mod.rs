@@ -3,7 +3,7 @@
 mod document;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Opened, Plan, convert, target_format};
+use isomorph::convert::{ConvertOptions, Format, Opened, Plan, convert, target_format};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Location, Result};
 
@@ -24,7 +24,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let mut how = args.open.options(&source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
     how.deepgnn.later = true;
-    let opened = Opened::open(&source, &how)?;
+    let mut opened = Opened::open(&source, &how)?;
     let mut options = ConvertOptions {
         to: args.target.to,
         lossy: args.lossy,
@@ -36,6 +36,10 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;
+    if opened.format == Format::DeepGnn && to != Format::DeepGnn {
+        how.deepgnn.later = false;
+        opened = Opened::open(&source, &how)?;
+    }
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);

@@ -4,11 +4,13 @@
 //! columns. In the *bundled* shape (NOCK) there is one table of nodes and one of edges, the types are told by names,
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
 //! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
-//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. A [`Fitting`] relates names and
+//! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
+//! (DeepGNN), a [`Relating`] makes edge types of them, and a [`Completion`] nodes of ends that are none. A [`Fitting`] relates names and
 //! types of a graph to the nearest that a format has. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
 
 mod bundle;
+mod complete;
 mod declare;
 mod fit;
 mod fuse;
@@ -17,6 +19,7 @@ pub(crate) mod json_out;
 mod names;
 mod project;
 mod reify;
+mod relate;
 mod shred;
 mod surveyed;
 mod typed;
@@ -29,12 +32,14 @@ use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
 pub use bundle::Bundled;
+pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use names::Names;
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
+pub use relate::{Related, Relating, Unrelated};
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
 
@@ -105,6 +110,12 @@ pub enum Step {
     Reify(Box<Reification>),
     /// And back.
     Restore(Box<Reification>),
+    /// Edges that name their relations to edge types.
+    Relate(Box<Relating>),
+    /// And back.
+    Unrelate(Box<Relating>),
+    /// Ends of edges that are no nodes to nodes. The way back is to declare the graph.
+    Complete(Box<Completion>),
     /// To names and types that the format has.
     Fit(Box<Fitting>),
     /// And back.
@@ -139,6 +150,9 @@ impl Mapping {
             Step::Shred(bundling) => Step::Bundle(bundling.clone()),
             Step::Reify(record) => Step::Restore(record.clone()),
             Step::Restore(record) => Step::Reify(record.clone()),
+            Step::Relate(record) => Step::Unrelate(record.clone()),
+            Step::Unrelate(record) => Step::Relate(record.clone()),
+            Step::Complete(record) => Step::Declare(Box::new(record.graph.clone())),
             Step::Fit(record) => Step::Unfit(record.clone()),
             Step::Unfit(record) => Step::Fit(record.clone()),
             Step::Fuse(record) => Step::Split(record.clone()),
@@ -177,6 +191,9 @@ impl Mapping {
                 Step::Shred(bundling) => Arc::new(Shredded::new(source, bundling)?),
                 Step::Reify(record) => Arc::new(Reified::new(source, record, budget)?),
                 Step::Restore(record) => Arc::new(Restored::new(source, record)?),
+                Step::Relate(record) => Arc::new(Related::new(source, record)?),
+                Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
+                Step::Complete(record) => Arc::new(Completed::new(source, record)?),
                 Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
                 Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
                 Step::Fuse(record) => Arc::new(Fused::new(source, record)?),

@@ -10,8 +10,9 @@ use arrow_schema::{DataType, Field, TimeUnit};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::json::{self, Value};
 use isomorph_model::type_name::list_of;
-use isomorph_model::{Property, ValueKind};
+use isomorph_model::Property;
 
+use super::has_plain;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 
@@ -37,7 +38,7 @@ pub(super) enum Way {
 impl Way {
     /// From a property of the graph to what it is in the format.
     pub fn there(from: &Property, to: &Property) -> Way {
-        let plain = from.kind == ValueKind::Plain;
+        let plain = has_plain(&from.kind);
         if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
             let normal = normal_of(from);
             return then(Way::between(&from.data_type, &normal.data_type), Way::Write(normal));
@@ -47,7 +48,7 @@ impl Way {
 
     /// The way back.
     pub fn back(from: &Property, to: &Property) -> Way {
-        let plain = from.kind == ValueKind::Plain;
+        let plain = has_plain(&from.kind);
         if plain && is_text(&to.data_type) && !is_text(&normal(&from.data_type)) && from.data_type != DataType::Null {
             let normal = normal_of(from);
             let last = Way::between(&normal.data_type, &from.data_type);
@@ -56,7 +57,8 @@ impl Way {
         Way::between(&to.data_type, &from.data_type)
     }
 
-    fn between(from: &DataType, to: &DataType) -> Way {
+    /// From a type to another that holds its values, or back.
+    pub fn between(from: &DataType, to: &DataType) -> Way {
         use DataType as T;
         match (from, to) {
             _ if from == to => Way::Same,

@@ -32,6 +32,8 @@ pub struct Allowed {
     pub is_property: fn(&str) -> bool,
     /// Of a label.
     pub is_label: fn(&str) -> bool,
+    /// Whether keys may be integers from 2^63 on.
+    pub wide_keys: bool,
     /// What no name of a property begins with.
     pub reserved_prefix: &'static str,
     /// Documents.
@@ -75,6 +77,10 @@ impl Fitting {
             let names = given(names.iter().map(String::as_str), allowed.is_property, allowed.reserved_prefix);
             if let Some(name) = &mut ty.key.name {
                 rename(name, &names);
+            }
+            if !allowed.wide_keys && ty.key.data_type == DataType::UInt64 {
+                // Of the same bits: what is above 2^63 is negative there.
+                ty.key.data_type = DataType::Int64;
             }
             ty.properties.iter_mut().try_for_each(|property| fit(property, false, allowed, &names, &of))?;
         }
@@ -147,10 +153,19 @@ fn place(of: &str, name: &str) -> Place {
     Place::field(format!("{of}.{name}"))
 }
 
+/// Whether values of a kind are what their type says, or are read from such by who knows what they are.
+pub(super) fn has_plain(kind: &ValueKind) -> bool {
+    matches!(kind, ValueKind::Plain | ValueKind::Tensor { .. } | ValueKind::Raw)
+}
+
 /// Types that hold every value of a property, the nearest first; text at last.
 fn candidates(property: &Property) -> Vec<(DataType, ValueKind)> {
     let mut all = vec![(property.data_type.clone(), property.kind.clone())];
-    if property.kind == ValueKind::Plain {
+    if has_plain(&property.kind) {
+        // What a tensor or raw bytes are is in the record.
+        if property.kind != ValueKind::Plain {
+            all.push((property.data_type.clone(), ValueKind::Plain));
+        }
         all.extend(nearest(&property.data_type).into_iter().map(|data_type| (data_type, ValueKind::Plain)));
         let has_parts = matches!(cells::normal(&property.data_type), DataType::List(_) | DataType::Struct(_));
         all.push((DataType::Utf8, if has_parts { ValueKind::Json } else { ValueKind::Plain }));

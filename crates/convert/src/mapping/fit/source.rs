@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use isomorph_error::{Place, Result};
+use arrow_schema::DataType;
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Graph, LabelVocabulary, NodeBatch, NodeId, Part, Progress,
-    Property, Request, Run, Side, Source,
+    About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelVocabulary, NodeBatch, NodeId, NodeType,
+    Part, Progress, Property, Request, Run, Side, Source,
 };
 
 use super::Fitting;
@@ -19,6 +20,8 @@ pub struct Converted {
     shown: Graph,
     nodes: Vec<Vec<Way>>,
     edges: Vec<Vec<Way>>,
+    /// Of the keys of each node type, where they are of another type.
+    keys: Vec<Option<Way>>,
     /// Labels whose names differ, by that of the inner graph.
     labels: BTreeMap<String, String>,
 }
@@ -53,6 +56,11 @@ impl Converted {
         let ways = |from: &[Property], to: &[Property]| from.iter().zip(to).map(|(from, to)| way(from, to)).collect();
         let nodes = from.nodes.iter().zip(&to.nodes).map(|(from, to)| ways(&from.properties, &to.properties));
         let edges = from.edges.iter().zip(&to.edges).map(|(from, to)| ways(&from.properties, &to.properties));
+        let key = |(from, to): (&NodeType, &NodeType)| {
+            let differ = from.key.data_type != to.key.data_type;
+            differ.then(|| Way::between(&from.key.data_type, &to.key.data_type))
+        };
+        let keys = from.nodes.iter().zip(&to.nodes).map(key).collect();
         let mut labels = BTreeMap::new();
         for (from, to) in from.nodes.iter().zip(&to.nodes) {
             if let (LabelVocabulary::Declared(from), LabelVocabulary::Declared(to)) = (&from.labels, &to.labels) {
@@ -60,13 +68,16 @@ impl Converted {
                 labels.extend(differing.map(|(from, to)| (from.clone(), to.clone())));
             }
         }
-        Ok(Converted { nodes: nodes.collect(), edges: edges.collect(), labels, shown, inner })
+        Ok(Converted { nodes: nodes.collect(), edges: edges.collect(), keys, labels, shown, inner })
     }
 
     fn nodes(&self, mut batch: NodeBatch) -> Result<NodeBatch> {
         let ways = self.nodes.get(batch.ty).map(Vec::as_slice).unwrap_or_default();
         let properties = self.shown.nodes.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
         batch.properties = convert(batch.properties, ways, properties)?;
+        if let (Some(way), Some(keys)) = (self.way_of_keys(batch.ty), &batch.keys) {
+            batch.keys = Some(way.convert(keys)?);
+        }
         if !self.labels.is_empty() {
             let renamed = |name: &str| self.labels.get(name).map_or_else(|| name.to_owned(), Clone::clone);
             let renamed = |names: Vec<&str>| names.into_iter().map(renamed).collect();
@@ -79,7 +90,30 @@ impl Converted {
         let ways = self.edges.get(batch.ty).map(Vec::as_slice).unwrap_or_default();
         let properties = self.shown.edges.get(batch.ty).map(|ty| ty.properties.as_slice()).unwrap_or_default();
         batch.properties = convert(batch.properties, ways, properties)?;
+        let ends = self.shown.edges.get(batch.ty).map(|ty| (ty.source, ty.target));
+        let (source, target) = ends.ok_or_else(|| Error::usage("no such edge type"))?;
+        for (ends, node) in [(&mut batch.source, source), (&mut batch.target, target)] {
+            if let (Some(way), Ends::Keys(keys)) = (self.way_of_keys(node), &*ends) {
+                *ends = Ends::Keys(way.convert(keys)?);
+            }
+        }
         Ok(batch)
+    }
+
+    fn way_of_keys(&self, node: usize) -> Option<&Way> {
+        self.keys.get(node).and_then(Option::as_ref)
+    }
+
+    /// A node as the inner graph names it.
+    fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Option<String> {
+        let ty = self.shown.edges.get(edge)?;
+        let near = if side == Side::Out { ty.source } else { ty.target };
+        let (Some(_), NodeId::Key(key)) = (self.way_of_keys(near), node) else { return None };
+        // Integers of 64 bits, with a sign on one side only.
+        match self.shown.nodes.get(near)?.key.data_type {
+            DataType::UInt64 => key.parse::<u64>().ok().map(|key| (key as i64).to_string()),
+            _ => key.parse::<i64>().ok().map(|key| (key as u64).to_string()),
+        }
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
@@ -146,7 +180,8 @@ impl Source for Converted {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let found = self.inner.neighbors(edge, node, side)?;
+        let own = self.inner_id(edge, node, side);
+        let found = self.inner.neighbors(edge, own.as_deref().map_or(node, NodeId::Key), side)?;
         found.into_iter().map(|batch| self.edges(batch)).collect()
     }
 }

@@ -1,0 +1,305 @@
+//! Nodes for the ends of edges that have none: how a graph whose nodes are implied by its edges is written where both ends
+//! of an edge must be there (`docs/mapping.md`).
+//!
+//! An edge of DeepGNN may end in an id that no line and no entry describes. [`Completed`] shows these ids as nodes without
+//! properties behind the others. Because the nodes of DeepGNN are implied, that is the same graph; on the way back
+//! nothing is to be done but to declare it as it was.
+
+use std::sync::Arc;
+
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array, cast::AsArray};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Run, Side,
+    Source, Tables,
+};
+use isomorph_storage::{Budget, Reservation};
+use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys};
+use serde::{Deserialize, Serialize};
+
+use crate::digests::Resources;
+use crate::mapping::declared;
+use crate::parallel;
+use crate::pipeline::REPEATED_KEY;
+
+/// Ids that are collected before those that repeat are dropped.
+const MANY: usize = 1 << 16;
+
+/// The relation between a graph and the same with a node for each end of an edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Completion {
+    /// The graph.
+    pub graph: Graph,
+    /// The same, whose nodes may lack every property.
+    pub completed: Graph,
+    /// The ids of the nodes that are added, which only the way there needs.
+    #[serde(skip)]
+    ids: Added,
+}
+
+/// Ids in memory that the budget knows of.
+#[derive(Debug, Clone, Default)]
+struct Added {
+    ids: Arc<Vec<u64>>,
+    _held: Option<Arc<Reservation>>,
+}
+
+impl PartialEq for Added {
+    fn eq(&self, other: &Self) -> bool {
+        self.ids == other.ids
+    }
+}
+
+impl Completion {
+    /// The ends of edges of `source` that are no nodes; nothing where there are none. Keys and ends are read once.
+    ///
+    /// # Errors
+    /// When they cannot be read, a key is there twice, or the ids that are missing do not fit into the memory.
+    pub fn of(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Completion>> {
+        let graph = source.graph();
+        let ([node], [_]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else { return Ok(None) };
+        if !node.implied || node.key.data_type != DataType::UInt64 || source.end_form(0) == EndForm::Rows {
+            return Ok(None);
+        }
+        let memory = resources.budget.limit() / 2;
+        let options = LookupOptions::new(&resources.budget, &resources.scratch).memory(memory);
+        let mut keys = KeyRowsBuilder::new(options.threads(resources.threads));
+        let parts = source.scan(&Request::of(Tables::NodeKeys(0)))?;
+        progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
+        let read = parallel::in_order(&parts, resources.threads, Ok, |batch| match batch {
+            Batch::Nodes(NodeBatch { keys: Some(found), rows, .. }) => {
+                progress.advance(rows as u64)?;
+                keys.push(found.as_ref())
+            }
+            _ => Ok(()),
+        });
+        progress.end();
+        read?;
+        let lookup = keys.finish()?;
+        if let Some(repeat) = lookup.repeats().shown().first() {
+            let message = format!("rows {} and {} have one key", repeat.first, repeat.row);
+            return Err(Error::broken(&REPEATED_KEY, message).at(Place::file(node.name.clone()).row(repeat.row)));
+        }
+        let ids = match &lookup {
+            Lookup::Memory(keys) => missing(source, keys, resources, progress)?,
+            Lookup::Spilled(keys) => missing_in_bulk(source, keys, resources, progress)?,
+        };
+        if ids.ids.is_empty() {
+            return Ok(None);
+        }
+        let mut completed = graph.clone();
+        for node in &mut completed.nodes {
+            node.rows = node.rows.map(|rows| rows.saturating_add(ids.ids.len() as u64));
+            node.properties.iter_mut().for_each(|property| property.nullable = true);
+        }
+        Ok(Some(Completion { graph: graph.clone(), completed, ids }))
+    }
+
+    /// Number of nodes that are added.
+    pub fn added(&self) -> u64 {
+        self.ids.ids.len() as u64
+    }
+}
+
+/// Ids that are collected: sorted and without repeats now and then.
+#[derive(Default)]
+struct Ids {
+    ids: Vec<u64>,
+    distinct: usize,
+    held: Option<Reservation>,
+}
+
+impl Ids {
+    fn push(&mut self, id: u64, budget: &Budget) -> Result<()> {
+        self.ids.push(id);
+        if self.ids.len() >= MANY.max(self.distinct.saturating_mul(2)) { self.settle(budget) } else { Ok(()) }
+    }
+
+    fn settle(&mut self, budget: &Budget) -> Result<()> {
+        self.ids.sort_unstable();
+        self.ids.dedup();
+        self.distinct = self.ids.len();
+        // Until the next time there may be twice as many.
+        let bytes = (self.ids.len().max(MANY) as u64).saturating_mul(16);
+        match &mut self.held {
+            Some(held) if held.bytes() < bytes => held.grow(bytes - held.bytes()),
+            Some(_) => Ok(()),
+            None => budget.reserve(bytes).map(|held| self.held = Some(held)),
+        }
+    }
+
+    fn finish(mut self, budget: &Budget) -> Result<Added> {
+        self.settle(budget)?;
+        self.ids.shrink_to_fit();
+        let bytes = self.ids.len() as u64 * 8;
+        if let Some(held) = &mut self.held {
+            held.shrink(held.bytes().saturating_sub(bytes));
+        }
+        Ok(Added { ids: Arc::new(self.ids), _held: self.held.map(Arc::new) })
+    }
+}
+
+/// Both ends of each edge.
+fn ends(edges: &EdgeBatch) -> Result<[&ArrayRef; 2]> {
+    match (&edges.source, &edges.target) {
+        (Ends::Keys(source), Ends::Keys(target)) => Ok([source, target]),
+        _ => Err(Error::usage("ends are rows where keys were announced")),
+    }
+}
+
+fn numbers(keys: &ArrayRef) -> Result<&UInt64Array> {
+    keys.as_primitive_opt::<UInt64Type>().ok_or_else(|| Error::usage("ends are no integers"))
+}
+
+/// Ends that are not among `keys`.
+fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress: &dyn Progress) -> Result<Added> {
+    let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
+    progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
+    let found = parallel::fold(&parts, resources.threads, || (Ids::default(), Vec::new()), |(ids, rows), _, batch| {
+        let Batch::Edges(edges) = batch else { return Ok(()) };
+        progress.advance(edges.rows as u64)?;
+        for end in ends(&edges)? {
+            rows.clear();
+            if keys.translate(end.as_ref(), rows)?.not_found > 0 {
+                for (id, _) in numbers(end)?.values().iter().zip(rows.iter()).filter(|(_, row)| **row == ABSENT) {
+                    ids.push(*id, &resources.budget)?;
+                }
+            }
+        }
+        Ok(())
+    });
+    progress.end();
+    let mut all = Ids::default();
+    for (mut some, _) in found? {
+        for id in std::mem::take(&mut some.ids) {
+            all.push(id, &resources.budget)?;
+        }
+    }
+    all.finish(&resources.budget)
+}
+
+/// The same for keys that do not fit into memory: ends are sorted as these are.
+fn missing_in_bulk(
+    source: &dyn Source,
+    keys: &SpilledKeys,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Added> {
+    let schema = Arc::new(Schema::new(vec![Field::new("id", DataType::UInt64, false)]));
+    let lookup = BulkLookup::within(keys, &schema, resources.budget.available() / 2)?;
+    let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
+    progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
+    let next = std::sync::atomic::AtomicU64::new(0);
+    let read = parallel::fold(&parts, resources.threads, || (), |(), _, batch| {
+        let Batch::Edges(edges) = batch else { return Ok(()) };
+        progress.advance(edges.rows as u64)?;
+        for end in ends(&edges)? {
+            let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(end)]);
+            let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
+            let sequence = next.fetch_add(end.len() as u64, std::sync::atomic::Ordering::Relaxed);
+            lookup.add_probes(end.as_ref(), &tags, sequence)?;
+        }
+        Ok(())
+    });
+    progress.end();
+    read?;
+    let answers = lookup.finish()?;
+    let (mut stream, mut ids) = (answers.stream()?, Ids::default());
+    while let Some(batch) = stream.next_batch()? {
+        let probed = numbers(batch.tags.column(0))?;
+        for (id, _) in probed.values().iter().zip(&batch.rows).filter(|(_, row)| **row == ABSENT) {
+            ids.push(*id, &resources.budget)?;
+        }
+    }
+    ids.finish(&resources.budget)
+}
+
+/// Shows a graph with a node for each end of an edge.
+pub struct Completed {
+    inner: Arc<dyn Source>,
+    record: Completion,
+}
+
+impl Completed {
+    /// Shows `inner` as `record.completed`. Nothing is read.
+    ///
+    /// # Errors
+    /// When it is another graph than the record's.
+    pub fn new(inner: Arc<dyn Source>, record: &Completion) -> Result<Self> {
+        Ok(Completed { inner: declared(inner, &record.graph)?, record: record.clone() })
+    }
+}
+
+/// The nodes that are added.
+struct AddedPart<'a> {
+    ids: &'a [u64],
+    start: u64,
+    width: usize,
+    rows: usize,
+}
+
+impl Part for AddedPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let mut start = self.start;
+        for ids in self.ids.chunks(self.rows.max(1)) {
+            let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));
+            let (rows, properties) = (ids.len(), vec![None; self.width]);
+            take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))?;
+            start += rows as u64;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.ids.len() as u64)
+    }
+}
+
+impl Source for Completed {
+    fn graph(&self) -> &Graph {
+        &self.record.completed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let mut parts = self.inner.scan(request)?;
+        let nodes = match request.tables {
+            Tables::All | Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.record.graph.nodes.first(),
+            _ => None,
+        };
+        if let Some(node) = nodes {
+            parts.push(Box::new(AddedPart {
+                ids: &self.record.ids.ids,
+                start: node.rows.unwrap_or_default(),
+                width: node.properties.len(),
+                rows: request.batch_rows,
+            }));
+        }
+        Ok(parts)
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(ty)
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        self.inner.runs(ty, order)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.inner.end_form(ty)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        self.inner.neighbors(edge, node, side)
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}

@@ -1,0 +1,160 @@
+//! DeepGNN's texts and binaries through GraphAr, NOCK and annnet, and back to their digests.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+
+use isomorph_convert::{
+    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Resources, Silent, convert,
+    digest, dump,
+};
+use isomorph_deepgnn::FeatureType;
+use isomorph_error::{Error, Result};
+use isomorph_storage::{Budget, Location};
+
+/// Two types of nodes, three of edges, features of several kinds, holes, parallel edges, ids beyond 63 bits, and an edge
+/// that ends in an id without a line.
+const LINEAR: &str = "\
+-1 7 0 1.5 float32 3 0.5 -0.0 nan uint64 2 18446744073709551615 0 binary_feature 1 seven float16 2 0.5 -2 uint16 3,2,3 0 1 2 3 4 5 7 8 9 7 9 0 0.1 float64 1 3.5 7 9 0 0.2 7 18446744073709551615 10 1.0 uint8 0 binary_feature 1 edge
+-1 9 1 0.0 uint8 0 uint8 0 binary_feature 1 \u{3b2},\"x\" uint8 0 uint8 0 int8 3 -128 0 127 9 7 2 0.3 int64 2,2 5 9 -1 1
+-1 18446744073709551615 0 2.0 float32 1 1e30 18446744073709551615 99 2 0.5
+";
+
+fn resources() -> Resources {
+    Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
+}
+
+fn open(path: &Path, options: &OpenOptions) -> Opened {
+    Opened::open(&Location::from_path(path), options).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
+}
+
+fn digests(opened: &Opened) -> Digests {
+    digest(opened.graph.as_ref(), &resources(), &Silent).unwrap().digests
+}
+
+fn write(opened: &Opened, to: Format, path: &Path, options: &ConvertOptions) -> Result<Certificate, Error> {
+    let destination = Location::from_path(path);
+    let options = ConvertOptions { to: Some(to), ..options.clone() };
+    let plan = Plan::new(opened, &destination, &options, &resources(), &Silent)?;
+    convert(opened, &plan, &destination, &options, &resources(), &Silent)
+}
+
+fn fixture(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/deepgnn").join(name);
+    if !path.exists() {
+        println!("SKIPPED: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+const OTHERS: [(Format, &str); 3] =
+    [(Format::GraphAr, "g.graphar"), (Format::Nock, "n.parq"), (Format::Annnet, "a.annnet")];
+
+/// Through each format, and from there through each other.
+fn survives(source: &Opened) {
+    let expected = digests(source);
+    for (to, name) in OTHERS {
+        let home = tempfile::tempdir().unwrap();
+        let there = home.path().join(name);
+        let done = write(source, to, &there, &ConvertOptions::default());
+        let done = done.unwrap_or_else(|error| panic!("{} to {to}: {error:?}", source.location));
+        assert_eq!((done.source, done.result), (Some(expected), Some(expected)), "{} {to}", source.location);
+        let opened = open(&there, &OpenOptions::default());
+        assert_eq!(digests(&opened), expected, "{} {to}", source.location);
+        assert_eq!(opened.format_of_graph(), Format::DeepGnn);
+        for (next, name) in OTHERS.iter().filter(|(next, _)| *next != to) {
+            let farther = home.path().join(format!("next.{name}"));
+            let done = write(&opened, *next, &farther, &ConvertOptions::default());
+            let done = done.unwrap_or_else(|error| panic!("{} {to} {next}: {error:?}", source.location));
+            assert_eq!(done.result, Some(expected), "{} {to} {next}", source.location);
+        }
+    }
+}
+
+#[test]
+fn a_text_survives_every_other_format() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    std::fs::write(&path, LINEAR).unwrap();
+    survives(&open(&path, &OpenOptions::default()));
+}
+
+#[test]
+fn a_binary_survives_with_and_without_types() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, binary) = (home.path().join("graph.linear"), home.path().join("binary"));
+    std::fs::write(&path, LINEAR).unwrap();
+    write(&open(&path, &OpenOptions::default()), Format::DeepGnn, &binary, &ConvertOptions::default()).unwrap();
+    survives(&open(&binary, &OpenOptions::default()));
+    let mut options = OpenOptions::default();
+    let of = |(id, ty): (u32, &str)| (id, ty.parse::<FeatureType>().unwrap());
+    options.deepgnn.node_features = [(0, "float32"), (2, "text"), (4, "sparse-uint16"), (5, "int8")].map(of).to_vec();
+    options.deepgnn.edge_features = [(1, "text")].map(of).to_vec();
+    survives(&open(&binary, &options));
+}
+
+#[test]
+fn fixtures_survive() {
+    for name in [
+        "karate/graph.linear",
+        "karate/bin_tsv_p3",
+        "hetero/graph.json",
+        "hetero/bin_defaults",
+        "seed_linear/bin_fixed",
+        "seed_json/graph_fixed.json",
+        "seed_tsv/graph_fixed.tsv",
+    ] {
+        let Some(path) = fixture(name) else { return };
+        survives(&open(&path, &OpenOptions::default()));
+    }
+}
+
+/// The lines of a dump without the carry.
+fn alone(path: &Path) -> Vec<String> {
+    let opened = open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+    let mut out = Vec::new();
+    dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn has(lines: &[String], parts: &[&str]) {
+    assert!(lines.iter().any(|line| parts.iter().all(|part| line.contains(part))), "{parts:?}: {lines:#?}");
+}
+
+#[test]
+fn what_others_read_is_a_good_graph() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    std::fs::write(&path, LINEAR).unwrap();
+    let opened = open(&path, &OpenOptions::default());
+    let [graphar, nock, annnet] = OTHERS.map(|(to, name)| {
+        let there = home.path().join(name);
+        write(&opened, to, &there, &ConvertOptions::default()).unwrap();
+        alone(&there)
+    });
+    // Lists of numbers, text as it is, sparse features as JSON; ids of the same 64 bits; a node for the end without a line.
+    has(&graphar, &[r#""key":7"#, r#""type":0"#, r#""0":[0.5,-0.0,"NaN"]"#, r#""1":[-1,0]"#, r#""2":"seven""#]);
+    has(&graphar, &[r#""key":-1"#, r#""weight":2.0"#]);
+    has(&graphar, &[r#""key":99"#]);
+    has(&graphar, &[r#""edge":"10""#, r#""ends":[7,-1]"#, r#""1":"edge""#]);
+    has(&nock, &[r#""key":"18446744073709551615""#]);
+    has(&nock, &[r#""coordinates":[[0,1],[2,3],[4,5]]"#, r#""values":[7,8,9]"#]);
+    has(&annnet, &[r#""key":"10:7>18446744073709551615""#, r#""relation":"10""#]);
+    has(&annnet, &[r#""key":"0:7>9~2""#]);
+}
+
+#[test]
+fn many_relations_are_a_column() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    let edges: String = (0..1_200).map(|ty| format!(" 1 1 {ty} 1.0")).collect();
+    std::fs::write(&path, format!("-1 1 0 1.0{edges}\n")).unwrap();
+    let opened = open(&path, &OpenOptions::default());
+    let (expected, there) = (digests(&opened), home.path().join("g.graphar"));
+    let done = write(&opened, Format::GraphAr, &there, &ConvertOptions::default()).unwrap();
+    assert_eq!(done.result, Some(expected));
+    let alone = open(&there, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+    assert_eq!(alone.graph.graph().edges.len(), 1);
+    has(&self::alone(&there), &[r#""predicate":"1199""#]);
+}

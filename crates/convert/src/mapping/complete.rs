@@ -31,7 +31,7 @@ const MANY: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
     /// The graph.
-    pub graph: Graph,
+    pub found: Graph,
     /// The same, whose nodes may lack every property.
     pub completed: Graph,
     /// The ids of the nodes that are added, which only the way there needs.
@@ -94,7 +94,7 @@ impl Completion {
             node.rows = node.rows.map(|rows| rows.saturating_add(ids.ids.len() as u64));
             node.properties.iter_mut().for_each(|property| property.nullable = true);
         }
-        Ok(Some(Completion { graph: graph.clone(), completed, ids }))
+        Ok(Some(Completion { found: graph.clone(), completed, ids }))
     }
 
     /// Number of nodes that are added.
@@ -157,19 +157,24 @@ fn numbers(keys: &ArrayRef) -> Result<&UInt64Array> {
 fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress: &dyn Progress) -> Result<Added> {
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
-    let found = parallel::fold(&parts, resources.threads, || (Ids::default(), Vec::new()), |(ids, rows), _, batch| {
-        let Batch::Edges(edges) = batch else { return Ok(()) };
-        progress.advance(edges.rows as u64)?;
-        for end in ends(&edges)? {
-            rows.clear();
-            if keys.translate(end.as_ref(), rows)?.not_found > 0 {
-                for (id, _) in numbers(end)?.values().iter().zip(rows.iter()).filter(|(_, row)| **row == ABSENT) {
-                    ids.push(*id, &resources.budget)?;
+    let found = parallel::fold(
+        &parts,
+        resources.threads,
+        || (Ids::default(), Vec::new()),
+        |(ids, rows), _, batch| {
+            let Batch::Edges(edges) = batch else { return Ok(()) };
+            progress.advance(edges.rows as u64)?;
+            for end in ends(&edges)? {
+                rows.clear();
+                if keys.translate(end.as_ref(), rows)?.not_found > 0 {
+                    for (id, _) in numbers(end)?.values().iter().zip(rows.iter()).filter(|(_, row)| **row == ABSENT) {
+                        ids.push(*id, &resources.budget)?;
+                    }
                 }
             }
-        }
-        Ok(())
-    });
+            Ok(())
+        },
+    );
     progress.end();
     let mut all = Ids::default();
     for (mut some, _) in found? {
@@ -192,17 +197,22 @@ fn missing_in_bulk(
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
     let next = std::sync::atomic::AtomicU64::new(0);
-    let read = parallel::fold(&parts, resources.threads, || (), |(), _, batch| {
-        let Batch::Edges(edges) = batch else { return Ok(()) };
-        progress.advance(edges.rows as u64)?;
-        for end in ends(&edges)? {
-            let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(end)]);
-            let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
-            let sequence = next.fetch_add(end.len() as u64, std::sync::atomic::Ordering::Relaxed);
-            lookup.add_probes(end.as_ref(), &tags, sequence)?;
-        }
-        Ok(())
-    });
+    let read = parallel::fold(
+        &parts,
+        resources.threads,
+        || (),
+        |(), _, batch| {
+            let Batch::Edges(edges) = batch else { return Ok(()) };
+            progress.advance(edges.rows as u64)?;
+            for end in ends(&edges)? {
+                let tags = RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(end)]);
+                let tags = tags.map_err(|error| Error::malformed(error.to_string()))?;
+                let sequence = next.fetch_add(end.len() as u64, std::sync::atomic::Ordering::Relaxed);
+                lookup.add_probes(end.as_ref(), &tags, sequence)?;
+            }
+            Ok(())
+        },
+    );
     progress.end();
     read?;
     let answers = lookup.finish()?;
@@ -228,7 +238,7 @@ impl Completed {
     /// # Errors
     /// When it is another graph than the record's.
     pub fn new(inner: Arc<dyn Source>, record: &Completion) -> Result<Self> {
-        Ok(Completed { inner: declared(inner, &record.graph)?, record: record.clone() })
+        Ok(Completed { inner: declared(inner, &record.found)?, record: record.clone() })
     }
 }
 
@@ -269,7 +279,7 @@ impl Source for Completed {
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let mut parts = self.inner.scan(request)?;
         let nodes = match request.tables {
-            Tables::All | Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.record.graph.nodes.first(),
+            Tables::All | Tables::AllNodes | Tables::Nodes(0) | Tables::NodeKeys(0) => self.record.found.nodes.first(),
             _ => None,
         };
         if let Some(node) = nodes {

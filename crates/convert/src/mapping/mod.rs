@@ -152,7 +152,7 @@ impl Mapping {
             Step::Restore(record) => Step::Reify(record.clone()),
             Step::Relate(record) => Step::Unrelate(record.clone()),
             Step::Unrelate(record) => Step::Relate(record.clone()),
-            Step::Complete(record) => Step::Declare(Box::new(record.graph.clone())),
+            Step::Complete(record) => Step::Declare(Box::new(record.found.clone())),
             Step::Fit(record) => Step::Unfit(record.clone()),
             Step::Unfit(record) => Step::Fit(record.clone()),
             Step::Fuse(record) => Step::Split(record.clone()),

@@ -8,9 +8,9 @@ use arrow_array::{Array, ArrayRef, ListArray, make_array, new_null_array};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, TimeUnit};
 use isomorph_error::{Error, Kind, Result};
+use isomorph_model::Property;
 use isomorph_model::json::{self, Value};
 use isomorph_model::type_name::list_of;
-use isomorph_model::Property;
 
 use super::has_plain;
 use crate::mapping::json_in::JsonColumn;

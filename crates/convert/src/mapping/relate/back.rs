@@ -23,20 +23,21 @@ pub struct Unrelated {
 }
 
 impl Unrelated {
-    /// Shows `inner`, which is `record.typed`, as `record.graph`. Nothing is read.
+    /// Shows `inner`, which is `record.typed`, as `record.single`. Nothing is read.
     ///
     /// # Errors
     /// [`CARRY_FITS`] when types or columns of the record are missing.
     pub fn new(inner: Arc<dyn Source>, record: &Relating) -> Result<Self> {
         let inner = declared(inner, &record.typed)?;
-        let (mut shown, found) = (record.graph.clone(), inner.graph());
+        let (mut shown, found) = (record.single.clone(), inner.graph());
         shown.nodes.iter_mut().zip(&found.nodes).for_each(|(ty, found)| ty.rows = found.rows);
         shown.edges.iter_mut().for_each(|ty| ty.rows = found.edge_rows());
         Ok(Unrelated { inner, record: record.clone(), shown })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
-        let (Some(places), Some(ty)) = (self.record.columns.get(batch.ty), self.record.typed.edges.get(batch.ty)) else {
+        let (Some(places), Some(ty)) = (self.record.columns.get(batch.ty), self.record.typed.edges.get(batch.ty))
+        else {
             return Err(Error::usage("no such edge type"));
         };
         let width = self.shown.edges.first().map(|ty| ty.properties.len()).unwrap_or_default();

@@ -29,7 +29,7 @@ impl Related {
     /// # Errors
     /// When it is another graph than the record's.
     pub fn new(inner: Arc<dyn Source>, record: &Relating) -> Result<Self> {
-        let inner = declared(inner, &record.graph)?;
+        let inner = declared(inner, &record.single)?;
         let types = record.typed.edges.iter().enumerate();
         let types = types.filter_map(|(at, ty)| Some((ty.relation.fixed()?.to_owned(), at))).collect();
         Ok(Related { inner, record: record.clone(), types })

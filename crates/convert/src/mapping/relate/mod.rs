@@ -29,7 +29,7 @@ const PREDICATE: &str = "predicate";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Relating {
     /// The graph, with one edge type.
-    pub graph: Graph,
+    pub single: Graph,
     /// The same nodes, and edge types by relation.
     pub typed: Graph,
     /// For each edge type of the typed graph, the properties of the one edge type that its first properties are. A type
@@ -56,7 +56,7 @@ impl Relating {
         };
         let mut record = Relating {
             typed: Graph { edges: Vec::new(), ..graph.clone() },
-            graph: graph.clone(),
+            single: graph.clone(),
             columns: Vec::new(),
             in_column: survey.all_edges.is_some(),
         };

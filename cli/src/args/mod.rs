@@ -231,7 +231,7 @@ pub struct NeighborsArgs {
 #[command(override_usage = "isomorph extend [OPTIONS] <PATH>")]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub struct ExtendArgs {
-    /// A GraphAr graph, its directory or its graph file; or an annnet graph of annnet 0.4
+    /// A GraphAr graph, its directory or its graph file; or an annnet graph of annnet 0.4 or layout 1.1
     pub path: String,
     /// Types of columns that have none in their file: score:double. With --table only these columns, else all others
     #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',')]
@@ -291,6 +291,9 @@ pub struct ExtendAnnnetArgs {
     /// Add an entry to the history: a JSON object, or a text, which becomes a note
     #[arg(long, value_name = "JSON|TEXT", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub history: Option<String>,
+    /// Make views for look-ups, cache/csr.zarr and cache/csc.zarr, or make them again; after any other change
+    #[arg(long, group = "what", conflicts_with_all = ["table", "adj_list"])]
+    pub cache: bool,
     /// The time of the entry instead of the clock's; SOURCE_DATE_EPOCH otherwise
     #[arg(long, value_name = "SECONDS|RFC3339", requires = "history", value_parser = epoch::parse)]
     pub epoch: Option<std::time::SystemTime>,

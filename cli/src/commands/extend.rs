@@ -1,6 +1,7 @@
 //! `extend`: adds to a graph without rewriting what is there.
 
 use isomorph::convert::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
+use isomorph::formats::annnet::update::Updated;
 use isomorph::formats::graphar::info::FileType;
 use isomorph::tables::Compression;
 use isomorph::{Location, Result};
@@ -34,12 +35,13 @@ struct AnnnetDocument<'a> {
     path: &'a str,
     vertices: u64,
     edges: u64,
-    graph_version: i64,
+    graph_version: Option<i64>,
     removed: &'a [String],
+    views: bool,
     whole: bool,
     files: u64,
     bytes: u64,
-    graph_bytes: u64,
+    graph_bytes: Option<u64>,
     seconds: f64,
 }
 
@@ -106,6 +108,7 @@ fn extension(args: &ExtendArgs) -> Result<Extension> {
             .map(|(name, file)| Location::parse(file).map(|file| (name.clone(), file)))
             .transpose()?,
         history: own.history.as_deref().map(entry),
+        views: own.cache,
         columns: args.columns.clone().unwrap_or_default(),
         epoch: epoch_or_environment(own.epoch)?,
     })
@@ -121,7 +124,52 @@ fn entry(text: &str) -> String {
 
 fn show_annnet(args: &ExtendArgs, done: &Extended, console: &Console) -> Result<Answer> {
     let mut screen = console.screen();
-    let own = &done.updated;
+    let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1)]);
+    if let Some(own) = &done.updated {
+        let version = format!("version {}", own.graph_version);
+        table.row(["changed", &what_changed(args, own).join(", "), &version].map(Cell::from));
+    }
+    if done.views.is_some() {
+        table.row(["built", "views for look-ups", "cache/csr.zarr, cache/csc.zarr"].map(Cell::from));
+    }
+    screen.table(&table);
+    let (changed, views) = (done.updated.clone().unwrap_or_default(), done.views.unwrap_or_default());
+    let (files, size) = (changed.files + views.files, changed.bytes + views.bytes);
+    let rest = match &done.updated {
+        Some(own) if own.whole => "; an archive is written whole".to_owned(),
+        Some(own) => format!("; of a graph of {}", bytes(own.graph_bytes)),
+        None => String::new(),
+    };
+    let written = format!("{}, {}{rest}", of(files, "file"), bytes(size));
+    screen.marked("wrote", Some(Mark::Sound), &format!("{} ({written}) in {}", args.path, duration(done.seconds)));
+    // Views that were made again are not gone.
+    let gone: Vec<String> =
+        changed.removed.iter().filter(|path| *path != "cache" || done.views.is_none()).cloned().collect();
+    for path in &gone {
+        screen.marked("removed", None, &format!("{path}, which does not fit any more"));
+        if path == "cache" {
+            screen.line("", &format!("isomorph extend {} --cache makes it again", args.path));
+        }
+    }
+    console.show(&screen)?;
+    console.document(&AnnnetDocument {
+        path: &args.path,
+        vertices: changed.vertices,
+        edges: changed.edges,
+        graph_version: done.updated.as_ref().map(|own| own.graph_version),
+        removed: &gone,
+        views: done.views.is_some(),
+        whole: changed.whole,
+        files,
+        bytes: size,
+        graph_bytes: done.updated.as_ref().map(|own| own.graph_bytes),
+        seconds: done.seconds,
+    })?;
+    Ok(Answer::Yes)
+}
+
+/// What was changed, in words.
+fn what_changed(args: &ExtendArgs, own: &Updated) -> Vec<String> {
     let mut what: Vec<String> = Vec::new();
     if args.annnet.vertices.is_some() {
         what.push(of(own.vertices, "node"));
@@ -138,32 +186,7 @@ fn show_annnet(args: &ExtendArgs, done: &Extended, console: &Console) -> Result<
     if args.annnet.history.is_some() {
         what.push("an entry of the history".to_owned());
     }
-    let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1)]);
-    table.row(["changed", &what.join(", "), &format!("version {}", own.graph_version)].map(Cell::from));
-    screen.table(&table);
-    let rest = match own.whole {
-        true => "an archive is written whole".to_owned(),
-        false => format!("of a graph of {}", bytes(own.graph_bytes)),
-    };
-    let size = format!("{}, {}; {rest}", of(own.files, "file"), bytes(own.bytes));
-    screen.marked("wrote", Some(Mark::Sound), &format!("{} ({size}) in {}", args.path, duration(done.seconds)));
-    for path in &own.removed {
-        screen.marked("removed", None, &format!("{path}, which does not fit any more"));
-    }
-    console.show(&screen)?;
-    console.document(&AnnnetDocument {
-        path: &args.path,
-        vertices: own.vertices,
-        edges: own.edges,
-        graph_version: own.graph_version,
-        removed: &own.removed,
-        whole: own.whole,
-        files: own.files,
-        bytes: own.bytes,
-        graph_bytes: own.graph_bytes,
-        seconds: done.seconds,
-    })?;
-    Ok(Answer::Yes)
+    what
 }
 
 fn show(args: &ExtendArgs, added: &Added, console: &Console) -> Result<()> {

@@ -185,6 +185,32 @@ fn annnet_graphs_get_vertices_edges_slices_attributes_and_notes() {
 }
 
 #[test]
+fn annnet_graphs_get_views_for_look_ups() {
+    let home = annnet();
+    home.write("e.csv", "id,source,target\nt1,ada,ada\n");
+    home.run(&["convert", "net", "fresh", "--to", "annnet"]).exits(0);
+    for form in ["net", "net.annnet", "text", "text.annnet"] {
+        if form != "net" {
+            let layout = if form.starts_with("text") { "1.1" } else { "v2" };
+            home.run(&["convert", "fresh", form, "--to", "annnet", "--layout", layout]).exits(0);
+        }
+        let before = home.run(&["neighbors", form, "ada", "--both"]).exits(0).out;
+        let done = home.run(&["extend", form, "--cache"]).exits(0);
+        assert!(done.out.starts_with("built    views for look-ups   cache/csr.zarr, cache/csc.zarr\nwrote"), "{}", done.out);
+        assert_eq!(home.run(&["neighbors", form, "ada", "--both"]).exits(0).out, before);
+        home.run(&["validate", form]).exits(0);
+        let done = home.run(&["extend", form, "--edges", "e.csv"]).exits(0);
+        assert!(done.out.contains("removed  cache, which does not fit any more"), "{}", done.out);
+        assert!(done.out.contains(&format!("isomorph extend {form} --cache")), "{}", done.out);
+        let document = home.run(&["extend", form, "--history", "x", "--cache", "--json"]).exits(0).json();
+        assert_eq!((document["views"].as_bool(), document["graph_version"].as_i64()), (Some(true), Some(2)));
+        home.run(&["validate", form]).exits(0);
+        assert!(home.run(&["neighbors", form, "ada"]).exits(0).out.contains("node ada"));
+    }
+    home.run(&["extend", "net", "--cache", "--type", "x", "--adj-list", "unordered_by_source"]).exits(2);
+}
+
+#[test]
 fn what_does_not_fit_an_annnet_graph_is_refused_and_changes_nothing() {
     let home = annnet();
     let before = files(&home.at("net"));

@@ -2,8 +2,9 @@
 //!
 //! `audit/checksums.sha256` has one line for each file of the graph, in the order of their names: the SHA-256 of its bytes in
 //! hexadecimal digits, two blanks, its name relative to the root, as `sha256sum` writes and checks them. Not listed are that
-//! file and `manifest.json`, whose `checksum` is `sha256:` and the SHA-256 of the list. So one number stands for every byte
-//! but those of the manifest, and a file that was changed is known by its name.
+//! file, the views below `cache/`, which say themselves what they were built from, and `manifest.json`, whose `checksum` is
+//! `sha256:` and the SHA-256 of the list. So one number stands for every byte of the graph but those of the manifest, and a file
+//! that was changed is known by its name.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,6 +13,7 @@ use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Blob, limits};
 use sha2::{Digest, Sha256};
 
+use crate::cache;
 use crate::layout::file;
 use crate::members::Members;
 use crate::rules;
@@ -53,6 +55,32 @@ pub(crate) fn of_blob(blob: &Blob) -> Result<String> {
     Ok(hex(hasher))
 }
 
+/// Whether a file is one that the list names: not the manifest, the list itself, views for look-ups, and what lies beside a graph.
+pub(crate) fn is_listed(name: &str) -> bool {
+    name != file::MANIFEST && name != file::CHECKSUMS && !name.starts_with(cache::FOLDER) && !name.starts_with("_isomorph/")
+}
+
+/// The hash of each file by its name, if the checksum that the manifest states is of this kind.
+///
+/// # Errors
+/// [`rules::CHECKSUM`] when the list is not the one that is stated.
+pub(crate) fn listed(members: &Members, stated: &str) -> Result<Option<BTreeMap<String, String>>> {
+    let list = members.text(file::CHECKSUMS, 16 * limits::MANIFEST_BYTES)?;
+    let Some(list) = list.filter(|_| stated.starts_with(PREFIX)) else { return Ok(None) };
+    if of_list(&list) != stated {
+        return Err(differs(file::CHECKSUMS, "its checksum is not the one that the manifest states"));
+    }
+    let mut listed = BTreeMap::new();
+    for (row, line) in list.lines().enumerate() {
+        let pair = line.split_once("  ").filter(|(hash, name)| hash.len() == 64 && !name.is_empty());
+        let broken =
+            || differs(file::CHECKSUMS, "this is no hash and name").at(Place::file(file::CHECKSUMS).row(row as u64));
+        let (hash, name) = pair.ok_or_else(broken)?;
+        listed.insert(name.to_owned(), hash.to_owned());
+    }
+    Ok(Some(listed))
+}
+
 /// The error for a file that is not what it was.
 fn differs(name: &str, what: &str) -> Error {
     Error::broken(&rules::CHECKSUM, what).at(Place::file(name))
@@ -65,28 +93,16 @@ fn differs(name: &str, what: &str) -> Error {
 /// [`rules::CHECKSUM`], naming the file that is missing or has other bytes; when a file cannot be read.
 pub(crate) fn verify(members: &Members, stated: Option<&str>, noticed: &mut Findings) -> Result<()> {
     let Some(stated) = stated else { return Ok(()) };
-    let list = members.text(file::CHECKSUMS, 16 * limits::MANIFEST_BYTES)?;
-    let Some(list) = list.filter(|_| stated.starts_with(PREFIX)) else {
+    let Some(listed) = listed(members, stated)? else {
         let place = Place::file(file::MANIFEST).in_field("checksum");
         noticed.push(&rules::CHECKSUM_UNKNOWN, format!("{stated:?} is defined by nothing that is here"), place);
         return Ok(());
     };
-    if of_list(&list) != stated {
-        return Err(differs(file::CHECKSUMS, "its checksum is not the one that the manifest states"));
-    }
-    let mut listed: BTreeMap<&str, &str> = BTreeMap::new();
-    for (row, line) in list.lines().enumerate() {
-        let pair = line.split_once("  ").filter(|(hash, name)| hash.len() == 64 && !name.is_empty());
-        let broken =
-            || differs(file::CHECKSUMS, "this is no hash and name").at(Place::file(file::CHECKSUMS).row(row as u64));
-        let (hash, name) = pair.ok_or_else(broken)?;
-        listed.insert(name, hash);
-    }
     for (name, hash) in listed {
-        let blob = members.files().try_file(name)?;
-        let blob = blob.ok_or_else(|| differs(name, "the file is missing, and a checksum stands for it"))?;
+        let blob = members.files().try_file(&name)?;
+        let blob = blob.ok_or_else(|| differs(&name, "the file is missing, and a checksum stands for it"))?;
         if of_blob(&blob)? != hash {
-            return Err(differs(name, "the file was changed: its checksum is not the one that was written"));
+            return Err(differs(&name, "the file was changed: its checksum is not the one that was written"));
         }
     }
     Ok(())

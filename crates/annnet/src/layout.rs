@@ -274,7 +274,7 @@ pub(crate) const NODE_WORDS: Words = Words {
 };
 
 /// The words before that.
-const VERTEX_WORDS: Words = Words {
+pub(crate) const VERTEX_WORDS: Words = Words {
     node_table: "tables/_vertex_table.parquet",
     edge_table: "tables/_edge_table.parquet",
     presence: "layers/vertex_presence.parquet",

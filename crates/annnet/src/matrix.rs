@@ -18,6 +18,30 @@ pub(crate) struct Matrix {
     _held: Reservation,
 }
 
+/// The sides that a matrix states, entities and edges; nothing when there is none, or it states none.
+///
+/// # Errors
+/// When its description cannot be read.
+pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
+    let group = format!("{}/zarr.json", file::INCIDENCE);
+    let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
+    let mut sides = Vec::new();
+    json::members(&text, &group, |name, value| match name {
+        "attributes" if value.trim_start().starts_with('{') => json::members(value, &group, |name, value| match name {
+            "shape" if value.trim_start().starts_with('[') => json::items(value, &group, |side| {
+                sides.push(json::count(side));
+                Ok(())
+            }),
+            _ => Ok(()),
+        }),
+        _ => Ok(()),
+    })?;
+    Ok(match sides[..] {
+        [Some(entities), Some(edges)] => Some([entities, edges]),
+        _ => None,
+    })
+}
+
 impl Matrix {
     /// Reads the matrix, if there is one.
     ///

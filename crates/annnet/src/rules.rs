@@ -104,6 +104,13 @@ rules! {
     /// Attributes of an edge in a slice that it is not in.
     SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
         "an edge with attributes in a slice is a member of it", "it is read as one";
+    /// Views that are wrong.
+    VIEWS "ANNNET-VIEWS" Error
+        "cache/csr.zarr and cache/csc.zarr say of edges and their ends what the tables say", "isomorph extend PATH --cache";
+    /// Views of another state of the graph.
+    VIEWS_STALE "ANNNET-VIEWS-STALE" Warning
+        "cache/csr.zarr and cache/csc.zarr were built from the tables as they are now",
+        "nobody uses them: isomorph extend PATH --cache builds them again, or remove cache/";
 }
 
 #[cfg(test)]

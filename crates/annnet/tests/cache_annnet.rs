@@ -9,9 +9,11 @@ use std::path::Path;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use common::changes::change;
 use common::{copy, expected, fixtures, open, write};
-use isomorph_annnet::{Annnet, LookUps, OpenOptions, WriteOptions, write_cache};
-use isomorph_error::Kind;
+use isomorph_annnet::update::Changes;
+use isomorph_annnet::{Annnet, LookUps, OpenOptions, WriteLayout, WriteOptions, write_cache};
+use isomorph_error::{Findings, Kind};
 use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Request, Side, Source, Tables};
 use isomorph_tables::Compression;
 use serde_json::Value;
@@ -47,14 +49,14 @@ fn numbers<T, const N: usize>(directory: &Path, of: impl Fn([u8; N]) -> T) -> Ve
 fn cells(group: &Path, by_row: bool) -> BTreeMap<(usize, usize), f64> {
     let starts = numbers(&group.join("indptr"), i64::from_le_bytes);
     let indices = numbers(&group.join("indices"), i32::from_le_bytes);
-    let values = numbers(&group.join("data"), f64::from_le_bytes);
+    let values = numbers(&group.join("data"), f32::from_le_bytes);
     assert!(indices.len() == values.len() && starts.last() == Some(&(values.len() as i64)));
     let mut cells = BTreeMap::new();
     for (major, range) in starts.windows(2).enumerate() {
         for at in range[0] as usize..range[1] as usize {
             let minor = indices[at] as usize;
             let place = if by_row { (major, minor) } else { (minor, major) };
-            *cells.entry(place).or_insert(0.0) += values[at];
+            *cells.entry(place).or_insert(0.0) += f64::from(values[at]);
         }
     }
     cells.retain(|_, value| *value != 0.0);
@@ -209,10 +211,6 @@ fn a_graph_that_is_there_gets_its_cache() {
     assert_eq!((wrote.files, &built), (built.len() as u64, &files(&whole.join("cache"))));
     assert_eq!(write_cache(&location, &cached()).unwrap().files, wrote.files);
     assert_eq!(files(&place.join("cache")), built);
-    let archive = folder.path().join("graph.annnet");
-    write(&source, &archive, &WriteOptions { cache: false, archive: true, ..cached() }, 5).unwrap();
-    let refused = write_cache(&isomorph_storage::Location::from_path(&archive), &cached()).err().unwrap();
-    assert_eq!(refused.kind(), Kind::Usage);
 }
 
 /// Names and contents of all files below a directory.
@@ -277,11 +275,74 @@ fn keys_of(annnet: &Annnet) -> Vec<String> {
 }
 
 #[test]
-fn archives_have_no_cache() {
+fn archives_and_the_layout_of_the_text_have_views_as_well() {
     let Some(root) = fixtures() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let source = open(&root.join("one_node/graph.annnet.d")).unwrap();
-    let options = WriteOptions { archive: true, ..cached() };
-    let refused = write(&source, &folder.path().join("graph.annnet"), &options, 5).err().unwrap();
-    assert_eq!(refused.kind(), Kind::Usage);
+    for fixture in ["everything_flat", "everything_multilayer", "empty"] {
+        let source = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
+        let expected = found(&source);
+        for layout in WriteLayout::ALL {
+            for archive in [false, true] {
+                let name = format!("{fixture}-{layout}{}", if archive { ".annnet" } else { "" });
+                let (with, later) = (folder.path().join(&name), folder.path().join(format!("later-{name}")));
+                let options = WriteOptions { layout, archive, ..common::write::options() };
+                let both = WriteOptions { cache: true, ..options.clone() };
+                write(&source, &with, &both, 5).unwrap();
+                write(&source, &later, &options, 5).unwrap();
+                let before = open(&later).unwrap().graph().clone();
+                write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
+                // Once more in the place of the first ones.
+                write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
+                for place in [&with, &later] {
+                    let annnet = open(place).unwrap();
+                    assert!(annnet.has_views(), "{name}");
+                    assert_eq!(annnet.graph().documents, before.documents, "{name}");
+                    assert_eq!(found(&annnet), expected, "{name}");
+                    let mut findings = Findings::default();
+                    annnet.validate(&mut findings).unwrap();
+                    assert!(findings.by_rule().all(|(_, kept)| !kept[0].rule.id.contains("VIEWS")), "{name}");
+                }
+                if !archive && layout == WriteLayout::Specification {
+                    let list = fs::read_to_string(with.join("audit/checksums.sha256")).unwrap();
+                    assert!(!list.contains("cache/"), "views are no part of what the checksum stands for");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn validation_finds_views_that_are_stale_or_wrong() {
+    let Some(root) = fixtures() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = open(&root.join("everything_flat/graph.annnet.d")).unwrap();
+    let place = folder.path().join("graph");
+    write(&source, &place, &cached(), 5).unwrap();
+    let broken = |place: &Path| -> Vec<&'static str> {
+        let mut findings = Findings::default();
+        open(place).unwrap().validate(&mut findings).unwrap();
+        findings.by_rule().map(|(_, kept)| kept[0].rule.id).filter(|id| id.contains("VIEWS")).collect()
+    };
+    assert!(broken(&place).is_empty());
+    let columns = place.join("cache/csr.zarr/indices/c/0");
+    let sound = fs::read(&columns).unwrap();
+    let mut wrong = sound.clone();
+    wrong[0] ^= 1;
+    fs::write(&columns, &wrong).unwrap();
+    assert_eq!(broken(&place), ["ANNNET-VIEWS"]);
+    fs::write(&columns, &sound[..3]).unwrap();
+    assert_eq!(broken(&place), ["ANNNET-VIEWS"], "a chunk that is cut short");
+    fs::write(&columns, &sound).unwrap();
+    fs::remove_file(place.join("cache/csc.zarr/row/zarr.json")).unwrap();
+    assert_eq!(broken(&place), ["ANNNET-VIEWS"], "an array that is missing");
+    let manifest = fs::read_to_string(place.join("manifest.json")).unwrap();
+    let version = manifest.lines().find(|line| line.contains("\"graph_version\"")).unwrap().to_owned();
+    fs::write(place.join("manifest.json"), manifest.replace(&version, "  \"graph_version\": 4711,")).unwrap();
+    assert_eq!(broken(&place), ["ANNNET-VIEWS-STALE"]);
+    // A change takes them away, and they are made again.
+    let done = change(&place, &Changes { history: Some("{}".into()), ..Changes::default() }).unwrap();
+    assert_eq!(done.removed, ["cache"]);
+    assert!(broken(&place).is_empty());
+    write_cache(&isomorph_storage::Location::from_path(&place), &cached()).unwrap();
+    assert!(broken(&place).is_empty() && open(&place).unwrap().has_views());
 }

@@ -3,68 +3,19 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::ArrayRef;
 use common::build::{Files, booleans, floats, integers, lists, text};
-use common::view::View;
+use common::changes::{Random, bytes, change, is_sound, options, table, view};
 use common::{copy, fixtures, open};
-use isomorph_annnet::update::{AttributeTable, Changes, UpdateOptions, Updated, update};
-use isomorph_error::{Error, Findings, Kind, Result, Severity};
-use isomorph_model::{MemoryGraph, Source};
+use isomorph_annnet::update::{AttributeTable, Changes, Updated, update};
+use isomorph_error::{Error, Kind};
+use isomorph_model::MemoryGraph;
 use isomorph_storage::Location;
 use isomorph_storage::fault::{Fault, FaultDisk, RealDisk};
 use serde_json::{Value, json};
-
-fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap()
-}
-
-fn options() -> UpdateOptions {
-    UpdateOptions { created: Some(UNIX_EPOCH + Duration::from_micros(1_500_000)), ..UpdateOptions::default() }
-}
-
-fn change(path: &Path, changes: &Changes) -> Result<Updated> {
-    update(&Location::from_path(path), changes, &options())
-}
-
-fn view(path: &Path) -> Value {
-    View::of(&open(path).unwrap()).value()
-}
-
-/// Nothing is an error, and the counts agree.
-fn is_sound(path: &Path) {
-    let mut findings = Findings::default();
-    open(path).unwrap().validate(&mut findings).unwrap();
-    let found: Vec<String> = findings
-        .by_rule()
-        .flat_map(|(_, kept)| kept)
-        .filter(|finding| finding.rule.severity == Severity::Error || finding.rule.id == "ANNNET-COUNTS")
-        .map(|finding| format!("{finding:?}"))
-        .collect();
-    assert!(found.is_empty(), "{found:#?}");
-}
-
-/// Every file below a directory with its bytes, but for what nobody reads.
-fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-            match path.is_dir() {
-                _ if name == "_isomorph" => {}
-                true => folders.push(path),
-                false => drop(all.insert(name, std::fs::read(&path).unwrap())),
-            }
-        }
-    }
-    all
-}
 
 /// Vertices and edges of every kind for [`Files::small`].
 fn additions() -> Changes {
@@ -141,19 +92,6 @@ fn a_graph_with_layers_gets_vertices_and_further_places() {
     assert!(placed.contains(&(&json!("a"), &json!(["t1"]))) && placed.contains(&(&json!("c"), &json!(["t1"]))));
     assert_eq!(after["edges"]["f"]["target"], json!([["b", ["t1"]]]), "the only place of b");
     assert_eq!(after["edges"]["k"]["source"], json!([["a", ["t1"]], ["b", ["t1"]]]));
-}
-
-/// Numbers that follow from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % end.max(1)
-    }
 }
 
 /// `count` vertices and thrice as many edges, numbered from `start`, over all vertices below `start + count`.

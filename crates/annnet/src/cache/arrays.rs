@@ -39,7 +39,7 @@ impl<T: Number> Column<T> {
 pub(super) struct Compressed {
     starts: Column<i64>,
     indices: Column<i32>,
-    data: Column<f64>,
+    data: Column<f32>,
     /// Rows that have begun.
     begun: u64,
     entries: i64,
@@ -65,7 +65,7 @@ impl Compressed {
         Ok(())
     }
 
-    pub fn add(&mut self, row: u64, index: u64, value: f64, output: &mut Output<'_>) -> Result<()> {
+    pub fn add(&mut self, row: u64, index: u64, value: f32, output: &mut Output<'_>) -> Result<()> {
         self.begin(row, output)?;
         self.indices.push(number(index)?, output)?;
         self.data.push(value, output)?;

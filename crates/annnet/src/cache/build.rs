@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type};
-use arrow_array::{Array, Float64Array, Int32Array, RecordBatch};
+use arrow_array::types::{Float32Type, Float64Type, Int8Type};
+use arrow_array::{Array, Float32Array, Int8Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Scratch;
@@ -32,8 +32,8 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     let entities = Entities::of(annnet, &options.budget)?;
     let columns = Columns::of(annnet, &options.budget)?;
     let payload = Arc::new(Schema::new(vec![
-        Field::new("data", DataType::Float64, false),
-        Field::new("side", DataType::Int32, false),
+        Field::new("data", DataType::Float32, false),
+        Field::new("side", DataType::Int8, false),
     ]));
     let sorter = |memory: u64| {
         EdgeSorter::new(SortOptions::new(&options.budget, &scratch).memory(memory).payload(Arc::clone(&payload)))
@@ -76,7 +76,7 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
         let sorted = sorter.finish()?;
         let mut stream = sorted.stream()?;
         while let Some(batch) = stream.next_batch()? {
-            let values = batch.payload.column(0).as_primitive::<Float64Type>();
+            let values = batch.payload.column(0).as_primitive::<Float32Type>();
             for row in 0..batch.aligned.len() {
                 csc.add(batch.aligned.value(row), batch.other.value(row), values.value(row), output)?;
             }
@@ -92,8 +92,8 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     let sorted = by_entity.finish()?;
     let mut stream = sorted.stream()?;
     while let Some(batch) = stream.next_batch()? {
-        let values = batch.payload.column(0).as_primitive::<Float64Type>();
-        let own = batch.payload.column(1).as_primitive::<Int32Type>();
+        let values = batch.payload.column(0).as_primitive::<Float32Type>();
+        let own = batch.payload.column(1).as_primitive::<Int8Type>();
         for row in 0..batch.aligned.len() {
             csr.add(batch.aligned.value(row), batch.other.value(row), values.value(row), output)?;
             sides.push(own.value(row), output)?;
@@ -117,8 +117,8 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
 struct Entries {
     entities: Vec<u64>,
     columns: Vec<u64>,
-    values: Vec<f64>,
-    sides: Vec<i32>,
+    values: Vec<f32>,
+    sides: Vec<i8>,
 }
 
 impl Entries {
@@ -126,14 +126,14 @@ impl Entries {
         if let Some(entity) = entity {
             self.entities.push(entity);
             self.columns.push(column);
-            self.values.push(value);
-            self.sides.push(side as i32);
+            self.values.push(value as f32);
+            self.sides.push(side as i8);
         }
     }
 
     fn payload(&self, schema: &Arc<Schema>) -> Result<RecordBatch> {
-        let values = Arc::new(Float64Array::from(self.values.clone()));
-        let sides = Arc::new(Int32Array::from(self.sides.clone()));
+        let values = Arc::new(Float32Array::from(self.values.clone()));
+        let sides = Arc::new(Int8Array::from(self.sides.clone()));
         RecordBatch::try_new(Arc::clone(schema), vec![values, sides])
             .map_err(|error| Error::usage(error.to_string()).caused_by(error))
     }

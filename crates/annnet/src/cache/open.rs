@@ -61,7 +61,8 @@ impl LookUps {
     }
 
     fn of(members: &Members, layout: Layout, options: &OpenOptions) -> Result<Option<LookUps>> {
-        if layout == Layout::V1 || members.archive().is_some() {
+        // Older layouts are told in other tables first.
+        if layout == Layout::V1 {
             return Ok(None);
         }
         let (words, mut findings) = (layout.words(), Findings::default());

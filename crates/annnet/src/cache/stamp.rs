@@ -25,7 +25,15 @@ pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option
     for name in [
         file::LAYER_DICT,
         file::ENTITY_INDEX,
+        file::ENTITY_TO_IDX,
+        file::ENTITY_TYPES,
         file::EDGES,
+        file::EDGE_DEFINITIONS,
+        file::EDGE_WEIGHTS,
+        file::EDGE_DIRECTED,
+        file::EDGE_KIND,
+        file::EDGE_TO_IDX,
+        file::EDGE_LAYERS,
         file::HYPEREDGES,
         file::COEFFICIENTS,
         file::LAYERS,
@@ -33,10 +41,10 @@ pub(super) fn built_from(members: &Members, words: &Words, graph_version: Option
         words.edge_table,
     ] {
         // A table that has grown is several files.
-        for blob in members.parts(name)? {
+        for (name, blob) in members.named_parts(name)? {
             let tail = blob.read(blob.size().saturating_sub(TAIL_BYTES as u64)..blob.size())?;
             let tail = format!("{:016x}", xxh3_64(&tail));
-            files.insert(blob.name().to_owned(), json!({ "size": blob.size(), "tail": tail }));
+            files.insert(name, json!({ "size": blob.size(), "tail": tail }));
         }
     }
     Ok(json!({ "graph_version": graph_version.unwrap_or("null"), "files": files }))

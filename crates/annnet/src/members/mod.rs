@@ -48,7 +48,7 @@ impl Files {
     pub fn try_file(&self, name: &str) -> Result<Option<Blob>> {
         match self.0.as_ref() {
             Where::Directory(root) => root.try_file(name),
-            Where::Archive(_, unpacked) => Ok(unpacked.files.get(name).cloned()),
+            Where::Archive(_, Unpacked { files, .. }) | Where::Apart(files) => Ok(files.get(name).cloned()),
         }
     }
 }
@@ -60,6 +60,8 @@ enum Where {
     Directory(Root),
     /// Unpacked from an archive.
     Archive(Archive, Unpacked),
+    /// One by one.
+    Apart(BTreeMap<String, Blob>),
 }
 
 /// A kind of archive.
@@ -97,6 +99,11 @@ impl Members {
     /// The files below `root`.
     pub fn of_root(root: Root) -> Members {
         Members::at(Where::Directory(root))
+    }
+
+    /// Files that lie one by one somewhere, by their names relative to the root of the graph.
+    pub fn of_files(files: BTreeMap<String, Blob>) -> Members {
+        Members::at(Where::Apart(files))
     }
 
     fn at(place: Where) -> Members {
@@ -149,17 +156,25 @@ impl Members {
     /// # Errors
     /// When they cannot be opened, or are too many.
     pub fn parts(&self, name: &str) -> Result<Vec<Blob>> {
+        Ok(self.named_parts(name)?.into_iter().map(|(_, blob)| blob).collect())
+    }
+
+    /// The same with their names relative to the root.
+    ///
+    /// # Errors
+    /// As [`Members::parts`].
+    pub fn named_parts(&self, name: &str) -> Result<Vec<(String, Blob)>> {
         let below = format!("{name}/");
         let root = match self.files.0.as_ref() {
-            Where::Archive(_, unpacked) => {
-                let own = unpacked.files.get(name).into_iter();
-                let parts = unpacked.files.iter().filter(|(path, _)| is_part(path, &below)).map(|(_, blob)| blob);
-                return at_most(name, own.chain(parts).cloned().collect());
+            Where::Archive(_, Unpacked { files, .. }) | Where::Apart(files) => {
+                let own = files.get_key_value(name).into_iter();
+                let parts = files.iter().filter(|(path, _)| is_part(path, &below));
+                return at_most(name, own.chain(parts).map(|(path, blob)| (path.clone(), blob.clone())).collect());
             }
             Where::Directory(root) => root,
         };
         match root.try_file(name) {
-            Ok(Some(file)) => return Ok(vec![file]),
+            Ok(Some(file)) => return Ok(vec![(name.to_owned(), file)]),
             Ok(None) if root.location().is_local() || !root.location().scheme().has_listing() => {
                 return Ok(Vec::new());
             }
@@ -173,7 +188,7 @@ impl Members {
             .filter(|entry| !entry.is_dir && is_part(&entry.name, &below))
             .map(|own| own.name)
             .collect();
-        at_most(name, names)?.iter().map(|name| root.file(name)).collect()
+        at_most(name, names)?.into_iter().map(|name| root.file(&name).map(|blob| (name, blob))).collect()
     }
 
     /// Whether there is such a file, or such a table.
@@ -238,8 +253,8 @@ impl Members {
                 let files = root.list("")?.into_iter().filter(|entry| !entry.is_dir);
                 Ok(files.map(|entry| (entry.name, entry.size)).collect())
             }
-            Where::Archive(_, unpacked) => {
-                Ok(unpacked.files.iter().map(|(name, blob)| (name.clone(), blob.size())).collect())
+            Where::Archive(_, Unpacked { files, .. }) | Where::Apart(files) => {
+                Ok(files.iter().map(|(name, blob)| (name.clone(), blob.size())).collect())
             }
         }
     }
@@ -247,7 +262,7 @@ impl Members {
     /// The archive that they come from.
     pub fn archive(&self) -> Option<Archive> {
         match self.files.0.as_ref() {
-            Where::Directory(_) => None,
+            Where::Directory(_) | Where::Apart(_) => None,
             Where::Archive(archive, _) => Some(*archive),
         }
     }

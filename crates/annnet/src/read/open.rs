@@ -209,6 +209,11 @@ impl Annnet {
         self.cache.get_or_init(open).as_ref()
     }
 
+    /// Whether there are views for look-ups that fit the graph.
+    pub fn has_views(&self) -> bool {
+        self.cache().is_some()
+    }
+
     /// The layout of the files.
     pub fn layout(&self) -> Layout {
         self.layout

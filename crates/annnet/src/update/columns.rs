@@ -8,6 +8,56 @@ use super::AttributeTable;
 use crate::layout::{column, word};
 use crate::read::Annnet;
 
+/// Names of columns in tables that are given, where they are none of the format.
+pub(super) mod name {
+    use crate::layout::{NODE_WORDS, VERTEX_WORDS, column};
+
+    /// What everything may be called by.
+    pub const ID: &str = "id";
+    /// What vertices are called by: in any table, in those of the format, and of its older versions.
+    pub const VERTEX_IDS: [&str; 3] = [ID, NODE_WORDS.node_id, VERTEX_WORDS.node_id];
+    /// The same of edges.
+    pub const EDGE_IDS: [&str; 2] = [ID, column::EDGE_ID];
+    /// The same of slices.
+    pub const SLICE_IDS: [&str; 2] = [ID, column::SLICE_ID];
+    /// Slices beside the default one.
+    pub const SLICES: &str = "slices";
+    /// Weights in these slices.
+    pub const SLICE_WEIGHTS: &str = "slice_weights";
+    /// Whether an edge is an entity.
+    pub const ENTITY: &str = "entity";
+    /// Layers of both sides.
+    pub const SIDE_LAYERS: [&str; 2] = ["source_layer", "target_layer"];
+    /// Coefficients of both ends.
+    pub const END_COEFFICIENTS: [&str; 2] = ["source_coefficient", "target_coefficient"];
+    /// Coefficients of members: of those in the head, in the tail, of all.
+    pub const MEMBER_COEFFICIENTS: [&str; 3] = ["head_coefficients", "tail_coefficients", "member_coefficients"];
+    /// A node, and an edge, as members of a slice.
+    pub const NODE: &str = "node";
+    /// See [`NODE`].
+    pub const EDGE: &str = "edge";
+}
+
+/// The columns of edges that are no attributes, with their types.
+pub(super) fn of_edges() -> Vec<(&'static str, DataType)> {
+    let (text, float) = (DataType::Utf8, DataType::Float64);
+    let mut all = vec![
+        (column::SOURCE, text.clone()),
+        (column::TARGET, text.clone()),
+        (column::WEIGHT, float.clone()),
+        (column::DIRECTED, DataType::Boolean),
+        (name::ENTITY, DataType::Boolean),
+        (name::SLICES, list_of(text.clone())),
+        (name::SLICE_WEIGHTS, list_of(float.clone())),
+    ];
+    all.extend(name::EDGE_IDS.map(|name| (name, text.clone())));
+    all.extend([column::HEAD, column::TAIL, column::MEMBERS].map(|name| (name, list_of(text.clone()))));
+    all.extend(name::SIDE_LAYERS.map(|name| (name, list_of(text.clone()))));
+    all.extend(name::END_COEFFICIENTS.map(|name| (name, float.clone())));
+    all.extend(name::MEMBER_COEFFICIENTS.map(|name| (name, list_of(float.clone()))));
+    all
+}
+
 /// What the rows of a table are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
@@ -25,47 +75,28 @@ pub enum Rows {
 pub fn columns(annnet: &Annnet, rows: Rows) -> Vec<(String, DataType)> {
     let text = || DataType::Utf8;
     let texts = || list_of(DataType::Utf8);
-    let numbers = || list_of(DataType::Float64);
-    let float = || DataType::Float64;
+    let id = || (name::ID, text());
     let (mut known, attributes): (Vec<(&str, DataType)>, &[Property]) = match rows {
         Rows::Vertices => {
-            (vec![("id", text()), ("layer", texts()), ("slices", texts())], annnet.nodes.own_properties())
+            (vec![id(), (word::LAYER, texts()), (name::SLICES, texts())], annnet.nodes.own_properties())
         }
-        Rows::Edges => (
-            vec![
-                ("id", text()),
-                (column::SOURCE, text()),
-                (column::TARGET, text()),
-                (column::WEIGHT, float()),
-                (column::DIRECTED, DataType::Boolean),
-                ("entity", DataType::Boolean),
-                (column::HEAD, texts()),
-                (column::TAIL, texts()),
-                (column::MEMBERS, texts()),
-                ("source_layer", texts()),
-                ("target_layer", texts()),
-                ("source_coefficient", float()),
-                ("target_coefficient", float()),
-                ("head_coefficients", numbers()),
-                ("tail_coefficients", numbers()),
-                ("member_coefficients", numbers()),
-                ("slices", texts()),
-                ("slice_weights", numbers()),
-            ],
-            &annnet.edge_attributes.attributes.properties,
-        ),
-        Rows::Slice => (vec![("node", text()), ("edge", text()), (column::WEIGHT, float())], &[]),
-        Rows::Table(AttributeTable::Nodes) => (vec![("id", text())], annnet.nodes.own_properties()),
-        Rows::Table(AttributeTable::Edges) => (vec![("id", text())], &annnet.edge_attributes.attributes.properties),
-        Rows::Table(AttributeTable::Slices) => (vec![("id", text())], &annnet.slices.attributes.properties),
+        Rows::Edges => (of_edges(), &annnet.edge_attributes.attributes.properties),
+        Rows::Slice => {
+            (vec![(name::NODE, text()), (name::EDGE, text()), (column::WEIGHT, DataType::Float64)], &[])
+        }
+        Rows::Table(AttributeTable::Nodes) => (vec![id()], annnet.nodes.own_properties()),
+        Rows::Table(AttributeTable::Edges) => (vec![id()], &annnet.edge_attributes.attributes.properties),
+        Rows::Table(AttributeTable::Slices) => (vec![id()], &annnet.slices.attributes.properties),
         Rows::Table(AttributeTable::EdgeSlices) => (Vec::new(), &annnet.slices.pairs.attributes.properties),
         Rows::Table(AttributeTable::Layers) => (vec![(word::LAYER, texts()), (word::ATTRIBUTES, text())], &[]),
     };
-    known.extend([annnet.words.node_id, column::EDGE_ID, column::SLICE_ID].map(|name| (name, text())));
-    let mut all: Vec<(String, DataType)> = known.into_iter().map(|(name, own)| (name.to_owned(), own)).collect();
-    for property in attributes {
-        if all.iter().all(|(name, _)| *name != property.name) {
-            all.push((property.name.clone(), property.data_type.clone()));
+    let ids = name::VERTEX_IDS.into_iter().chain(name::EDGE_IDS).chain(name::SLICE_IDS);
+    known.extend(ids.filter(|own| *own != name::ID).map(|own| (own, text())));
+    let mut all: Vec<(String, DataType)> = Vec::new();
+    let own = attributes.iter().map(|property| (property.name.as_str(), &property.data_type));
+    for (name, data_type) in known.iter().map(|(name, data_type)| (*name, data_type)).chain(own) {
+        if all.iter().all(|(known, _)| known != name) {
+            all.push((name.to_owned(), data_type.clone()));
         }
     }
     all

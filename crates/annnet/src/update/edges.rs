@@ -8,31 +8,22 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, ListArray, StringArray, UInt32Array};
 use isomorph_error::{Error, Result};
 
+use super::columns::{self, name};
 use super::ends::Ends;
 use super::input::{Input, range, texts};
 use super::memberships::{Listed, Of};
-use super::vertices::SLICES;
-use crate::layout::column as name;
+use crate::layout::column;
 use crate::read::ids::{self, IdMap};
 use crate::read::layers::PLACEHOLDER;
 use crate::rules;
 use crate::table::Table;
 use crate::write::columns::gather;
 
-/// What edges are called in tables.
-const IDS: [&str; 2] = ["id", name::EDGE_ID];
-/// Columns of edges in the tables that are given.
-const SOURCE_LAYER: &str = "source_layer";
-const TARGET_LAYER: &str = "target_layer";
-const SOURCE_COEFFICIENT: &str = "source_coefficient";
-const TARGET_COEFFICIENT: &str = "target_coefficient";
-const ENTITY: &str = "entity";
-const SLICE_WEIGHTS: &str = "slice_weights";
 /// Members of hyperedges by their roles, with the columns of their coefficients.
 const ROLES: [(&str, &str, &str); 3] = [
-    (name::HEAD, "head", "head_coefficients"),
-    (name::TAIL, "tail", "tail_coefficients"),
-    (name::MEMBERS, "member", "member_coefficients"),
+    (column::HEAD, "head", name::MEMBER_COEFFICIENTS[0]),
+    (column::TAIL, "tail", name::MEMBER_COEFFICIENTS[1]),
+    (column::MEMBERS, "member", name::MEMBER_COEFFICIENTS[2]),
 ];
 
 /// Edges of one class.
@@ -76,9 +67,9 @@ impl NewEdges {
     /// # Errors
     /// When one is an entity already.
     pub fn announce(input: &Input, ends: &mut Ends<'_>) -> Result<()> {
-        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
-        let entity = input.cells.booleans(ENTITY)?;
+        let entity = input.cells.booleans(name::ENTITY)?;
         for row in (0..own.len()).filter(|row| entity.is_valid(*row) && entity.value(*row)) {
             if ends.is_old(own.value(row)) || ends.is_new(own.value(row)) {
                 let message = format!("{:?} is an entity already", own.value(row));
@@ -94,21 +85,23 @@ impl NewEdges {
     /// # Errors
     /// When an id is there already or twice in the table, an end or member is none, or an edge is of no kind.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>, directed: bool) -> Result<NewEdges> {
-        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let id = input.first_of(&name::EDGE_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::EDGE_ID)?;
-        let (sources, targets) = (input.cells.text(name::SOURCE)?, input.cells.text(name::TARGET)?);
-        let side_layers = [input.lists(SOURCE_LAYER)?, input.lists(TARGET_LAYER)?];
-        let lists = [input.lists(name::HEAD)?, input.lists(name::TAIL)?, input.lists(name::MEMBERS)?];
+        let (sources, targets) = (input.cells.text(column::SOURCE)?, input.cells.text(column::TARGET)?);
+        let side_layers = [input.lists(name::SIDE_LAYERS[0])?, input.lists(name::SIDE_LAYERS[1])?];
+        let lists = [input.lists(column::HEAD)?, input.lists(column::TAIL)?, input.lists(column::MEMBERS)?];
         let mut numbers: [Option<ListArray>; 3] = Default::default();
         for (at, (_, _, column)) in ROLES.iter().enumerate() {
             numbers[at] = input.numbers(column)?;
         }
-        let weights = input.cells.floats(name::WEIGHT)?;
-        let stated = input.cells.booleans(name::DIRECTED)?;
-        let entity = input.cells.booleans(ENTITY)?;
-        let of_ends = [input.cells.floats(SOURCE_COEFFICIENT)?, input.cells.floats(TARGET_COEFFICIENT)?];
-        let (slices, slice_weights) = (input.lists(SLICES)?, input.numbers(SLICE_WEIGHTS)?);
-        let mut edges = NewEdges { attributes: input.attributes(&known(id))?, ..NewEdges::default() };
+        let weights = input.cells.floats(column::WEIGHT)?;
+        let stated = input.cells.booleans(column::DIRECTED)?;
+        let entity = input.cells.booleans(name::ENTITY)?;
+        let of_ends = [input.cells.floats(name::END_COEFFICIENTS[0])?, input.cells.floats(name::END_COEFFICIENTS[1])?];
+        let (slices, slice_weights) = (input.lists(name::SLICES)?, input.numbers(name::SLICE_WEIGHTS)?);
+        let known = columns::of_edges();
+        let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        let mut edges = NewEdges { attributes: input.attributes(&known)?, ..NewEdges::default() };
         let mut seen: HashSet<u128> = HashSet::with_capacity(own.len());
         for row in 0..own.len() {
             let edge = own.value(row);
@@ -118,7 +111,7 @@ impl NewEdges {
             let is_entity = entity.is_valid(row) && entity.value(row);
             let has_members = lists.iter().any(|list| list.is_valid(row));
             let mut layers = [None; 2];
-            for (side, column) in [SOURCE_LAYER, TARGET_LAYER].into_iter().enumerate() {
+            for (side, column) in name::SIDE_LAYERS.into_iter().enumerate() {
                 layers[side] = ends.layer_of(input, &side_layers[side], row, column)?;
             }
             let of = match (sources.is_valid(row), targets.is_valid(row)) {
@@ -127,14 +120,14 @@ impl NewEdges {
                 (false, false) if is_entity && !has_members => Of::Placeholders,
                 _ => {
                     let message = "an edge has a source and a target, or members, or is an entity without ends";
-                    return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, name::SOURCE)));
+                    return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, column::SOURCE)));
                 }
             };
             let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { directed && !is_entity };
             match of {
                 Of::Edges => {
                     for (side, (end, column)) in
-                        [(&sources, name::SOURCE), (&targets, name::TARGET)].into_iter().enumerate()
+                        [(&sources, column::SOURCE), (&targets, column::TARGET)].into_iter().enumerate()
                     {
                         let end = end.value(row);
                         let layer = ends.resolve(end, layers[side], || input.place(row, column))?;
@@ -148,7 +141,7 @@ impl NewEdges {
                     own_direction = lists[0].is_valid(row) || lists[1].is_valid(row);
                     if own_direction && lists[2].is_valid(row) {
                         let message = "a hyperedge has head and tail, or members";
-                        return Err(Error::broken(&rules::HYPEREDGE, message).at(input.place(row, name::MEMBERS)));
+                        return Err(Error::broken(&rules::HYPEREDGE, message).at(input.place(row, column::MEMBERS)));
                     }
                     for (at, (column, role, _)) in ROLES.into_iter().enumerate() {
                         let side = usize::from(at == 1);
@@ -166,10 +159,10 @@ impl NewEdges {
                 edges.entities.append_value(edge);
             }
             let weighted = Coefficients::of(slice_weights.as_ref(), &slices, row)
-                .ok_or_else(|| uneven(input, row, SLICE_WEIGHTS))?;
+                .ok_or_else(|| uneven(input, row, name::SLICE_WEIGHTS))?;
             for (number, slice) in texts(&slices, row).enumerate() {
                 let listing = listed.edge(of, slice, edge, weighted.at(number));
-                listing.map_err(|error| error.at(input.place(row, SLICES)))?;
+                listing.map_err(|error| error.at(input.place(row, name::SLICES)))?;
             }
             let class = &mut edges.classes[of as usize];
             class.rows.push(row as u32);
@@ -201,20 +194,20 @@ impl NewEdges {
     ///
     /// # Errors
     /// As said, and when the table cannot be read.
-    pub fn next_column(&self, table: &Table, input: &Input) -> Result<u64> {
+    pub fn next_column(&self, table: &Table, input: Option<&Input>) -> Result<u64> {
         let none = StringArray::new_null(0);
         let own = self.ids.as_ref().unwrap_or(&none);
         let new: IdMap<u32> = own.iter().flatten().enumerate().map(|(row, id)| (ids::hash(id), row as u32)).collect();
         let mut next = 0;
-        for cells in table.batches(&[name::EDGE_ID, name::COL_IDX], 0..table.rows(), 1 << 15)? {
+        for cells in table.batches(&[column::EDGE_ID, column::COL_IDX], 0..table.rows(), 1 << 15)? {
             let cells = cells?;
-            for id in cells.text(name::EDGE_ID)?.iter().flatten() {
-                if let Some(row) = new.get(&ids::hash(id)) {
-                    let place = input.place(u64::from(*row) as usize, name::EDGE_ID);
+            for id in cells.text(column::EDGE_ID)?.iter().flatten() {
+                if let (Some(row), Some(input)) = (new.get(&ids::hash(id)), input) {
+                    let place = input.place(u64::from(*row) as usize, column::EDGE_ID);
                     return Err(Error::broken(&rules::EDGE_ID, format!("{id:?} is there already")).at(place));
                 }
             }
-            let last = cells.integers(name::COL_IDX)?.iter().flatten().max();
+            let last = cells.integers(column::COL_IDX)?.iter().flatten().max();
             next = next.max(last.and_then(|last| u64::try_from(last).ok()).map_or(0, |last| last.saturating_add(1)));
         }
         Ok(next)
@@ -251,24 +244,4 @@ impl<'a> Coefficients<'a> {
 
 fn uneven(input: &Input, row: usize, column: &str) -> Error {
     Error::malformed("there are not as many numbers as items of the list").at(input.place(row, column))
-}
-
-/// Columns that are no attributes.
-fn known(id: &'static str) -> Vec<&'static str> {
-    let mut known = vec![
-        id,
-        name::SOURCE,
-        name::TARGET,
-        SOURCE_LAYER,
-        TARGET_LAYER,
-        SOURCE_COEFFICIENT,
-        TARGET_COEFFICIENT,
-        name::WEIGHT,
-        name::DIRECTED,
-        ENTITY,
-        SLICES,
-        SLICE_WEIGHTS,
-    ];
-    known.extend(ROLES.iter().flat_map(|(column, _, coefficients)| [*column, *coefficients]));
-    known
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use isomorph_error::{Error, Place, Result};
 
 use super::input::{Input, texts};
-use crate::layout::word;
+use crate::layout::{Layout, word};
 use crate::read::Annnet;
 use crate::read::ids::{self, IdMap};
 use crate::read::layers::{Layers, PLACEHOLDER};
@@ -52,6 +52,13 @@ impl<'a> Ends<'a> {
         let old = (layer as usize) < self.annnet.layers.len();
         let old = old && self.annnet.entities.resolve(id, Some(layer)).is_some();
         old || self.new.get(&ids::hash(id)).is_some_and(|layers| layers.contains(&layer))
+    }
+
+    /// Whether an entity that is there can get further places: in the specification's layout edges cannot, whose only place is said
+    /// by no row.
+    pub fn is_placeable(&self, id: &str) -> bool {
+        let is_edge = |row: u32| self.annnet.entities.is_edge.get(row as usize).copied().unwrap_or_default();
+        self.annnet.layout() != Layout::V1 || !self.annnet.entities.row(id).is_some_and(is_edge)
     }
 
     /// Places an entity that is new, or is new there.

@@ -3,6 +3,7 @@
 
 mod columns;
 mod delta;
+mod derived;
 mod edges;
 mod ends;
 mod grow;
@@ -10,36 +11,37 @@ mod input;
 mod manifest;
 mod memberships;
 mod slices;
+mod sums;
 mod tables;
 mod target;
+mod totals;
 mod vertices;
 
 use std::time::SystemTime;
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, Fingerprint, Location, Root, limits};
 use isomorph_tables::Compression;
 
 use crate::OpenOptions;
 use crate::layout::{Layout, column, file, word};
-use crate::members::{DOCUMENT_BYTES, Members};
-use crate::read::{Annnet, Class, json};
+use crate::members::{DOCUMENT_BYTES, Members, PART_SUFFIX};
+use crate::read::{Annnet, json};
 use crate::table::Table;
 use crate::write::documents::created;
-use crate::write::{Start, WriteOptions};
+use crate::write::layers::LayerIds;
+use crate::write::{Start, WriteLayout, WriteOptions};
 pub use columns::{Rows, columns};
 use edges::NewEdges;
 use ends::Ends;
 use grow::Tables;
 use input::Input;
 use memberships::Listed;
-use target::Target;
+pub(crate) use target::Target;
+use totals::Totals;
 use vertices::Vertices;
-
-/// Views of the graph that are made from it and may be missing.
-const CACHES: &str = "cache";
 
 /// What is to be changed of a graph. The columns of the tables are those of the crate's page, section *Changing a graph*;
 /// columns that it does not name are attributes.
@@ -55,6 +57,14 @@ pub struct Changes {
     pub slice: Option<(String, Vec<RecordBatch>)>,
     /// An entry of the history: a JSON object.
     pub history: Option<String>,
+}
+
+impl Changes {
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        let Changes { vertices, edges, table, slice, history } = self;
+        vertices.is_empty() && edges.is_empty() && table.is_none() && slice.is_none() && history.is_none()
+    }
 }
 
 /// An attribute table.
@@ -98,7 +108,7 @@ pub struct Updated {
     pub bytes: u64,
     /// Size of the graph before, bytes.
     pub graph_bytes: u64,
-    /// Derived files that would not fit any more and are gone: the incidence matrix, caches.
+    /// Derived files that would not fit any more and are gone: views for look-ups, an incidence matrix that cannot go on.
     pub removed: Vec<String>,
     /// Whether everything was written again, as with an archive.
     pub whole: bool,
@@ -109,17 +119,16 @@ pub struct Updated {
 ///
 /// # Errors
 /// What is given is checked before a byte is written: ids that are there already, ends, slices and layers that are none.
-/// [`Kind::Unsupported`] for older layouts, which are not changed but converted; [`Kind::Conflict`] when the graph changed
-/// meanwhile; those of writing.
+/// [`Kind::Unsupported`] for layouts of older versions, which are not changed but converted; [`Kind::Conflict`] when the graph
+/// changed meanwhile; those of writing.
 pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -> Result<Updated> {
     let before = State::of(location)?;
     let annnet = Annnet::open(location, &options.open)?;
-    if annnet.layout() != Layout::V2 {
-        let message = format!("graphs in the layout {} are not changed in place", annnet.layout().name());
-        return Err(Error::unsupported(message)
+    let layout = written_layout(&annnet).ok_or_else(|| {
+        Error::unsupported(format!("graphs in the layout {} are not changed in place", annnet.layout().name()))
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW    into the layout of annnet 0.4.1, which can be"));
-    }
+            .hint("isomorph convert PATH NEW    into the layout of annnet 0.4.1, which can be")
+    })?;
     let grows = !changes.vertices.is_empty() || !changes.edges.is_empty();
     if grows && (changes.table.is_some() || changes.slice.is_some()) {
         return Err(Error::usage("first add vertices and edges, then replace a table or a slice: in two steps"));
@@ -127,6 +136,7 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     let text = annnet.members.text(file::MANIFEST, limits::MANIFEST_BYTES)?.unwrap_or_default();
     let version = manifest::next_version(annnet.manifest.graph_version.as_deref())?;
     let writing = WriteOptions {
+        layout,
         compression: options.compression.unwrap_or_else(|| stated_compression(&annnet)),
         created: options.created,
         budget: options.open.budget.clone(),
@@ -137,11 +147,13 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     let graph_bytes = sizes.iter().filter(|(name, _)| !name.starts_with("_isomorph/")).map(|(_, size)| size).sum();
     let mut updated = Updated { graph_version: version, graph_bytes, ..Updated::default() };
     let mut totals = Totals::of(&annnet);
-    let mut target = Target::begin(location, &annnet.members, &writing)?;
+    let mut target = Target::begin(location, &annnet.members, annnet.manifest.checksum.as_deref(), &writing)?;
     let mut tables = Tables { members: &annnet.members, target: &mut target, compression: writing.compression };
-    if grows {
-        add(&annnet, changes, &writing, &mut tables, (&mut updated, &mut totals))?;
-    }
+    let goes_on = match grows {
+        true => add(&annnet, changes, &writing, &mut tables, (&mut updated, &mut totals))?,
+        false => true,
+    };
+    updated.removed = derived::stale(&annnet, &sizes, goes_on)?;
     let mut slices = annnet.slices.names.clone();
     if let Some((table, batches)) = &changes.table {
         let input = Input::of("the table", batches)?.ok_or_else(|| Error::usage("the table has no columns"))?;
@@ -157,9 +169,6 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
         let entry = manifest::entry(entry, version, &created(&writing)?.replace("+00:00", "Z"))?;
         tables.grow(file::HISTORY, &entry)?;
     }
-    if grows {
-        updated.removed = stale(&annnet, &sizes)?;
-    }
     for path in &updated.removed {
         target.remove(path)?;
     }
@@ -167,6 +176,9 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     stated.push(("graph_version", version.to_string()));
     if updated.removed.iter().any(|path| path == file::INCIDENCE) {
         stated.push(("incidence_stored", "false".to_owned()));
+    }
+    if let Some(checksum) = target.put_checksums()? {
+        stated.push(("checksum", crate::write::json::string(&checksum)));
     }
     target.put(file::MANIFEST, &manifest::with(&text, &stated)?)?;
     updated.whole = target.is_archive();
@@ -180,14 +192,23 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     Ok(updated)
 }
 
-/// Adds vertices and edges.
+/// The layout of new files; nothing where none are added.
+fn written_layout(annnet: &Annnet) -> Option<WriteLayout> {
+    match annnet.layout() {
+        Layout::V2 => Some(WriteLayout::V2),
+        Layout::V1 if annnet.manifest.is_specified() => Some(WriteLayout::Specification),
+        _ => None,
+    }
+}
+
+/// Adds vertices and edges. Says whether the matrix has the new columns.
 fn add(
     annnet: &Annnet,
     changes: &Changes,
     writing: &WriteOptions,
     tables: &mut Tables<'_>,
     (updated, totals): (&mut Updated, &mut Totals),
-) -> Result<()> {
+) -> Result<bool> {
     let mut ends = Ends::of(annnet);
     let mut listed = Listed::new(&annnet.slices, default_of(annnet));
     let of_vertices = Input::of("the vertices", &changes.vertices)?;
@@ -196,72 +217,40 @@ fn add(
         Some(input) => Vertices::take(input, &mut ends, &mut listed)?,
         None => Vertices::default(),
     };
-    let (mut edges, mut column) = (NewEdges::default(), 0);
+    let mut edges = NewEdges::default();
     if let Some(input) = &of_edges {
         NewEdges::announce(input, &mut ends)?;
         edges = NewEdges::take(input, &mut ends, &mut listed, annnet.manifest.is_directed())?;
-        column = edges.next_column(&annnet.edges.table, input)?;
     }
+    let column = edges.next_column(&annnet.edges.table, of_edges.as_ref())?;
     (updated.vertices, updated.edges) = (vertices.len() as u64, edges.len() as u64);
-    let start = Start { idx: next_idx(annnet)?, column, layers: dictionary(&annnet.members)? };
+    let known = dictionary(&annnet.members)?;
+    let in_file = known.len();
+    let mut layers = LayerIds::of(known);
+    let matrix = derived::resume(annnet, column, &mut layers, writing)?;
+    let goes_on = matrix.is_some();
+    let writing = &WriteOptions { matrix: goes_on, ..writing.clone() };
+    let start = Start { idx: next_idx(annnet)?, column, layers: (layers, in_file), matrix };
     let apart = delta::write(&mut vertices, &mut edges, listed, &ends, (start, default_of(annnet)), writing)?;
     // The slices are those that are there.
     for (name, rows) in apart.files.iter().filter(|(name, _)| name != file::REGISTRY) {
+        if !name.ends_with(PART_SUFFIX) {
+            tables.target.copy(name, &rows.blob()?)?;
+            continue;
+        }
         let rows = Table::open(name, vec![rows.blob()?])?;
+        if name == file::COEFFICIENTS && rows.rows() > 0 && derived::is_only_in_matrix(annnet)? {
+            return Err(derived::only_in_matrix());
+        }
         let (cells, _held) = rows.read(&[], &writing.budget)?;
         tables.grow(name, &cells.batch)?;
     }
-    if let Some(layers) = &apart.layers {
-        tables.target.put(file::LAYER_DICT, layers)?;
+    // In the other layout layers have no numbers.
+    if let Some(dictionary) = apart.layers.filter(|_| writing.layout == WriteLayout::V2) {
+        tables.target.put(file::LAYER_DICT, &dictionary)?;
     }
-    totals.entities += apart.counts.entities;
-    totals.nodes += apart.counts.nodes;
-    totals.edges += apart.counts.edges;
-    totals.hyperedges += apart.counts.hyperedges;
-    Ok(())
-}
-
-/// The counts of the manifest: of placements in a graph with layers, of edges without placeholders.
-struct Totals {
-    entities: u64,
-    nodes: u64,
-    edges: u64,
-    hyperedges: u64,
-}
-
-impl Totals {
-    fn of(annnet: &Annnet) -> Self {
-        let entities = &annnet.entities;
-        let is_node = |node: u32| !entities.is_edge.get(node as usize).copied().unwrap_or_default();
-        let (all, nodes) = match annnet.layers.is_flat() {
-            true => (entities.len(), entities.is_edge.iter().filter(|is_edge| !**is_edge).count()),
-            false => {
-                let placed = entities.placements.iter().filter(|placement| is_node(placement.node)).count();
-                (entities.placements.len(), placed)
-            }
-        };
-        let edges = annnet.edges.ids.count - annnet.edges.count(Class::Placeholder);
-        let hyperedges = annnet.edges.count(Class::Hyperedge);
-        Totals { entities: all as u64, nodes: nodes as u64, edges, hyperedges }
-    }
-
-    /// What the manifest says of them.
-    fn stated(&self, aspects: usize, slices: &[String]) -> Vec<(&'static str, String)> {
-        let counts = [
-            ("nodes", self.nodes),
-            ("edges", self.edges),
-            ("entities", self.entities),
-            ("slices", slices.len() as u64),
-            ("hyperedges", self.hyperedges),
-            ("aspects", aspects as u64),
-        ];
-        let counts: Vec<String> = counts.iter().map(|(name, count)| format!("    \"{name}\": {count}")).collect();
-        vec![
-            ("matrix_shape", format!("[{}, {}]", self.entities, self.edges)),
-            ("counts", format!("{{\n{}\n  }}", counts.join(",\n"))),
-            ("slices", crate::write::layers::list(slices)),
-        ]
-    }
+    totals.add(&apart.counts);
+    Ok(goes_on)
 }
 
 /// What tells that a graph is still the one that was read.
@@ -317,24 +306,4 @@ fn dictionary(members: &Members) -> Result<Vec<Vec<String>>> {
         _ => Ok(()),
     })?;
     Ok(layers)
-}
-
-/// Derived files that do not fit the new edges: they go, and whoever wants them makes them again.
-fn stale(annnet: &Annnet, files: &[(String, u64)]) -> Result<Vec<String>> {
-    let is_there =
-        |path: &str| files.iter().any(|(name, _)| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
-    let mut gone = Vec::new();
-    if is_there(file::INCIDENCE) {
-        if !annnet.members.has(file::COEFFICIENTS)? && !annnet.coefficients.is_empty() {
-            let message = "explicit coefficients are kept in the incidence matrix alone, which would not fit new edges";
-            return Err(Error::unsupported(message)
-                .at(Place::file(file::INCIDENCE))
-                .hint("isomorph convert PATH NEW    writes a table of them"));
-        }
-        gone.push(file::INCIDENCE.to_owned());
-    }
-    if is_there(CACHES) {
-        gone.push(CACHES.to_owned());
-    }
-    Ok(gone)
 }

@@ -7,18 +7,16 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, String
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Result};
 
+use super::columns::name::{EDGE, NODE};
 use super::grow::Tables;
 use super::input::Input;
-use crate::layout::{column, file};
+use crate::layout::{Layout, column, file};
 use crate::read::Annnet;
 use crate::read::ids::{self, IdMap};
 use crate::rules;
 use crate::table::Table;
 use crate::write::columns::{arrow, gather, same};
 
-/// Columns of the table of members: a node or an edge in each row, and the weight of the edge there.
-const NODE: &str = "node";
-const EDGE: &str = "edge";
 /// Rows that are copied at once.
 const BATCH_ROWS: usize = 1 << 16;
 
@@ -42,8 +40,12 @@ pub(super) fn put(
     check_edges(annnet, input, edges.as_ref())?;
     let is_new = annnet.slices.find(name).is_none();
     if is_new {
-        let registry: ArrayRef = same(name, 1);
-        tables.grow(file::REGISTRY, &batch(vec![(column::SLICE_ID, registry)])?)?;
+        let id: ArrayRef = same(name, 1);
+        let mut row = vec![(column::SLICE_ID, Arc::clone(&id))];
+        if annnet.layout() == Layout::V1 {
+            row.extend([(column::NAME, id), (column::ATTRIBUTES, same("{}", 1))]);
+        }
+        tables.grow(file::REGISTRY, &batch(row)?)?;
     } else {
         for path in [annnet.words.memberships, file::EDGE_MEMBERSHIPS, file::EDGE_SLICE_ATTRIBUTES] {
             // Rewritten below with the new rows, where there are some.

@@ -8,16 +8,15 @@ use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Place, Result};
 
 use super::AttributeTable;
+use super::columns::name;
 use super::ends::Ends;
 use super::grow::Tables;
 use super::input::Input;
-use crate::layout::{column, file, word};
+use crate::layout::{Layout, column, file, word};
 use crate::read::ids::{self, IdMap};
 use crate::read::{Annnet, check_json};
 use crate::rules;
-
-/// What the ids of a table may be called.
-const ANY_ID: &str = "id";
+use crate::write::json::object;
 
 /// Replaces a table.
 ///
@@ -28,30 +27,33 @@ pub(super) fn replace(annnet: &Annnet, table: AttributeTable, input: &Input, tab
     match table {
         AttributeTable::Nodes => {
             let is_node = |id: &str| annnet.entities.row(id).is_some_and(|row| !annnet.entities.is_edge[row as usize]);
-            let ids = unique(input, words.node_id, "node", is_node)?;
-            put(tables, words.node_table, words.node_id, ids, Vec::new(), input, &[])
+            let ids = unique(input, &name::VERTEX_IDS, "node", is_node)?;
+            put(tables, words.node_table, words.node_id, ids, input, &name::VERTEX_IDS)
         }
         AttributeTable::Edges => {
-            let ids = unique(input, column::EDGE_ID, "edge", |_| true)?;
+            let ids = unique(input, &name::EDGE_IDS, "edge", |_| true)?;
             known_edges(annnet, &ids, input)?;
             let taken = column::WEIGHT;
             if input.has(taken) {
                 return Err(Error::usage("the weight of an edge is no attribute").at(input.place(0, taken)));
             }
-            put(tables, words.edge_table, column::EDGE_ID, ids, Vec::new(), input, &[])
+            put(tables, words.edge_table, column::EDGE_ID, ids, input, &name::EDGE_IDS)
         }
         AttributeTable::Slices => {
-            let ids = unique(input, column::SLICE_ID, "slice", |id| annnet.slices.find(id).is_some())?;
-            put(tables, file::SLICE_ATTRIBUTES, column::SLICE_ID, ids, Vec::new(), input, &[])
+            let ids = unique(input, &name::SLICE_IDS, "slice", |id| annnet.slices.find(id).is_some())?;
+            if annnet.layout() == Layout::V1 {
+                registry(annnet, &ids, input, tables)?;
+            }
+            put(tables, file::SLICE_ATTRIBUTES, column::SLICE_ID, ids, input, &name::SLICE_IDS)
         }
         AttributeTable::EdgeSlices => edge_slices(annnet, input, tables),
         AttributeTable::Layers => layers(annnet, input, tables),
     }
 }
 
-/// The ids of a table, each once and known.
-fn unique(input: &Input, id: &'static str, what: &str, is_known: impl Fn(&str) -> bool) -> Result<StringArray> {
-    let name = input.first_of(&[id, ANY_ID]).ok_or_else(|| input.cells.missing(id))?;
+/// The ids of a table, in the first column of `names` that is there: each once and known.
+fn unique(input: &Input, names: &[&'static str], what: &str, is_known: impl Fn(&str) -> bool) -> Result<StringArray> {
+    let name = input.first_of(names).ok_or_else(|| input.cells.missing(name::ID))?;
     let ids = input.cells.ids(name, &rules::ENTITY_ID)?;
     let mut seen: HashSet<u128> = HashSet::with_capacity(ids.len());
     for (row, own) in ids.iter().flatten().enumerate() {
@@ -82,20 +84,17 @@ fn known_edges(annnet: &Annnet, wanted: &StringArray, input: &Input) -> Result<(
     }
 }
 
-/// Writes ids and attributes in the place of a table.
+/// Writes ids and attributes in the place of a table; columns in `names` are no attributes.
 fn put(
     tables: &mut Tables<'_>,
     name: &str,
     id: &str,
     ids: StringArray,
-    more: Vec<(&str, ArrayRef)>,
     input: &Input,
-    keys: &[&str],
+    names: &[&str],
 ) -> Result<()> {
-    let known: Vec<&str> = [id, ANY_ID].into_iter().chain(keys.iter().copied()).collect();
     let mut columns: Vec<(String, ArrayRef)> = vec![(id.to_owned(), Arc::new(ids))];
-    columns.extend(more.into_iter().map(|(name, column)| (name.to_owned(), column)));
-    columns.extend(input.attributes(&known)?);
+    columns.extend(input.attributes(names)?);
     write(tables, name, columns)
 }
 
@@ -107,6 +106,27 @@ fn write(tables: &mut Tables<'_>, name: &str, columns: Vec<(String, ArrayRef)>) 
         .map_err(|error| Error::malformed(error.to_string()).at(Place::file(name)).caused_by(error))?;
     let parts = tables.members.parts(name)?;
     tables.replace(name, &parts, &schema, None, [Ok(batch)])
+}
+
+/// The registry of the specification's layout, which has the attributes of slices as JSON beside their table.
+fn registry(annnet: &Annnet, ids: &StringArray, input: &Input, tables: &mut Tables<'_>) -> Result<()> {
+    let (names, said): (Vec<String>, Vec<Option<ArrayRef>>) =
+        input.attributes(&name::SLICE_IDS)?.into_iter().map(|(name, column)| (name, Some(column))).unzip();
+    let mut objects = Vec::with_capacity(annnet.slices.names.len());
+    for slice in &annnet.slices.names {
+        let row = ids.iter().position(|id| id == Some(slice));
+        objects.push(match row {
+            Some(row) => object(names.iter(), &said, row)?,
+            None => "{}".to_owned(),
+        });
+    }
+    let slices: ArrayRef = Arc::new(StringArray::from_iter_values(&annnet.slices.names));
+    let columns: Vec<(String, ArrayRef)> = vec![
+        (column::SLICE_ID.to_owned(), Arc::clone(&slices)),
+        (column::NAME.to_owned(), slices),
+        (column::ATTRIBUTES.to_owned(), Arc::new(StringArray::from(objects))),
+    ];
+    write(tables, file::REGISTRY, columns)
 }
 
 /// Attributes of edges in slices. Their weights belong to the memberships and stay.
@@ -190,9 +210,9 @@ fn layers(annnet: &Annnet, input: &Input, tables: &mut Tables<'_>) -> Result<()>
         check_json(text, &input.cells.name).map_err(|error| error.at(input.place(row, word::ATTRIBUTES)))?;
         numbers.push(number);
     }
-    let columns: Vec<(String, ArrayRef)> = vec![
-        (column::LAYER_ID.to_owned(), Arc::new(Int64Array::from(numbers))),
-        (column::ATTRIBUTES.to_owned(), Arc::new(texts)),
-    ];
-    write(tables, file::LAYER_ATTRIBUTES, columns)
+    let layer: (String, ArrayRef) = match annnet.layout() {
+        Layout::V1 => (column::LAYER.to_owned(), Arc::new(labels)),
+        _ => (column::LAYER_ID.to_owned(), Arc::new(Int64Array::from(numbers))),
+    };
+    write(tables, file::LAYER_ATTRIBUTES, vec![layer, (column::ATTRIBUTES.to_owned(), Arc::new(texts))])
 }

@@ -4,24 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{Location, Mode, Redo, Root, Scratch, ScratchFile, Staging};
+use isomorph_storage::{Blob, Location, Mode, Redo, Root, Scratch, ScratchFile, Staging};
 
+use super::sums::Sums;
+use crate::checksum;
 use crate::layout::{Words, file};
-use crate::members::{Members, PART_SUFFIX};
-use crate::write::WriteOptions;
+use crate::members::{Archive, Members, PART_SUFFIX};
 use crate::write::output::Member;
-use crate::write::zip::Archive;
+use crate::write::{WriteOptions, tar, zip};
 
 /// What a change wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Wrote {
+pub(crate) struct Wrote {
     pub files: u64,
     pub bytes: u64,
 }
 
 /// The place of a change.
-pub(super) struct Target {
+pub(crate) struct Target {
     how: How,
+    /// Checksums, in a graph that has some.
+    sums: Option<Sums>,
     /// Files that are written, by their names.
     written: BTreeSet<String>,
     removed: BTreeSet<String>,
@@ -29,27 +32,34 @@ pub(super) struct Target {
 
 enum How {
     Directory { redo: Redo, can_nest: bool },
-    Archive { staging: Staging, scratch: Scratch, waiting: BTreeMap<String, ScratchFile> },
+    Archive { kind: Archive, staging: Staging, scratch: Scratch, waiting: BTreeMap<String, ScratchFile> },
 }
 
 impl Target {
-    /// Begins a change of the graph at `location`, whose files are `members`.
+    /// Begins a change of the graph at `location`, whose files are `members`, and whose manifest states a checksum or none.
     ///
     /// # Errors
-    /// When nothing can be written there.
-    pub fn begin(location: &Location, members: &Members, options: &WriteOptions) -> Result<Self> {
+    /// When nothing can be written there, or the checksum cannot be made anew.
+    pub fn begin(
+        location: &Location,
+        members: &Members,
+        checksum: Option<&str>,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let sums = Sums::of(members, checksum)?;
         let how = match members.archive() {
             None => {
                 let redo = Redo::begin(&Root::open(location)?)?;
                 How::Directory { redo, can_nest: location.is_local() }
             }
-            Some(_) => How::Archive {
+            Some(kind) => How::Archive {
+                kind,
                 staging: Staging::file(location, Mode::Replace)?,
                 scratch: options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?,
                 waiting: BTreeMap::new(),
             },
         };
-        Ok(Target { how, written: BTreeSet::new(), removed: BTreeSet::new() })
+        Ok(Target { how, sums, written: BTreeSet::new(), removed: BTreeSet::new() })
     }
 
     /// Whether a table can become a directory of files.
@@ -67,10 +77,11 @@ impl Target {
     /// # Errors
     /// When it cannot be created.
     pub fn create(&self, name: &str) -> Result<Member> {
-        match &self.how {
-            How::Directory { redo, .. } => redo.create(name).map(|file| Member::Staged(Box::new(file))),
-            How::Archive { scratch, .. } => scratch.create().map(Member::Waiting),
-        }
+        let file = match &self.how {
+            How::Directory { redo, .. } => Member::Staged(Box::new(redo.create(name)?)),
+            How::Archive { scratch, .. } => Member::Waiting(scratch.create()?),
+        };
+        Ok(if self.sums.is_some() { file.hashed() } else { file })
     }
 
     /// Ends a file.
@@ -81,7 +92,12 @@ impl Target {
         match (file, &mut self.how) {
             (Member::Staged(file), _) => drop(file.finish()?),
             (Member::Waiting(file), How::Archive { waiting, .. }) => drop(waiting.insert(name.to_owned(), file)),
-            (Member::Hashed(file, _), _) => return self.finish(name, *file),
+            (Member::Hashed(file, hasher), _) => {
+                if let Some(sums) = &mut self.sums {
+                    sums.put(name, checksum::hex(*hasher));
+                }
+                return self.finish(name, *file);
+            }
             (Member::Waiting(_), How::Directory { .. }) => {
                 return Err(Error::usage("this file is for an archive").at(Place::file(name)));
             }
@@ -100,11 +116,35 @@ impl Target {
         self.finish(name, file)
     }
 
+    /// Copies a file.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn copy(&mut self, name: &str, from: &Blob) -> Result<()> {
+        let mut file = self.create(name)?;
+        std::io::copy(&mut from.reader(), &mut file).map_err(|error| Error::from(error).at(Place::file(name)))?;
+        self.finish(name, file)
+    }
+
+    /// Writes the checksums of all files, in a graph that has some, and returns what the manifest says of them. Nothing but the
+    /// manifest may come after it.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn put_checksums(&mut self) -> Result<Option<String>> {
+        let Some((list, stated)) = self.sums.as_ref().map(Sums::finish) else { return Ok(None) };
+        self.put(file::CHECKSUMS, &list)?;
+        Ok(Some(stated))
+    }
+
     /// Turns a table into a directory of files, of which it is the one called `first`.
     ///
     /// # Errors
     /// When it cannot be one.
-    pub fn nest(&self, name: &str, first: &str) -> Result<()> {
+    pub fn nest(&mut self, name: &str, first: &str) -> Result<()> {
+        if let Some(sums) = &mut self.sums {
+            sums.rename(name, format!("{name}/{first}"));
+        }
         match &self.how {
             How::Directory { redo, .. } => redo.nest(name, first),
             How::Archive { .. } => Err(Error::usage("tables of archives are single files").at(Place::file(name))),
@@ -117,6 +157,9 @@ impl Target {
     /// For a name that leaves the root.
     pub fn remove(&mut self, name: &str) -> Result<()> {
         self.removed.insert(name.to_owned());
+        if let Some(sums) = &mut self.sums {
+            sums.remove(name);
+        }
         match &self.how {
             How::Directory { redo, .. } => redo.remove(name),
             How::Archive { .. } => Ok(()),
@@ -141,7 +184,7 @@ impl Target {
                 let changed = redo.commit(&names)?;
                 Ok(Wrote { files: changed.files, bytes: changed.bytes })
             }
-            How::Archive { staging, scratch, mut waiting } => {
+            How::Archive { kind, staging, scratch, mut waiting } => {
                 let covered = |name: &str| {
                     let parent = name.ends_with(PART_SUFFIX).then(|| name.rsplit_once('/').map(|(parent, _)| parent));
                     let parent = parent.flatten().is_some_and(|parent| self.written.contains(parent));
@@ -157,11 +200,12 @@ impl Target {
                     waiting.insert(name, copy);
                 }
                 let name = staging.destination().file_name().to_owned();
-                let mut archive = Archive::new(staging.create(&name)?, &name);
-                for (member, file) in &waiting {
-                    archive.add(member, file)?;
-                }
-                let bytes = archive.finish()?;
+                let file = staging.create(&name)?;
+                let files: Vec<(String, ScratchFile)> = waiting.into_iter().collect();
+                let bytes = match kind {
+                    Archive::Zip => zip::write(file, &name, &files)?,
+                    Archive::Tar => tar::write(file, &name, &files)?,
+                };
                 staging.commit(&[])?;
                 Ok(Wrote { files: 1, bytes })
             }
@@ -170,21 +214,32 @@ impl Target {
 }
 
 /// The files of a change, in the order in which they become visible.
-fn order(words: &Words) -> [&'static str; 14] {
+fn order(words: &Words) -> [&'static str; 25] {
     [
         file::LAYER_DICT,
         file::ENTITY_INDEX,
+        file::IDX_TO_ENTITY,
+        file::ENTITY_TYPES,
+        file::ENTITY_TO_IDX,
         words.node_table,
         words.presence,
         file::REGISTRY,
         words.memberships,
         file::HYPEREDGES,
         file::COEFFICIENTS,
+        file::IDX_TO_EDGE,
+        file::EDGE_TO_IDX,
+        file::EDGE_KIND,
+        file::EDGE_DIRECTED,
+        file::EDGE_WEIGHTS,
+        file::EDGE_LAYERS,
+        file::EDGE_DEFINITIONS,
         file::EDGES,
         words.edge_table,
-        file::EDGE_LAYERS,
+        file::INCIDENCE,
         file::EDGE_MEMBERSHIPS,
         file::EDGE_SLICE_ATTRIBUTES,
         file::HISTORY,
+        file::CHECKSUMS,
     ]
 }

@@ -6,19 +6,14 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use isomorph_error::{Error, Result};
 
+use super::columns::name;
 use super::ends::Ends;
 use super::input::{Input, texts};
 use super::memberships::Listed;
+use crate::layout::word;
 use crate::read::layers::PLACEHOLDER;
 use crate::rules;
 use crate::write::columns::gather;
-
-/// What vertices are called in tables: in ours, in those of the format and of its older versions.
-const IDS: [&str; 3] = ["id", "node_id", "vertex_id"];
-/// The layer of a placement.
-const LAYER: &str = "layer";
-/// Slices beside the default one.
-pub(super) const SLICES: &str = "slices";
 
 /// New vertices.
 #[derive(Default)]
@@ -39,43 +34,48 @@ impl Vertices {
     /// # Errors
     /// When one is there already, twice in the table, or in a layer or slice that is none.
     pub fn take(input: &Input, ends: &mut Ends<'_>, listed: &mut Listed<'_>) -> Result<Vertices> {
-        let id = input.first_of(&IDS).ok_or_else(|| input.cells.missing("id"))?;
+        let id = input.first_of(&name::VERTEX_IDS).ok_or_else(|| input.cells.missing(name::ID))?;
         let own = input.cells.ids(id, &rules::ENTITY_ID)?;
-        let layers = input.lists(LAYER)?;
-        let slices = input.lists(SLICES)?;
-        let columns = input.attributes(&[id, LAYER, SLICES])?;
+        let layers = input.lists(word::LAYER)?;
+        let slices = input.lists(name::SLICES)?;
+        let known: Vec<&str> = name::VERTEX_IDS.into_iter().chain([word::LAYER, name::SLICES]).collect();
+        let columns = input.attributes(&known)?;
         let mut vertices = Vertices::default();
         let mut rows: Vec<u32> = Vec::with_capacity(own.len());
         for row in 0..own.len() {
-            let name = own.value(row);
-            let layer = ends.layer_of(input, &layers, row, LAYER)?;
+            let vertex = own.value(row);
+            let layer = ends.layer_of(input, &layers, row, word::LAYER)?;
             let at = || input.place(row, id);
-            let twice = || Err(Error::broken(&rules::ENTITY_ID, format!("{name:?} is there already")).at(at()));
-            match (ends.is_old(name), ends.is_new(name)) {
+            let twice = || Err(Error::broken(&rules::ENTITY_ID, format!("{vertex:?} is there already")).at(at()));
+            match (ends.is_old(vertex), ends.is_new(vertex)) {
                 (false, false) => {
                     rows.push(row as u32);
                     for slice in texts(&slices, row) {
-                        listed.node(slice, name).map_err(|error| error.at(input.place(row, SLICES)))?;
+                        listed.node(slice, vertex).map_err(|error| error.at(input.place(row, name::SLICES)))?;
                     }
                 }
                 _ if ends.is_flat() => return twice(),
                 (old, new) => {
-                    if ends.is_placed(name, layer.unwrap_or(PLACEHOLDER)) {
+                    if ends.is_placed(vertex, layer.unwrap_or(PLACEHOLDER)) {
                         return twice();
                     }
                     if columns.iter().any(|(_, column)| column.is_valid(row)) || slices.is_valid(row) {
                         let message = "attributes and slices are those of a vertex, not of its further places";
                         return Err(Error::broken(&rules::ENTITY_ID, message).at(at()));
                     }
+                    if !ends.is_placeable(vertex) {
+                        let message = "an edge that is an entity gets no further places in this layout";
+                        return Err(Error::unsupported(message).at(at()));
+                    }
                     if old && !new {
-                        vertices.again.append_value(name);
+                        vertices.again.append_value(vertex);
                     }
                 }
             }
             let layer = layer.unwrap_or(PLACEHOLDER);
-            ends.place(name, layer);
+            ends.place(vertex, layer);
             if !ends.is_flat() {
-                vertices.placed.0.append_value(name);
+                vertices.placed.0.append_value(vertex);
                 vertices.placed.1.push(layer);
             }
         }

@@ -11,7 +11,7 @@ use isomorph_model::{Request, Source, Tables};
 use crate::layout::{column, file};
 use crate::read::{Class, check_json, check_texts};
 use crate::table::Table;
-use crate::{Annnet, checksum, rules};
+use crate::{Annnet, cache, checksum, rules};
 
 /// Adds everything that is broken to `findings`.
 ///
@@ -33,6 +33,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     check_attributes(annnet, findings)?;
     check_documents(annnet, findings);
     check_counts(annnet, findings);
+    cache::check(annnet, findings)?;
     read_all(annnet, findings)
 }
 

@@ -122,9 +122,10 @@ impl Edges {
         })
     }
 
-    /// The columns begin at this one.
-    pub fn begin_at(&mut self, column: u64) {
+    /// The columns begin at this one, and go on with a matrix that is there.
+    pub fn begin_at(&mut self, column: u64, matrix: Option<Matrix>) {
         (self.columns, self.positions) = (column, Positions::from(column));
+        self.matrix = matrix;
     }
 
     /// The `count` edges that come before those with two ends have the positions that the description tells, unless there is

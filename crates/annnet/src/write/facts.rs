@@ -40,6 +40,11 @@ impl EntityFacts {
         })
     }
 
+    /// The positions begin at this one.
+    pub fn begin_at(&mut self, idx: u64) {
+        self.count = idx as i64;
+    }
+
     /// Adds entities; some of them are edges.
     ///
     /// # Errors

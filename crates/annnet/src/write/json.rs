@@ -33,7 +33,7 @@ pub(crate) fn ascii(text: &str) -> String {
 ///
 /// # Errors
 /// When a number cannot be told.
-pub(super) fn object<'a>(
+pub(crate) fn object<'a>(
     names: impl Iterator<Item = &'a String>,
     columns: &[Option<ArrayRef>],
     row: usize,

@@ -30,7 +30,7 @@ pub(super) fn layer_column(layout: WriteLayout) -> (&'static str, DataType) {
 }
 
 /// All layers that something names, each with a number, in the order of first use.
-pub(super) struct LayerIds {
+pub(crate) struct LayerIds {
     labels: Vec<Vec<String>>,
     numbers: IdMap<i64>,
 }
@@ -53,6 +53,18 @@ impl LayerIds {
             numbers.entry(hash(labels.iter().map(String::as_str))).or_insert(number as i64);
         }
         LayerIds { labels: known, numbers }
+    }
+
+    /// The number of a layer, which it has from now on.
+    pub fn intern(&mut self, labels: &[String]) -> i64 {
+        let next = self.labels.len() as i64;
+        match self.numbers.entry(hash(labels.iter().map(String::as_str))) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                self.labels.push(labels.to_vec());
+                *entry.insert(next)
+            }
+        }
     }
 
     /// Number of layers.

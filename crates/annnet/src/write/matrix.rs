@@ -13,6 +13,7 @@ use isomorph_storage::Reservation;
 use super::WriteOptions;
 use super::output::Output;
 use crate::layout::file;
+use crate::members::Members;
 use crate::read::ids::{self, ENTRY_BYTES, IdMap};
 use crate::zarr::{ArrayWriter, put_group};
 
@@ -20,8 +21,10 @@ use crate::zarr::{ArrayWriter, put_group};
 const CHUNK: NonZeroU64 = NonZeroU64::new(10_000).unwrap();
 
 /// Rows of the matrix by entity and layer.
-pub(super) struct MatrixRows {
+pub(crate) struct MatrixRows {
     rows: IdMap<i32>,
+    /// Number of rows.
+    count: u64,
     held: Reservation,
 }
 
@@ -41,7 +44,7 @@ impl MatrixRows {
     /// # Errors
     /// When there is no memory at all.
     pub fn new(options: &WriteOptions) -> Result<Self> {
-        Ok(MatrixRows { rows: IdMap::default(), held: options.budget.reserve(0)? })
+        Ok(MatrixRows { rows: IdMap::default(), count: 0, held: options.budget.reserve(0)? })
     }
 
     /// Adds the next entities, with their layers.
@@ -50,11 +53,28 @@ impl MatrixRows {
     /// When they do not fit the budget, or the matrix.
     pub fn add(&mut self, ids: &StringArray, layers: &Int64Array) -> Result<()> {
         self.held.grow(ids.len() as u64 * ENTRY_BYTES)?;
-        for row in 0..ids.len() {
-            let next = i32::try_from(self.rows.len()).map_err(|_| too_many("entities"))?;
-            self.rows.insert(key(ids.value(row), layers.value(row)), next);
-        }
+        (0..ids.len()).try_for_each(|row| self.put(ids.value(row), layers.value(row)))
+    }
+
+    /// Adds the next entity of a graph that is there.
+    ///
+    /// # Errors
+    /// As [`MatrixRows::add`].
+    pub fn know(&mut self, id: &str, layer: i64) -> Result<()> {
+        self.held.grow(ENTRY_BYTES)?;
+        self.put(id, layer)
+    }
+
+    fn put(&mut self, id: &str, layer: i64) -> Result<()> {
+        let next = i32::try_from(self.count).map_err(|_| too_many("entities"))?;
+        self.rows.insert(key(id, layer), next);
+        self.count += 1;
         Ok(())
+    }
+
+    /// Number of rows.
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     /// The row of an entity in a layer.
@@ -64,7 +84,7 @@ impl MatrixRows {
 }
 
 /// The matrix in the making.
-pub(super) struct Matrix {
+pub(crate) struct Matrix {
     row: ArrayWriter<i32>,
     column: ArrayWriter<i32>,
     data: ArrayWriter<f32>,
@@ -89,6 +109,22 @@ impl Matrix {
             columns: Vec::new(),
             values: Vec::new(),
         })
+    }
+
+    /// Goes on with the matrix of a graph that is there. Nothing when its arrays are not as they are written here.
+    ///
+    /// # Errors
+    /// When an array is not sound.
+    pub fn resume(members: &Members, options: &WriteOptions) -> Result<Option<Self>> {
+        let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
+        let row = ArrayWriter::resume(members, &directory("row"), options)?;
+        let column = ArrayWriter::resume(members, &directory("col"), options)?;
+        let data = ArrayWriter::resume(members, &directory("data"), options)?;
+        let (Some(row), Some(column), Some(data)) = (row, column, data) else { return Ok(None) };
+        if row.len() != column.len() || row.len() != data.len() {
+            return Ok(None);
+        }
+        Ok(Some(Matrix { row, column, data, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }))
     }
 
     /// Adds the next column: `cells` has a row and a value for each role in the edge, and is empty afterwards.

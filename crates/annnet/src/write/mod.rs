@@ -17,11 +17,12 @@ mod shape;
 mod sink;
 mod slices;
 mod table;
-mod tar;
+pub(crate) mod tar;
 pub(crate) mod zip;
 
 pub use layout::WriteLayout;
 pub use options::WriteOptions;
+pub(crate) use matrix::{Matrix, MatrixRows};
 pub(crate) use output::Output;
 pub use sink::AnnnetWriter;
 pub(crate) use sink::{Apart, Start};

@@ -97,6 +97,20 @@ impl Nodes {
         })
     }
 
+    /// The entities begin at this position, and have these rows of a matrix that is there.
+    pub fn begin_at(&mut self, idx: u64, matrix: Option<MatrixRows>) {
+        self.counts.0 = idx;
+        if let Index::Entities(facts) = &mut self.index {
+            facts.begin_at(idx);
+        }
+        self.matrix = matrix;
+    }
+
+    /// Number of rows of the matrix, if one is written.
+    pub fn matrix_rows(&self) -> Option<u64> {
+        self.matrix.as_ref().map(MatrixRows::count)
+    }
+
     /// Whether the edge with this id is an entity.
     pub fn is_entity(&self, id: &str) -> bool {
         !self.entities.is_empty() && self.entities.contains_key(&hashes::hash(id))

@@ -17,7 +17,7 @@ pub struct WriteOptions {
     pub compression: Compression,
     /// Write the incidence matrix as well, which follows from the tables and which the published library does not read.
     pub matrix: bool,
-    /// Write views for look-ups as well, see the README; not into archives, nor in the specification's layout.
+    /// Write views for look-ups as well, see the README.
     pub cache: bool,
     /// Write one file instead of a directory: zip, or a gzipped tar in the specification's layout.
     pub archive: bool,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{Blob, Location, Redo, Scratch, ScratchFile, StagedFile, Staging};
+use isomorph_storage::{Blob, Redo, Scratch, ScratchFile, StagedFile, Staging};
 use sha2::{Digest, Sha256};
 
-use super::zip::Archive;
-use super::{WriteLayout, WriteOptions, tar};
-use crate::checksum;
+use super::{WriteLayout, WriteOptions, tar, zip};
 use crate::layout::file;
+use crate::members::Members;
+use crate::{OpenOptions, checksum};
 
 /// The place of all files.
 pub(crate) struct Output<'a> {
@@ -36,6 +36,13 @@ pub(crate) enum Member {
     Waiting(ScratchFile),
     /// One whose hash is wanted.
     Hashed(Box<Member>, Box<Sha256>),
+}
+
+impl Member {
+    /// The same file, hashed while it is written.
+    pub fn hashed(self) -> Self {
+        Member::Hashed(Box::new(self), Box::new(Sha256::new()))
+    }
 }
 
 impl Write for Member {
@@ -114,7 +121,7 @@ impl<'a> Output<'a> {
         };
         Ok(match self.layout {
             WriteLayout::V2 => file,
-            WriteLayout::Specification => Member::Hashed(Box::new(file), Box::new(Sha256::new())),
+            WriteLayout::Specification => file.hashed(),
         })
     }
 
@@ -134,13 +141,18 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Where complete files can be read.
+    /// The files that are complete, to be read.
     ///
     /// # Errors
     /// On object stores, where they cannot.
-    pub fn preview(&self) -> Result<Location> {
-        let missing = || Error::usage("files that somebody else takes cannot be read before");
-        self.staging.ok_or_else(missing)?.preview()
+    pub fn members(&self, options: &OpenOptions) -> Result<Members> {
+        match (self.staging, &self.scratch) {
+            (Some(staging), None) => Members::open(&staging.preview()?, options),
+            _ => {
+                let files = self.waiting.iter().map(|(name, file)| Ok((name.clone(), file.blob()?)));
+                Ok(Members::of_files(files.collect::<Result<_>>()?))
+            }
+        }
     }
 
     /// Writes a small file whole.
@@ -209,10 +221,7 @@ impl<'a> Output<'a> {
             let size = tar::write(staging.create(&name)?, &name, &self.waiting)?;
             return Ok(vec![(name, size)]);
         }
-        let mut archive = Archive::new(staging.create(&name)?, &name);
-        for (member, file) in &self.waiting {
-            archive.add(member, file)?;
-        }
-        Ok(vec![(name, archive.finish()?)])
+        let size = zip::write(staging.create(&name)?, &name, &self.waiting)?;
+        Ok(vec![(name, size)])
     }
 }

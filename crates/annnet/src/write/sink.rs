@@ -11,6 +11,7 @@ use super::edges::Edges;
 use super::groups::Groups;
 use super::hyperedges::{Beside, Hyperedges};
 use super::layers::LayerIds;
+use super::matrix::{Matrix, MatrixRows};
 use super::nodes::Nodes;
 use super::output::Output;
 use super::shape::Shape;
@@ -60,13 +61,6 @@ impl<'a> AnnnetWriter<'a> {
     /// [`isomorph_error::Kind::WouldLose`] for what annnet cannot say; when files cannot be created, or hold a type that
     /// Parquet has not.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        if options.cache && options.layout == WriteLayout::Specification {
-            return Err(Error::usage("views for look-ups are written in the layout v2 only").hint("leave out --cache"));
-        }
-        if options.cache && options.archive {
-            let hint = "write a directory, or leave out --cache";
-            return Err(Error::usage("an archive is unpacked whole: a cache in it is of no use").hint(hint));
-        }
         Ok(Box::new(AnnnetWriter::begin(Output::new(staging, options)?, graph, options)?))
     }
 
@@ -135,14 +129,15 @@ impl<'a> AnnnetWriter<'a> {
 }
 
 /// Where the rows of a change begin.
-#[derive(Debug, Default)]
 pub(crate) struct Start {
     /// The `idx` of the first new entity.
     pub idx: u64,
     /// The `col_idx` of the first new edge.
     pub column: u64,
-    /// The layers that have numbers.
-    pub layers: Vec<Vec<String>>,
+    /// The layers that have numbers, and how many of them the file names.
+    pub layers: (LayerIds, usize),
+    /// The matrix that goes on, if there is one.
+    pub matrix: Option<(MatrixRows, Matrix)>,
 }
 
 /// The tables of a change, in temporary files by their names.
@@ -161,9 +156,11 @@ impl AnnnetWriter<'static> {
     /// As [`AnnnetWriter::create`].
     pub(crate) fn apart(graph: &Graph, start: Start, options: &WriteOptions) -> Result<Self> {
         let mut writer = AnnnetWriter::begin(Output::apart(options)?, graph, options)?;
-        writer.nodes.counts.0 = start.idx;
-        writer.edges.begin_at(start.column);
-        (writer.start, writer.layers) = ((start.idx, start.column, start.layers.len()), LayerIds::of(start.layers));
+        let (rows, matrix) = start.matrix.unzip();
+        writer.nodes.begin_at(start.idx, rows);
+        writer.edges.begin_at(start.column, matrix);
+        writer.start = (start.idx, start.column, start.layers.1);
+        writer.layers = start.layers.0;
         Ok(writer)
     }
 
@@ -186,8 +183,9 @@ impl AnnnetWriter<'static> {
             hyperedges: hyperedges.count,
             aspects: 0,
         };
+        let rows = nodes.matrix_rows().unwrap_or_default();
         nodes.finish(&mut output)?;
-        edges.finish(counts.entities, &mut output)?;
+        edges.finish(rows, &mut output)?;
         slices.finish(&mut output)?;
         let layers = (layers.len() > start.2.max(1)).then(|| layers.to_json());
         Ok(Apart { files: output.take(), layers, counts })
@@ -254,7 +252,7 @@ impl Sink for AnnnetWriter<'_> {
         if options.cache {
             let reading =
                 OpenOptions { budget: options.budget.clone(), scratch: options.scratch.clone(), verify: false };
-            let written = Annnet::open(&output.preview()?, &reading)?;
+            let written = Annnet::of(output.members(&reading)?, options.layout.read_as(), &reading)?;
             cache::build(&written, &mut output, &options)?;
         }
         Ok(Written { files: output.close()? })

@@ -27,7 +27,7 @@ const COPY: usize = 1 << 17;
 ///
 /// # Errors
 /// When a name is too long or a file too large for the format, or something cannot be read or written.
-pub(super) fn write(file: StagedFile, place: &str, files: &[(String, ScratchFile)]) -> Result<u64> {
+pub(crate) fn write(file: StagedFile, place: &str, files: &[(String, ScratchFile)]) -> Result<u64> {
     let failed = |error: std::io::Error| Error::from(error).at(Place::file(place));
     // The tables are compressed already: the fastest level does for the rest.
     let mut out = GzEncoder::new(file, flate2::Compression::fast());

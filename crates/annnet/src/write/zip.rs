@@ -39,8 +39,20 @@ struct Entry {
     offset: u64,
 }
 
+/// Writes the archive of `files`, which are in the order of their names; returns its size in bytes.
+///
+/// # Errors
+/// When something cannot be read or written.
+pub(crate) fn write(file: StagedFile, place: &str, files: &[(String, ScratchFile)]) -> Result<u64> {
+    let mut archive = Archive::new(file, place);
+    for (name, content) in files {
+        archive.add(name, content)?;
+    }
+    archive.finish()
+}
+
 /// An archive in the making.
-pub(crate) struct Archive {
+struct Archive {
     file: StagedFile,
     place: String,
     entries: Vec<Entry>,
@@ -49,7 +61,7 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// An archive without files.
-    pub fn new(file: StagedFile, place: &str) -> Self {
+    fn new(file: StagedFile, place: &str) -> Self {
         Archive { file, place: place.to_owned(), entries: Vec::new(), at: 0 }
     }
 
@@ -62,7 +74,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be copied.
-    pub fn add(&mut self, name: &str, content: &ScratchFile) -> Result<()> {
+    fn add(&mut self, name: &str, content: &ScratchFile) -> Result<()> {
         self.add_folders(Some(name))?;
         let failed = |error: std::io::Error| Error::from(error).at(Place::file("temporary file"));
         let mut reader = content.as_file();
@@ -117,7 +129,7 @@ impl Archive {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn finish(mut self) -> Result<u64> {
+    fn finish(mut self) -> Result<u64> {
         self.add_folders(None)?;
         let start = self.at;
         let mut directory = Vec::new();

@@ -54,6 +54,15 @@ impl Codec {
         })
     }
 
+    /// The codecs for further chunks of an array: `wanted`, if they are of the kind that it has. What a Blosc frame is packed by
+    /// it says itself.
+    pub fn like(own: &[Codec], wanted: Vec<Codec>) -> Vec<Codec> {
+        let kinds = own.iter().zip(&wanted);
+        let same = own.len() == wanted.len()
+            && kinds.into_iter().all(|(own, wanted)| std::mem::discriminant(own) == std::mem::discriminant(wanted));
+        if same { wanted } else { own.to_vec() }
+    }
+
     fn json(self) -> serde_json::Value {
         match self {
             Codec::Blosc { packer, level, number } => serde_json::json!({

@@ -66,7 +66,7 @@ mod tests {
             let mut zeros = ArrayWriter::create("cache/zeros", chunk, &options).unwrap();
             zeros.push(&[0i32; 1_500], &mut output).unwrap();
             zeros.finish(&mut output).unwrap();
-            ArrayWriter::<f64>::create("cache/empty", chunk, &options).unwrap().finish(&mut output).unwrap();
+            ArrayWriter::<f32>::create("cache/empty", chunk, &options).unwrap().finish(&mut output).unwrap();
             output.close().unwrap();
             staging.commit(&[]).unwrap();
             let members = Members::open(&place, &OpenOptions::default()).unwrap();

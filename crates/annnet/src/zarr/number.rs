@@ -5,6 +5,7 @@ use zarrs::array::{DataType, Element, FillValue, data_type};
 /// A type of numbers in an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberType {
+    I8,
     I32,
     I64,
     F32,
@@ -15,6 +16,7 @@ impl NumberType {
     /// The type with this name in Zarr.
     pub fn of(name: &str) -> Option<NumberType> {
         Some(match name {
+            "int8" => NumberType::I8,
             "int32" => NumberType::I32,
             "int64" => NumberType::I64,
             "float32" => NumberType::F32,
@@ -26,6 +28,7 @@ impl NumberType {
     /// Bytes of one number.
     pub fn bytes(self) -> usize {
         match self {
+            NumberType::I8 => 1,
             NumberType::I32 | NumberType::F32 => 4,
             NumberType::I64 | NumberType::F64 => 8,
         }
@@ -33,12 +36,13 @@ impl NumberType {
 
     /// Whether its numbers are whole.
     pub fn is_integer(self) -> bool {
-        matches!(self, NumberType::I32 | NumberType::I64)
+        matches!(self, NumberType::I8 | NumberType::I32 | NumberType::I64)
     }
 
     /// The type as `zarrs` knows it.
     pub fn data_type(self) -> DataType {
         match self {
+            NumberType::I8 => data_type::int8(),
             NumberType::I32 => data_type::int32(),
             NumberType::I64 => data_type::int64(),
             NumberType::F32 => data_type::float32(),
@@ -56,6 +60,7 @@ impl NumberType {
             text => text.parse::<f64>().ok().filter(|value| value.is_finite()),
         };
         Some(match self {
+            NumberType::I8 => FillValue::from(text.parse::<i8>().ok()?),
             NumberType::I32 => FillValue::from(text.parse::<i32>().ok()?),
             NumberType::I64 => FillValue::from(text.parse::<i64>().ok()?),
             NumberType::F32 => FillValue::from(float()? as f32),
@@ -66,6 +71,7 @@ impl NumberType {
     /// Appends little-endian numbers as integers; floats lose what is behind the point.
     pub fn integers(self, bytes: &[u8], out: &mut Vec<i64>) {
         match self {
+            NumberType::I8 => out.extend(bytes.iter().map(|byte| i64::from(byte.cast_signed()))),
             NumberType::I32 => out.extend(four(bytes).map(|number| i64::from(i32::from_le_bytes(number)))),
             NumberType::I64 => out.extend(eight(bytes).map(i64::from_le_bytes)),
             NumberType::F32 => out.extend(four(bytes).map(|number| f32::from_le_bytes(number) as i64)),
@@ -76,6 +82,7 @@ impl NumberType {
     /// Appends little-endian numbers as floats.
     pub fn floats(self, bytes: &[u8], out: &mut Vec<f64>) {
         match self {
+            NumberType::I8 => out.extend(bytes.iter().map(|byte| f64::from(byte.cast_signed()))),
             NumberType::I32 => out.extend(four(bytes).map(|number| f64::from(i32::from_le_bytes(number)))),
             NumberType::I64 => out.extend(eight(bytes).map(|number| i64::from_le_bytes(number) as f64)),
             NumberType::F32 => out.extend(four(bytes).map(|number| f64::from(f32::from_le_bytes(number)))),
@@ -96,20 +103,39 @@ fn eight(bytes: &[u8]) -> impl Iterator<Item = [u8; 8]> {
 pub(crate) trait Number: Element + Copy + Default + 'static {
     /// Its type.
     const TYPE: NumberType;
+
+    /// Little-endian numbers of this type.
+    fn of(bytes: &[u8]) -> Vec<Self>;
+}
+
+impl Number for i8 {
+    const TYPE: NumberType = NumberType::I8;
+
+    fn of(bytes: &[u8]) -> Vec<Self> {
+        bytes.iter().map(|byte| byte.cast_signed()).collect()
+    }
 }
 
 impl Number for i32 {
     const TYPE: NumberType = NumberType::I32;
+
+    fn of(bytes: &[u8]) -> Vec<Self> {
+        four(bytes).map(i32::from_le_bytes).collect()
+    }
 }
 
 impl Number for i64 {
     const TYPE: NumberType = NumberType::I64;
+
+    fn of(bytes: &[u8]) -> Vec<Self> {
+        eight(bytes).map(i64::from_le_bytes).collect()
+    }
 }
 
 impl Number for f32 {
     const TYPE: NumberType = NumberType::F32;
-}
 
-impl Number for f64 {
-    const TYPE: NumberType = NumberType::F64;
+    fn of(bytes: &[u8]) -> Vec<Self> {
+        four(bytes).map(f32::from_le_bytes).collect()
+    }
 }

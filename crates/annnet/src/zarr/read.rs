@@ -10,7 +10,7 @@ use zarrs::array::{Array, ArrayBytes, CodecOptions};
 
 use super::broken;
 use super::describe::Description;
-use super::number::NumberType;
+use super::number::{Number, NumberType};
 use super::store::FileStore;
 use crate::members::Members;
 use crate::rules;
@@ -71,6 +71,16 @@ impl ArrayReader {
     /// As [`ArrayReader::integers`].
     pub fn floats(&self, range: Range<u64>, out: &mut Vec<f64>) -> Result<()> {
         self.each(range, |number, bytes| number.floats(bytes, out))
+    }
+
+    /// The numbers from `start` on, of the type that the array has.
+    ///
+    /// # Errors
+    /// As [`ArrayReader::integers`].
+    pub fn tail<T: Number>(&self, start: u64) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.each(start..self.length, |_, bytes| found.extend(T::of(bytes)))?;
+        Ok(found)
     }
 
     /// The bytes of the numbers in a range, chunk by chunk.

@@ -4,13 +4,15 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Place, Result};
+use isomorph_storage::limits;
 use zarrs::array::{Array, CodecOptions};
 use zarrs::group::GroupBuilder;
 
-use super::Number;
+use super::{ArrayReader, Number};
 use super::codec::Codec;
 use super::describe::Description;
 use super::store::Written;
+use crate::members::Members;
 use crate::write::{Output, WriteOptions};
 
 /// An array in the making: numbers come in any pieces, chunks go to their files as they are full.
@@ -51,6 +53,36 @@ impl<T: Number> ArrayWriter<T> {
             chunks: 0,
             length: 0,
         })
+    }
+
+    /// Goes on with the array in a directory of a graph: full chunks stay, the last one is written again. Nothing when there
+    /// is no such array, or its numbers are of another type.
+    ///
+    /// # Errors
+    /// When it is not sound, or the compression is none of Zarr.
+    pub fn resume(members: &Members, directory: &str, options: &WriteOptions) -> Result<Option<Self>> {
+        let name = format!("{directory}/zarr.json");
+        let Some(text) = members.text(&name, limits::MANIFEST_BYTES)? else { return Ok(None) };
+        let mut described = Description::read(&text, &name)?;
+        let Some(old) = ArrayReader::open(members, directory)?.filter(|_| described.number == T::TYPE) else {
+            return Ok(None);
+        };
+        described.codecs = Codec::like(&described.codecs, Codec::of(options.compression, T::TYPE.bytes())?);
+        let array = described.builder().build(Arc::new(Written::default()), &format!("/{directory}"));
+        let (length, chunk) = (described.length, described.chunk);
+        Ok(Some(ArrayWriter {
+            directory: directory.to_owned(),
+            array: array.map_err(|error| failed(directory, error))?,
+            chunk: usize::try_from(chunk.get()).map_err(|error| failed(directory, error))?,
+            pending: old.tail(length / chunk * chunk.get())?,
+            chunks: length / chunk,
+            length,
+        }))
+    }
+
+    /// Number of numbers so far.
+    pub fn len(&self) -> u64 {
+        self.length
     }
 
     /// Adds numbers.

@@ -4,6 +4,7 @@
 pub mod archives;
 pub mod build;
 pub mod cells;
+pub mod changes;
 pub mod view;
 pub mod write;
 

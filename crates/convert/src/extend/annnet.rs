@@ -5,11 +5,11 @@ use std::time::{Instant, SystemTime};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
-use isomorph_annnet::Annnet;
+use isomorph_annnet::{Annnet, WriteOptions, write_cache};
 use isomorph_annnet::OpenOptions as AnnnetOptions;
 use isomorph_annnet::update::{self, AttributeTable, Changes, UpdateOptions, Updated};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_storage::{Blob, Location, Reservation};
+use isomorph_storage::{Blob, Changed, Location, Reservation};
 use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
 use super::rows::{declared, encoding_of};
@@ -33,6 +33,8 @@ pub struct Extension {
     pub slice: Option<(String, Location)>,
     /// An entry of the history: a JSON object.
     pub history: Option<String>,
+    /// Views for look-ups, made or renewed when everything else is done.
+    pub views: bool,
     /// Types of columns of text that the graph does not have yet: `score:double`.
     pub columns: Vec<String>,
     /// The time of the entry, instead of the clock's.
@@ -42,8 +44,10 @@ pub struct Extension {
 /// What was changed, and how long it took.
 #[derive(Debug, Clone)]
 pub struct Extended {
-    /// What the format says of it.
-    pub updated: Updated,
+    /// What the format says of it; nothing when nothing but views was asked for.
+    pub updated: Option<Updated>,
+    /// The files of views that were written.
+    pub views: Option<Changed>,
     /// Wall time in seconds.
     pub seconds: f64,
 }
@@ -94,9 +98,22 @@ pub fn extend_annnet(
         changes.slice = Some((name.clone(), read(file, update::Rows::Slice)?));
     }
     drop(known);
+    let is_change = !changes.is_empty();
     let options = UpdateOptions { open, compression: None, created: extension.epoch };
-    let updated = update::update(location, &changes, &options)?;
-    Ok(Extended { updated, seconds: started.elapsed().as_secs_f64() })
+    let updated = is_change.then(|| update::update(location, &changes, &options)).transpose()?;
+    let views = extension.views.then(|| {
+        let writing = WriteOptions {
+            budget: resources.budget.clone(),
+            scratch: Some(resources.scratch.clone()),
+            ..WriteOptions::default()
+        };
+        // What was changed before stays changed.
+        write_cache(location, &writing).map_err(|error| match is_change {
+            true => error.hint("the graph was changed; the views alone were not made"),
+            false => error,
+        })
+    });
+    Ok(Extended { updated, views: views.transpose()?, seconds: started.elapsed().as_secs_f64() })
 }
 
 /// All rows of a table. Text has the types of the columns that the format or the graph knows, or that are given; else it is

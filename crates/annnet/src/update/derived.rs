@@ -1,0 +1,96 @@
+//! Files that follow from the tables: a matrix goes on with the new edges, or goes; views go.
+
+use isomorph_error::{Error, Place, Result};
+
+use crate::cache;
+use crate::layout::{Layout, file};
+use crate::matrix;
+use crate::read::Annnet;
+use crate::write::layers::LayerIds;
+use crate::write::{Matrix, MatrixRows, WriteOptions};
+
+/// The matrix of a graph, to which columns from number `column` on are to be added; nothing when there is none, or it is not
+/// that of the tables.
+///
+/// # Errors
+/// When it is not sound, or its rows do not fit the budget; when the layout is not without one, and it cannot go on.
+pub(super) fn resume(
+    annnet: &Annnet,
+    column: u64,
+    layers: &mut LayerIds,
+    options: &WriteOptions,
+) -> Result<Option<(MatrixRows, Matrix)>> {
+    let stated = matrix::shape(&annnet.members)?;
+    let found = match stated {
+        Some(stated) => {
+            let rows = rows(annnet, layers, options)?;
+            match stated == [rows.count(), column] {
+                true => Matrix::resume(&annnet.members, options)?.map(|matrix| (rows, matrix)),
+                false => None,
+            }
+        }
+        None => None,
+    };
+    if found.is_none() && annnet.layout() == Layout::V1 {
+        return Err(Error::unsupported("the incidence matrix is not that of the tables, and cannot be gone on with")
+            .at(Place::file(file::INCIDENCE))
+            .hint("isomorph convert PATH NEW --layout 1.1    makes a new one"));
+    }
+    Ok(found)
+}
+
+/// The row of each entity: one for each placement, or, in the specification's layout, one for each entity.
+fn rows(annnet: &Annnet, layers: &mut LayerIds, options: &WriteOptions) -> Result<MatrixRows> {
+    let mut rows = MatrixRows::new(options)?;
+    let entities = &annnet.entities;
+    if annnet.layers.is_flat() || annnet.layout() == Layout::V1 {
+        for id in entities.keys.iter().flatten() {
+            rows.know(id, 0)?;
+        }
+        return Ok(rows);
+    }
+    let numbers: Vec<i64> =
+        (0..annnet.layers.len() as u32).map(|layer| layers.intern(annnet.layers.labels(layer))).collect();
+    for placement in &entities.placements {
+        let layer = numbers.get(placement.layer as usize).copied().unwrap_or_default();
+        rows.know(entities.keys.value(placement.node as usize), layer)?;
+    }
+    Ok(rows)
+}
+
+/// Derived files that are there and do not fit new edges: they go, and whoever wants them makes them again. The matrix is among
+/// them unless it goes on.
+///
+/// # Errors
+/// When something is kept in the matrix alone.
+pub(super) fn stale(annnet: &Annnet, files: &[(String, u64)], goes_on: bool) -> Result<Vec<String>> {
+    let is_there =
+        |path: &str| files.iter().any(|(name, _)| name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')));
+    let mut gone = Vec::new();
+    if !goes_on && is_there(file::INCIDENCE) {
+        if is_only_in_matrix(annnet)? {
+            return Err(only_in_matrix());
+        }
+        gone.push(file::INCIDENCE.to_owned());
+    }
+    let views = cache::FOLDER.trim_end_matches('/');
+    if is_there(views) {
+        gone.push(views.to_owned());
+    }
+    Ok(gone)
+}
+
+/// Whether explicit coefficients are kept in the matrix and nowhere else.
+///
+/// # Errors
+/// When files cannot be opened.
+pub(super) fn is_only_in_matrix(annnet: &Annnet) -> Result<bool> {
+    Ok(!annnet.coefficients.is_empty() && !annnet.members.has(file::COEFFICIENTS)?)
+}
+
+/// The error for that.
+pub(super) fn only_in_matrix() -> Error {
+    Error::unsupported("explicit coefficients are kept in the incidence matrix alone, which the new edges do not fit")
+        .at(Place::file(file::INCIDENCE))
+        .hint("isomorph convert PATH NEW    writes a table of them")
+}

@@ -196,7 +196,11 @@ fn annnet_graphs_get_views_for_look_ups() {
         }
         let before = home.run(&["neighbors", form, "ada", "--both"]).exits(0).out;
         let done = home.run(&["extend", form, "--cache"]).exits(0);
-        assert!(done.out.starts_with("built    views for look-ups   cache/csr.zarr, cache/csc.zarr\nwrote"), "{}", done.out);
+        assert!(
+            done.out.starts_with("built    views for look-ups   cache/csr.zarr, cache/csc.zarr\nwrote"),
+            "{}",
+            done.out
+        );
         assert_eq!(home.run(&["neighbors", form, "ada", "--both"]).exits(0).out, before);
         home.run(&["validate", form]).exits(0);
         let done = home.run(&["extend", form, "--edges", "e.csv"]).exits(0);

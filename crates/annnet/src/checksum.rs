@@ -57,7 +57,10 @@ pub(crate) fn of_blob(blob: &Blob) -> Result<String> {
 
 /// Whether a file is one that the list names: not the manifest, the list itself, views for look-ups, and what lies beside a graph.
 pub(crate) fn is_listed(name: &str) -> bool {
-    name != file::MANIFEST && name != file::CHECKSUMS && !name.starts_with(cache::FOLDER) && !name.starts_with("_isomorph/")
+    name != file::MANIFEST
+        && name != file::CHECKSUMS
+        && !name.starts_with(cache::FOLDER)
+        && !name.starts_with("_isomorph/")
 }
 
 /// The hash of each file by its name, if the checksum that the manifest states is of this kind.

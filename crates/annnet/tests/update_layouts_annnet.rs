@@ -78,8 +78,10 @@ impl State {
                 if let Some((id, own)) = free {
                     let other = LAYERS.into_iter().find(|layer| !own.contains(layer)).unwrap();
                     own.push(other);
-                    (ids.push(id.clone()), layers.push(Some(other)));
-                    (slices.push(None), numbers.push(None));
+                    ids.push(id.clone());
+                    layers.push(Some(other));
+                    slices.push(None);
+                    numbers.push(None);
                 }
                 continue;
             }
@@ -133,12 +135,14 @@ impl State {
                     // The members of a side lie in one layer.
                     for at in first {
                         let layer = self.layered.then(|| LAYERS[self.random.below(2) as usize]);
-                        let fits = |(_, layers): &&(String, Vec<&str>)| layer.is_none_or(|layer| layers.contains(&layer));
+                        let fits =
+                            |(_, layers): &&(String, Vec<&str>)| layer.is_none_or(|layer| layers.contains(&layer));
                         let all: Vec<String> = self.entities.iter().filter(fits).map(|(id, _)| id.clone()).collect();
                         let some: BTreeSet<String> =
                             (0..3).map(|_| all[self.random.below(all.len() as u64) as usize].clone()).collect();
                         if second && self.chance(2) && at == 2 {
-                            let values: Vec<String> = some.iter().enumerate().map(|(at, _)| format!("{at}.5")).collect();
+                            let values: Vec<String> =
+                                some.iter().enumerate().map(|(at, _)| format!("{at}.5")).collect();
                             coefficients[at] = Some(values.join("|"));
                         }
                         row.2[usize::from(at == 1)] = layer;
@@ -166,8 +170,9 @@ impl State {
             }
             directed.push((kind > 5).then_some(kind == 6));
             weights.push((!self.chance(3)).then_some(self.next as f64 * 0.3));
-            let slice = self.chance(3).then(|| self.slices[self.random.below(self.slices.len() as u64) as usize].clone());
-            slice_weights.push(slice.is_some().then(|| "0.75"));
+            let slice =
+                self.chance(3).then(|| self.slices[self.random.below(self.slices.len() as u64) as usize].clone());
+            slice_weights.push(slice.is_some().then_some("0.75"));
             slices.push(slice);
             words.push((!self.chance(2)).then(|| format!("about {id}")));
             self.edges.push(id.clone());
@@ -349,7 +354,8 @@ fn cells(graph: &Path) -> (String, Vec<(i32, i32, u32)>) {
         chunk.chunks_exact(4).take(length).map(|own| own.try_into().unwrap()).collect()
     };
     let (rows, columns, data) = (numbers("row"), numbers("col"), numbers("data"));
-    let cell = |at: usize| (i32::from_le_bytes(rows[at]), i32::from_le_bytes(columns[at]), u32::from_le_bytes(data[at]));
+    let cell =
+        |at: usize| (i32::from_le_bytes(rows[at]), i32::from_le_bytes(columns[at]), u32::from_le_bytes(data[at]));
     assert!(rows.len() == columns.len() && rows.len() == data.len());
     (std::fs::read_to_string(group.join("zarr.json")).unwrap(), (0..rows.len()).map(cell).collect())
 }
@@ -382,7 +388,8 @@ fn a_matrix_goes_on_and_is_that_of_a_fresh_write() {
                     _ => (("entity_to_idx", "entity_id", "idx"), ("edge_to_idx", "edge_id", "idx")),
                 };
                 let (rows, columns) = (names(graph, rows), names(graph, columns));
-                let cell = |(row, column, value)| (rows[&i64::from(row)].clone(), columns[&i64::from(column)].clone(), value);
+                let cell =
+                    |(row, column, value)| (rows[&i64::from(row)].clone(), columns[&i64::from(column)].clone(), value);
                 let mut named: Vec<(String, String, u32)> = cells.into_iter().map(cell).collect();
                 named.sort();
                 (about, named)

@@ -5,17 +5,15 @@ use isomorph_tables::Compression;
 
 use super::stamp::{BUILT_FROM, FACTS, SHAPE, attributes, built_from};
 use super::{CHUNK, CSC, CSR, build};
+use crate::Annnet;
 use crate::members::Members;
 use crate::rules;
 use crate::write::{Output, WriteOptions};
 use crate::zarr::ArrayReader;
-use crate::Annnet;
 
 /// The arrays of both views.
-const ARRAYS: [(&str, &[&str]); 2] = [
-    (CSR, &["indptr", "indices", "data", "side", "id_hash", "id_row"]),
-    (CSC, &["indptr", "indices", "data", "row"]),
-];
+const ARRAYS: [(&str, &[&str]); 2] =
+    [(CSR, &["indptr", "indices", "data", "side", "id_hash", "id_row"]), (CSC, &["indptr", "indices", "data", "row"])];
 
 /// Adds a finding for views that are stale, or that differ from what the tables give.
 ///
@@ -60,7 +58,9 @@ pub(crate) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
             let array = format!("{view}/{name}");
             match differs(members, &again, &array) {
                 Ok(None) => {}
-                Ok(Some(at)) => findings.push(&rules::VIEWS, "the tables give another number", Place::file(array).row(at)),
+                Ok(Some(at)) => {
+                    findings.push(&rules::VIEWS, "the tables give another number", Place::file(array).row(at))
+                }
                 // What cannot be unpacked is wrong as well; what cannot be fetched is another matter.
                 Err(error) if error.broken_rule().is_some() => {
                     findings.push(&rules::VIEWS, error.message(), error.place().clone());

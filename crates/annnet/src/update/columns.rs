@@ -77,13 +77,9 @@ pub fn columns(annnet: &Annnet, rows: Rows) -> Vec<(String, DataType)> {
     let texts = || list_of(DataType::Utf8);
     let id = || (name::ID, text());
     let (mut known, attributes): (Vec<(&str, DataType)>, &[Property]) = match rows {
-        Rows::Vertices => {
-            (vec![id(), (word::LAYER, texts()), (name::SLICES, texts())], annnet.nodes.own_properties())
-        }
+        Rows::Vertices => (vec![id(), (word::LAYER, texts()), (name::SLICES, texts())], annnet.nodes.own_properties()),
         Rows::Edges => (of_edges(), &annnet.edge_attributes.attributes.properties),
-        Rows::Slice => {
-            (vec![(name::NODE, text()), (name::EDGE, text()), (column::WEIGHT, DataType::Float64)], &[])
-        }
+        Rows::Slice => (vec![(name::NODE, text()), (name::EDGE, text()), (column::WEIGHT, DataType::Float64)], &[]),
         Rows::Table(AttributeTable::Nodes) => (vec![id()], annnet.nodes.own_properties()),
         Rows::Table(AttributeTable::Edges) => (vec![id()], &annnet.edge_attributes.attributes.properties),
         Rows::Table(AttributeTable::Slices) => (vec![id()], &annnet.slices.attributes.properties),

@@ -43,9 +43,7 @@ impl Sums {
 
     /// A file goes, or a directory with everything in it.
     pub fn remove(&mut self, path: &str) {
-        self.0.retain(|name, _| {
-            name.strip_prefix(path).is_none_or(|rest| !rest.is_empty() && !rest.starts_with('/'))
-        });
+        self.0.retain(|name, _| name.strip_prefix(path).is_none_or(|rest| !rest.is_empty() && !rest.starts_with('/')));
     }
 
     /// The list, and what the manifest says of it.

@@ -85,14 +85,7 @@ fn known_edges(annnet: &Annnet, wanted: &StringArray, input: &Input) -> Result<(
 }
 
 /// Writes ids and attributes in the place of a table; columns in `names` are no attributes.
-fn put(
-    tables: &mut Tables<'_>,
-    name: &str,
-    id: &str,
-    ids: StringArray,
-    input: &Input,
-    names: &[&str],
-) -> Result<()> {
+fn put(tables: &mut Tables<'_>, name: &str, id: &str, ids: StringArray, input: &Input, names: &[&str]) -> Result<()> {
     let mut columns: Vec<(String, ArrayRef)> = vec![(id.to_owned(), Arc::new(ids))];
     columns.extend(input.attributes(names)?);
     write(tables, name, columns)

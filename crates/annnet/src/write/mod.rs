@@ -21,8 +21,8 @@ pub(crate) mod tar;
 pub(crate) mod zip;
 
 pub use layout::WriteLayout;
-pub use options::WriteOptions;
 pub(crate) use matrix::{Matrix, MatrixRows};
+pub use options::WriteOptions;
 pub(crate) use output::Output;
 pub use sink::AnnnetWriter;
 pub(crate) use sink::{Apart, Start};

@@ -8,10 +8,10 @@ use isomorph_storage::limits;
 use zarrs::array::{Array, CodecOptions};
 use zarrs::group::GroupBuilder;
 
-use super::{ArrayReader, Number};
 use super::codec::Codec;
 use super::describe::Description;
 use super::store::Written;
+use super::{ArrayReader, Number};
 use crate::members::Members;
 use crate::write::{Output, WriteOptions};
 

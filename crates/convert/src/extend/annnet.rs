@@ -5,9 +5,9 @@ use std::time::{Instant, SystemTime};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
-use isomorph_annnet::{Annnet, WriteOptions, write_cache};
 use isomorph_annnet::OpenOptions as AnnnetOptions;
 use isomorph_annnet::update::{self, AttributeTable, Changes, UpdateOptions, Updated};
+use isomorph_annnet::{Annnet, WriteOptions, write_cache};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, Changed, Location, Reservation};
 use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from command import Isomorph
+from grown import EDGES, MORE, grow, parts
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent.parent / "shared" / "fixtures" / "annnet"
@@ -231,31 +232,69 @@ def test_hyperedges_are_expanded_as_annnet_does(
 
 def test_a_graph_that_grew_is_read_like_one_written_at_once(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
     """Tables that have become directories of files, behind those that the library wrote."""
-    if not FIXTURES.is_dir():
-        pytest.skip(f"the fixtures are not at {FIXTURES}")
     grown = tmp_path / "grown"
-    shutil.copytree(FIXTURES / "everything_flat" / "graph.annnet.d", grown)
-    vertices, first, more = (tmp_path / f"{name}.csv" for name in ("vertices", "first", "more"))
-    vertices.write_text("id,age\n" + "".join(f"v{at},{at % 90}\n" for at in range(3000)))
-
-    def rows(start: int, count: int) -> str:
-        def row(at: int) -> str:
-            if at % 11 == 0:
-                return f"t{at},,,1,v{at % 3000}|v{(at + 5) % 3000}\n"
-            return f"t{at},v{at % 3000},v{at * 7919 % 3000},{at * 31 % 1009},\n"
-
-        return "id,source,target,weight,members\n" + "".join(row(at) for at in range(start, start + count))
-
-    first.write_text(rows(0, 12_000))
-    more.write_text(rows(20_000, 100))
-    isomorph.run("extend", grown, "--vertices", vertices, "--edges", first)
-    isomorph.run("extend", grown, "--edges", more)
-    assert (grown / "structure" / "edges.parquet").is_dir()
+    shutil.copytree(fixture("everything_flat"), grown)
+    grow(isomorph, grown, tmp_path)
+    assert grown / "structure" / "edges.parquet" in parts(grown)
     once = isomorph.convert(grown, tmp_path / "once", "--to", "annnet")
     read, expected = (without_conversions(graph) for graph in dumps(annnet, grown, once))
     assert read == expected
-    assert len(read["edges"]) > 12_100
+    assert len(read["edges"]) > EDGES + MORE
     assert read["edges"]["t20009"]["source"] == ["v2009", "v2014"]
+
+
+def test_a_matrix_that_grew_is_the_one_that_annnet_computes(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
+    """A matrix that the library wrote, and one of ours, with new columns behind the old ones."""
+    if not FIXTURES.is_dir():
+        pytest.skip(f"the fixtures are not at {FIXTURES}")
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    shutil.copytree(FIXTURES / "everything_multilayer" / "graph_matrix.annnet.d", theirs)
+    isomorph.convert(fixture("everything_flat"), ours, "--to", "annnet", "--matrix")
+    edges = tmp_path / "edges.csv"
+    for graph, layered in ((theirs, True), (ours, False)):
+        (before,) = dumps(annnet, graph)
+        stored = matrix(annnet, graph)
+        source, target, *_ = [entity[0] for entity in before["entities"] if entity[2] == "node"]
+        names = "id,source,target,weight" + (",source_layer,target_layer" if layered else "")
+        places = {entity[0]: "|".join(entity[1]) for entity in reversed(before["entities"])}
+        row = f"{source},{target},2.5" + (f",{places[source]},{places[target]}" if layered else "")
+        edges.write_text(f"{names}\n" + "".join(f"t{at},{row}\n" for at in range(300)))
+        isomorph.run("extend", graph, "--edges", edges)
+        isomorph.validate(graph)
+        grown, (after,) = matrix(annnet, graph), dumps(annnet, graph)
+        count = len(stored["data"])
+        assert grown["data"][:count] == stored["data"]
+        assert [cells[:count] for cells in grown["cells"]] == stored["cells"]
+        assert len(grown["data"]) == count + 600
+        assert grown["shape"] == after["incidence"]["shape"] == manifest(graph)["matrix_shape"]
+        assert sum(grown["data"]) == pytest.approx(after["incidence"]["sum_of_cells"])
+        assert manifest(graph)["incidence_stored"] is True
+
+
+def test_annnet_does_not_write_over_a_graph_that_grew(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
+    """Its writer wants to open a file where a directory is, and says so; a conversion makes every table one file again."""
+    grown, again = tmp_path / "grown", tmp_path / "again"
+    shutil.copytree(fixture("everything_flat"), grown)
+    grow(isomorph, grown, tmp_path)
+    write = (
+        "import sys; from annnet.io.annnet_format import read, write\n"
+        "try: write(read(sys.argv[1]), sys.argv[1], overwrite=True); print('written')\n"
+        "except Exception as error: print(type(error).__name__)\n"
+    )
+
+    def over(graph: Path) -> str:
+        done = subprocess.run([annnet, "-c", write, graph], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()[-1]
+
+    (before,) = dumps(annnet, grown)
+    assert over(grown) == "IsADirectoryError"
+    # What it wrote before that is of the same graph: nothing is lost.
+    (after,) = dumps(annnet, grown)
+    assert after["edges"] == before["edges"]
+    isomorph.convert(grown, again, "--to", "annnet")
+    assert parts(again) == [] and over(again) == "written"
+    isomorph.validate(again)
 
 
 def test_graphs_of_other_formats_become_ordinary_graphs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from command import Isomorph
+from grown import EDGES, MORE, grow, parts
 from test_annnet import without_conversions
 
 HERE = Path(__file__).resolve().parent
@@ -164,3 +166,23 @@ def test_graphs_of_today_are_read_by_the_older_libraries(
     if version == "0.2.0" and graph["aspects"][0]:
         # The text has no index of placements: this version puts every node at the placeholder first, and leaves it there.
         assert [end for end, layer in graph["presence"] if set(layer) == {"_"}]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", ["everything_flat", "everything_multilayer"])
+def test_a_graph_that_grew_is_read_like_one_written_at_once(
+    isomorph: Isomorph, pythons: dict[str, Path], tmp_path: Path, name: str, version: str
+) -> None:
+    """Tables that have become directories, a matrix with further columns, checksums that were made anew."""
+    flags = ("--to", "annnet", "--layout", "1.1")
+    grown = isomorph.convert(fixture(name), tmp_path / "grown", *flags)
+    grow(isomorph, grown, tmp_path)
+    assert grown / "structure" / "edge_definitions.parquet" in parts(grown)
+    once = isomorph.convert(grown, tmp_path / "once", *flags)
+    read, expected = (without_conversions(graph) for graph in dumps(pythons[version], grown, once))
+    assert read == expected
+    assert len(read["edges"]) > EDGES + MORE
+    sums = [line.split("  ") for line in (grown / "audit" / "checksums.sha256").read_text().splitlines()]
+    assert len(sums) > 20
+    for digest, file in sums:
+        assert hashlib.sha256((grown / file).read_bytes()).hexdigest() == digest, file

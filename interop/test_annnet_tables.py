@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from command import Isomorph
+from grown import grow, parts
 
 FIXTURES = Path(__file__).resolve().parent.parent.parent / "shared" / "fixtures" / "annnet"
 EDGES = "structure/edges.parquet"
@@ -150,3 +151,36 @@ def test_edges_join_their_attributes(graphs: dict[str, Path], library: str) -> N
         "pyarrow": lambda: pq.read_table(edges).join(pq.read_table(said), "edge_id", join_type="inner").num_rows,
     }
     assert count[library]() == pq.read_metadata(edges).num_rows
+
+
+@pytest.mark.parametrize("layout", ["v2", "1.1"])
+def test_tables_that_have_grown_are_read_as_one(isomorph: Isomorph, tmp_path: Path, layout: str) -> None:
+    """A directory of files in the place of a file: by its path in Polars, pandas and PyArrow; by a pattern in DuckDB."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    if not FIXTURES.is_dir():
+        pytest.skip(f"the fixtures are not at {FIXTURES}")
+    flags = ("--to", "annnet", "--layout", layout)
+    grown = isomorph.convert(FIXTURES / "everything_flat" / "graph.annnet.d", tmp_path / "grown", *flags)
+    grow(isomorph, grown, tmp_path)
+    once = isomorph.convert(grown, tmp_path / "once", *flags)
+    directories = parts(grown)
+    assert {path.name for path in directories} >= {"edges.parquet" if layout == "v2" else "edge_definitions.parquet"}
+    for path in directories:
+        names = pq.read_schema(next(iter(sorted(path.iterdir())))).names
+        wanted = pq.read_table(once / path.relative_to(grown))
+        key = lambda row: repr([row[name] for name in names])  # noqa: E731
+        expected = sorted(map(key, wanted.to_pylist()))
+        by_pandas = pandas.read_parquet(path, dtype_backend="pyarrow").to_dict("records")
+        found = {
+            "pyarrow": pq.read_table(path).to_pylist(),
+            "polars": polars.read_parquet(path).to_dicts(),
+            "pandas": [{name: None if value is pandas.NA else value for name, value in row.items()} for row in by_pandas],
+            "duckdb": duckdb.sql(f"SELECT * FROM read_parquet('{path}/*.parquet')").to_arrow_table().to_pylist(),
+        }
+        for library, own in found.items():
+            assert len(own) == len(expected), f"{library} {path}"
+            # The columns of positions and the order of rows are those of writing.
+            if "idx" not in " ".join(names):
+                assert sorted(map(key, own)) == expected, f"{library} {path}"

@@ -11,6 +11,9 @@ const ENTITIES: &str = "structure/entity_index.parquet";
 const HYPEREDGES: &str = "structure/hyperedge_definitions.parquet";
 const MEMBERSHIPS: &str = "slices/edge_memberships.parquet";
 
+/// The description of a view that does not say what it was built from.
+const VIEW: &str = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"shape": [2, 2]}}"#;
+
 type Break = fn(&mut Files);
 
 fn coefficients(files: &mut Files, entity: &'static str) {
@@ -92,6 +95,11 @@ const BREAKS: &[(&str, Break)] = &[
     }),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "new"]))),
     ("ANNNET-SLICE-UNLISTED", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "h"]))),
+    ("ANNNET-VIEWS", |files| files.put("cache/csr.zarr/zarr.json", VIEW)),
+    ("ANNNET-VIEWS-STALE", |files| {
+        files.put("cache/csr.zarr/zarr.json", VIEW);
+        files.put("cache/csc.zarr/zarr.json", VIEW);
+    }),
 ];
 
 #[test]

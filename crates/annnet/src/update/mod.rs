@@ -182,6 +182,9 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     }
     target.put(file::MANIFEST, &manifest::with(&text, &stated)?)?;
     updated.whole = target.is_archive();
+    if let State::Manifest(_, fingerprint) = &before {
+        target.expect(file::MANIFEST, fingerprint)?;
+    }
     if State::of(location)? != before {
         return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
             .at(location.to_string())
@@ -256,14 +259,17 @@ fn add(
 /// What tells that a graph is still the one that was read.
 #[derive(PartialEq)]
 enum State {
-    Manifest(Bytes),
+    Manifest(Bytes, Fingerprint),
     Archive(Fingerprint),
 }
 
 impl State {
     fn of(location: &Location) -> Result<State> {
         match Root::open(location) {
-            Ok(root) => Ok(State::Manifest(root.read(file::MANIFEST, limits::MANIFEST_BYTES)?)),
+            Ok(root) => {
+                let manifest = root.file(file::MANIFEST)?;
+                Ok(State::Manifest(manifest.read_all(limits::MANIFEST_BYTES)?, manifest.opened_as().clone()))
+            }
             Err(_) => Ok(State::Archive(Blob::open(location)?.fingerprint()?)),
         }
     }

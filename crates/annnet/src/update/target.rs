@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{Blob, Location, Mode, Redo, Root, Scratch, ScratchFile, Staging};
+use isomorph_storage::{Blob, Fingerprint, Location, Mode, Redo, Root, Scratch, ScratchFile, Staging};
 
 use super::sums::Sums;
 use crate::checksum;
@@ -104,6 +104,17 @@ impl Target {
         }
         self.written.insert(name.to_owned());
         Ok(())
+    }
+
+    /// The change is made only as long as this file is what it was, where a store can tell.
+    ///
+    /// # Errors
+    /// For a name that leaves the root.
+    pub fn expect(&self, name: &str, fingerprint: &Fingerprint) -> Result<()> {
+        match &self.how {
+            How::Directory { redo, .. } => redo.expect(name, fingerprint),
+            How::Archive { .. } => Ok(()),
+        }
     }
 
     /// Writes a small file whole.

@@ -34,10 +34,19 @@ pub fn open(path: &Path) -> Result<Annnet> {
 
 /// Writes `source` to `path`, in pieces of so many rows.
 pub fn write(source: &dyn Source, path: &Path, options: &WriteOptions, piece: usize) -> Result<Vec<(String, u64)>> {
-    let location = Location::from_path(path);
+    write_to(source, &Location::from_path(path), options, piece)
+}
+
+/// The same to a place of any kind.
+pub fn write_to(
+    source: &dyn Source,
+    location: &Location,
+    options: &WriteOptions,
+    piece: usize,
+) -> Result<Vec<(String, u64)>> {
     let staging = match options.archive {
-        true => Staging::file(&location, Mode::CreateNew)?,
-        false => Staging::directory(&location, Mode::CreateNew)?,
+        true => Staging::file(location, Mode::CreateNew)?,
+        false => Staging::directory(location, Mode::CreateNew)?,
     };
     let mut sink = AnnnetWriter::create(&staging, source.graph(), options)?;
     for (number, delivery) in sink.deliveries().into_iter().enumerate() {

@@ -11,7 +11,7 @@ use super::{Journal, Step, below};
 use crate::disk::{Node, NodeKind};
 use crate::leftover::AsideName;
 use crate::staging::{Area, StagedFile, Uploads, unwritten};
-use crate::{Location, Root, sandbox};
+use crate::{Fingerprint, Location, Root, sandbox};
 
 /// New, replaced and removed files of an existing dataset that change together: after a crash, all of them or none.
 ///
@@ -123,6 +123,20 @@ impl Redo {
                 Ok(())
             }
             Backend::Remote(_) => Err(Error::unsupported("objects do not become directories")),
+        }
+    }
+
+    /// Makes the change only as long as `relative` is the object that had this fingerprint: where a store knows conditions,
+    /// the object is replaced by one request that says so. It must be one of the `last` of [`Redo::commit`]. Local changes are told
+    /// apart by their records.
+    ///
+    /// # Errors
+    /// A name that leaves the root.
+    pub fn expect(&self, relative: &str, fingerprint: &Fingerprint) -> Result<()> {
+        check(relative)?;
+        match (&self.backend, &fingerprint.etag) {
+            (Backend::Remote(uploads), Some(etag)) => uploads.expect(relative, etag),
+            _ => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use isomorph_error::{Error, Kind, Place, Result};
 use object_store::path::Path as Key;
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion};
 
 use super::file::Sink;
 use super::{COMPANION_SUFFIX, Mode, Part, Shape, StagedFile, unwritten};
@@ -48,6 +48,8 @@ struct State {
     held: VecDeque<(String, usize)>,
     held_bytes: usize,
     visible: BTreeSet<Key>,
+    /// Entity tags that objects must have to be replaced.
+    expected: BTreeMap<Key, String>,
     done: bool,
 }
 
@@ -113,6 +115,13 @@ impl Uploads {
     /// Begins the file `relative` of an existing prefix.
     pub(crate) fn create_main(&self, relative: &str) -> Result<StagedFile> {
         self.create(Part::Main, relative, relative)
+    }
+
+    /// The object `relative` is replaced only as long as it has this entity tag.
+    pub(crate) fn expect(&self, relative: &str, etag: &str) -> Result<()> {
+        let key = self.0.main.key(relative)?;
+        self.0.state().expected.insert(key, etag.to_owned());
+        Ok(())
     }
 
     /// Makes everything visible, `last` last, and keeps it if `prove` accepts it: then what was replaced is removed.
@@ -211,13 +220,15 @@ impl Shared {
     fn show_all(&self, files: Vec<(String, Ready)>) -> Result<()> {
         let (store, mode) = (Arc::clone(&self.main.store), self.mode);
         let companion = self.companion.key("")?;
+        let expected = self.state().expected.clone();
         let requests = files.into_iter().map(move |(name, ready)| {
             let store = Arc::clone(&store);
+            let expected = expected.get(ready.key()).cloned();
             // A companion without its file is an orphan, which the next one may replace.
             let create = mode == Mode::CreateNew && !ready.key().prefix_matches(&companion);
             async move {
                 let key = ready.key().clone();
-                show(&*store, ready, create).await.map(|()| key).map_err(|error| (error, name))
+                show(&*store, ready, create, expected).await.map(|()| key).map_err(|error| (error, name))
             }
         });
         // Failures travel as values: what did become visible must be known, to be removed again.
@@ -246,11 +257,30 @@ impl Ready {
     }
 }
 
-async fn show(store: &dyn ObjectStore, ready: Ready, create: bool) -> object_store::Result<()> {
+async fn show(
+    store: &dyn ObjectStore,
+    ready: Ready,
+    create: bool,
+    expected: Option<String>,
+) -> object_store::Result<()> {
     match ready {
         Ready::Held(key, bytes) => {
-            let mode = if create { PutMode::Create } else { PutMode::Overwrite };
-            store.put_opts(&key, PutPayload::from(bytes), PutOptions::from(mode)).await?;
+            let payload = PutPayload::from(bytes);
+            let mode = match expected {
+                Some(etag) => PutMode::Update(UpdateVersion { e_tag: Some(etag), version: None }),
+                None if create => PutMode::Create,
+                None => PutMode::Overwrite,
+            };
+            let conditional = matches!(mode, PutMode::Update(_));
+            match store.put_opts(&key, payload.clone(), PutOptions::from(mode)).await {
+                // A store that knows no conditions: asked just before, which leaves a gap.
+                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. })
+                    if conditional =>
+                {
+                    store.put_opts(&key, payload, PutOptions::from(PutMode::Overwrite)).await?;
+                }
+                put => drop(put?),
+            }
         }
         Ready::Parts(key, mut upload) => {
             // The completion of an upload cannot be made conditional through this library: asking first leaves a gap.

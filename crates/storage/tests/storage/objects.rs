@@ -205,3 +205,26 @@ fn a_web_server_is_read_by_name_and_never_listed() {
         assert!(matches!(listed.unwrap_err().kind(), Kind::Unsupported | Kind::Usage));
     }
 }
+
+#[test]
+fn a_change_is_refused_when_somebody_was_faster() {
+    let place = lake();
+    put(&place, "v/1", b"old");
+    put(&place, "graph.yml", b"old");
+    let read = |name: &str| Root::open(&place).unwrap().read(name, 10).unwrap();
+    let begin = |expected: &isomorph_storage::Fingerprint| {
+        let redo = Redo::begin(&Root::open(&place).unwrap()).unwrap();
+        fill(redo.create("v/1").unwrap(), b"new");
+        fill(redo.create("graph.yml").unwrap(), b"new");
+        redo.expect("graph.yml", expected).unwrap();
+        redo
+    };
+    let before = Root::open(&place).unwrap().file("graph.yml").unwrap().opened_as().clone();
+    let late = begin(&before);
+    put(&place, "graph.yml", b"other");
+    assert_eq!(late.commit(&["graph.yml"]).unwrap_err().kind(), Kind::Conflict);
+    assert_eq!(&read("graph.yml")[..], b"other", "the manifest is that of the faster one");
+    let now = Root::open(&place).unwrap().file("graph.yml").unwrap().opened_as().clone();
+    begin(&now).commit(&["graph.yml"]).unwrap();
+    assert_eq!((&read("v/1")[..], &read("graph.yml")[..]), (&b"new"[..], &b"new"[..]));
+}

@@ -208,7 +208,7 @@ fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::P
 }
 
 /// The text formats of DeepGNN.
-fn text_parser() -> impl TypedValueParser<Value = deepgnn::TextFormat> {
+pub fn text_parser() -> impl TypedValueParser<Value = deepgnn::TextFormat> {
     PossibleValuesParser::new(deepgnn::TextFormat::ALL.map(deepgnn::TextFormat::id))
         .try_map(|id| id.parse::<deepgnn::TextFormat>())
 }

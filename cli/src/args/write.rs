@@ -13,7 +13,7 @@ use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
 use super::epoch;
-use super::read::list_parser;
+use super::read::{list_parser, text_parser};
 
 /// Which format is written, and how.
 #[derive(Debug, Default, Args)]
@@ -82,6 +82,9 @@ pub struct TargetArgs {
     /// annnet: write the incidence matrix as well; it follows from the tables
     #[arg(long)]
     pub matrix: bool,
+    /// DeepGNN: write a text of this format instead of a binary; the destination's name says so otherwise, as in graph.tsv.gz
+    #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
+    pub text: Option<deepgnn::TextFormat>,
     /// DeepGNN: what decides which partition a line goes to, its number or the first id in it
     #[arg(long, value_name = "BY", value_parser = dispatch_parser())]
     pub dispatch: Option<deepgnn::Dispatch>,
@@ -169,6 +172,7 @@ impl TargetArgs {
             ("--relations", Format::GraphAr, self.relations != "types"),
             ("--partitions", if to == Format::DeepGnn { to } else { Format::Nock }, self.partitions.is_some()),
             ("--partition-by", Format::Nock, self.partition_by.is_some()),
+            ("--text", Format::DeepGnn, self.text.is_some()),
             ("--dispatch", Format::DeepGnn, self.dispatch.is_some()),
             ("--no-samplers", Format::DeepGnn, self.no_samplers),
             ("--watermark", Format::DeepGnn, self.watermark.is_some()),
@@ -187,7 +191,7 @@ impl TargetArgs {
         let mut options = WriteOptions::default();
         match to {
             Format::Nock => self.nock(&mut options.nock, destination)?,
-            Format::DeepGnn => self.deepgnn(&mut options.deepgnn),
+            Format::DeepGnn => self.deepgnn(&mut options.deepgnn, destination)?,
             Format::Annnet => self.annnet(&mut options.annnet, destination)?,
             _ => self.graphar(&mut options.graphar, returns),
         }
@@ -206,11 +210,28 @@ impl TargetArgs {
         Ok(())
     }
 
-    fn deepgnn(&self, options: &mut deepgnn::BuildOptions) {
+    /// The text that is to be written, where DeepGNN is, instead of a binary.
+    pub fn text_at(&self, destination: &str) -> Option<deepgnn::TextFormat> {
+        self.text.or_else(|| deepgnn::TextFormat::of_name(destination))
+    }
+
+    fn deepgnn(&self, options: &mut deepgnn::WriteOptions, destination: &str) -> Result<()> {
+        options.text = self.text_at(destination);
+        let of_binary = [
+            ("--partitions", self.partitions.is_some()),
+            ("--dispatch", self.dispatch.is_some()),
+            ("--no-samplers", self.no_samplers),
+            ("--watermark", self.watermark.is_some()),
+        ];
+        if let (Some(format), Some((flag, _))) = (options.text, of_binary.into_iter().find(|(_, given)| *given)) {
+            return Err(Error::usage(format!("{flag} is for a binary, and a text, {format}, is to be written")));
+        }
+        let options = &mut options.binary;
         options.partitions = self.partitions.unwrap_or(options.partitions);
         options.dispatch = self.dispatch.unwrap_or_default();
         (options.node_samplers, options.edge_samplers) = (!self.no_samplers, !self.no_samplers);
         options.watermark = self.watermark;
+        Ok(())
     }
 
     fn graphar(&self, options: &mut graphar::WriteOptions, returns: bool) {

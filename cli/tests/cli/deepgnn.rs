@@ -79,10 +79,61 @@ fn a_graph_becomes_another_and_is_still_itself() {
         assert!(done.out.contains(line), "{line}: {}", done.out);
     }
     home.run(&["diff", &text, "karate.parq"]).exits(0);
-    let done = home.run(&["convert", "karate.parq", "b", "--to", "deepgnn"]).exits(3);
-    assert!(done.err.contains("there is no mapping to DeepGNN yet"), "{}", done.err);
-    home.run(&["convert", &text, "b", "--to", "deepgnn", "--no-verify"]).exits(0);
-    let done = home.run(&["convert", "b", "c", "--to", "deepgnn"]).exits(3);
-    assert!(done.err.contains("not written again yet"), "{}", done.err);
+    home.run(&["convert", "karate.parq", "karate.tsv"]).exits(0);
+    home.run(&["diff", &text, "karate.tsv"]).exits(0);
     home.run(&["convert", &text, "c", "--to", "deepgnn", "--strict"]).exits(2);
+}
+
+#[test]
+fn binaries_and_texts_become_one_another() {
+    let Some(text) = fixture("deepgnn/karate/graph.linear") else { return };
+    let Some(published) = fixture("deepgnn/karate/bin_linear_p1") else { return };
+    let home = Home::new();
+    // Other partitions, and back: nothing but tables for sampling nodes by weights, which a binary does not state.
+    let done = home.run(&["convert", &published, "three", "--to", "deepgnn", "--partitions", "3"]).exits(0);
+    assert!(done.out.contains("binary v2, 3 partitions") && done.out.contains("read back, and equal"), "{}", done.out);
+    assert!(done.out.contains("1, as the graph states none"), "{}", done.out);
+    home.run(&["convert", "three", "one", "--to", "deepgnn"]).exits(0);
+    let (mut ours, mut theirs) = (files(&home.at("one")), files(std::path::Path::new(&published)));
+    for of_weights in ["meta.json", "node_0_0.alias"] {
+        assert!(ours.remove(of_weights).is_some() && theirs.remove(of_weights).is_some());
+    }
+    ours.retain(|name, _| !name.starts_with("node_1_"));
+    theirs.retain(|name, _| !name.starts_with("node_1_"));
+    assert!(ours == theirs);
+    // A text needs types of features; it says that of the graph which its binary would.
+    let done = home.run(&["convert", "one", "graph.tsv.gz"]).exits(4);
+    assert!(done.err.contains("--node-features") && !home.at("graph.tsv.gz").exists(), "{}", done.err);
+    let types = ["--node-features", "0:float32,1:int64,2:text", "--edge-features", "0:float32"];
+    let done = home.run(&[&["convert", "one", "graph.tsv.gz"][..], &types].concat()).exits(0);
+    assert!(done.out.contains("TSV text") && done.out.contains("read back, and equal"), "{}", done.out);
+    for (from, to, how) in [
+        (text.as_str(), "graph.json", &["--to", "deepgnn"][..]),
+        ("graph.json", "graph.edgelist.zst", &[]),
+        ("graph.edgelist.zst", "words", &["--to", "deepgnn", "--text", "linear"]),
+    ] {
+        let done = home.run(&[&["convert", from, to], how].concat()).exits(0);
+        assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
+    }
+    home.run(&["diff", &text, "words", "--text-format", "linear"]).exits(0);
+    home.run(&["convert", "words", "again", "--to", "deepgnn", "--text-format", "linear"]).exits(0);
+    assert!(files(&home.at("again")) == files(std::path::Path::new(&published)));
+}
+
+#[test]
+fn what_a_text_has_no_place_for_is_said_before() {
+    let Some(text) = fixture("deepgnn/hetero/graph.linear") else { return };
+    let home = Home::new();
+    let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
+    assert!(done.err.contains("TSV has no features of type sparse"), "{}", done.err);
+    let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2"]).exits(2);
+    assert!(done.err.contains("--partitions is for a binary"), "{}", done.err);
+    assert!(!home.at("graph.tsv").exists() && !home.at("graph.json").exists());
+}
+
+#[test]
+fn there_is_no_way_from_other_formats_yet() {
+    let home = Home::with_people();
+    let done = home.run(&["convert", "people.csv", "b", "--to", "deepgnn"]).exits(3);
+    assert!(done.err.contains("there is no mapping to DeepGNN yet"), "{}", done.err);
 }

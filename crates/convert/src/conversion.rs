@@ -69,8 +69,8 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
-    if plan.to == Format::DeepGnn {
-        return direct::build(opened, destination, options, resources, progress);
+    if let Some(text) = direct::text(opened, plan.to, &options.write) {
+        return direct::build(text, destination, options, resources, progress);
     }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);

@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, Text};
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::well_known::WEIGHT;
 use isomorph_model::{Graph, Source};
 use isomorph_storage::{Location, Mode, Staging};
 
@@ -15,37 +16,25 @@ use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
 use crate::plan::{Plan, PlanLine};
 use crate::progress::Progress;
-use crate::registry::{Format, no_way};
+use crate::registry::Format;
 
-/// The text that was opened.
-fn text(opened: &Opened) -> Result<&Text> {
-    let graph = opened.native.as_any().and_then(|graph| graph.downcast_ref::<DeepGnn>());
-    let graph = graph.ok_or_else(|| no_way(Format::DeepGnn))?;
-    graph.text().ok_or_else(|| Error::unsupported("a binary of DeepGNN is not written again yet"))
+/// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
+pub(crate) fn text<'a>(opened: &'a Opened, to: Format, write: &WriteOptions) -> Option<&'a Text> {
+    if to != Format::DeepGnn || write.deepgnn.text.is_some() || opened.carry.is_some() {
+        return None;
+    }
+    opened.native.as_any().and_then(|graph| graph.downcast_ref::<DeepGnn>())?.text()
 }
 
-/// The plan of making a binary.
-///
-/// # Errors
-/// When it is not a text that is to become a binary.
-pub(crate) fn plan(opened: &Opened, to: Format, write: &WriteOptions, started: Instant) -> Result<Plan> {
-    if opened.format != Format::DeepGnn || to != Format::DeepGnn {
-        return Err(no_way(Format::DeepGnn));
-    }
-    let format = text(opened)?.format();
-    let BuildOptions { partitions, node_samplers, edge_samplers, .. } = write.deepgnn;
-    let samplers = match (node_samplers, edge_samplers) {
-        (true, true) => ", with tables for sampling",
-        _ => "",
-    };
-    let several = if partitions == 1 { "" } else { "s" };
-    let becomes = format!("binary v2, {partitions} partition{several}{samplers}");
-    Ok(Plan {
+/// The plan of making a binary of `text`.
+pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan {
+    let becomes = layout(&write.deepgnn);
+    Plan {
         from: Format::DeepGnn,
-        to,
+        to: Format::DeepGnn,
         passes: vec!["build"],
         sorts: Vec::new(),
-        lines: vec![PlanLine { subject: format!("{format} text"), becomes }],
+        lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
         carried: Vec::new(),
         losses: Vec::new(),
         projection: None,
@@ -54,7 +43,43 @@ pub(crate) fn plan(opened: &Opened, to: Format, write: &WriteOptions, started: I
         digested: None,
         findings: Default::default(),
         seconds: started.elapsed().as_secs_f64(),
-    })
+    }
+}
+
+impl Plan {
+    /// Says how a graph of DeepGNN is written, and what of it would not come back.
+    ///
+    /// # Errors
+    /// When something would not, and that was not asked for.
+    pub(crate) fn describe_deepgnn(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+        let write = &options.write.deepgnn;
+        self.line("graph", layout(write));
+        let unheld = isomorph_deepgnn::unheld(graph, write)?;
+        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
+            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
+                .hint("--lossy    write it without them"));
+        }
+        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
+        let has_weights = graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == WEIGHT);
+        if !has_weights {
+            self.line("weights of nodes", "1, as the graph states none");
+        }
+        Ok(())
+    }
+}
+
+/// What is written, in words.
+pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
+    if let Some(format) = options.text {
+        return format!("{format} text");
+    }
+    let BuildOptions { partitions, node_samplers, edge_samplers, .. } = options.binary;
+    let samplers = match (node_samplers, edge_samplers) {
+        (true, true) => ", with tables for sampling",
+        _ => "",
+    };
+    let several = if partitions == 1 { "" } else { "s" };
+    format!("binary v2, {partitions} partition{several}{samplers}")
 }
 
 /// Makes the binary, compares what is read from it with what the text says, and publishes it.
@@ -62,20 +87,19 @@ pub(crate) fn plan(opened: &Opened, to: Format, write: &WriteOptions, started: I
 /// # Errors
 /// When the text is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
 pub(crate) fn build(
-    opened: &Opened,
+    text: &Text,
     destination: &Location,
     options: &ConvertOptions,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
-    let text = text(opened)?;
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let staging = Staging::directory(destination, mode)?;
     if let Some(time) = options.epoch {
         staging.dated(time);
     }
-    let mut write = options.write.deepgnn.clone();
+    let mut write = options.write.deepgnn.binary.clone();
     (write.budget, write.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
     progress.begin("build", None);
     let built = isomorph_deepgnn::build(text, &staging, &write, &|rows| progress.advance(rows));
@@ -83,7 +107,7 @@ pub(crate) fn build(
     let built = built?;
     // The last moment to turn back.
     progress.advance(0)?;
-    let (published, proof) = staging.commit_proved(&["meta.json"], |location| {
+    let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
         if options.no_verify {
             return Ok(None);
         }

@@ -47,6 +47,9 @@ impl OpenOptions {
         let edges = graph.map(|graph| graph.edges.as_slice()).unwrap_or_default();
         let mut properties = edges.iter().flat_map(|ty| &ty.properties);
         options.nock.keep_edge_id |= properties.any(|property| property.name == isomorph_nock::Column::EdgeId.name());
+        if let Some(graph) = graph {
+            options.deepgnn = options.deepgnn.showing(graph);
+        }
         options
     }
 }
@@ -92,7 +95,7 @@ pub struct WriteOptions {
     /// For annnet.
     pub annnet: isomorph_annnet::WriteOptions,
     /// For DeepGNN.
-    pub deepgnn: isomorph_deepgnn::BuildOptions,
+    pub deepgnn: isomorph_deepgnn::WriteOptions,
 }
 
 impl WriteOptions {
@@ -106,6 +109,8 @@ impl WriteOptions {
         options.annnet.archive |= name.to_ascii_lowercase().ends_with(".annnet");
         options.annnet.budget = resources.budget.clone();
         options.annnet.scratch = Some(resources.scratch.clone());
+        options.deepgnn.binary.budget = resources.budget.clone();
+        options.deepgnn.binary.scratch = Some(resources.scratch.clone());
         let mut properties =
             graph.nodes.iter().flat_map(|ty| &ty.properties).chain(graph.edges.iter().flat_map(|ty| &ty.properties));
         options.nock.truth_double |=
@@ -119,7 +124,8 @@ impl WriteOptions {
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
-            Format::GraphAr | Format::DeepGnn => true,
+            Format::GraphAr => true,
+            Format::DeepGnn => self.deepgnn.text.is_none(),
             Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),
         }

@@ -19,7 +19,7 @@ use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
+use crate::registry::{Format, Shape, no_way};
 use crate::running::{Running, State};
 use crate::survey::Survey;
 
@@ -93,8 +93,11 @@ impl Plan {
     ) -> Result<Plan> {
         let started = Instant::now();
         let to = target_format(opened, destination, options)?;
-        if to == Format::DeepGnn {
-            return direct::plan(opened, to, &options.write, started);
+        if let Some(text) = direct::text(opened, to, &options.write) {
+            return Ok(direct::plan(text, &options.write, started));
+        }
+        if opened.format_of_graph() != Format::DeepGnn && to == Format::DeepGnn {
+            return Err(no_way(Format::DeepGnn));
         }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
@@ -122,8 +125,8 @@ impl Plan {
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
         let related = match &reified {
-            None => plan.relate(opened, options.typing, resources, progress)?,
-            Some(_) => None,
+            None if to != Format::DeepGnn => plan.relate(opened, options.typing, resources, progress)?,
+            _ => None,
         };
         let graph = related.as_ref().or(reified.as_ref()).unwrap_or(source.graph());
         let fitted = plan.fit(graph)?;
@@ -157,6 +160,9 @@ impl Plan {
             }
             _ => {
                 plan.describe_identity(graph);
+                if to == Format::DeepGnn {
+                    plan.describe_deepgnn(graph, options)?;
+                }
                 plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }

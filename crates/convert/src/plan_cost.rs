@@ -35,8 +35,7 @@ impl Plan {
     /// What the plan costs when it is carried out on `opened`.
     pub fn cost(&self, opened: &Opened, options: &ConvertOptions, resources: &Resources) -> PlanCost {
         if self.to == Format::DeepGnn {
-            let (source_bytes, memory) = (opened.native.about().bytes, resources.budget.limit());
-            return PlanCost { source_bytes, sorted_edges: Some(0), orders: 0, memory, temporary_bytes: Some(0) };
+            return self.cost_of_deepgnn(opened, resources);
         }
         // What becomes nodes and edges adds edge types behind those of the graph.
         let plain = self.mapping.steps.iter().find_map(|step| match step {
@@ -77,6 +76,24 @@ impl Plan {
             temporary_bytes: bytes
                 .map(|bytes| bytes.saturating_mul(orders))
                 .map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
+        }
+    }
+}
+
+impl Plan {
+    /// A text becomes a binary in the order of its lines; everything else is sorted once, nodes with their edges.
+    fn cost_of_deepgnn(&self, opened: &Opened, resources: &Resources) -> PlanCost {
+        let (source_bytes, memory) = (opened.native.about().bytes, resources.budget.limit());
+        let is_direct = self.passes == ["build"];
+        let sorted_edges = if is_direct { Some(0) } else { self.target.edge_rows() };
+        let bytes = self.target.edges.first().map_or(0, row_bytes);
+        let temporary = |edges: u64| edges.saturating_mul(bytes);
+        PlanCost {
+            source_bytes,
+            sorted_edges,
+            orders: u64::from(!is_direct),
+            memory,
+            temporary_bytes: sorted_edges.map(temporary).map(|bytes| if bytes > memory / 2 { bytes } else { 0 }),
         }
     }
 }

@@ -191,7 +191,7 @@ impl Format {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
-            Format::DeepGnn => Err(no_way(Format::DeepGnn)),
+            Format::DeepGnn => isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &options.deepgnn),
         }
     }
 
@@ -256,9 +256,12 @@ impl Format {
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
-            Format::Nock | Format::DeepGnn => Vec::new(),
-            Format::Annnet => {
-                let manifest = isomorph_annnet::layout::file::MANIFEST;
+            Format::Nock => Vec::new(),
+            Format::Annnet | Format::DeepGnn => {
+                let manifest = match self {
+                    Format::Annnet => isomorph_annnet::layout::file::MANIFEST,
+                    _ => isomorph_deepgnn::META,
+                };
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| *name == manifest).collect()
             }
@@ -274,7 +277,9 @@ impl Format {
             Some(Format::GraphAr)
         } else if name.ends_with(".annnet") {
             Some(Format::Annnet)
-        } else if name.ends_with(".deepgnn") {
+        } else if name.ends_with(".deepgnn")
+            || isomorph_deepgnn::TextFormat::of_name(&name).is_some() && !name.contains(".json")
+        {
             Some(Format::DeepGnn)
         } else {
             None
@@ -285,7 +290,7 @@ impl Format {
 /// The error for a conversion that there is no mapping for.
 pub(crate) fn no_way(format: Format) -> Error {
     Error::unsupported(format!("there is no mapping to {format} yet"))
-        .hint("a text of DeepGNN becomes a binary: isomorph convert PATH DIRECTORY --to deepgnn")
+        .hint("texts and binaries of DeepGNN become one another: isomorph convert PATH DESTINATION --to deepgnn")
 }
 
 impl fmt::Display for Format {

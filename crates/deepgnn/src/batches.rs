@@ -21,6 +21,9 @@ pub(crate) const NODE: &str = "node";
 /// The property that holds the type of a node.
 pub(crate) const TYPE: &str = "type";
 
+/// The last time that a binary knows, among what is said of a graph.
+pub(crate) const WATERMARK: &str = "deepgnn.watermark";
+
 /// What rows have beside keys, ends, types and weights.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
@@ -157,10 +160,11 @@ fn weights(weights: &[f64]) -> ArrayRef {
     Arc::new(weights.iter().map(|weight| *weight as f32).collect::<Float32Array>())
 }
 
-/// Times; −1 as the end says that there is none.
+/// Times; 0 as the beginning and −1 as the end say that there is none.
 fn lives(lives: impl Iterator<Item = Life>) -> [Option<ArrayRef>; 2] {
+    let stated = |time: Option<i64>, none: i64| time.filter(|time| *time != none);
     let (created, removed): (Vec<_>, Vec<_>) =
-        lives.map(|life| (life.created, life.removed.filter(|time| *time != -1))).unzip();
+        lives.map(|life| (stated(life.created, 0), stated(life.removed, -1))).unzip();
     [created, removed].map(|times| Some(Arc::new(Int64Array::from(times)) as ArrayRef))
 }
 

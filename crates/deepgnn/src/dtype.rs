@@ -94,6 +94,13 @@ impl DType {
             DType::Float64 => DataType::Float64,
         }
     }
+
+    /// The type of numbers of this Arrow type.
+    pub(crate) fn of_arrow(data_type: &DataType) -> Option<DType> {
+        // Truth values are bytes in columns.
+        let mut numbers = NAMES.iter().map(|(dtype, _, _)| *dtype).filter(|dtype| *dtype != DType::Bool);
+        numbers.find(|dtype| dtype.arrow() == *data_type)
+    }
 }
 
 impl fmt::Display for DType {

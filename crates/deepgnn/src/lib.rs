@@ -13,11 +13,13 @@ mod source;
 mod survey;
 mod text;
 mod validate;
+mod write;
 
-pub use binary::{Built, build};
+pub use binary::{Built, META, build};
 pub use capability::CAPABILITY;
 pub use dtype::DType;
 pub use feature::FeatureType;
-pub use options::{BuildOptions, Dispatch, OpenOptions};
+pub use options::{BuildOptions, Dispatch, OpenOptions, WriteOptions};
 pub use source::{DeepGnn, detect};
 pub use text::{Defaults, Text, TextFormat};
+pub use write::{DeepGnnWriter, unheld};

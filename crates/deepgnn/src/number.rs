@@ -1,5 +1,7 @@
 //! Numbers as Python reads them: underscores between digits, signs, `.5`, `inf`, `nan`.
 
+use std::io::Write;
+
 use crate::DType;
 
 /// Why a text is no number of a type.
@@ -210,6 +212,23 @@ fn half(value: f64) -> u16 {
     sign | ((((exponent + 14) as u32) << 10) + steps) as u16
 }
 
+/// The 64-bit float that the shortest decimal for 32 bits means: 0.3, where the bits themselves are 0.30000001192092896.
+pub(crate) fn f64_of_shortest(value: f32) -> f64 {
+    let wide = f64::from(value);
+    // What has few binary digits is its own shortest decimal.
+    if (wide * 4.0).fract() == 0.0 && wide.abs() < 16_384.0 {
+        return wide;
+    }
+    let mut text = [0u8; 64];
+    let mut left = &mut text[..];
+    let room = left.len();
+    if write!(left, "{value:e}").is_err() {
+        return wide;
+    }
+    let used = room - left.len();
+    std::str::from_utf8(&text[..used]).ok().and_then(|text| text.parse().ok()).unwrap_or(wide)
+}
+
 /// A float as Python writes it: the shortest digits that mean it, an exponent below 1e-4 and from 1e16 on.
 pub(crate) fn python_text(value: f64) -> String {
     if value.is_nan() {
@@ -244,6 +263,15 @@ mod tests {
         }
         assert_eq!(of(&"9".repeat(50)), Err(Wrong::Range));
         assert_eq!(id(b"-1"), Err(Wrong::Range));
+    }
+
+    #[test]
+    fn short_decimals_survive_32_bits() {
+        for value in [0.3f64, 1.1, 1e30, 1e-30, 0.1, 123456.7, 2.5, -0.0, 3.0, 0.015625] {
+            assert_eq!(f64_of_shortest(value as f32).to_bits(), value.to_bits(), "{value}");
+        }
+        assert!(f64_of_shortest(f32::NAN).is_nan());
+        assert_eq!(f64_of_shortest(f32::INFINITY), f64::INFINITY);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use isomorph_storage::{Budget, Location, Scratch};
 
+use crate::write::{Role, Shape};
+
 /// Options of [`crate::DeepGnn::open`] and [`crate::Text::open`].
 #[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
@@ -17,12 +19,29 @@ pub struct OpenOptions {
     pub raw: bool,
     /// A text is not read when it is opened, and shows no graph: for who makes a binary of it.
     pub later: bool,
+    /// A text shows no weights of nodes: for a graph that had none, because text must state them.
+    pub no_node_weights: bool,
     /// Types of the features of nodes in a binary, which does not store them; bytes otherwise.
     pub node_features: Vec<(u32, crate::FeatureType)>,
     /// The same of edges.
     pub edge_features: Vec<(u32, crate::FeatureType)>,
     /// Memory for pieces of text and what is made of them.
     pub budget: Budget,
+}
+
+impl OpenOptions {
+    /// The options to open files that were written from `graph`: they show what it had. A binary does not store types of features;
+    /// text states weights of nodes also where the graph has none, and EdgeList says nowhere that its lines have times.
+    pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
+        let mut options = self.clone();
+        if let Ok(shape) = Shape::of(graph) {
+            options.temporal |= shape.node_times() || shape.edge_times();
+            options.no_node_weights |= !shape.nodes.contains(&Role::Weight);
+            options.node_features.extend(shape.nodes.iter().filter_map(|role| role.feature()));
+            options.edge_features.extend(shape.edges.iter().filter_map(|role| role.feature()));
+        }
+        options
+    }
 }
 
 /// What decides which partition a line goes to.
@@ -52,6 +71,15 @@ pub struct BuildOptions {
     pub budget: Budget,
     /// Where those are.
     pub scratch: Option<Scratch>,
+}
+
+/// Options of [`crate::DeepGnnWriter`].
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// Write a text of this format; a binary otherwise.
+    pub text: Option<crate::TextFormat>,
+    /// How a binary is written, and with what memory.
+    pub binary: BuildOptions,
 }
 
 impl Default for BuildOptions {

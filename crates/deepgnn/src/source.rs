@@ -4,7 +4,7 @@ use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
 use isomorph_storage::{Blob, Location, Root};
 
-use crate::batches::Columns;
+use crate::batches::{Columns, WATERMARK};
 use crate::binary::{self, Binary, META, OLD_META};
 use crate::block::Block;
 use crate::feature::FeatureColumns;
@@ -123,7 +123,10 @@ impl DeepGnn {
             node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features),
             edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features),
         };
-        let graph = columns.graph(Some(binary.meta.nodes), Some(binary.edges()));
+        let mut graph = columns.graph(Some(binary.meta.nodes), Some(binary.edges()));
+        if columns.edge_times {
+            graph.metadata.insert(WATERMARK.to_owned(), binary.meta.watermark.to_string());
+        }
         Ok(DeepGnn { form: Form::Binary(binary), columns, graph })
     }
 

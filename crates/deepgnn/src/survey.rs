@@ -60,7 +60,7 @@ impl Survey {
             survey.records += block.records.len() as u64;
             Ok(())
         })?;
-        survey.columns.node_weights = !text.raw;
+        survey.columns.node_weights = text.node_weights && !text.raw;
         survey.columns.node_features = FeatureColumns::of(&of_nodes);
         survey.columns.edge_features = FeatureColumns::of(&of_edges);
         if text.raw {

@@ -3,9 +3,7 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::{built, files, fixtures};
+use common::{built, compare, fixtures};
 use isomorph_deepgnn::{BuildOptions, Dispatch, OpenOptions};
 use isomorph_storage::{Budget, Location};
 
@@ -16,18 +14,6 @@ fn same(text: &str, directory: &str, open: OpenOptions, options: &BuildOptions) 
     let out = home.path().join("out");
     built(&root.join(text), &out, &open, options).unwrap_or_else(|error| panic!("{text}: {error:?}"));
     compare(&out, &root.join(directory), text);
-}
-
-fn compare(ours: &Path, theirs: &Path, what: &str) {
-    let (ours, theirs) = (files(ours), files(theirs));
-    let names: Vec<_> = ours.keys().collect();
-    assert_eq!(names, theirs.keys().collect::<Vec<_>>(), "{what}");
-    for (name, bytes) in &ours {
-        if name == "meta.json" {
-            assert_eq!(String::from_utf8_lossy(bytes), String::from_utf8_lossy(&theirs[name]), "{what}");
-        }
-        assert!(*bytes == theirs[name], "{what}: {name} differs: {bytes:?} {:?}", theirs[name]);
-    }
 }
 
 fn partitions(partitions: u32) -> BuildOptions {

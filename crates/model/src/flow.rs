@@ -231,6 +231,9 @@ pub enum Delivery {
     /// All edges of a type in the source's order, with ends as keys: for sinks that keep a table of edges as it comes.
     /// Edges that have no keys of their own come sorted by their ends, with keys that are made of these.
     EdgesWithKeys(usize),
+    /// All edges of a type in the source's order, with ends as keys, which need not be those of nodes: for sinks that sort
+    /// by keys themselves.
+    EdgesAsTheyCome(usize),
     /// Hyperedges, values, groups and memberships.
     Rest,
 }

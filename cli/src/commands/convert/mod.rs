@@ -23,8 +23,9 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let source = Location::parse(&args.source)?;
     let mut how = args.open.options(&source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
-    how.deepgnn.later = true;
-    let mut opened = Opened::open(&source, &how)?;
+    let wanted = args.target.to.or_else(|| Format::of_name(destination.file_name()));
+    how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
+    let opened = Opened::open(&source, &how)?;
     let mut options = ConvertOptions {
         to: args.target.to,
         lossy: args.lossy,
@@ -36,10 +37,6 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;
-    if opened.format == Format::DeepGnn && to != Format::DeepGnn {
-        how.deepgnn.later = false;
-        opened = Opened::open(&source, &how)?;
-    }
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);

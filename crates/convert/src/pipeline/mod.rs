@@ -58,7 +58,8 @@ pub(crate) fn run_with_ids(
         }
         return nodes_with_out_edges(source, sink, resources, progress);
     }
-    if deliveries.iter().any(|delivery| matches!(delivery, Delivery::EdgesWithKeys(_))) {
+    let by_key = |delivery: &Delivery| matches!(delivery, Delivery::EdgesWithKeys(_) | Delivery::EdgesAsTheyCome(_));
+    if deliveries.iter().any(by_key) {
         return tables::tables(source, sink, &deliveries, relation, resources, progress);
     }
     let mut rows = RowsByKey::new(source, resources)?;
@@ -89,7 +90,7 @@ pub(crate) fn run_with_ids(
                 progress.end();
                 brought?;
             }
-            Delivery::NodesWithOutEdges | Delivery::EdgesWithKeys(_) => {}
+            Delivery::NodesWithOutEdges | Delivery::EdgesWithKeys(_) | Delivery::EdgesAsTheyCome(_) => {}
         }
     }
     if wanted.is_empty() {

@@ -40,7 +40,7 @@ pub(super) fn tables(
     for (number, delivery) in deliveries.iter().enumerate() {
         let (what, wanted) = match *delivery {
             Delivery::Nodes(ty) => ("nodes", Tables::Nodes(ty)),
-            Delivery::EdgesWithKeys(ty) => ("edges", Tables::Edges(ty)),
+            Delivery::EdgesWithKeys(ty) | Delivery::EdgesAsTheyCome(ty) => ("edges", Tables::Edges(ty)),
             Delivery::Rest => ("rest", Tables::Rest),
             Delivery::Edges { .. } | Delivery::NodesWithOutEdges => {
                 return Err(Error::usage("whole tables are a delivery of their own"));

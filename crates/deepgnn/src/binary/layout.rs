@@ -1,7 +1,7 @@
 //! Names and sizes of the files of a binary.
 
-/// Name of the metadata.
-pub(crate) const META: &str = "meta.json";
+/// Name of the metadata of a binary.
+pub const META: &str = "meta.json";
 
 /// Name of the metadata before version 1.
 pub(crate) const OLD_META: &str = "meta.txt";

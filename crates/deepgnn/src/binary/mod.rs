@@ -4,7 +4,8 @@ mod layout;
 mod read;
 mod write;
 
-pub(crate) use layout::{DUMMY, META, OLD_META};
+pub use layout::META;
+pub(crate) use layout::{DUMMY, OLD_META};
 pub(crate) use read::{Binary, Partition, Piece};
-pub(crate) use write::note_repairs;
+pub(crate) use write::{Partitions, note_repairs};
 pub use write::{Built, build};

@@ -11,7 +11,7 @@ use super::TextFormat;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Packing {
+pub(crate) enum Packing {
     None,
     Gzip,
     Zstd,
@@ -31,7 +31,7 @@ type Found = (Vec<TextFile>, Option<(String, Bytes)>);
 pub(super) const META: &str = "meta.json";
 
 /// The format and the packing that a name tells.
-fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
+pub(crate) fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
     let name = name.to_ascii_lowercase();
     let (stem, packing) = match (name.strip_suffix(".gz"), name.strip_suffix(".zst")) {
         (Some(stem), _) => (stem, Packing::Gzip),

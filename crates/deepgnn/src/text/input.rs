@@ -30,6 +30,8 @@ pub struct Text {
     pub(crate) noticed: Findings,
     /// Whether features are bytes only.
     pub(crate) raw: bool,
+    /// Whether weights of nodes are shown.
+    pub(crate) node_weights: bool,
 }
 
 /// Whole records of one file.
@@ -75,7 +77,7 @@ impl Text {
         {
             reading.pretty = is_pretty(&first.begin(LOOK)?);
         }
-        Ok(Text { files, reading, noticed, raw: options.raw })
+        Ok(Text { files, reading, noticed, raw: options.raw, node_weights: !options.no_node_weights })
     }
 
     /// The same text as its binary would show it: features are bytes, nodes have no weights, nothing has times.

@@ -18,7 +18,7 @@ use isomorph_error::Error;
 
 pub use defaults::Defaults;
 pub(crate) use fault::{Fault, Parsed};
-pub(crate) use files::{is_pattern, is_text};
+pub(crate) use files::{Packing, is_pattern, is_text, of_name};
 pub(crate) use input::Piece;
 pub use input::Text;
 
@@ -50,6 +50,11 @@ impl TextFormat {
             TextFormat::Json => "json",
             TextFormat::Tsv => "tsv",
         }
+    }
+
+    /// The format that the name of a file tells, packed or not: `graph.tsv.gz`, `graph.jsonl`.
+    pub fn of_name(name: &str) -> Option<TextFormat> {
+        of_name(name).0
     }
 
     /// The name that people use.

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use isomorph_deepgnn::{BuildOptions, Built, OpenOptions, Text, build};
+use isomorph_deepgnn::{BuildOptions, Built, DeepGnnWriter, OpenOptions, Text, WriteOptions, build};
 use isomorph_error::Result;
+use isomorph_model::{Delivery, Request, Source, Tables};
 use isomorph_storage::{Location, Mode, Staging};
 
 /// The fixtures beside the project, if they are there.
@@ -45,4 +46,40 @@ pub fn text(home: &Path, name: &str, text: &str, meta: Option<&str>) -> PathBuf 
         std::fs::write(directory.join("meta.json"), meta).unwrap();
     }
     directory.join(name)
+}
+
+/// Writes a graph, as the pipeline would, in batches of at most `rows` rows.
+pub fn written(source: &dyn Source, out: &Path, options: &WriteOptions, rows: usize) -> Result<()> {
+    let location = Location::from_path(out);
+    let staging = match options.text {
+        Some(_) => Staging::file(&location, Mode::Replace)?,
+        None => Staging::directory(&location, Mode::Replace)?,
+    };
+    let mut sink = DeepGnnWriter::create(&staging, source.graph(), options)?;
+    for (number, delivery) in sink.deliveries().into_iter().enumerate() {
+        let tables = match delivery {
+            Delivery::Nodes(ty) => Tables::Nodes(ty),
+            Delivery::EdgesAsTheyCome(ty) => Tables::Edges(ty),
+            other => panic!("{other:?} is not what this sink should ask for"),
+        };
+        for part in source.scan(&Request { batch_rows: rows, ..Request::of(tables) })? {
+            part.read(&mut |batch| sink.write(number, batch))?;
+        }
+    }
+    sink.finish()?;
+    staging.commit(if options.text.is_some() { &[] } else { &["meta.json"] })?;
+    Ok(())
+}
+
+/// Compares two directories, file by file.
+pub fn compare(ours: &Path, theirs: &Path, what: &str) {
+    let (ours, theirs) = (files(ours), files(theirs));
+    let names: Vec<_> = ours.keys().collect();
+    assert_eq!(names, theirs.keys().collect::<Vec<_>>(), "{what}");
+    for (name, bytes) in &ours {
+        if name == "meta.json" {
+            assert_eq!(String::from_utf8_lossy(bytes), String::from_utf8_lossy(&theirs[name]), "{what}");
+        }
+        assert!(*bytes == theirs[name], "{what}: {name} differs: {bytes:?} {:?}", theirs[name]);
+    }
 }

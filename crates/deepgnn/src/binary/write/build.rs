@@ -1,17 +1,13 @@
 //! From text to a binary in one pass.
 
-use std::io::Write;
-
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_storage::{Scratch, Staging};
+use isomorph_storage::Staging;
 
-use super::meta::{self, PartitionMeta};
-use super::pages::Room;
-use super::partition::{Partition, Refused};
-use crate::binary::layout;
-use crate::block::{Block, RecordEnd};
+use super::partition::Refused;
+use super::partitions::Partitions;
+use crate::BuildOptions;
+use crate::block::Block;
 use crate::text::{Fault, Piece, Text};
-use crate::{BuildOptions, Dispatch};
 
 /// What was built.
 #[derive(Debug, Clone, Default)]
@@ -40,71 +36,18 @@ pub fn build(
     options: &BuildOptions,
     advance: &(dyn Fn(u64) -> Result<()> + Sync),
 ) -> Result<Built> {
-    let count = options.partitions.max(1);
-    let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-    let room = Room { budget: options.budget.clone(), scratch: Some(scratch) };
-    let mut partitions =
-        (0..count).map(|number| Partition::create(staging, number, options, &room)).collect::<Result<Vec<_>>>()?;
+    let mut partitions = Partitions::create(staging, options)?;
     let mut findings = text.noticed.clone();
     let mut records = 0u64;
     text.each(|piece, block| {
         note_repairs(text, piece, block, &mut findings);
-        let appended = append(&mut partitions, block, records, options.dispatch)?;
+        let appended = partitions.append(block, |at| records + at as u64)?;
         appended.map_err(|refused| place(text, piece, block, refused))?;
         records += block.records.len() as u64;
         advance((block.nodes.ids.len() + block.edges.sources.len()) as u64)
     })?;
-    let mut metas = Vec::with_capacity(partitions.len());
-    for (number, partition) in partitions.into_iter().enumerate() {
-        metas.push(partition.finish(staging, number as u32)?);
-    }
-    empty_tables(staging, &metas, options)?;
-    let mut file = staging.create(layout::META)?;
-    file.write_all(meta::text(&metas, options.watermark).as_bytes())?;
-    file.finish()?;
-    let total = |of: fn(&PartitionMeta) -> u64| metas.iter().map(of).sum();
-    Ok(Built { nodes: total(|meta| meta.nodes), edges: total(|meta| meta.edges), findings })
-}
-
-fn append(
-    partitions: &mut [Partition],
-    block: &Block,
-    records: u64,
-    dispatch: Dispatch,
-) -> Result<Result<(), Refused>> {
-    let whole = block.records.last().copied().unwrap_or_default();
-    if let [partition] = partitions
-        && block.nodes.lives.is_empty()
-        && block.edges.lives.is_empty()
-    {
-        return partition.append(block, RecordEnd::default(), whole);
-    }
-    let count = partitions.len() as u64;
-    let mut from = RecordEnd::default();
-    for (at, to) in block.records.iter().enumerate() {
-        let number = match dispatch {
-            Dispatch::Line => records + at as u64,
-            Dispatch::Id => first_id(block, from, *to),
-        } % count;
-        if let Some(partition) = partitions.get_mut(number as usize)
-            && let Err(refused) = partition.append(block, from, *to)?
-        {
-            return Ok(Err(refused));
-        }
-        from = *to;
-    }
-    Ok(Ok(()))
-}
-
-/// The first id of a record; 0 for one that says nothing.
-fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
-    let (node, edge) = (from.nodes as usize, from.edges as usize);
-    let first_is_node = from.nodes < to.nodes && block.nodes.edges_before[node] == from.edges;
-    match (first_is_node, from.edges < to.edges) {
-        (true, _) => block.nodes.ids[node],
-        (false, true) => block.edges.sources[edge],
-        (false, false) => 0,
-    }
+    let (nodes, edges) = partitions.finish(options.watermark)?;
+    Ok(Built { nodes, edges, findings })
 }
 
 /// The error for an edge that broke a rule, at the record that it came in.
@@ -124,20 +67,4 @@ pub(crate) fn note_repairs(text: &Text, piece: &Piece, block: &Block, findings: 
             findings.push(repair.rule, repair.rule.remedy, place.clone());
         }
     }
-}
-
-/// Types that some partitions have have a table in every partition, which is empty in the others.
-fn empty_tables(staging: &Staging, metas: &[PartitionMeta], options: &BuildOptions) -> Result<()> {
-    let (node_types, edge_types) = meta::types(metas);
-    for (number, meta) in metas.iter().enumerate() {
-        let number = number as u32;
-        let nodes = (meta.node_counts.0.len()..node_types).filter(|_| options.node_samplers);
-        let edges = (meta.edge_counts.0.len()..edge_types).filter(|_| options.edge_samplers);
-        let names =
-            nodes.map(|ty| layout::alias("node", ty, number)).chain(edges.map(|ty| layout::alias("edge", ty, number)));
-        for name in names {
-            staging.create(&name)?.finish()?;
-        }
-    }
-    Ok(())
 }

@@ -6,6 +6,8 @@ mod features;
 mod meta;
 mod pages;
 mod partition;
+mod partitions;
 
 pub(crate) use build::note_repairs;
 pub use build::{Built, build};
+pub(crate) use partitions::Partitions;

@@ -81,7 +81,7 @@ pub(super) struct Partition {
 }
 
 /// What is wrong with an edge of a block: a rule, in words.
-pub(super) struct Refused {
+pub(crate) struct Refused {
     pub edge: usize,
     pub error: Error,
 }

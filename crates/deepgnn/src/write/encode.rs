@@ -1,0 +1,384 @@
+//! Batches of the model as records, and records as elements of blocks.
+//!
+//! A record is the weight (32 bits), then for each feature a byte that tells what it is, its length (32 bits) and its
+//! bytes as the binary stores them.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int32Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, PrimitiveArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Kind as ErrorKind, Place, Result};
+use isomorph_model::{Columns, EdgeBatch, Ends, NodeBatch, Property};
+use std::sync::Arc;
+
+use super::records::{Key, Records};
+use super::shape::{Role, Shape, relation};
+use crate::block::{Features, Kind};
+use crate::feature::{FeatureType, SparseView};
+use crate::number::f64_of_shortest;
+use crate::{DType, rules};
+
+/// Adds the nodes of a batch.
+///
+/// # Errors
+/// When a column is not of its type, or holds what has no place.
+pub(super) fn nodes(shape: &Shape, properties: &[Property], batch: &NodeBatch, records: &mut Records) -> Result<()> {
+    let keys = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes without keys"))?;
+    let ids = ids(keys)?;
+    let rows = Rows::of(&shape.nodes, properties, &batch.properties, batch.rows)?;
+    for (row, id) in ids.values().iter().enumerate() {
+        let ty = rows.types.as_ref().map_or(0, |types| types.value(row));
+        if !(0..=i32::from(u16::MAX)).contains(&ty) {
+            return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(at(batch.start, row)));
+        }
+        let (created, removed) = rows.life(row);
+        let key = Key { id: *id, rank: 0, created, removed, other: ty as u64 };
+        records.push(key, |out| rows.record(row, out)).map_err(|error| error.at(at(batch.start, row)))?;
+    }
+    Ok(())
+}
+
+/// Adds the edges of a batch. Returns the latest time that one of them states.
+///
+/// # Errors
+/// As [`nodes`].
+pub(super) fn edges(
+    shape: &Shape,
+    properties: &[Property],
+    batch: &EdgeBatch,
+    records: &mut Records,
+) -> Result<Option<i64>> {
+    let (sources, targets) = (ends(&batch.source)?, ends(&batch.target)?);
+    let rows = Rows::of(&shape.edges, properties, &batch.properties, batch.rows)?;
+    let types = match &batch.relations {
+        // Names that no row has need be no numbers.
+        Some(relations) => relations.names.iter().map(|name| relation(name.unwrap_or_default()).ok()).collect(),
+        None => Vec::new(),
+    };
+    for row in 0..batch.rows {
+        let ty = match &batch.relations {
+            None => shape.relation.unwrap_or_default(),
+            Some(relations) => {
+                let number = relations.index.value(row) as usize;
+                let known = types.get(number).copied().flatten();
+                known.map_or_else(|| relation(relations.names.value(number)), Ok)?
+            }
+        };
+        let (created, removed) = rows.life(row);
+        let (id, other) = (sources.value(row), targets.value(row));
+        let key = Key { id, rank: ty as u32 + 1, created, removed, other };
+        records.push(key, |out| rows.record(row, out)).map_err(|error| {
+            error.at(Place::field(format!("edge from {id} to {other}")))
+        })?;
+    }
+    let latest = |times: &Option<PrimitiveArray<Int64Type>>| times.as_ref().and_then(|times| times.iter().flatten().max());
+    Ok(latest(&rows.created).max(latest(&rows.removed)))
+}
+
+fn at(start: u64, row: usize) -> Place {
+    Place::file(crate::batches::NODE).row(start + row as u64)
+}
+
+/// The column as this type, every value with an equal there.
+fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(Arc::clone(column));
+    }
+    let options = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &options).map_err(|error| Error::unsupported(error.to_string()))
+}
+
+fn ids(keys: &ArrayRef) -> Result<PrimitiveArray<UInt64Type>> {
+    let keys = cast(keys, &DataType::UInt64).map_err(|error| Error::broken(&rules::ID, error.message().to_owned()))?;
+    if keys.null_count() > 0 {
+        return Err(Error::broken(&rules::ID, "an id is null"));
+    }
+    Ok(keys.as_primitive::<UInt64Type>().clone())
+}
+
+fn ends(ends: &Ends) -> Result<PrimitiveArray<UInt64Type>> {
+    match ends {
+        Ends::Keys(keys) => ids(keys),
+        Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
+    }
+}
+
+/// The columns of a batch.
+struct Rows {
+    types: Option<PrimitiveArray<Int32Type>>,
+    weights: Option<PrimitiveArray<Float32Type>>,
+    created: Option<PrimitiveArray<Int64Type>>,
+    removed: Option<PrimitiveArray<Int64Type>>,
+    /// In the order of ids.
+    features: Vec<(u32, Values)>,
+}
+
+impl Rows {
+    fn of(roles: &[Role], properties: &[Property], columns: &Columns, count: usize) -> Result<Rows> {
+        let mut rows = Rows { types: None, weights: None, created: None, removed: None, features: Vec::new() };
+        for ((role, property), column) in roles.iter().zip(properties).zip(columns) {
+            let named = |error: Error| error.at(Place::field(property.name.clone()));
+            let Some(column) = column else {
+                match role {
+                    Role::Type | Role::Weight if count > 0 => return Err(named(missing())),
+                    _ => continue,
+                }
+            };
+            let stated = |column: &ArrayRef| if column.null_count() > 0 { Err(missing()) } else { Ok(()) };
+            match role {
+                Role::Type => {
+                    let types = cast(column, &DataType::Int32).map_err(named)?;
+                    stated(&types).map_err(named)?;
+                    rows.types = Some(types.as_primitive::<Int32Type>().clone());
+                }
+                Role::Weight => {
+                    let weights = cast(column, &DataType::Float32).map_err(named)?;
+                    stated(&weights).map_err(named)?;
+                    rows.weights = Some(weights.as_primitive::<Float32Type>().clone());
+                }
+                Role::Created => {
+                    rows.created = Some(cast(column, &DataType::Int64).map_err(named)?.as_primitive().clone());
+                }
+                Role::Removed => {
+                    rows.removed = Some(cast(column, &DataType::Int64).map_err(named)?.as_primitive().clone());
+                }
+                Role::Feature(id, ty) => rows.features.push((*id, Values::of(*ty, column).map_err(named)?)),
+            }
+        }
+        rows.features.sort_by_key(|(id, _)| *id);
+        Ok(rows)
+    }
+
+    /// When an element lives, to be sorted by.
+    fn life(&self, row: usize) -> (i64, i64) {
+        let time = |times: &Option<PrimitiveArray<Int64Type>>| {
+            times.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
+        };
+        (time(&self.created).unwrap_or(0), time(&self.removed).filter(|time| *time != -1).unwrap_or(i64::MAX))
+    }
+
+    /// Appends the record of a row.
+    fn record(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let weight = self.weights.as_ref().map_or(1.0, |weights| weights.value(row));
+        out.extend_from_slice(&weight.to_le_bytes());
+        let mut next = 0;
+        for (id, values) in &self.features {
+            if !values.is_there(row) {
+                continue;
+            }
+            let named = |error: Error| error.at(Place::field(format!("feature {id}")));
+            if *id < next {
+                return Err(named(Error::broken(&rules::FEATURE_ID, "two values of one feature")));
+            }
+            for _ in next..*id {
+                out.push(HOLE);
+                out.extend_from_slice(&[0; 4]);
+            }
+            out.push(tag(values.ty));
+            let start = out.len();
+            out.extend_from_slice(&[0; 4]);
+            values.append(row, out).map_err(named)?;
+            let length = u32::try_from(out.len() - start - 4)
+                .map_err(|_| named(Error::new(ErrorKind::TooLarge, "more than 4294967295 bytes")))?;
+            if length == 0 {
+                return Err(named(
+                    Error::new(ErrorKind::WouldLose, "an empty value: DeepGNN has nothing but holes of that size")
+                        .hint("--lossy    write it as null"),
+                ));
+            }
+            out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+            next = id + 1;
+        }
+        Ok(())
+    }
+}
+
+fn missing() -> Error {
+    Error::broken(&rules::FIELD, "a value is missing: every element has a type and a weight")
+}
+
+/// The values of one feature.
+struct Values {
+    ty: FeatureType,
+    nulls: Option<NullBuffer>,
+    store: Store,
+}
+
+enum Store {
+    Bytes(OffsetBuffer<i32>, Buffer),
+    Sparse {
+        /// Of the points of each row.
+        points: OffsetBuffer<i32>,
+        /// Of the coordinates of each point.
+        coordinates: OffsetBuffer<i32>,
+        numbers: Buffer,
+        values: (OffsetBuffer<i32>, Buffer),
+    },
+}
+
+/// Bytes of the numbers of an array, from the first on.
+fn numbers(array: &dyn Array, size: usize) -> Result<Buffer> {
+    if array.null_count() > 0 {
+        return Err(Error::malformed("a tensor with a hole in it"));
+    }
+    let data = array.to_data();
+    let buffer = data.buffers().first().cloned().unwrap_or_default();
+    Ok(buffer.slice_with_length(data.offset() * size, data.len() * size))
+}
+
+fn list_of(item: DataType) -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(item, true)))
+}
+
+/// A list column: where each list begins and ends, and its items.
+fn list(column: &ArrayRef, item: DataType) -> Result<(OffsetBuffer<i32>, ArrayRef)> {
+    let column = match column.data_type() {
+        DataType::List(field) if *field.data_type() == item => Arc::clone(column),
+        _ => cast(column, &list_of(item))?,
+    };
+    let list = column.as_list::<i32>();
+    Ok((list.offsets().clone(), Arc::clone(list.values())))
+}
+
+impl Values {
+    fn of(ty: FeatureType, column: &ArrayRef) -> Result<Values> {
+        let nulls = column.logical_nulls();
+        let store = match ty {
+            FeatureType::Dense(dtype) => {
+                let (offsets, items) = list(column, dtype.arrow())?;
+                Store::Bytes(offsets, numbers(items.as_ref(), dtype.size())?)
+            }
+            FeatureType::Text => {
+                let column = cast(column, &DataType::Utf8)?;
+                let texts = column.as_string::<i32>();
+                Store::Bytes(texts.offsets().clone(), texts.values().clone())
+            }
+            FeatureType::Raw => {
+                let column = cast(column, &DataType::Binary)?;
+                let bytes = column.as_binary::<i32>();
+                Store::Bytes(bytes.offsets().clone(), bytes.values().clone())
+            }
+            FeatureType::Sparse(dtype) => {
+                let fields = column.as_struct_opt().ok_or_else(|| Error::usage("a sparse feature is no struct"))?;
+                let field = |name: &str| {
+                    let child = fields.column_by_name(name);
+                    child.ok_or_else(|| Error::usage(format!("a sparse feature without {name}")))
+                };
+                let (points, each) = list(field("coordinates")?, list_of(DataType::Int64))?;
+                let (coordinates, items) = list(&each, DataType::Int64)?;
+                let (offsets, values) = list(field("values")?, dtype.arrow())?;
+                Store::Sparse {
+                    points,
+                    coordinates,
+                    numbers: numbers(items.as_ref(), 8)?,
+                    values: (offsets, numbers(values.as_ref(), dtype.size())?),
+                }
+            }
+        };
+        Ok(Values { ty, nulls, store })
+    }
+
+    fn is_there(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))
+    }
+
+    /// Appends the bytes of a row, as the binary stores them.
+    fn append(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let range = |offsets: &OffsetBuffer<i32>, at: usize, size: usize| {
+            offsets[at] as usize * size..offsets[at + 1] as usize * size
+        };
+        let size = match self.ty {
+            FeatureType::Dense(dtype) | FeatureType::Sparse(dtype) => dtype.size(),
+            FeatureType::Text | FeatureType::Raw => 1,
+        };
+        match &self.store {
+            Store::Bytes(offsets, bytes) => {
+                out.extend_from_slice(bytes.get(range(offsets, row, size)).unwrap_or_default());
+            }
+            Store::Sparse { points, coordinates, numbers, values } => {
+                let of_row = range(points, row, 1);
+                let values = values.1.get(range(&values.0, row, size)).unwrap_or_default();
+                let count = values.len() / size;
+                let mut widths = of_row.clone().map(|point| range(coordinates, point, 1).len());
+                let width = widths.next().unwrap_or_default();
+                // One value may have a point for each of its coordinates: so the published converter stores a flat list.
+                let fits = of_row.len() == count || count == 1 && width == 1;
+                if width == 0 || count == 0 || !fits || widths.any(|other| other != width) {
+                    let message = format!("{} points of coordinates for {count} values", of_row.len());
+                    return Err(Error::broken(&rules::COORDINATES, message));
+                }
+                let all = coordinates[of_row.start] as usize * 8..coordinates[of_row.end] as usize * 8;
+                let wide = |number: usize| {
+                    u32::try_from(number).map_err(|_| Error::new(ErrorKind::TooLarge, "more than 2^32 coordinates"))
+                };
+                out.extend_from_slice(&wide(all.len() / 8)?.to_le_bytes());
+                out.extend_from_slice(&wide(width)?.to_le_bytes());
+                out.extend_from_slice(numbers.get(all).unwrap_or_default());
+                out.extend_from_slice(values);
+            }
+        }
+        Ok(())
+    }
+}
+
+const HOLE: u8 = 0;
+const TEXT: u8 = 1;
+const RAW: u8 = 2;
+const DENSE: u8 = 0x40;
+const SPARSE: u8 = 0x80;
+
+/// The types of numbers that columns have.
+const DTYPES: [DType; 11] = [
+    DType::Int8,
+    DType::Int16,
+    DType::Int32,
+    DType::Int64,
+    DType::UInt8,
+    DType::UInt16,
+    DType::UInt32,
+    DType::UInt64,
+    DType::Float16,
+    DType::Float32,
+    DType::Float64,
+];
+
+fn tag(ty: FeatureType) -> u8 {
+    let number = |dtype: DType| DTYPES.iter().position(|other| *other == dtype).unwrap_or(4) as u8;
+    match ty {
+        FeatureType::Text => TEXT,
+        FeatureType::Raw => RAW,
+        FeatureType::Dense(dtype) => DENSE | number(dtype),
+        FeatureType::Sparse(dtype) => SPARSE | number(dtype),
+    }
+}
+
+fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
+    let dtype = || DTYPES.get(usize::from(tag & 0x3f)).copied().unwrap_or(DType::UInt8);
+    match tag {
+        HOLE => Kind::Hole,
+        TEXT => Kind::Text,
+        RAW => Kind::Raw,
+        _ if tag & SPARSE != 0 => Kind::Sparse(dtype(), SparseView::of(bytes).map_or(0, |view| view.width as u32)),
+        _ => Kind::Dense(dtype()),
+    }
+}
+
+/// The weight of a record: the shortest decimal that means its 32 bits, as a text would have it.
+pub(super) fn weight(record: &[u8]) -> f64 {
+    f64_of_shortest(record.first_chunk().map_or(1.0, |bytes| f32::from_le_bytes(*bytes)))
+}
+
+/// Appends the features of a record as those of one element.
+pub(super) fn features(record: &[u8], out: &mut Features) {
+    let mut rest = record.get(4..).unwrap_or_default();
+    while let Some((tag, behind)) = rest.split_first() {
+        let Some((length, behind)) = behind.split_first_chunk() else { break };
+        let Some((bytes, behind)) = behind.split_at_checked(u32::from_le_bytes(*length) as usize) else { break };
+        out.bytes.extend_from_slice(bytes);
+        out.end_feature(kind_of(*tag, bytes));
+        rest = behind;
+    }
+    out.end_element();
+}

@@ -1,0 +1,94 @@
+//! Sorted records as blocks of lines: a node with its edges, or the edges of what is no node.
+
+use isomorph_error::Result;
+
+use super::encode;
+use super::records::{Key, Records};
+use crate::block::{Block, Life};
+
+/// Elements of a block, at most.
+const ELEMENTS: usize = 32_768;
+
+/// Bytes of the features of a block, unless one element has more.
+const BYTES: usize = 4 << 20;
+
+/// Lines of a block. The last may go on in the next block, under the same number.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub block: Block,
+    /// The number of each line.
+    pub numbers: Vec<u64>,
+}
+
+impl Lines {
+    fn is_full(&self) -> bool {
+        let (nodes, edges) = (&self.block.nodes, &self.block.edges);
+        nodes.ids.len() + edges.sources.len() >= ELEMENTS
+            || nodes.features.bytes.len() + edges.features.bytes.len() >= BYTES
+    }
+
+    fn end_line(&mut self, number: u64) {
+        self.block.end_record(0);
+        self.numbers.push(number);
+    }
+}
+
+/// What is wanted of times.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Times {
+    pub nodes: bool,
+    pub edges: bool,
+}
+
+/// Hands over all records as lines, in their order.
+///
+/// # Errors
+/// Those of `take`, and when temporary files cannot be read.
+pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) -> Result<()>) -> Result<()> {
+    let mut lines = Lines::default();
+    // The line at hand: its number, and the node that it is of.
+    let mut open: Option<(u64, u64)> = None;
+    // Whether it has anything in this block.
+    let mut begun = false;
+    records.each(|key, record| {
+        let next = match open {
+            Some((number, id)) if key.rank > 0 && id == key.id => number,
+            Some((number, _)) => {
+                if begun {
+                    lines.end_line(number);
+                }
+                number + 1
+            }
+            None => 0,
+        };
+        open = Some((next, key.id));
+        begun = true;
+        let Block { nodes, edges, .. } = &mut lines.block;
+        let (weight, life) = (encode::weight(record), life(key));
+        if key.rank == 0 {
+            encode::features(record, &mut nodes.features);
+            lines.block.node(key.id, key.other as i32, weight, times.nodes.then_some(life));
+        } else {
+            encode::features(record, &mut edges.features);
+            lines.block.edge(key.id, key.other, key.rank as i32 - 1, weight);
+            lines.block.edge_says(false, times.edges.then_some(life));
+        }
+        if lines.is_full() {
+            lines.end_line(next);
+            begun = false;
+            take(&lines)?;
+            lines.block.clear();
+            lines.numbers.clear();
+        }
+        Ok(())
+    })?;
+    if let Some((number, _)) = open.filter(|_| begun) {
+        lines.end_line(number);
+    }
+    take(&lines)
+}
+
+fn life(key: Key) -> Life {
+    let removed = if key.removed == i64::MAX { -1 } else { key.removed };
+    Life { created: Some(key.created), removed: Some(removed) }
+}

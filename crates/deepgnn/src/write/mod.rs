@@ -1,0 +1,11 @@
+//! Writing a graph of the model.
+
+mod encode;
+mod lines;
+mod records;
+mod shape;
+mod sink;
+mod text;
+
+pub(crate) use shape::{Role, Shape};
+pub use sink::{DeepGnnWriter, unheld};

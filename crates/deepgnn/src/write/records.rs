@@ -1,0 +1,240 @@
+//! Nodes and edges as records, sorted as the specification demands, in memory and beyond it in a temporary file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::Write;
+
+use isomorph_error::Result;
+use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
+use rayon::slice::ParallelSliceMut;
+
+/// Memory is taken from the budget in steps of so many bytes.
+const STEP: u64 = 1 << 20;
+
+/// Bytes that are always kept, so that runs are not tiny.
+const LEAST: usize = 1 << 20;
+
+/// Bytes of a run that are read at once, at most and at least.
+const READ: (u64, u64) = (4 << 10, 256 << 10);
+
+/// What records are sorted by: the node, itself before its edges; these by type, times and target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    /// The node, or the source of the edge.
+    pub id: u64,
+    /// 0 for a node, the type plus one for an edge.
+    pub rank: u32,
+    /// Times, where edges have them: those that live for ever come last. The published converter sorts edges of JSON by
+    /// them as well.
+    pub created: i64,
+    pub removed: i64,
+    /// The target of an edge, the type of a node.
+    pub other: u64,
+}
+
+/// A record in memory. Records with equal keys keep the order in which they came.
+type Entry = (Key, usize, usize);
+
+/// Bytes of a key in a file.
+const KEY: usize = 36;
+
+/// Collects records.
+pub(super) struct Records {
+    entries: Vec<Entry>,
+    bytes: Vec<u8>,
+    held: Reservation,
+    /// The most that is held, bytes.
+    most: u64,
+    scratch: Scratch,
+    file: Option<ScratchFile>,
+    /// Beginnings and ends of the sorted runs in the file.
+    runs: Vec<(u64, u64)>,
+}
+
+impl Records {
+    /// No records yet; half of `budget` is for them.
+    ///
+    /// # Errors
+    /// When there is no place for temporary files.
+    pub fn new(budget: &Budget, scratch: Option<&Scratch>) -> Result<Self> {
+        Ok(Records {
+            entries: Vec::new(),
+            bytes: Vec::new(),
+            held: budget.reserve(0)?,
+            most: budget.limit() / 2,
+            scratch: scratch.cloned().map_or_else(|| Scratch::new(None), Ok)?,
+            file: None,
+            runs: Vec::new(),
+        })
+    }
+
+    /// Adds a record, whose bytes `append` appends.
+    ///
+    /// # Errors
+    /// Those of `append`, and when a temporary file cannot be written.
+    pub fn push(&mut self, key: Key, append: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+        let start = self.bytes.len();
+        append(&mut self.bytes)?;
+        self.entries.push((key, start, self.bytes.len()));
+        let used = self.bytes.len() + self.entries.len() * size_of::<Entry>();
+        if used as u64 > self.held.bytes()
+            && (self.held.bytes() + STEP > self.most || !self.held.try_grow(STEP))
+            && used > LEAST
+        {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        self.entries.par_sort_unstable();
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.sort();
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(self.scratch.create()?),
+        };
+        let start = file.size();
+        let mut out = Vec::with_capacity(STEP as usize + KEY);
+        for (key, from, to) in &self.entries {
+            let bytes = self.bytes.get(*from..*to).unwrap_or_default();
+            out.extend_from_slice(&key.id.to_le_bytes());
+            out.extend_from_slice(&key.rank.to_le_bytes());
+            out.extend_from_slice(&key.created.to_le_bytes());
+            out.extend_from_slice(&key.removed.to_le_bytes());
+            out.extend_from_slice(&key.other.to_le_bytes());
+            out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            out.extend_from_slice(bytes);
+            if out.len() as u64 >= STEP {
+                file.write_all(&out)?;
+                out.clear();
+            }
+        }
+        file.write_all(&out)?;
+        self.runs.push((start, file.size()));
+        self.entries.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Hands over the records in their order.
+    ///
+    /// # Errors
+    /// Those of `take`, and when a temporary file cannot be written or read.
+    pub fn each(mut self, mut take: impl FnMut(Key, &[u8]) -> Result<()>) -> Result<()> {
+        if self.runs.is_empty() {
+            self.sort();
+            let bytes = &self.bytes;
+            return self
+                .entries
+                .iter()
+                .try_for_each(|(key, from, to)| take(*key, bytes.get(*from..*to).unwrap_or_default()));
+        }
+        if !self.entries.is_empty() {
+            self.spill()?;
+        }
+        let Some(file) = self.file.take() else { return Ok(()) };
+        let size = (self.held.bytes() / self.runs.len() as u64).clamp(READ.0, READ.1);
+        // What was collected is in the file now.
+        (self.entries, self.bytes) = (Vec::new(), Vec::new());
+        let mut runs: Vec<Run<'_>> = self.runs.iter().map(|(start, end)| Run::new(&file, *start, *end, size)).collect();
+        let mut heap = BinaryHeap::with_capacity(runs.len());
+        for (number, run) in runs.iter_mut().enumerate() {
+            heap.extend(run.next_key()?.map(|key| Reverse((key, number))));
+        }
+        // Runs that came first win where keys are equal.
+        while let Some(Reverse((key, number))) = heap.pop() {
+            let Some(run) = runs.get_mut(number) else { break };
+            take(key, run.record()?)?;
+            heap.extend(run.next_key()?.map(|key| Reverse((key, number))));
+        }
+        Ok(())
+    }
+}
+
+/// A sorted run, read from its beginning.
+struct Run<'a> {
+    file: &'a ScratchFile,
+    /// Where the next bytes are that are not in the buffer.
+    next: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    at: usize,
+    /// Bytes of the record at hand.
+    length: usize,
+    size: u64,
+}
+
+impl<'a> Run<'a> {
+    fn new(file: &'a ScratchFile, start: u64, end: u64, size: u64) -> Self {
+        Run { file, next: start, end, buffer: Vec::new(), at: 0, length: 0, size }
+    }
+
+    /// Makes sure that so many bytes are in the buffer, as long as the run has them.
+    fn fill(&mut self, wanted: usize) -> Result<()> {
+        let left = self.buffer.len() - self.at;
+        if left >= wanted {
+            return Ok(());
+        }
+        self.buffer.copy_within(self.at.., 0);
+        self.buffer.truncate(left);
+        self.at = 0;
+        let more = (self.size.max((wanted - left) as u64)).min(self.end - self.next);
+        self.buffer.resize(left + more as usize, 0);
+        self.file.read_exact_at(&mut self.buffer[left..], self.next)?;
+        self.next += more;
+        Ok(())
+    }
+
+    fn next_key(&mut self) -> Result<Option<Key>> {
+        self.fill(KEY + 8)?;
+        let Some(head) = self.buffer.get(self.at..self.at + KEY + 8) else { return Ok(None) };
+        let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let rank = head[8..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let (created, removed) = (word(12) as i64, word(20) as i64);
+        let key = Key { id: word(0), rank, created, removed, other: word(28) };
+        self.length = word(KEY) as usize;
+        self.at += KEY + 8;
+        Ok(Some(key))
+    }
+
+    /// The bytes behind the key that was read last.
+    fn record(&mut self) -> Result<&[u8]> {
+        self.fill(self.length)?;
+        let record = self.buffer.get(self.at..self.at + self.length).unwrap_or_default();
+        self.at += self.length;
+        Ok(record)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn sorted(budget: u64) -> (Vec<(Key, Vec<u8>)>, usize) {
+        let mut records = Records::new(&Budget::new(budget), None).unwrap();
+        for n in 0..100_000u64 {
+            let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+            let key = Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: i64::MAX, other: mixed % 2 };
+            // Long ones between the short.
+            let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
+            records.push(key, |out| Ok(out.extend_from_slice(&bytes))).unwrap();
+        }
+        let (mut all, runs) = (Vec::new(), records.runs.len());
+        records.each(|key, bytes| Ok(all.push((key, bytes.to_vec())))).unwrap();
+        (all, runs)
+    }
+
+    #[test]
+    fn the_same_order_with_and_without_memory() {
+        let (roomy, runs) = sorted(1 << 30);
+        assert_eq!((roomy.len(), runs), (100_000, 0));
+        assert!(roomy.is_sorted_by_key(|(key, _)| *key));
+        let (tight, runs) = sorted(0);
+        assert!(runs > 4, "{runs}");
+        assert!(roomy == tight, "the order depends on the memory");
+    }
+}

@@ -1,0 +1,134 @@
+//! The sink: model batches in, a binary or a text out.
+
+use isomorph_error::{Error, Result};
+use isomorph_model::{Batch, Delivery, Graph, Sink, Written};
+use isomorph_storage::Staging;
+
+use super::encode;
+use super::lines::{self, Times};
+use super::records::Records;
+use super::shape::{Role, Shape};
+use super::text::{self, TextFile};
+use crate::binary::Partitions;
+use crate::feature::FeatureType;
+use crate::{BuildOptions, WriteOptions};
+
+/// Writes a graph as a text, sorted as the specification demands: nodes by their ids and edges by source, type and target, where they
+/// have times by these before the target; or as the binary of such a text, of the one with a line for each node and its edges.
+///
+/// The graph must be in the shape of the format: one node type with integer keys and properties `type`, `weight` and
+/// features, at most one edge type, whose relations are numbers, with `weight`, times and features. A feature is a property
+/// with a feature id: a tensor, text or raw bytes; of several with one id a row may have one. What has no weight weighs
+/// 1, what has no type is of type 0. Ends of edges need not be nodes. Publishing what was staged is the caller's.
+pub struct DeepGnnWriter<'a> {
+    staging: &'a Staging,
+    options: WriteOptions,
+    graph: Graph,
+    shape: Shape,
+    records: Records,
+    /// The latest time that an edge states.
+    latest: Option<i64>,
+}
+
+impl<'a> DeepGnnWriter<'a> {
+    /// Begins a binary in `staging`, which is a directory then, or a text, which is one file, packed as its name says.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format; when there is no place for temporary
+    /// files.
+    pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
+        let shape = Shape::of(graph)?;
+        let records = Records::new(&options.binary.budget, options.binary.scratch.as_ref())?;
+        let (graph, options) = (graph.clone(), options.clone());
+        Ok(Box::new(DeepGnnWriter { staging, options, graph, shape, records, latest: None }))
+    }
+
+    /// The last time that is known: as asked for, as the source had it, or the latest that an edge states.
+    fn watermark(&self) -> Option<i64> {
+        let stated = self.graph.metadata.get(crate::batches::WATERMARK).and_then(|text| text.parse().ok());
+        self.options.binary.watermark.or(stated.filter(|_| self.shape.edge_times())).or(self.latest)
+    }
+}
+
+impl Sink for DeepGnnWriter<'_> {
+    fn deliveries(&self) -> Vec<Delivery> {
+        let edges = self.shape.has_edges.then_some(Delivery::EdgesAsTheyCome(0));
+        std::iter::once(Delivery::Nodes(0)).chain(edges).collect()
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        match &batch {
+            Batch::Nodes(nodes) => {
+                let properties = self.graph.nodes.get(nodes.ty).map(|ty| ty.properties.as_slice());
+                encode::nodes(&self.shape, properties.unwrap_or_default(), nodes, &mut self.records)
+            }
+            Batch::Edges(edges) => {
+                let properties = self.graph.edges.get(edges.ty).map(|ty| ty.properties.as_slice());
+                let latest = encode::edges(&self.shape, properties.unwrap_or_default(), edges, &mut self.records)?;
+                self.latest = self.latest.max(latest);
+                Ok(())
+            }
+            _ => Err(Error::usage("DeepGNN has nodes and edges only")),
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
+        match self.options.text {
+            Some(format) => {
+                let times = self.shape.node_times() || self.shape.edge_times();
+                let times = Times { nodes: times, edges: times };
+                let mut file = TextFile::create(self.staging, format)?;
+                lines::each(self.records, times, |lines| file.append(lines))?;
+                file.finish()?;
+            }
+            None => {
+                let watermark = self.watermark();
+                let options = BuildOptions { watermark, ..self.options.binary };
+                let mut partitions = Partitions::create(self.staging, &options)?;
+                // The times of nodes have no place in the binary, and edges have theirs.
+                let times = Times { nodes: false, edges: self.shape.edge_times() };
+                lines::each(self.records, times, |lines| {
+                    let number = |at: usize| lines.numbers.get(at).copied().unwrap_or_default();
+                    partitions.append(&lines.block, number)?.map_err(|refused| refused.error)
+                })?;
+                partitions.finish(watermark)?;
+            }
+        }
+        let files = self.staging.finished().into_iter();
+        Ok(Written { files: files.map(|(name, digest)| (name, digest.size)).collect() })
+    }
+}
+
+/// What of a graph in the shape of the format would not come back from what is written of it, as far as its description tells: the
+/// subject, and why.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, String)>> {
+    let shape = Shape::of(graph)?;
+    let mut found = Vec::new();
+    let mut lost = |subject: &str, why: String| found.push((subject.to_owned(), why));
+    let Some(format) = options.text else {
+        if shape.nodes.contains(&Role::Weight) {
+            lost("weights of nodes", "a binary has them in its tables for sampling alone, rounded and mixed".to_owned());
+        }
+        if shape.node_times() {
+            lost("times of nodes", "a binary has those of edges alone".to_owned());
+        }
+        return Ok(found);
+    };
+    if (shape.node_times() || shape.edge_times()) && !text::has_times(format) {
+        lost("times", format!("{format} has none"));
+    }
+    let mut features: Vec<(u32, FeatureType)> = shape.features().filter(|(_, ty)| !text::has(format, *ty)).collect();
+    features.sort_unstable();
+    features.dedup();
+    for (id, ty) in features {
+        let why = match ty {
+            FeatureType::Raw => "a text needs the type of its values (--node-features, --edge-features)".to_owned(),
+            _ => format!("{format} has no features of type {ty}"),
+        };
+        lost(&format!("feature {id}"), why);
+    }
+    Ok(found)
+}

@@ -1,0 +1,155 @@
+//! JSON: an object for each node, with its edges, in one line.
+
+use isomorph_error::{Error, Kind as ErrorKind, Result};
+
+use super::{Element, Format, no_place, number, text_of, untyped};
+use crate::block::Kind;
+use crate::feature::SparseView;
+use crate::{DType, TextFormat};
+
+/// Writes objects; keeps the kinds of the features of an element.
+#[derive(Default)]
+pub(super) struct Json {
+    kinds: Vec<Kind>,
+    /// Whether the object at hand has an edge.
+    has_edge: bool,
+}
+
+impl Format for Json {
+    fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
+        out.extend_from_slice(b"{\"node_id\": ");
+        number::id(id, out);
+        out.extend_from_slice(b", \"node_type\": ");
+        number::integer(node.ty, out);
+        out.extend_from_slice(b", \"node_weight\": ");
+        number::weight(node.weight, out);
+        self.rest(node, out)?;
+        out.extend_from_slice(b", \"edge\": [");
+        self.has_edge = false;
+        Ok(())
+    }
+
+    fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()> {
+        if first {
+            let message = format!("JSON has edges of nodes only, and {source} is none");
+            return Err(Error::new(ErrorKind::WouldLose, message).hint("--text edgelist"));
+        }
+        if std::mem::replace(&mut self.has_edge, true) {
+            out.extend_from_slice(b", ");
+        }
+        out.extend_from_slice(b"{\"src_id\": ");
+        number::id(source, out);
+        out.extend_from_slice(b", \"dst_id\": ");
+        number::id(target, out);
+        out.extend_from_slice(b", \"edge_type\": ");
+        number::integer(edge.ty, out);
+        out.extend_from_slice(b", \"weight\": ");
+        number::weight(edge.weight, out);
+        self.rest(edge, out)?;
+        out.push(b'}');
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"]}\n");
+    }
+}
+
+/// The key of features of a type, in front of `_feature`: `float` has 32 bits, `double` 64.
+fn key(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Float32 => "float",
+        DType::Float64 => "double",
+        DType::Bool => "uint8",
+        other => other.name(),
+    }
+}
+
+impl Json {
+    /// Appends times and features: one member for all of a type.
+    fn rest(&mut self, element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
+        if let Some(life) = element.life {
+            out.extend_from_slice(b", \"created_at\": ");
+            number::integer(life.created.unwrap_or(0), out);
+            out.extend_from_slice(b", \"removed_at\": ");
+            number::integer(life.removed.unwrap_or(-1), out);
+        }
+        self.kinds.clear();
+        // The width of a sparse feature stands in its coordinates.
+        let plain = |kind| if let Kind::Sparse(dtype, _) = kind { Kind::Sparse(dtype, 0) } else { kind };
+        self.kinds.extend(element.features().map(|(kind, _)| plain(kind)).filter(|kind| *kind != Kind::Hole));
+        self.kinds.sort_unstable();
+        self.kinds.dedup();
+        for kind in &self.kinds {
+            out.extend_from_slice(b", \"");
+            match kind {
+                Kind::Text => out.extend_from_slice(b"binary"),
+                Kind::Dense(dtype) => out.extend_from_slice(key(*dtype).as_bytes()),
+                Kind::Sparse(dtype, _) => {
+                    out.extend_from_slice(b"sparse_");
+                    out.extend_from_slice(key(*dtype).as_bytes());
+                }
+                _ => return Err(untyped(*kind, TextFormat::Json)),
+            }
+            out.extend_from_slice(b"_feature\": {");
+            let mut first = true;
+            for (id, (own, bytes)) in element.features().enumerate() {
+                if plain(own) != *kind {
+                    continue;
+                }
+                out.extend_from_slice(if first { b"\"" } else { b", \"" });
+                first = false;
+                number::id(id as u64, out);
+                out.extend_from_slice(b"\": ");
+                value(own, bytes, out)?;
+            }
+            out.push(b'}');
+        }
+        Ok(())
+    }
+}
+
+fn value(kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    match kind {
+        Kind::Text => {
+            let text = serde_json::to_string(text_of(bytes)?);
+            let text = text.map_err(|error| Error::malformed(error.to_string()))?;
+            // What ends a line for Python is written as its number.
+            for c in text.chars() {
+                match c {
+                    '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                        out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
+                    }
+                    c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+            }
+        }
+        Kind::Dense(dtype) => {
+            out.push(b'[');
+            number::all(dtype, bytes, b", ", out);
+            out.push(b']');
+        }
+        Kind::Sparse(dtype, _) => {
+            let view = SparseView::of(bytes)?;
+            let (points, values) = (view.coordinates.len() / 8 / view.width, view.values.len() / dtype.size());
+            if points != values && view.width > 1 {
+                return Err(no_place("several points with one value", TextFormat::Json));
+            }
+            out.extend_from_slice(b"{\"coordinates\": [");
+            if view.width == 1 {
+                number::all(DType::Int64, view.coordinates, b", ", out);
+            } else {
+                for (at, point) in view.coordinates.chunks(view.width * 8).enumerate() {
+                    out.extend_from_slice(if at == 0 { b"[" } else { b", [" });
+                    number::all(DType::Int64, point, b", ", out);
+                    out.push(b']');
+                }
+            }
+            out.extend_from_slice(b"], \"values\": [");
+            number::all(dtype, view.values, b", ", out);
+            out.extend_from_slice(b"]}");
+        }
+        _ => return Err(untyped(kind, TextFormat::Json)),
+    }
+    Ok(())
+}

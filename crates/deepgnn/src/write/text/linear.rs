@@ -1,0 +1,80 @@
+//! Linear: a node and its edges in one line of words.
+
+use isomorph_error::Result;
+
+use super::{Element, Format, has_line_end, no_place, number, text_of, untyped};
+use crate::TextFormat;
+use crate::block::Kind;
+use crate::feature::SparseView;
+
+pub(super) struct Linear;
+
+impl Format for Linear {
+    fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
+        out.extend_from_slice(b"-1 ");
+        number::id(id, out);
+        element(node, out)
+    }
+
+    fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()> {
+        if !first {
+            out.push(b' ');
+        }
+        number::id(source, out);
+        out.push(b' ');
+        number::id(target, out);
+        element(edge, out)
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+    }
+}
+
+fn element(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
+    out.push(b' ');
+    number::integer(element.ty, out);
+    out.push(b' ');
+    number::weight(element.weight, out);
+    for (kind, bytes) in element.features() {
+        out.push(b' ');
+        match kind {
+            Kind::Hole => out.extend_from_slice(b"uint8 0"),
+            Kind::Dense(dtype) => {
+                out.extend_from_slice(dtype.name().as_bytes());
+                out.push(b' ');
+                number::id((bytes.len() / dtype.size()) as u64, out);
+                out.push(b' ');
+                number::all(dtype, bytes, b" ", out);
+            }
+            Kind::Sparse(dtype, _) => {
+                let view = SparseView::of(bytes)?;
+                out.extend_from_slice(dtype.name().as_bytes());
+                out.push(b' ');
+                number::id((view.coordinates.len() / 8 / view.width) as u64, out);
+                if view.width > 1 {
+                    out.push(b',');
+                    number::id(view.width as u64, out);
+                }
+                out.push(b',');
+                number::id((view.values.len() / dtype.size()) as u64, out);
+                out.push(b' ');
+                number::all(crate::DType::Int64, view.coordinates, b" ", out);
+                out.push(b' ');
+                number::all(dtype, view.values, b" ", out);
+            }
+            Kind::Text => {
+                let text = text_of(bytes)?;
+                // A word has no way to hold a space.
+                let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
+                if text.contains(space) || has_line_end(text) {
+                    return Err(no_place(format!("spaces, as in the text {text:?}"), TextFormat::Linear));
+                }
+                out.extend_from_slice(b"binary_feature 1 ");
+                out.extend_from_slice(bytes);
+            }
+            Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::Linear)),
+        }
+    }
+    Ok(())
+}

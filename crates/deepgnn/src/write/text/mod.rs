@@ -1,0 +1,226 @@
+//! Texts, written as the specification demands and as the published converter reads them.
+
+mod edge_list;
+mod json;
+mod linear;
+mod number;
+mod tsv;
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use isomorph_error::{Error, Kind as ErrorKind, Result};
+use isomorph_storage::{StagedFile, Staging};
+
+use super::lines::Lines;
+use crate::block::{Block, Features, Kind, Life};
+use crate::feature::FeatureType;
+use crate::text::{Packing, of_name};
+use crate::{TextFormat, rules};
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 1 << 20;
+
+/// A file that is packed as its name says.
+enum Packed {
+    Plain(StagedFile),
+    Gzip(GzEncoder<StagedFile>),
+    Zstd(zstd::Encoder<'static, StagedFile>),
+}
+
+impl Packed {
+    fn create(staging: &Staging, name: &str) -> Result<Packed> {
+        let file = staging.create(name)?;
+        Ok(match of_name(name).1 {
+            Packing::None => Packed::Plain(file),
+            Packing::Gzip => Packed::Gzip(GzEncoder::new(file, Compression::default())),
+            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(file, 0)?),
+        })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Packed::Plain(file) => file.write_all(bytes)?,
+            Packed::Gzip(file) => file.write_all(bytes)?,
+            Packed::Zstd(file) => file.write_all(bytes)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        let file = match self {
+            Packed::Plain(file) => file,
+            Packed::Gzip(file) => file.finish()?,
+            Packed::Zstd(file) => file.finish()?,
+        };
+        file.finish()?;
+        Ok(())
+    }
+}
+
+/// An element of a line.
+struct Element<'a> {
+    ty: i32,
+    weight: f64,
+    life: Option<Life>,
+    features: &'a Features,
+    /// Its number among those of the block.
+    number: usize,
+}
+
+impl<'a> Element<'a> {
+    fn node(block: &'a Block, number: usize) -> Self {
+        let nodes = &block.nodes;
+        let life = nodes.lives.get(number).copied();
+        let (ty, weight) = (nodes.types[number], nodes.weights[number]);
+        Element { ty, weight, life, features: &nodes.features, number }
+    }
+
+    fn edge(block: &'a Block, number: usize) -> Self {
+        let edges = &block.edges;
+        let life = edges.lives.get(number).copied();
+        let (ty, weight) = (edges.types[number], edges.weights[number]);
+        Element { ty, weight, life, features: &edges.features, number }
+    }
+
+    /// Its features: what each is, and its bytes.
+    fn features(&self) -> impl Iterator<Item = (Kind, &'a [u8])> + use<'a> {
+        let features = self.features;
+        features.of(self.number).map(|slot| (features.kinds[slot], features.bytes_of(slot)))
+    }
+}
+
+/// Appends elements in a format. A line is begun by a node, or by the first edge of what is no node.
+trait Format: Send {
+    /// Begins a line with a node.
+    fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()>;
+    /// Appends an edge, to the line that is open, if `first` does not say that there is none.
+    fn edge(&mut self, ends: (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()>;
+    /// Ends the line.
+    fn end(&mut self, out: &mut Vec<u8>);
+}
+
+/// Writes a text.
+pub(super) struct TextFile {
+    file: Packed,
+    format: Box<dyn Format>,
+    buffer: Vec<u8>,
+    /// The number of the line that is open.
+    open: Option<u64>,
+}
+
+impl TextFile {
+    /// Begins the file of the name that the destination has.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(staging: &Staging, format: TextFormat) -> Result<TextFile> {
+        let file = Packed::create(staging, staging.destination().file_name())?;
+        let format: Box<dyn Format> = match format {
+            TextFormat::Linear => Box::new(linear::Linear),
+            TextFormat::EdgeList => Box::new(edge_list::EdgeList),
+            TextFormat::Json => Box::<json::Json>::default(),
+            TextFormat::Tsv => Box::<tsv::Tsv>::default(),
+        };
+        Ok(TextFile { file, format, buffer: Vec::with_capacity(BUFFER + BUFFER / 4), open: None })
+    }
+
+    /// Appends lines.
+    ///
+    /// # Errors
+    /// When a value has no place in the format, or the file cannot be written.
+    pub fn append(&mut self, lines: &Lines) -> Result<()> {
+        let block = &lines.block;
+        let (mut node, mut edge) = (0, 0);
+        for (end, number) in block.records.iter().zip(&lines.numbers) {
+            let mut first = self.open != Some(*number);
+            if first && self.open.replace(*number).is_some() {
+                self.format.end(&mut self.buffer);
+            }
+            while node < end.nodes as usize {
+                let id = block.nodes.ids[node];
+                let named = |error: Error| error.at(isomorph_error::Place::field(format!("node {id}")));
+                self.format.node(id, &Element::node(block, node), &mut self.buffer).map_err(named)?;
+                (node, first) = (node + 1, false);
+            }
+            while edge < end.edges as usize {
+                let ends = (block.edges.sources[edge], block.edges.targets[edge]);
+                let named = |error: Error| {
+                    error.at(isomorph_error::Place::field(format!("edge from {} to {}", ends.0, ends.1)))
+                };
+                self.format.edge(ends, &Element::edge(block, edge), first, &mut self.buffer).map_err(named)?;
+                (edge, first) = (edge + 1, false);
+                if self.buffer.len() >= BUFFER {
+                    self.flush()?;
+                }
+            }
+            if self.buffer.len() >= BUFFER {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.write(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> Result<()> {
+        if self.open.is_some() {
+            self.format.end(&mut self.buffer);
+        }
+        self.flush()?;
+        self.file.finish()
+    }
+}
+
+/// Whether a format has features of this type.
+pub(super) fn has(format: TextFormat, ty: FeatureType) -> bool {
+    match ty {
+        FeatureType::Raw => false,
+        FeatureType::Sparse(_) => format != TextFormat::Tsv,
+        FeatureType::Dense(_) | FeatureType::Text => true,
+    }
+}
+
+/// Whether a format has times.
+pub(super) fn has_times(format: TextFormat) -> bool {
+    matches!(format, TextFormat::EdgeList | TextFormat::Json)
+}
+
+/// The error for a value that a format has no way to write.
+fn no_place(what: impl Into<String>, format: TextFormat) -> Error {
+    let others = match format {
+        TextFormat::Json => "--text edgelist",
+        _ => "--text json",
+    };
+    Error::new(ErrorKind::WouldLose, format!("{} has no place for {}", format.name(), what.into())).hint(others)
+}
+
+/// Whether Python ends a line at a character of this text.
+fn has_line_end(text: &str) -> bool {
+    let ends = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    text.contains(ends)
+}
+
+/// The text of a feature.
+fn text_of(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| Error::broken(&rules::BOUNDS, "a text that is not UTF-8"))
+}
+
+/// Features that have no text: a hole has its own words in each format.
+fn untyped(kind: Kind, format: TextFormat) -> Error {
+    let what = match kind {
+        Kind::Temporal(_) => "values at times",
+        Kind::Sparse(..) => "sparse features",
+        _ => "bytes whose type nothing says",
+    };
+    no_place(what, format).hint("--node-features ID:TYPE,… --edge-features ID:TYPE,…    say what a binary holds")
+}

@@ -1,0 +1,158 @@
+//! Graphs of the model become the bytes that the published converter makes of the same graph, and texts that it reads.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::path::Path;
+
+use common::{built, compare, fixtures, written};
+use isomorph_deepgnn::{BuildOptions, DeepGnn, Dispatch, FeatureType, OpenOptions, TextFormat, WriteOptions};
+use isomorph_error::Kind;
+use isomorph_model::Source;
+use isomorph_storage::{Budget, Location};
+
+fn open(path: &Path, options: &OpenOptions) -> DeepGnn {
+    DeepGnn::open(&Location::from_path(path), options).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()))
+}
+
+fn binary(partitions: u32) -> WriteOptions {
+    WriteOptions { text: None, binary: BuildOptions { partitions, ..BuildOptions::default() } }
+}
+
+fn text(format: TextFormat) -> WriteOptions {
+    WriteOptions { text: Some(format), ..WriteOptions::default() }
+}
+
+/// The graphs of the fixtures whose lines are sorted, and what the published converter made of them without holes at the
+/// ends of features, which a graph does not have.
+const GRAPHS: &[(&str, &str)] = &[
+    ("karate/graph.linear", "karate/bin_linear"),
+    ("karate/graph.tsv", "karate/bin_tsv"),
+    ("karate/graph.edgelist", "karate/bin_linear"),
+    ("karate/graph.json", "karate/bin_json"),
+    ("hetero/graph.linear", "hetero/bin_json"),
+    ("hetero/graph.json", "hetero/bin_json"),
+    ("hetero/graph.edgelist", "hetero/bin_json"),
+];
+
+#[test]
+fn graphs_become_the_binary_of_the_published_converter() {
+    let Some(root) = fixtures() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let out = home.path().join("out");
+    for (graph, directory) in GRAPHS {
+        let graph = open(&root.join(graph), &OpenOptions::default());
+        for count in [1, 3] {
+            for (budget, rows) in [(1 << 30, 65_536), (0, 3)] {
+                let mut options = binary(count);
+                options.binary.budget = Budget::new(budget);
+                written(&graph, &out, &options, rows).unwrap();
+                compare(&out, &root.join(format!("{directory}_p{count}")), directory);
+            }
+        }
+    }
+    // Nodes and their edges were scattered over three partitions there, whose entries without a type stand for no node.
+    let scattered = open(&root.join("karate/bin_edgelist_p3"), &OpenOptions::default());
+    let by_id = BuildOptions { dispatch: Dispatch::Id, node_samplers: false, ..binary(3).binary };
+    written(&scattered, &out, &WriteOptions { text: None, binary: by_id }, 7).unwrap();
+    let again = open(&out, &OpenOptions::default());
+    assert_eq!((again.graph().node_rows(), again.graph().edge_rows()), (Some(34), Some(156)));
+    let mut findings = isomorph_error::Findings::keeping(8);
+    again.validate(&mut findings).unwrap();
+    assert!(findings.is_empty(), "{findings:?}");
+}
+
+#[test]
+fn graphs_become_texts_that_have_the_same_binary() {
+    let Some(root) = fixtures() else { return };
+    let home = tempfile::tempdir().unwrap();
+    for (graph, directory) in GRAPHS {
+        let source = open(&root.join(graph), &OpenOptions::default());
+        for format in TextFormat::ALL {
+            if format == TextFormat::Tsv && graph.starts_with("hetero") {
+                continue;
+            }
+            for ending in ["", ".gz", ".zst"] {
+                let what = format!("{graph} as {format}{ending}");
+                let (file, out) = (home.path().join(format!("graph.{}{ending}", format.id())), home.path().join("out"));
+                written(&source, &file, &text(format), 5).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+                for compat in [false, true] {
+                    let how = OpenOptions { compat, ..OpenOptions::default() };
+                    built(&file, &out, &how, &binary(1).binary).unwrap_or_else(|error| panic!("{what}: {error:?}"));
+                    compare(&out, &root.join(format!("{directory}_p1")), &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
+    let Some(root) = fixtures() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let written_as = |source: &DeepGnn, format: TextFormat| {
+        written(source, &home.path().join("graph"), &text(format), 100).map_err(|error| (error.kind(), error.to_string()))
+    };
+    let hetero = open(&root.join("hetero/graph.linear"), &OpenOptions::default());
+    let unheld = isomorph_deepgnn::unheld(hetero.graph(), &text(TextFormat::Tsv)).unwrap();
+    assert!(unheld.iter().any(|(subject, why)| subject.starts_with("feature") && why.contains("sparse")), "{unheld:?}");
+    assert!(isomorph_deepgnn::unheld(hetero.graph(), &text(TextFormat::Json)).unwrap().is_empty());
+    assert!(matches!(written_as(&hetero, TextFormat::Tsv), Err((Kind::WouldLose, _))));
+    // Values whose type nothing says.
+    let raw = open(&root.join("karate/bin_linear_p1"), &OpenOptions::default());
+    let unheld = isomorph_deepgnn::unheld(raw.graph(), &text(TextFormat::Linear)).unwrap();
+    assert!(unheld.iter().any(|(_, why)| why.contains("--node-features")), "{unheld:?}");
+    // Texts with what divides words, fields and lines.
+    for (value, formats) in [
+        ("two words", &[TextFormat::Linear][..]),
+        ("a,b", &[TextFormat::Tsv]),
+        ("a:b", &[TextFormat::Tsv]),
+        ("two\\nlines", &[TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv]),
+        ("a\\u2028b", &[TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv]),
+        ("back\\\\", &[TextFormat::EdgeList]),
+    ] {
+        let line = format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, "binary_feature": {{"0": "{value}"}}, "edge": []}}"#);
+        let place = common::text(home.path(), "graph.json", &line, None);
+        let source = open(&place, &OpenOptions::default());
+        for format in TextFormat::ALL {
+            match written_as(&source, format) {
+                Err((kind, message)) => {
+                    assert!(formats.contains(&format), "{value} as {format}: {message}");
+                    assert!(kind == Kind::WouldLose && message.contains("no place"), "{message}");
+                }
+                Ok(()) => {
+                    assert!(!formats.contains(&format), "{value} as {format}");
+                    let how = OpenOptions { format: Some(format), ..OpenOptions::default() };
+                    let (ours, theirs) = (home.path().join("ours"), home.path().join("theirs"));
+                    built(&home.path().join("graph"), &ours, &how, &binary(1).binary).unwrap();
+                    built(&place, &theirs, &OpenOptions::default(), &binary(1).binary).unwrap();
+                    compare(&ours, &theirs, value);
+                }
+            }
+        }
+    }
+    // Edges of what is no node: JSON and TSV have no line for them.
+    let place = common::text(home.path(), "graph.edgelist", "1,-1,0,1\n1,0,5,1.5\n2,0,1,2.5\n", None);
+    let source = open(&place, &OpenOptions::default());
+    for format in TextFormat::ALL {
+        let refused = matches!(written_as(&source, format), Err((Kind::WouldLose, _)));
+        assert_eq!(refused, matches!(format, TextFormat::Json | TextFormat::Tsv), "{format}");
+    }
+}
+
+#[test]
+fn types_are_those_of_the_graph_that_was_written() {
+    let Some(root) = fixtures() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let out = home.path().join("out");
+    let graph = open(&root.join("karate/graph.linear"), &OpenOptions::default());
+    written(&graph, &out, &binary(2), 50).unwrap();
+    let shown = open(&out, &OpenOptions::default().showing(graph.graph()));
+    let types = |graph: &DeepGnn| {
+        let features = graph.graph().nodes[0].properties.iter().filter(|property| property.feature.is_some());
+        features.map(|property| (property.name.clone(), property.data_type.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(types(&shown), types(&graph));
+    let declared = OpenOptions { node_features: vec![(2, FeatureType::Text)], ..OpenOptions::default() };
+    assert_eq!(types(&open(&out, &declared))[2], types(&graph)[2]);
+}

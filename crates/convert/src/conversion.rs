@@ -122,7 +122,8 @@ pub fn convert(
     let mut seen = None;
     if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
-        let options = native_options(plan.to, &Mapping::default(), resources);
+        let mut options = native_options(plan.to, &Mapping::default(), resources);
+        options.deepgnn.format = write.deepgnn.text;
         let found = plan.to.open(&location, &options)?;
         if says_itself(found.graph(), graph) {
             (mapping, carried) = (Mapping::default(), Vec::new());
@@ -143,9 +144,14 @@ pub fn convert(
         if !verify {
             return Ok(None);
         }
-        let options = native_options(plan.to, &mapping, resources);
-        let fits =
-            |(place, edge_id, _): &(Location, bool, _)| place == location && *edge_id == options.nock.keep_edge_id;
+        let mut options = native_options(plan.to, &mapping, resources);
+        // What is not published yet has a name that tells nothing.
+        options.deepgnn.format = write.deepgnn.text;
+        // A carry tells a reader of DeepGNN which types features have.
+        let is_shown = plan.to == Format::DeepGnn && mapping.kept().is_some();
+        let fits = |(place, edge_id, _): &(Location, bool, _)| {
+            place == location && *edge_id == options.nock.keep_edge_id && !is_shown
+        };
         let found = match seen.take().filter(fits) {
             Some((_, _, found)) => found,
             None => plan.to.open(location, &options)?,

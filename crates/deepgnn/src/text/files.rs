@@ -48,9 +48,17 @@ pub(crate) fn of_name(name: &str) -> (Option<TextFormat>, Packing) {
 }
 
 impl TextFile {
-    fn of(blob: Blob) -> TextFile {
-        let (_, packing) = of_name(blob.name());
-        TextFile { blob, packing }
+    /// A file that is packed as its name says; one whose name says nothing, as its first bytes do.
+    fn of(blob: Blob) -> Result<TextFile> {
+        let packing = match of_name(blob.name()) {
+            (None, Packing::None) => match &*blob.read(0..blob.size().min(4))? {
+                [0x1f, 0x8b, ..] => Packing::Gzip,
+                [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,
+                _ => Packing::None,
+            },
+            (_, packing) => packing,
+        };
+        Ok(TextFile { blob, packing })
     }
 
     /// The bytes of the text from the first to the last.
@@ -145,7 +153,7 @@ pub(super) fn find(location: &Location) -> Result<Found> {
         }
         _ => None,
     };
-    Ok((vec![TextFile::of(blob)], meta))
+    Ok((vec![TextFile::of(blob)?], meta))
 }
 
 fn in_directory(location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Found> {
@@ -155,7 +163,7 @@ fn in_directory(location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Fo
         if entry.name == META {
             meta = Some((entry.name.clone(), root.read(&entry.name, isomorph_storage::limits::MANIFEST_BYTES)?));
         } else if wanted(&entry.name) && !entry.name.starts_with('.') {
-            files.push(TextFile::of(root.file(&entry.name)?));
+            files.push(TextFile::of(root.file(&entry.name)?)?);
         }
     }
     if files.is_empty() {

@@ -116,7 +116,8 @@ fn binaries_and_texts_become_one_another() {
         assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
     }
     home.run(&["diff", &text, "graph.edgelist.zst"]).exits(0);
-    home.run(&["convert", "words", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"]).exits(0);
+    home.run(&["convert", "words", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
+        .exits(0);
     assert!(files(&home.at("again")) == files(std::path::Path::new(&published)));
 }
 

@@ -91,7 +91,8 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
     let Some(root) = fixtures() else { return };
     let home = tempfile::tempdir().unwrap();
     let written_as = |source: &DeepGnn, format: TextFormat| {
-        written(source, &home.path().join("graph"), &text(format), 100).map_err(|error| (error.kind(), error.to_string()))
+        written(source, &home.path().join("graph"), &text(format), 100)
+            .map_err(|error| (error.kind(), error.to_string()))
     };
     let hetero = open(&root.join("hetero/graph.linear"), &OpenOptions::default());
     let unheld = isomorph_deepgnn::unheld(hetero.graph(), &text(TextFormat::Tsv)).unwrap();
@@ -111,7 +112,9 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
         ("a\\u2028b", &[TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv]),
         ("back\\\\", &[TextFormat::EdgeList]),
     ] {
-        let line = format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, "binary_feature": {{"0": "{value}"}}, "edge": []}}"#);
+        let line = format!(
+            r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, "binary_feature": {{"0": "{value}"}}, "edge": []}}"#
+        );
         let place = common::text(home.path(), "graph.json", &line, None);
         let source = open(&place, &OpenOptions::default());
         for format in TextFormat::ALL {

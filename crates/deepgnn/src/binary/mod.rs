@@ -7,5 +7,5 @@ mod write;
 pub use layout::META;
 pub(crate) use layout::{DUMMY, OLD_META};
 pub(crate) use read::{Binary, Partition, Piece};
-pub(crate) use write::{Partitions, note_repairs};
 pub use write::{Built, build};
+pub(crate) use write::{Partitions, note_repairs};

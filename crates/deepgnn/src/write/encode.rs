@@ -69,11 +69,12 @@ pub(super) fn edges(
         let (created, removed) = rows.life(row);
         let (id, other) = (sources.value(row), targets.value(row));
         let key = Key { id, rank: ty as u32 + 1, created, removed, other };
-        records.push(key, |out| rows.record(row, out)).map_err(|error| {
-            error.at(Place::field(format!("edge from {id} to {other}")))
-        })?;
+        records
+            .push(key, |out| rows.record(row, out))
+            .map_err(|error| error.at(Place::field(format!("edge from {id} to {other}"))))?;
     }
-    let latest = |times: &Option<PrimitiveArray<Int64Type>>| times.as_ref().and_then(|times| times.iter().flatten().max());
+    let latest =
+        |times: &Option<PrimitiveArray<Int64Type>>| times.as_ref().and_then(|times| times.iter().flatten().max());
     Ok(latest(&rows.created).max(latest(&rows.removed)))
 }
 

@@ -218,7 +218,8 @@ mod tests {
         let mut records = Records::new(&Budget::new(budget), None).unwrap();
         for n in 0..100_000u64 {
             let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-            let key = Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: i64::MAX, other: mixed % 2 };
+            let key =
+                Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: i64::MAX, other: mixed % 2 };
             // Long ones between the short.
             let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
             records.push(key, |out| Ok(out.extend_from_slice(&bytes))).unwrap();

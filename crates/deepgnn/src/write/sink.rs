@@ -110,7 +110,10 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
     let mut lost = |subject: &str, why: String| found.push((subject.to_owned(), why));
     let Some(format) = options.text else {
         if shape.nodes.contains(&Role::Weight) {
-            lost("weights of nodes", "a binary has them in its tables for sampling alone, rounded and mixed".to_owned());
+            lost(
+                "weights of nodes",
+                "a binary has them in its tables for sampling alone, rounded and mixed".to_owned(),
+            );
         }
         if shape.node_times() {
             lost("times of nodes", "a binary has those of edges alone".to_owned());

@@ -222,10 +222,18 @@ mod tests {
                 Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: i64::MAX, other: mixed % 2 };
             // Long ones between the short.
             let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
-            records.push(key, |out| Ok(out.extend_from_slice(&bytes))).unwrap();
+            let append = |out: &mut Vec<u8>| {
+                out.extend_from_slice(&bytes);
+                Ok(())
+            };
+            records.push(key, append).unwrap();
         }
         let (mut all, runs) = (Vec::new(), records.runs.len());
-        records.each(|key, bytes| Ok(all.push((key, bytes.to_vec())))).unwrap();
+        let keep = |key, bytes: &[u8]| {
+            all.push((key, bytes.to_vec()));
+            Ok(())
+        };
+        records.each(keep).unwrap();
         (all, runs)
     }
 

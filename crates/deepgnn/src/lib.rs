@@ -15,7 +15,7 @@ mod text;
 mod validate;
 mod write;
 
-pub use binary::{Built, META, build};
+pub use binary::{BinaryFiles, Built, META, Meta, PartitionFiles, Types, build};
 pub use capability::CAPABILITY;
 pub use dtype::DType;
 pub use feature::FeatureType;

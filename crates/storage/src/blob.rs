@@ -14,7 +14,7 @@ use crate::reader::BlobReader;
 use crate::remote::{Object, Store};
 use crate::{Location, platform, ranges, redo};
 
-/// One readable file or object: positional reads that never share a cursor, no memory maps. Clones are cheap.
+/// One readable file or object: positional reads that never share a cursor. Clones are cheap.
 #[derive(Clone)]
 pub struct Blob(Arc<Inner>);
 
@@ -149,6 +149,15 @@ impl Blob {
             return Err(Error::new(Kind::TooLarge, message).at(self.place()));
         }
         self.read(0..self.size())
+    }
+
+    /// The local file itself, for who maps it into memory and answers for that; `None` of objects and bytes in memory.
+    /// Reads through it are not counted.
+    pub fn as_file(&self) -> Option<&File> {
+        match &self.0.source {
+            Source::File(file) => Some(file),
+            Source::Memory(_) | Source::Object(_) => None,
+        }
     }
 
     /// A buffered reader from the first byte to the last.

@@ -14,17 +14,53 @@ const TYPES: u64 = 1 << 16;
 
 /// What the metadata says.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Meta {
+pub struct Meta {
     /// `v2`, `v1`, or nothing for the oldest.
     pub version: Option<String>,
+    /// Nodes, without entries that only stand for edges.
     pub nodes: u64,
+    /// Edges.
     pub edges: u64,
+    /// The most features that a node has.
     pub node_features: u32,
+    /// The most features that an edge has.
     pub edge_features: u32,
     /// Numbers of the partitions, from 0 on.
     pub partitions: Vec<u32>,
     /// The last time that is known; −1 without times.
     pub watermark: i64,
+    /// What it says of the types of nodes.
+    pub node_types: Types,
+    /// What it says of the types of edges.
+    pub edge_types: Types,
+}
+
+/// What the metadata says of the types of nodes or of edges. Lists are as long as the number of types, or empty where
+/// the file does not say it.
+#[derive(Debug, Clone, Default)]
+pub struct Types {
+    /// Number of types.
+    pub number: u32,
+    /// Number of elements of each type.
+    pub counts: Vec<u64>,
+    /// For each partition the sum of the weights of each type.
+    pub weights: Vec<Vec<f64>>,
+}
+
+impl Types {
+    fn of_json(value: &Value, number: u64, counts: &str, weights: &str) -> Types {
+        let number = number as usize;
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).filter(|list| list.len() == number).cloned();
+        let counts =
+            list(value.get(counts)).unwrap_or_default().iter().map(|count| count.as_u64().unwrap_or(0)).collect();
+        let partitions = value.get("partitions").and_then(Value::as_object).map_or(0, serde_json::Map::len);
+        let of_partition = |partition: usize| {
+            let sums = list(value.get("partitions").and_then(|all| all.get(partition.to_string())?.get(weights)));
+            let sums = sums.unwrap_or_default();
+            sums.iter().map(|sum| sum.as_f64().unwrap_or(0.0)).collect()
+        };
+        Types { number: number as u32, counts, weights: (0..partitions).map(of_partition).collect() }
+    }
 }
 
 fn wrong(file: &str, field: &str, what: &str) -> Error {
@@ -46,9 +82,7 @@ impl Meta {
             let found = count(field)?;
             if found > TYPES { Err(wrong(META, field, "more than 65536")) } else { Ok(found) }
         };
-        for types in ["node_type_count", "edge_type_count"] {
-            limited(types)?;
-        }
+        let (node_types, edge_types) = (limited("node_type_count")?, limited("edge_type_count")?);
         let version = value.get("binary_data_version").and_then(Value::as_str);
         let version = version.ok_or_else(|| wrong(META, "binary_data_version", "there is no version"))?;
         let number: Option<u32> = version.strip_prefix('v').and_then(|number| number.parse().ok());
@@ -71,6 +105,8 @@ impl Meta {
             edge_features: limited("edge_feature_count")? as u32,
             partitions: (0..count_of as u32).collect(),
             watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
+            node_types: Types::of_json(&value, node_types, "node_count_per_type", "node_weight"),
+            edge_types: Types::of_json(&value, edge_types, "edge_count_per_type", "edge_weight"),
         })
     }
 
@@ -109,6 +145,8 @@ impl Meta {
             edge_features: edge_features as u32,
             partitions: (0..partitions as u32).collect(),
             watermark: -1,
+            node_types: Types { number: node_types as u32, ..Types::default() },
+            edge_types: Types { number: edge_types as u32, ..Types::default() },
         })
     }
 }

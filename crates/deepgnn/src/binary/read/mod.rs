@@ -1,12 +1,14 @@
 //! Reading a binary.
 
+mod files;
 mod meta;
 mod partition;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Location, Root};
 
-pub(crate) use meta::Meta;
+pub use files::{BinaryFiles, PartitionFiles};
+pub use meta::{Meta, Types};
 pub(crate) use partition::Partition;
 
 use super::layout::{META, OLD_META};

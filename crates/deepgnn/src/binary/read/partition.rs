@@ -6,6 +6,7 @@ use bytes::Bytes;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, Root};
 
+use super::files::PartitionFiles;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Features, Kind, Life};
 use crate::feature::{FeatureColumns, FeatureType};
@@ -186,6 +187,22 @@ impl Partition {
     /// Place of an edge, for errors.
     pub fn place_of_edge(&self, edge: u64) -> Place {
         self.edge_index.place().row(edge)
+    }
+
+    /// Its files, whose lengths fit one another.
+    pub fn files(&self, number: u32) -> PartitionFiles {
+        PartitionFiles {
+            number,
+            map: self.map.clone(),
+            node_index: self.node_index.clone(),
+            node_features_index: self.node_features.index.clone(),
+            node_features_data: self.node_features.data.clone(),
+            neighbors: self.neighbors.clone(),
+            edge_index: self.edge_index.clone(),
+            edge_features_index: self.edge_features.index.clone(),
+            edge_features_data: self.edge_features.data.clone(),
+            times: self.times.clone(),
+        }
     }
 
     fn entries(&self, range: &Range<u64>) -> Result<Bytes> {

@@ -1,0 +1,72 @@
+//! The files of a binary, for who reads records where they lie: the sampling engine.
+
+use isomorph_error::Result;
+use isomorph_storage::{Blob, Location, Root};
+
+use super::{Binary, Meta};
+use crate::binary::layout::alias;
+
+/// An opened directory of partitions, as files. All integers are little-endian, records follow each other without gaps.
+pub struct BinaryFiles {
+    /// What the metadata says. It is not trusted: sizes are those of the files.
+    pub meta: Meta,
+    /// The files of each partition.
+    pub partitions: Vec<PartitionFiles>,
+    root: Root,
+}
+
+/// The files of a partition. Their lengths fit one another; offsets inside are not checked yet.
+#[derive(Clone)]
+pub struct PartitionFiles {
+    /// Number of the partition.
+    pub number: u32,
+    /// 20 bytes for each entry: `u64` id, `u64` number of the entry, `i32` type, −1 for an entry that only stands for edges.
+    pub map: Blob,
+    /// A `u64` for each entry and one behind: its first feature.
+    pub node_index: Blob,
+    /// A `u64` for each feature and one behind: where its bytes begin.
+    pub node_features_index: Blob,
+    /// The bytes of features.
+    pub node_features_data: Blob,
+    /// A `u64` for each entry and one behind: its first edge.
+    pub neighbors: Blob,
+    /// 24 bytes for each edge and one record behind: `u64` target, `u64` first feature, `i32` type, `f32` weight.
+    pub edge_index: Blob,
+    /// As of nodes.
+    pub edge_features_index: Blob,
+    /// As of nodes.
+    pub edge_features_data: Blob,
+    /// The watermark, and for each edge two `i64`: created, removed (−1: not). `None` without times.
+    pub times: Option<Blob>,
+}
+
+impl BinaryFiles {
+    /// Opens a directory: reads its metadata and the lengths of its files.
+    ///
+    /// # Errors
+    /// When files are missing, or lengths do not fit one another.
+    pub fn open(location: &Location) -> Result<BinaryFiles> {
+        let binary = Binary::open(location)?;
+        let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
+        let partitions = partitions.map(|(number, partition)| partition.files(*number)).collect();
+        Ok(BinaryFiles { meta: binary.meta, partitions, root: Root::open(location)? })
+    }
+
+    /// The table for weighted sampling of the nodes of type `ty` in a partition, 20 bytes for each: `i64` node, `i64`
+    /// other node, `f32` probability of the first. `None` when it was not written.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn node_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
+        self.root.try_file(&alias("node", ty as usize, partition))
+    }
+
+    /// The table of the edges of type `ty` in a partition, 36 bytes for each: source, target, other source, other target,
+    /// probability of the first. `None` when it was not written.
+    ///
+    /// # Errors
+    /// As [`BinaryFiles::node_table`].
+    pub fn edge_table(&self, ty: u32, partition: u32) -> Result<Option<Blob>> {
+        self.root.try_file(&alias("edge", ty as usize, partition))
+    }
+}

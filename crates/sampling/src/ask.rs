@@ -1,0 +1,201 @@
+//! What is asked, and where answers go.
+
+use isomorph_error::Result;
+
+use crate::graph::fits;
+
+/// A set of types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypeSet(Option<Vec<i32>>);
+
+impl TypeSet {
+    /// Every type.
+    pub fn all() -> Self {
+        TypeSet(None)
+    }
+
+    /// These types, in any order, each once. Types that do not exist match nothing.
+    pub fn of(types: &[i32]) -> Self {
+        let mut types = types.to_vec();
+        types.sort_unstable();
+        types.dedup();
+        TypeSet(Some(types))
+    }
+
+    /// The types in ascending order, unless it is all of them.
+    pub fn listed(&self) -> Option<&[i32]> {
+        self.0.as_deref()
+    }
+
+    /// Whether a type belongs to it.
+    pub fn has(&self, ty: i32) -> bool {
+        self.0.as_ref().is_none_or(|types| types.binary_search(&ty).is_ok())
+    }
+}
+
+/// Which generator draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Generator {
+    /// Keyed by seed, hop and node (and how often the node came before in the same call). One seed gives the same answer for any
+    /// number of threads, and for any partitions as long as the edges of a node are in the order that the specification asks for.
+    #[default]
+    Stable,
+    /// The published engine's: the same answer as it gives for the same seed and the same partitions. Weights of edges are given as it gives
+    /// them, as differences of 32-bit sums.
+    Compat,
+}
+
+/// Where a random choice starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Draw {
+    /// The seed; negative seeds of the published engine are taken by their bits.
+    pub seed: u64,
+    /// Which step of a larger sample this is, so that a node that comes again in a later step draws anew. The compatible
+    /// generator has no such thing.
+    pub hop: u32,
+}
+
+impl Draw {
+    /// The first hop of a seed.
+    pub fn of(seed: u64) -> Self {
+        Draw { seed, hop: 0 }
+    }
+}
+
+/// What is written where there is nothing to choose from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Missing {
+    /// Instead of a neighbour.
+    pub node: i64,
+    /// Instead of a weight.
+    pub weight: f32,
+    /// Instead of a type of an edge.
+    pub ty: i32,
+    /// Instead of a time of creation.
+    pub created: i64,
+}
+
+impl Default for Missing {
+    fn default() -> Self {
+        Missing { node: -1, weight: 0.0, ty: -1, created: -1 }
+    }
+}
+
+/// Nodes whose neighbours are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The nodes, in any order, also several times. Unknown ones have no neighbours.
+    pub nodes: &'a [i64],
+    /// Which edges count.
+    pub types: &'a TypeSet,
+    /// For each node the time that is asked about: edges count that were created then or before, and removed later or not at
+    /// all. Edges without times always count.
+    pub times: Option<&'a [i64]>,
+}
+
+impl<'a> Ask<'a> {
+    /// At no particular time.
+    pub fn new(nodes: &'a [i64], types: &'a TypeSet) -> Self {
+        Ask { nodes, types, times: None }
+    }
+
+    /// Whether there is a time for each node, if there is any.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.times.map_or(Ok(()), |times| fits(self.nodes.len(), times.len()))
+    }
+
+    pub(crate) fn split(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.nodes.split_at(at);
+        let times = self.times.map(|times| times.split_at(at));
+        (
+            Ask { nodes: left, times: times.map(|(left, _)| left), ..self },
+            Ask { nodes: right, times: times.map(|(_, right)| right), ..self },
+        )
+    }
+
+    #[inline]
+    pub(crate) fn time(&self, at: usize) -> Option<i64> {
+        self.times.map(|times| times[at])
+    }
+}
+
+/// Buffers for a fixed number of neighbours of each node: row by row, *nodes × count* elements each. All but `ids` may be
+/// empty: what nobody wants is not written.
+#[derive(Debug)]
+pub struct Picks<'a> {
+    /// The neighbours.
+    pub ids: &'a mut [i64],
+    /// Weights of the edges to them.
+    pub weights: &'a mut [f32],
+    /// Types of these edges.
+    pub types: &'a mut [i32],
+    /// When these edges were created, −1 for edges without times.
+    pub created: &'a mut [i64],
+}
+
+impl<'a> Picks<'a> {
+    /// A buffer for neighbours alone.
+    pub fn of_ids(ids: &'a mut [i64]) -> Self {
+        Picks { ids, weights: &mut [], types: &mut [], created: &mut [] }
+    }
+}
+
+impl Picks<'_> {
+    pub(crate) fn check(&self, wanted: usize) -> Result<()> {
+        let filled_or_empty = |given: usize| if given == 0 { Ok(()) } else { fits(wanted, given) };
+        fits(wanted, self.ids.len())?;
+        filled_or_empty(self.weights.len())?;
+        filled_or_empty(self.types.len())?;
+        filled_or_empty(self.created.len())
+    }
+
+    pub(crate) fn reborrow(&mut self) -> Picks<'_> {
+        Picks { ids: self.ids, weights: self.weights, types: self.types, created: self.created }
+    }
+
+    /// The next elements, and those behind them.
+    pub(crate) fn split(&mut self, at: usize) -> (Picks<'_>, Picks<'_>) {
+        let (ids, more_ids) = self.ids.split_at_mut(at);
+        let (weights, more_weights) = self.weights.split_at_mut(at.min(self.weights.len()));
+        let (types, more_types) = self.types.split_at_mut(at.min(self.types.len()));
+        let (created, more_created) = self.created.split_at_mut(at.min(self.created.len()));
+        let behind = Picks { ids: more_ids, weights: more_weights, types: more_types, created: more_created };
+        (Picks { ids, weights, types, created }, behind)
+    }
+
+    /// Elements `from..to`.
+    #[inline]
+    pub(crate) fn rows(&mut self, from: usize, to: usize) -> Picks<'_> {
+        Picks {
+            ids: &mut self.ids[from..to],
+            weights: if self.weights.is_empty() { &mut [] } else { &mut self.weights[from..to] },
+            types: if self.types.is_empty() { &mut [] } else { &mut self.types[from..to] },
+            created: if self.created.is_empty() { &mut [] } else { &mut self.created[from..to] },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn put(&mut self, at: usize, id: i64, weight: f32, ty: i32, created: i64) {
+        self.ids[at] = id;
+        if let Some(slot) = self.weights.get_mut(at) {
+            *slot = weight;
+        }
+        if let Some(slot) = self.types.get_mut(at) {
+            *slot = ty;
+        }
+        if let Some(slot) = self.created.get_mut(at) {
+            *slot = created;
+        }
+    }
+
+    /// Fills from element `from` on with what stands for nothing.
+    pub(crate) fn fill(&mut self, from: usize, missing: &Missing) {
+        self.ids[from..].fill(missing.node);
+        self.weights.iter_mut().skip(from).for_each(|slot| *slot = missing.weight);
+        self.types.iter_mut().skip(from).for_each(|slot| *slot = missing.ty);
+        self.created.iter_mut().skip(from).for_each(|slot| *slot = missing.created);
+    }
+}

@@ -1,0 +1,225 @@
+//! The elements of one type in one partition.
+
+use isomorph_deepgnn::rules;
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::Reservation;
+
+use crate::ask::TypeSet;
+use crate::graph::Graph;
+use crate::neighbors::safe;
+use crate::partition::{Column, target, type_of, weight};
+
+/// Nodes or edges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Nodes,
+    Edges,
+}
+
+/// The elements of one type in one partition.
+pub(super) struct Population {
+    /// Their type.
+    pub ty: i32,
+    /// Number of elements.
+    pub size: u64,
+    /// Sum of their weights.
+    pub weight: f64,
+    partition: usize,
+    members: Members,
+}
+
+enum Members {
+    /// A table of nodes as it was written.
+    NodeTable(Column),
+    /// A table of edges as it was written.
+    EdgeTable(Column),
+    /// Entries of the map.
+    Nodes(Listed),
+    /// Numbers of edges.
+    Edges(Listed),
+}
+
+/// Elements that were looked up in the partition itself.
+struct Listed {
+    /// How many they are.
+    size: usize,
+    /// Their numbers. Empty when it is all elements of the partition.
+    numbers: Vec<u64>,
+    /// Sums of their weights; empty when nobody asks.
+    sums: Vec<f64>,
+    _memory: Reservation,
+}
+
+/// Bytes of a record of a table of nodes: node, other node, probability of the first.
+const NODE_RECORD: usize = 20;
+
+/// Bytes of a record of a table of edges: source, target, other source, other target, probability.
+const EDGE_RECORD: usize = 36;
+
+fn number(record: &[u8], at: usize) -> i64 {
+    record.get(at..at + 8).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| i64::from_le_bytes(*bytes))
+}
+
+fn chance(record: &[u8]) -> f32 {
+    record.last_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes))
+}
+
+impl Population {
+    /// The populations of some types, by type and then partition; types without elements are left out.
+    ///
+    /// # Errors
+    /// See [`super::NodeSampler::new`].
+    pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool) -> Result<Vec<Population>> {
+        let stated = if kind == Kind::Nodes { &graph.node_types } else { &graph.edge_types };
+        let number = stated.number as i32;
+        let mut all = Vec::new();
+        for ty in (0..number).filter(|ty| types.has(*ty)) {
+            let before = all.len();
+            for partition in 0..graph.partitions.len() {
+                let weight = stated.weights.get(partition).and_then(|sums| sums.get(ty as usize)).copied();
+                let mut population = Population::of(graph, kind, ty, partition, weighted)?;
+                // Where sums were made the elements themselves say what they weigh.
+                match (&population.members, weight) {
+                    (Members::NodeTable(_) | Members::EdgeTable(_), Some(weight)) => {
+                        population.weight = weight.max(0.0)
+                    }
+                    (Members::NodeTable(_) | Members::EdgeTable(_), None) if weighted && population.size > 0 => {
+                        let message = "the metadata does not say how much the elements of a partition weigh";
+                        return Err(Error::unsupported(message).hint("uniform sampling needs no weights"));
+                    }
+                    _ => {}
+                }
+                if population.size == 0 {
+                    population.weight = 0.0;
+                }
+                all.push(population);
+            }
+            if all[before..].iter().all(|population| population.size == 0) {
+                all.truncate(before);
+            }
+        }
+        Ok(all)
+    }
+
+    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Population> {
+        let table = match kind {
+            Kind::Nodes => graph.tables.node_table(ty as u32, number as u32)?,
+            Kind::Edges => graph.tables.edge_table(ty as u32, number as u32)?,
+        };
+        let population = |size: usize, weight: f64, members| Population {
+            ty,
+            size: size as u64,
+            weight,
+            partition: number,
+            members,
+        };
+        let Some(blob) = table else {
+            if weighted && kind == Kind::Nodes {
+                let message = format!("there is no table of the weights of nodes of type {ty}");
+                return Err(Error::broken(&rules::FILE, message)
+                    .at(Place::file(format!("node_{ty}_{number}.alias")))
+                    .hint("uniform sampling needs none"));
+            }
+            let listed = Listed::of(graph, kind, ty, number, weighted)?;
+            let size = listed.size;
+            let weight = listed.sums.last().copied().unwrap_or(0.0);
+            let members = if kind == Kind::Nodes { Members::Nodes(listed) } else { Members::Edges(listed) };
+            return Ok(population(size, weight, members));
+        };
+        let record = if kind == Kind::Nodes { NODE_RECORD } else { EDGE_RECORD };
+        if !blob.size().is_multiple_of(record as u64) {
+            let message = format!("{} bytes are no records of {record}", blob.size());
+            return Err(Error::broken(&rules::BOUNDS, message).at(blob.place()));
+        }
+        let size = (blob.size() / record as u64) as usize;
+        let column = graph.column(&blob)?;
+        let members = if kind == Kind::Nodes { Members::NodeTable(column) } else { Members::EdgeTable(column) };
+        // What it weighs stands in the metadata.
+        Ok(population(size, 0.0, members))
+    }
+
+    /// Element number `at`: a node, or the two ends of an edge.
+    pub fn element(&self, graph: &Graph, at: u64) -> Result<(i64, i64)> {
+        let partition = &graph.partitions[self.partition];
+        let index = at as usize;
+        Ok(match &self.members {
+            Members::NodeTable(table) => table.records::<NODE_RECORD>().get(index).map(|record| (number(record, 0), 0)),
+            Members::EdgeTable(table) => {
+                table.records::<EDGE_RECORD>().get(index).map(|record| (number(record, 0), number(record, 8)))
+            }
+            Members::Nodes(listed) => Some((partition.id(listed.number(index)), 0)),
+            Members::Edges(listed) => {
+                let edge = listed.number(index);
+                partition.edges().get(edge).map(|record| (partition.id(partition.entry_of(edge)), target(record)))
+            }
+        }
+        .unwrap_or_default())
+    }
+
+    /// The element that `record` (of a table) and `unit` (from 0 to below 1) fall on by weight.
+    pub fn weighted(&self, graph: &Graph, record: u64, unit: f64) -> Result<(i64, i64)> {
+        let index = record as usize;
+        let first = |table: &Column, record: &[u8]| {
+            let chance = chance(record);
+            match (0.0..=1.0).contains(&chance) {
+                true => Ok(unit < f64::from(chance)),
+                false => {
+                    Err(Error::broken(&rules::ALIAS, format!("{chance} is no probability")).at(table.place(index)))
+                }
+            }
+        };
+        match &self.members {
+            Members::NodeTable(table) => match table.records::<NODE_RECORD>().get(index) {
+                Some(record) if first(table, record)? => Ok((number(record, 0), 0)),
+                Some(record) => Ok((number(record, 8), 0)),
+                None => Ok((0, 0)),
+            },
+            Members::EdgeTable(table) => match table.records::<EDGE_RECORD>().get(index) {
+                Some(record) if first(table, record)? => Ok((number(record, 0), number(record, 8))),
+                Some(record) => Ok((number(record, 16), number(record, 24))),
+                None => Ok((0, 0)),
+            },
+            Members::Nodes(listed) | Members::Edges(listed) => {
+                let wanted = unit * self.weight;
+                let at = listed.sums.partition_point(|sum| *sum <= wanted);
+                let last = || listed.sums.partition_point(|sum| *sum < self.weight);
+                self.element(graph, if at < listed.sums.len() { at } else { last() } as u64)
+            }
+        }
+    }
+}
+
+impl Listed {
+    /// The elements of a type, by one look at all of the partition.
+    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Listed> {
+        let partition = &graph.partitions[number];
+        let (count, is): (usize, &dyn Fn(usize) -> bool) = match kind {
+            Kind::Nodes => (partition.nodes().len(), &|at| partition.node_type(at) == ty),
+            Kind::Edges => {
+                (partition.edge_count(), &|at| partition.edges().get(at).is_some_and(|edge| type_of(edge) == ty))
+            }
+        };
+        let matching = (0..count).filter(|at| is(*at)).count();
+        let each = if matching == count { 0 } else { 8 } + if weighted { 8 } else { 0 };
+        let memory = graph.options.budget.reserve(matching as u64 * each)?;
+        let mut listed = Listed { size: matching, numbers: Vec::new(), sums: Vec::new(), _memory: memory };
+        if matching < count {
+            listed.numbers = Vec::with_capacity(matching);
+            listed.numbers.extend((0..count).filter(|at| is(*at)).map(|at| at as u64));
+        }
+        if weighted {
+            let weight_of = |at: usize| partition.edges().get(at).map_or(0.0, weight);
+            let mut sum = 0.0;
+            listed.sums = Vec::with_capacity(matching);
+            listed.sums.extend((0..matching).map(|at| {
+                sum += safe(weight_of(listed.numbers.get(at).map_or(at, |number| *number as usize)));
+                sum
+            }));
+        }
+        Ok(listed)
+    }
+
+    fn number(&self, at: usize) -> usize {
+        self.numbers.get(at).map_or(at, |number| *number as usize)
+    }
+}

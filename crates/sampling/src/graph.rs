@@ -1,0 +1,156 @@
+//! An opened graph: partitions, and where each node is.
+
+use isomorph_deepgnn::{BinaryFiles, Types};
+use isomorph_error::{Error, Result};
+use isomorph_storage::{Blob, Budget, Location, Scratch};
+
+use crate::index::{Entry, Found, Index};
+use crate::map::{Hold, bytes_of};
+use crate::partition::{Column, DUMMY, Partition};
+
+/// How a graph is opened.
+#[derive(Debug, Clone)]
+pub struct GraphOptions {
+    /// Whether its files are mapped or copied.
+    pub hold: Hold,
+    /// Where tables that must be built come from. What is mapped is the system's cache and not counted.
+    pub budget: Budget,
+    /// Where copies go.
+    pub scratch: Scratch,
+}
+
+impl GraphOptions {
+    /// Mapped, within a budget.
+    pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
+        GraphOptions { hold: Hold::Mapped, budget: budget.clone(), scratch: scratch.clone() }
+    }
+}
+
+/// A graph to sample from. Shared by any number of samplers and threads.
+pub struct Graph {
+    pub(crate) partitions: Vec<Partition>,
+    index: Index,
+    pub(crate) node_types: Types,
+    pub(crate) edge_types: Types,
+    /// Nodes, without entries that only stand for edges.
+    nodes: u64,
+    /// Tables for weighted sampling that were written with it.
+    pub(crate) tables: BinaryFiles,
+    pub(crate) options: GraphOptions,
+}
+
+impl Graph {
+    /// Opens a binary of DeepGNN: maps its files, and looks at the ids of its nodes. Edges and features are not read.
+    ///
+    /// # Errors
+    /// When files are missing or their lengths do not fit one another (`DEEPGNN-FILE`, `DEEPGNN-BOUNDS`), and
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when nodes are in no order and the budget has no room for a table
+    /// of them.
+    pub fn open(location: &Location, options: &GraphOptions) -> Result<Graph> {
+        let files = BinaryFiles::open(location)?;
+        let open = |files| Partition::open(files, options.hold, &options.scratch);
+        let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let (node_types, edge_types) = (files.meta.node_types.clone(), files.meta.edge_types.clone());
+        let nodes = files.meta.nodes;
+        Graph::of(partitions, node_types, edge_types, nodes, files, options)
+    }
+
+    /// A graph of partitions that are there.
+    ///
+    /// # Errors
+    /// As of [`Graph::open`].
+    pub(crate) fn of(
+        partitions: Vec<Partition>,
+        node_types: Types,
+        edge_types: Types,
+        nodes: u64,
+        tables: BinaryFiles,
+        options: &GraphOptions,
+    ) -> Result<Graph> {
+        if partitions.iter().any(|partition| u32::try_from(partition.nodes().len()).is_err()) {
+            return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
+        }
+        let index = Index::of(&partitions, &options.budget)?;
+        Ok(Graph { partitions, index, node_types, edge_types, nodes, tables, options: options.clone() })
+    }
+
+    /// Number of nodes, as the metadata says.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.edge_count() as u64).sum()
+    }
+
+    /// Number of node types: types are from 0 to below it.
+    pub fn node_type_count(&self) -> u32 {
+        self.node_types.number
+    }
+
+    /// Number of edge types.
+    pub fn edge_type_count(&self) -> u32 {
+        self.edge_types.number
+    }
+
+    /// Nodes of the given types, as the metadata says; each type is counted once, unknown ones not at all.
+    pub fn node_count(&self, types: &crate::TypeSet) -> u64 {
+        count(&self.node_types, types)
+    }
+
+    /// Edges of the given types, as the metadata says.
+    pub fn edge_count(&self, types: &crate::TypeSet) -> u64 {
+        count(&self.edge_types, types)
+    }
+
+    /// Whether edges have times.
+    pub fn has_times(&self) -> bool {
+        self.partitions.iter().any(Partition::has_times)
+    }
+
+    /// The entries of a node.
+    #[inline]
+    pub(crate) fn find(&self, node: i64) -> Found<'_> {
+        self.index.find(&self.partitions, node)
+    }
+
+    #[inline]
+    pub(crate) fn partition(&self, entry: Entry) -> &Partition {
+        &self.partitions[entry.partition]
+    }
+
+    /// The type of each node; `default` for those that are not there, or only as ends of edges.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length than `nodes`.
+    pub fn types_of(&self, nodes: &[i64], default: i32, out: &mut [i32]) -> Result<()> {
+        fits(nodes.len(), out.len())?;
+        for (node, out) in nodes.iter().zip(out) {
+            let types = self.find(*node).map(|entry| self.partition(entry).node_type(entry.entry));
+            *out = types.into_iter().find(|ty| *ty != DUMMY).unwrap_or(default);
+        }
+        Ok(())
+    }
+
+    /// A column of a table for weighted sampling.
+    pub(crate) fn column(&self, blob: &Blob) -> Result<Column> {
+        Ok(Column::new(bytes_of(blob, self.options.hold, &self.options.scratch)?, blob.name()))
+    }
+}
+
+fn count(types: &Types, wanted: &crate::TypeSet) -> u64 {
+    let counts = types.counts.iter().enumerate();
+    counts.filter(|(ty, _)| wanted.has(*ty as i32)).map(|(_, count)| count).sum()
+}
+
+/// Whether a buffer has the length that is asked for.
+///
+/// # Errors
+/// [`Kind::Usage`](isomorph_error::Kind::Usage).
+pub(crate) fn fits(wanted: usize, given: usize) -> Result<()> {
+    if wanted == given {
+        return Ok(());
+    }
+    Err(Error::usage(format!("a buffer has room for {given} elements, where {wanted} are needed")))
+}

@@ -1,0 +1,245 @@
+//! From the id of a node to its entries.
+//!
+//! Maps are in the order in which nodes arrived, which for a graph that follows the specification is that of their ids.
+//! Whether they are is seen in one pass over the maps (20 bytes for each node, no edges); then nothing is built: ids with
+//! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split over
+//! many partitions, a sorted table is made.
+
+use std::ops::Range;
+
+use isomorph_error::Result;
+use isomorph_storage::{Budget, Reservation};
+use rayon::prelude::*;
+
+use crate::partition::Partition;
+
+/// Partitions that are searched one after another.
+const FEW: usize = 4;
+
+/// Entries that one thread looks at at once.
+const PIECE: usize = 1 << 16;
+
+/// Steps by interpolation before halving: enough for evenly spread ids, and a bound for others.
+const GUESSES: usize = 6;
+
+/// One occurrence of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub partition: usize,
+    pub entry: usize,
+}
+
+/// How the ids of a map lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    /// `first + step · entry`, for so many entries.
+    Steps { first: u64, step: u64, count: u64 },
+    /// Ascending, equal ones side by side.
+    Ascending,
+}
+
+/// The index of all partitions.
+pub(crate) enum Index {
+    /// Each partition is looked into.
+    Each(Vec<Order>),
+    /// Sorted by id, then partition, then entry.
+    Table(Table),
+}
+
+/// Ids and where they are.
+pub(crate) struct Table {
+    ids: Vec<u64>,
+    places: Vec<(u32, u32)>,
+    _memory: Reservation,
+}
+
+/// The first of `range` whose id is not less than `wanted`.
+#[inline]
+fn lower_bound(range: Range<usize>, wanted: u64, id: impl Fn(usize) -> u64) -> usize {
+    let Range { start: mut low, end: mut high } = range;
+    for _ in 0..GUESSES {
+        if high - low < 8 {
+            break;
+        }
+        let (first, last) = (id(low), id(high - 1));
+        if wanted <= first {
+            return low;
+        }
+        if wanted > last {
+            return high;
+        }
+        // first < wanted <= last, so last − first is not 0.
+        let part = (wanted - first) as f64 / (last - first) as f64;
+        let guess = (low + (part * (high - 1 - low) as f64) as usize).clamp(low, high - 1);
+        // Both sides of the guess are narrowed at once: ids are seldom spread so evenly that it is met.
+        let reach = ((high - low) as f64).sqrt() as usize + 1;
+        let (before, behind) = (guess.saturating_sub(reach).max(low), (guess + reach).min(high - 1));
+        if id(before) < wanted {
+            low = before + 1;
+        } else {
+            high = before + 1;
+            continue;
+        }
+        if low <= behind && id(behind) >= wanted {
+            high = behind + 1;
+        } else {
+            low = behind + 1;
+        }
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if id(middle) < wanted { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+impl Order {
+    /// `None` when ids descend somewhere.
+    fn of(partition: &Partition) -> Option<Order> {
+        let count = partition.nodes().len();
+        let id = |entry: usize| partition.id(entry) as u64;
+        let (first, step) = match count {
+            0 => (0, 1),
+            1 => (id(0), 1),
+            _ => (id(0), id(1).wrapping_sub(id(0))),
+        };
+        // Of each piece, with the first entry of the next: whether it ascends, and whether by equal steps.
+        let pieces = (0..count.saturating_sub(1)).into_par_iter().step_by(PIECE);
+        let looked = pieces.map(|start| {
+            let end = (start + PIECE).min(count - 1);
+            let (mut ascends, mut steps, mut last) = (true, true, id(start));
+            for entry in start + 1..=end {
+                let next = id(entry);
+                ascends &= last <= next;
+                steps &= next.wrapping_sub(last) == step;
+                last = next;
+            }
+            (ascends, steps)
+        });
+        match looked.reduce(|| (true, true), |a, b| (a.0 && b.0, a.1 && b.1)) {
+            (true, true) if step > 0 => Some(Order::Steps { first, step, count: count as u64 }),
+            (true, _) => Some(Order::Ascending),
+            (false, _) => None,
+        }
+    }
+
+    #[inline]
+    fn find(&self, partition: &Partition, wanted: u64) -> Range<usize> {
+        match *self {
+            Order::Steps { first, step, count } => {
+                let Some(distance) = wanted.checked_sub(first) else { return 0..0 };
+                let entry = if step == 1 { distance } else { distance / step };
+                let there = entry < count && entry * step == distance;
+                if there { entry as usize..entry as usize + 1 } else { 0..0 }
+            }
+            Order::Ascending => {
+                let id = |entry: usize| partition.id(entry) as u64;
+                let count = partition.nodes().len();
+                let start = lower_bound(0..count, wanted, id);
+                let mut end = start;
+                while end < count && id(end) == wanted {
+                    end += 1;
+                }
+                start..end
+            }
+        }
+    }
+}
+
+impl Index {
+    /// Looks at the ids of all partitions, and makes a table if that is needed.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when a table is needed and the budget has no room for it.
+    pub fn of(partitions: &[Partition], budget: &Budget) -> Result<Index> {
+        if partitions.len() <= FEW {
+            let orders: Option<Vec<Order>> = partitions.iter().map(Order::of).collect();
+            if let Some(orders) = orders {
+                return Ok(Index::Each(orders));
+            }
+        }
+        let count: usize = partitions.iter().map(|partition| partition.nodes().len()).sum();
+        // The pairs that are sorted, and the two columns that are made of them.
+        let memory = budget.reserve((count as u64).saturating_mul(32))?;
+        let mut all: Vec<(u64, (u32, u32))> = Vec::with_capacity(count);
+        for (number, partition) in partitions.iter().enumerate() {
+            let entries = 0..partition.nodes().len();
+            all.extend(entries.map(|entry| (partition.id(entry) as u64, (number as u32, entry as u32))));
+        }
+        all.par_sort_unstable();
+        let (ids, places) = all.into_iter().unzip();
+        Ok(Index::Table(Table { ids, places, _memory: memory }))
+    }
+
+    /// The entries of a node: by partition, then as they stand there.
+    #[inline]
+    pub fn find<'a>(&'a self, partitions: &'a [Partition], id: i64) -> Found<'a> {
+        match self {
+            Index::Each(orders) => {
+                let mut found = Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0 };
+                if let (Some(order), Some(partition)) = (orders.first(), partitions.first()) {
+                    found.run = order.find(partition, id as u64);
+                }
+                found
+            }
+            Index::Table(table) => {
+                let start = lower_bound(0..table.ids.len(), id as u64, |at| table.ids[at]);
+                let same = table.ids[start..].iter().take_while(|other| **other == id as u64).count();
+                Found { index: self, partitions, id: id as u64, partition: 0, run: start..start + same }
+            }
+        }
+    }
+}
+
+/// The entries of a node.
+pub(crate) struct Found<'a> {
+    index: &'a Index,
+    partitions: &'a [Partition],
+    id: u64,
+    /// The partition that `run` is of, where each is looked into.
+    partition: usize,
+    run: Range<usize>,
+}
+
+impl Iterator for Found<'_> {
+    type Item = Entry;
+
+    #[inline]
+    fn next(&mut self) -> Option<Entry> {
+        match self.index {
+            Index::Each(orders) => loop {
+                if let Some(entry) = self.run.next() {
+                    return Some(Entry { partition: self.partition, entry });
+                }
+                self.partition += 1;
+                let (order, partition) = (orders.get(self.partition)?, self.partitions.get(self.partition)?);
+                self.run = order.find(partition, self.id);
+            },
+            Index::Table(table) => {
+                let (partition, entry) = *table.places.get(self.run.next()?)?;
+                Some(Entry { partition: partition as usize, entry: entry as usize })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_however_they_are_spread() {
+        let even: Vec<u64> = (0..1000).map(|at| 7 + at * 13).collect();
+        let clumped: Vec<u64> =
+            (0..500).map(|at| at * at * at).chain((0..500).map(|at| u64::MAX - 1000 + at)).collect();
+        let repeated: Vec<u64> = (0..300).map(|at| at / 3).collect();
+        for ids in [even, clumped, repeated, vec![5], Vec::new()] {
+            let questions =
+                ids.iter().flat_map(|id| [id.wrapping_sub(1), *id, id.wrapping_add(1)]).chain([0, u64::MAX]);
+            for wanted in questions {
+                let found = lower_bound(0..ids.len(), wanted, |at| ids[at]);
+                assert_eq!(found, ids.partition_point(|id| *id < wanted), "{wanted}");
+            }
+        }
+    }
+}

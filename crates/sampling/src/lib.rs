@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod ask;
+mod elements;
+mod features;
+mod graph;
+mod index;
+mod map;
+mod neighbors;
+mod occurrences;
+mod pagerank;
+mod partition;
+mod random;
+mod reference;
+mod sampler;
+mod segments;
+mod walk;
+
+pub use ask::{Ask, Draw, Generator, Missing, Picks, TypeSet};
+pub use elements::{Choice, EdgeSampler, NodeSampler};
+pub use features::{Dense, Edges, Sparse, Strings};
+pub use graph::{Graph, GraphOptions};
+pub use map::Hold;
+pub use neighbors::NeighborLists;
+pub use pagerank::Push;
+pub use sampler::Sampler;
+pub use walk::Bias;

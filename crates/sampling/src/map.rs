@@ -1,0 +1,86 @@
+//! The one place of this crate where memory is mapped.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Result};
+use isomorph_storage::{Blob, Scratch, ScratchFile};
+use memmap2::{Advice, MmapOptions};
+
+/// Bytes that are copied at once.
+const STEP: u64 = 4 << 20;
+
+/// How the files of a graph are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hold {
+    /// Local files are mapped where they lie: nothing is copied, and opening reads what is asked for. Who shortens such a
+    /// file while it is open ends this process (the system's SIGBUS), and who writes to it changes what is sampled.
+    /// Files of object stores are copied.
+    #[default]
+    Mapped,
+    /// Everything is copied to temporary files without names first, and these are mapped: nobody else can change them.
+    Copied,
+}
+
+/// All bytes of a file. Its length was checked against those of the others before.
+///
+/// # Errors
+/// [`Kind::Conflict`](isomorph_error::Kind::Conflict) when the file changed since it was opened, and
+/// [`Kind::Io`](isomorph_error::Kind::Io).
+pub(crate) fn bytes_of(blob: &Blob, hold: Hold, scratch: &Scratch) -> Result<Bytes> {
+    match (hold, blob.as_file()) {
+        _ if blob.size() == 0 => Ok(Bytes::new()),
+        (Hold::Mapped, Some(file)) => {
+            blob.check_unchanged()?;
+            foreign(file, blob.size()).map_err(|error| Error::from(error).at(blob.place()))
+        }
+        _ => copied(blob, scratch),
+    }
+}
+
+fn foreign(file: &File, size: u64) -> std::io::Result<Bytes> {
+    let length = usize::try_from(size).map_err(std::io::Error::other)?;
+    // SAFETY: The file is a regular one that was opened for reading and had `size` bytes a moment ago. The map is only
+    // read, and only by copying a few bytes at a time out of slices whose bounds are checked against `length`: no value of
+    // another type lies over it, no two reads are taken to agree, and every offset that is read is compared with the lengths
+    // before it is followed. So another process that *writes* to the file can change answers, and nothing else; one that
+    // *shortens* it makes the system end this process instead of giving it bytes that are not there. `Hold::Copied` is for
+    // whom that is too much.
+    let map = unsafe { MmapOptions::new().len(length).map(file) }?;
+    // Samples touch records here and there: reading ahead around each would read everything. A hint, no promise.
+    #[cfg(unix)]
+    let _ = map.advise(Advice::Random);
+    Ok(Bytes::from_owner(map))
+}
+
+fn copied(blob: &Blob, scratch: &Scratch) -> Result<Bytes> {
+    let mut file = scratch.create()?;
+    let mut at = 0;
+    while at < blob.size() {
+        let end = blob.size().min(at + STEP);
+        std::io::Write::write_all(&mut file, &blob.read(at..end)?)?;
+        at = end;
+    }
+    own(file)
+}
+
+/// A temporary file as bytes; it must not be empty.
+pub(crate) fn own(file: ScratchFile) -> Result<Bytes> {
+    // SAFETY: The file was created by `Scratch` for us alone and has no name (or, where the system needs one, a random
+    // name), so no other process opens it. Its only handle is moved into the owner, which never writes to it.
+    let map = unsafe { MmapOptions::new().map(file.as_file()) }?;
+    Ok(Bytes::from_owner(Own { map, _file: file }))
+}
+
+/// A map of a temporary file with the file, which stays counted as long as it lives.
+struct Own {
+    map: memmap2::Mmap,
+    _file: ScratchFile,
+}
+
+impl AsRef<[u8]> for Own {
+    fn as_ref(&self) -> &[u8] {
+        &self.map
+    }
+}

@@ -1,0 +1,94 @@
+//! The neighbours that come first by something: the heaviest, the latest.
+
+use std::cmp::{Ordering, Reverse};
+
+use isomorph_error::Result;
+
+use crate::ask::{Ask, Missing, Picks};
+use crate::graph::Graph;
+use crate::partition::{Edge, target, type_of, weight};
+use crate::sampler::{Sampler, Share, Worker};
+
+/// By what edges are ranked.
+#[derive(Debug, Clone, Copy)]
+enum Rank {
+    Heaviest,
+    Latest,
+}
+
+impl Sampler {
+    /// The `count` neighbours with the heaviest edges: by weight from the largest on, then by target and type from the
+    /// smallest on. The published engine names this and does not have it.
+    ///
+    /// # Errors
+    /// As of [`Sampler::weighted`].
+    pub fn top(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
+        self.divide(ask, count, picks, &|share, worker, picks| {
+            ranked(share, worker, count, Rank::Heaviest, missing, picks)
+        })
+    }
+
+    /// The `count` neighbours whose edges were created last, at the times of `ask`: from the latest on, then by target and type. Edges
+    /// that are removed at the very time are not there, as in all other questions.
+    ///
+    /// # Errors
+    /// As of [`Sampler::weighted`].
+    pub fn last(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
+        self.divide(ask, count, picks, &|share, worker, picks| {
+            ranked(share, worker, count, Rank::Latest, missing, picks)
+        })
+    }
+}
+
+fn ranked(
+    share: &Share<'_>,
+    worker: &mut Worker,
+    count: usize,
+    rank: Rank,
+    missing: &Missing,
+    picks: &mut Picks<'_>,
+) -> Result<()> {
+    let graph = share.graph;
+    let Worker { segments, chosen, .. } = worker;
+    for (at, node) in share.ask.nodes.iter().enumerate() {
+        segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
+        let mut row = picks.rows(at * count, (at + 1) * count);
+        chosen.clear();
+        chosen.extend(0..segments.len() as u64);
+        let by = |a: &u64, b: &u64| {
+            let (a, b) = (segments.place(*a as usize), segments.place(*b as usize));
+            compare(graph, rank, a, b)
+        };
+        let filled = count.min(chosen.len());
+        if filled > 0 && filled < chosen.len() {
+            chosen.select_nth_unstable_by(filled - 1, by);
+        }
+        chosen.truncate(filled);
+        chosen.sort_unstable_by(by);
+        for (slot, edge) in chosen.iter().enumerate() {
+            let (partition, edge) = segments.place(*edge as usize);
+            let partition = &graph.partitions[partition];
+            let record = &partition.edges()[edge];
+            row.put(slot, target(record), weight(record), type_of(record), partition.life(edge).0);
+        }
+        row.fill(filled, missing);
+    }
+    Ok(())
+}
+
+fn compare(graph: &Graph, rank: Rank, a: (usize, usize), b: (usize, usize)) -> Ordering {
+    let edge = |at: (usize, usize)| -> &Edge { &graph.partitions[at.0].edges()[at.1] };
+    let first = match rank {
+        Rank::Heaviest => {
+            // What is no number is lighter than every number.
+            let number = |at| Some(weight(edge(at))).filter(|weight| !weight.is_nan()).unwrap_or(f32::NEG_INFINITY);
+            number(b).total_cmp(&number(a))
+        }
+        Rank::Latest => {
+            let created = |at: (usize, usize)| Reverse(graph.partitions[at.0].life(at.1).0);
+            created(a).cmp(&created(b))
+        }
+    };
+    let rest = |at: (usize, usize)| (target(edge(at)), type_of(edge(at)), at);
+    first.then_with(|| rest(a).cmp(&rest(b)))
+}

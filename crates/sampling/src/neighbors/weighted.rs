@@ -1,0 +1,129 @@
+//! A number of neighbours by the weights of edges, with replacement.
+
+use isomorph_error::Result;
+
+use crate::ask::{Ask, Draw, Generator, Missing, Picks};
+use crate::graph::Graph;
+use crate::partition::{Edge, target, type_of, weight};
+use crate::sampler::{Sampler, Share, Worker};
+use crate::segments::Segments;
+
+/// What a weight counts for: those that are negative or no number count for nothing.
+#[inline]
+pub(crate) fn safe(weight: f32) -> f64 {
+    if weight > 0.0 { f64::from(weight.min(f32::MAX)) } else { 0.0 }
+}
+
+/// Edges to choose from by weight: the sums of their weights, one after another.
+pub(crate) struct Weights<'a> {
+    sums: &'a [f64],
+}
+
+impl<'a> Weights<'a> {
+    /// Sums up the weights of `segments` in `sums`. Nothing when they are all 0.
+    #[inline]
+    pub fn of(graph: &Graph, segments: &Segments, sums: &'a mut Vec<f64>) -> Option<Weights<'a>> {
+        sums.clear();
+        let mut sum = 0.0;
+        for run in segments.runs(graph) {
+            sums.extend(run.iter().map(|edge| {
+                sum += safe(weight(edge));
+                sum
+            }));
+        }
+        Weights::over(sums)
+    }
+
+    /// Sums that are there. Nothing when the last is 0.
+    #[inline]
+    pub fn over(sums: &'a [f64]) -> Option<Weights<'a>> {
+        sums.last().is_some_and(|sum| *sum > 0.0).then_some(Weights { sums })
+    }
+
+    /// The edge that a number from 0 to below 1 falls on.
+    #[inline]
+    pub fn pick(&self, unit: f64) -> usize {
+        /// So many sums are compared faster than halved.
+        const FEW: usize = 32;
+        let total = self.sums.last().copied().unwrap_or(0.0);
+        let wanted = unit * total;
+        let at = if self.sums.len() <= FEW {
+            self.sums.iter().map(|sum| usize::from(*sum <= wanted)).sum()
+        } else {
+            self.sums.partition_point(|sum| *sum <= wanted)
+        };
+        if at < self.sums.len() {
+            return at;
+        }
+        // The product was rounded up to the total: the last edge that weighs anything.
+        self.sums.partition_point(|sum| *sum < total)
+    }
+}
+
+impl Sampler {
+    /// `count` neighbours of each node, each by the weights of the edges and independent of the others. Rows without
+    /// neighbours, or whose weights are all 0, are filled with `missing`. Weights that are negative or no number count as 0.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, and `DEEPGNN-BOUNDS` when an
+    /// offset points outside.
+    pub fn weighted(
+        &mut self,
+        ask: &Ask<'_>,
+        count: usize,
+        draw: Draw,
+        missing: &Missing,
+        picks: &mut Picks<'_>,
+    ) -> Result<()> {
+        if self.generator == Generator::Compat {
+            return self.compat_weighted(ask, count, draw, missing, picks);
+        }
+        self.divide(ask, count, picks, &|share, worker, picks| weighted(share, worker, count, draw, missing, picks))
+    }
+}
+
+fn weighted(
+    share: &Share<'_>,
+    worker: &mut Worker,
+    count: usize,
+    draw: Draw,
+    missing: &Missing,
+    picks: &mut Picks<'_>,
+) -> Result<()> {
+    let graph = share.graph;
+    let Worker { segments, sums, .. } = worker;
+    for (at, node) in share.ask.nodes.iter().enumerate() {
+        segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
+        let mut row = picks.rows(at * count, (at + 1) * count);
+        let Some(weights) = Weights::of(graph, segments, sums) else {
+            row.fill(0, missing);
+            continue;
+        };
+        let mut stream = share.stream(at, draw);
+        match segments.only() {
+            // The usual case, without a look for the run at each edge.
+            Some((partition, range)) => {
+                let partition = &graph.partitions[partition];
+                let edges = &partition.edges()[range.clone()];
+                for slot in 0..count {
+                    let chosen = weights.pick(stream.unit());
+                    let created = if row.created.is_empty() { -1 } else { partition.life(range.start + chosen).0 };
+                    put(&mut row, slot, &edges[chosen], created);
+                }
+            }
+            None => {
+                for slot in 0..count {
+                    let (partition, edge) = segments.place(weights.pick(stream.unit()));
+                    let partition = &graph.partitions[partition];
+                    put(&mut row, slot, &partition.edges()[edge], partition.life(edge).0);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline]
+fn put(row: &mut Picks<'_>, slot: usize, edge: &Edge, created: i64) {
+    row.put(slot, target(edge), weight(edge), type_of(edge), created);
+}

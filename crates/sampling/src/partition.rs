@@ -1,0 +1,278 @@
+//! One partition: nodes, edges and features as they lie in its files.
+//!
+//! Lengths were checked when the files were opened. Offsets are checked each time before they are followed, so a graph is
+//! opened without reading it, and what is damaged is an error where it is met.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use isomorph_deepgnn::{PartitionFiles, rules};
+use isomorph_error::{Error, Place, Result};
+use isomorph_storage::{Blob, Scratch};
+
+use crate::map::{Hold, bytes_of};
+
+/// Bytes of an entry of the map: id, number, type.
+pub(crate) const NODE: usize = 20;
+
+/// Bytes of an edge: target, first feature, type, weight.
+pub(crate) const EDGE: usize = 24;
+
+/// Bytes of the times of an edge: created, removed.
+const LIFE: usize = 16;
+
+/// An edge as it is stored.
+pub(crate) type Edge = [u8; EDGE];
+
+/// What a node has as its type that only stands for edges.
+pub(crate) const DUMMY: i32 = -1;
+
+/// Bytes of a file, with its name for errors.
+pub(crate) struct Column {
+    bytes: Bytes,
+    name: Arc<str>,
+}
+
+/// Features: where each begins, and the bytes.
+pub(crate) struct Features {
+    index: Column,
+    data: Column,
+}
+
+/// An opened partition.
+pub(crate) struct Partition {
+    map: Column,
+    neighbors: Column,
+    edges: Column,
+    times: Option<Column>,
+    node_slots: Column,
+    pub node_features: Features,
+    pub edge_features: Features,
+}
+
+#[inline]
+fn field<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&record[at..at + N]);
+    bytes
+}
+
+/// The target of an edge.
+#[inline]
+pub(crate) fn target(edge: &Edge) -> i64 {
+    i64::from_le_bytes(field(edge, 0))
+}
+
+/// The type of an edge.
+#[inline]
+pub(crate) fn type_of(edge: &Edge) -> i32 {
+    i32::from_le_bytes(field(edge, 16))
+}
+
+/// The weight of an edge as it is stored.
+#[inline]
+pub(crate) fn weight(edge: &Edge) -> f32 {
+    f32::from_le_bytes(field(edge, 20))
+}
+
+#[inline]
+fn slot(edge: &Edge) -> u64 {
+    u64::from_le_bytes(field(edge, 8))
+}
+
+impl Column {
+    /// Bytes under a name.
+    pub fn new(bytes: Bytes, name: &str) -> Column {
+        Column { bytes, name: name.into() }
+    }
+
+    fn open(blob: &Blob, hold: Hold, scratch: &Scratch) -> Result<Column> {
+        Ok(Column::new(bytes_of(blob, hold, scratch)?, blob.name()))
+    }
+
+    /// The place of a record, for errors.
+    pub fn place(&self, row: usize) -> Place {
+        Place::file(&*self.name).row(row as u64)
+    }
+
+    /// The bytes as records.
+    #[inline]
+    pub fn records<const N: usize>(&self) -> &[[u8; N]] {
+        self.bytes.as_chunks().0
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> Option<u64> {
+        self.records::<8>().get(at).map(|word| u64::from_le_bytes(*word))
+    }
+
+    #[cold]
+    fn broken(&self, row: usize, what: impl Into<String>) -> Error {
+        Error::broken(&rules::BOUNDS, what).at(self.place(row))
+    }
+
+    /// The words at `at` and behind it, which must not descend.
+    #[inline]
+    fn span(&self, at: usize, limit: usize) -> Result<Range<usize>> {
+        match (self.word(at), self.word(at + 1)) {
+            (Some(start), Some(end)) if start <= end && end <= limit as u64 => Ok(start as usize..end as usize),
+            _ => Err(self.broken(at, format!("this does not point into the {limit} elements that there are"))),
+        }
+    }
+}
+
+impl Features {
+    fn open(index: &Blob, data: &Blob, hold: Hold, scratch: &Scratch) -> Result<Features> {
+        Ok(Features { index: Column::open(index, hold, scratch)?, data: Column::open(data, hold, scratch)? })
+    }
+
+    /// The bytes of feature `id` of an element with these slots. `None` when it has no such feature, nothing when it has a
+    /// hole there.
+    #[inline]
+    pub fn get(&self, slots: &Range<usize>, id: u32) -> Result<Option<&[u8]>> {
+        let at = slots.start.saturating_add(id as usize);
+        if at >= slots.end {
+            return Ok(None);
+        }
+        let span = self.index.span(at, self.data.bytes.len())?;
+        Ok(self.data.bytes.get(span))
+    }
+
+    fn slots(&self) -> usize {
+        (self.index.bytes.len() / 8).saturating_sub(1)
+    }
+
+    /// Where a damaged feature is.
+    #[cold]
+    pub fn broken(&self, what: &str) -> Error {
+        Error::broken(&rules::BOUNDS, what).at(Place::file(&*self.data.name))
+    }
+}
+
+impl Partition {
+    /// Opens the files of a partition.
+    ///
+    /// # Errors
+    /// When one cannot be mapped or copied.
+    pub fn open(files: &PartitionFiles, hold: Hold, scratch: &Scratch) -> Result<Partition> {
+        let column = |blob: &Blob| Column::open(blob, hold, scratch);
+        Ok(Partition {
+            map: column(&files.map)?,
+            neighbors: column(&files.neighbors)?,
+            edges: column(&files.edge_index)?,
+            times: files.times.as_ref().map(column).transpose()?,
+            node_slots: column(&files.node_index)?,
+            node_features: Features::open(&files.node_features_index, &files.node_features_data, hold, scratch)?,
+            edge_features: Features::open(&files.edge_features_index, &files.edge_features_data, hold, scratch)?,
+        })
+    }
+
+    /// The entries of its map.
+    #[inline]
+    pub fn nodes(&self) -> &[[u8; NODE]] {
+        self.map.records()
+    }
+
+    /// The id of an entry; 0 when there is no such entry.
+    #[inline]
+    pub fn id(&self, entry: usize) -> i64 {
+        self.nodes().get(entry).map_or(0, |node| i64::from_le_bytes(field(node, 0)))
+    }
+
+    /// The type of an entry, [`DUMMY`] when it only stands for edges.
+    #[inline]
+    pub fn node_type(&self, entry: usize) -> i32 {
+        self.nodes().get(entry).map_or(DUMMY, |node| i32::from_le_bytes(field(node, 16)))
+    }
+
+    /// Its edges, with the record behind the last.
+    #[inline]
+    pub fn edges(&self) -> &[Edge] {
+        self.edges.records()
+    }
+
+    /// Number of edges.
+    #[inline]
+    pub fn edge_count(&self) -> usize {
+        self.edges().len().saturating_sub(1)
+    }
+
+    /// Numbers of the edges of an entry.
+    ///
+    /// # Errors
+    /// [`rules::BOUNDS`] when they lie outside.
+    #[inline]
+    pub fn edge_range(&self, entry: usize) -> Result<Range<usize>> {
+        self.neighbors.span(entry, self.edge_count())
+    }
+
+    /// The entry that has edge number `edge`.
+    pub fn entry_of(&self, edge: usize) -> usize {
+        let starts = self.neighbors.records::<8>();
+        starts.partition_point(|start| u64::from_le_bytes(*start) <= edge as u64).saturating_sub(1)
+    }
+
+    /// Whether edges have times.
+    #[inline]
+    pub fn has_times(&self) -> bool {
+        self.times.is_some()
+    }
+
+    /// When an edge was created and removed (−1: not). Without times it was always there.
+    #[inline]
+    pub fn life(&self, edge: usize) -> (i64, i64) {
+        let at = 8 + edge * LIFE;
+        match self.times.as_ref().and_then(|times| times.bytes.get(at..at + LIFE)) {
+            Some(life) => (i64::from_le_bytes(field(life, 0)), i64::from_le_bytes(field(life, 8))),
+            None => (-1, -1),
+        }
+    }
+
+    /// Whether an edge is there at `time`: created then or before, and not yet removed.
+    #[inline]
+    pub fn alive(&self, edge: usize, time: i64) -> bool {
+        let (created, removed) = self.life(edge);
+        created <= time && (removed > time || removed == -1)
+    }
+
+    /// The slots of the features of an entry.
+    ///
+    /// # Errors
+    /// [`rules::BOUNDS`] when they lie outside.
+    #[inline]
+    pub fn node_slots(&self, entry: usize) -> Result<Range<usize>> {
+        self.node_slots.span(entry, self.node_features.slots())
+    }
+
+    /// The slots of the features of an edge.
+    ///
+    /// # Errors
+    /// [`rules::BOUNDS`] when they lie outside.
+    pub fn edge_slots(&self, edge: usize) -> Result<Range<usize>> {
+        let limit = self.edge_features.slots() as u64;
+        match self.edges().get(edge..edge + 2) {
+            Some([this, next]) if slot(this) <= slot(next) && slot(next) <= limit => {
+                Ok(slot(this) as usize..slot(next) as usize)
+            }
+            _ => Err(self.edges.broken(edge, "its features are not among those that there are")),
+        }
+    }
+
+    /// The edges of type `ty` among `range`, the edges of one entry, which are sorted by type.
+    #[inline]
+    pub fn run(&self, range: &Range<usize>, ty: i32) -> Range<usize> {
+        /// Below this many edges looking at each is faster than halving.
+        const FEW: usize = 24;
+        let edges = &self.edges()[range.clone()];
+        let (start, end) = if edges.len() <= FEW {
+            let start = edges.iter().position(|edge| type_of(edge) == ty).unwrap_or(edges.len());
+            let same = edges[start..].iter().take_while(|edge| type_of(edge) == ty).count();
+            (start, start + same)
+        } else {
+            let start = edges.partition_point(|edge| type_of(edge) < ty);
+            (start, start + edges[start..].partition_point(|edge| type_of(edge) <= ty))
+        };
+        range.start + start..range.start + end
+    }
+}

@@ -1,0 +1,7 @@
+//! The two generators.
+
+mod philox;
+mod xoroshiro;
+
+pub(crate) use philox::{Key, Stream};
+pub(crate) use xoroshiro::Xoroshiro;

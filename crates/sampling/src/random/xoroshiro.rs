@@ -1,0 +1,109 @@
+//! The `compat` generator: xoroshiro128+ (Blackman, Vigna, constants 24, 16, 37) as the published engine seeds and uses it.
+
+/// The generator of one call.
+#[derive(Debug, Clone)]
+pub(crate) struct Xoroshiro {
+    a: u64,
+    b: u64,
+}
+
+impl Xoroshiro {
+    /// Two outputs of SplitMix64 are its state.
+    pub fn new(seed: u64) -> Self {
+        let split = |turns: u64| {
+            let state = seed.wrapping_add(turns.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+            let state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            state ^ (state >> 31)
+        };
+        Xoroshiro { a: split(1), b: split(2) }
+    }
+
+    /// 64 bits.
+    pub fn next(&mut self) -> u64 {
+        let (a, b) = (self.a, self.b ^ self.a);
+        let result = a.wrapping_add(self.b);
+        self.a = a.rotate_left(24) ^ b ^ (b << 16);
+        self.b = b.rotate_left(37);
+        result
+    }
+
+    /// From 0 to below 1 with 32-bit floats: a number that rounds to 1 is drawn again.
+    pub fn unit(&mut self) -> f32 {
+        loop {
+            let number = self.next() as f32 / 18_446_744_073_709_551_616.0;
+            if number < 1.0 {
+                return number;
+            }
+        }
+    }
+
+    fn wide_unit(&mut self) -> f64 {
+        loop {
+            let number = self.next() as f64 / 18_446_744_073_709_551_616.0;
+            if number < 1.0 {
+                return number;
+            }
+        }
+    }
+
+    /// How many of `trials` succeed, each with `chance`.
+    ///
+    /// Below an expectation of 11 this is the published engine's inversion, number for number. Above, the engine uses a rejection
+    /// method (BTRD) that is not rebuilt here: the same distribution is drawn by splitting the trials into halves whose expectations are small
+    /// enough, so counts differ from the engine's there.
+    pub fn binomial(&mut self, trials: u32, chance: f64) -> u32 {
+        let flipped = chance > 0.5;
+        let chance = if flipped { 1.0 - chance } else { chance };
+        let most = ((f64::from(trials) + 1.0) * chance).floor();
+        let hits = if most < 11.0 {
+            self.inversion(trials, chance)
+        } else {
+            let pieces = (most / 10.0).ceil() as u32;
+            (0..pieces)
+                .map(|piece| {
+                    let share = trials / pieces + u32::from(piece < trials % pieces);
+                    self.inversion(share, chance)
+                })
+                .sum()
+        };
+        if flipped { trials - hits } else { hits }
+    }
+
+    fn inversion(&mut self, trials: u32, chance: f64) -> u32 {
+        let rest = 1.0 - chance;
+        let ratio = chance / rest;
+        let a = (f64::from(trials) + 1.0) * ratio;
+        let mut part = rest.powi(trials as i32);
+        let (mut drawn, mut hits) = (self.wide_unit(), 0);
+        while drawn > part && hits < trials {
+            drawn -= part;
+            hits += 1;
+            let next = ((a / f64::from(hits)) - ratio) * part;
+            // The tail is smaller than what a double can tell: the engine's library stops here as well.
+            if next < f64::EPSILON && next < part {
+                break;
+            }
+            part = next;
+        }
+        hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binomials_have_their_mean_and_spread() {
+        for (trials, chance) in [(5, 0.3), (40, 0.9), (1000, 0.4), (100_000, 0.02), (7, 1.0), (7, 0.0)] {
+            let mut random = Xoroshiro::new(11);
+            let counts: Vec<f64> = (0..4000).map(|_| f64::from(random.binomial(trials, chance))).collect();
+            let mean = counts.iter().sum::<f64>() / 4000.0;
+            let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 4000.0;
+            let (wanted, spread) = (f64::from(trials) * chance, f64::from(trials) * chance * (1.0 - chance));
+            assert!((mean - wanted).abs() <= 4.0 * (spread / 4000.0).sqrt(), "{trials} {chance}: {mean}");
+            assert!((variance - spread).abs() <= 0.15 * spread, "{trials} {chance}: {variance}");
+        }
+    }
+}

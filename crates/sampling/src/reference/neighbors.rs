@@ -1,0 +1,240 @@
+//! Weighted and uniform neighbours of the published engine.
+
+use std::ops::Range;
+
+use isomorph_error::Result;
+
+use crate::ask::{Ask, Draw, Missing, Picks, TypeSet};
+use crate::partition::{Partition, target, type_of, weight};
+use crate::random::Xoroshiro;
+use crate::sampler::Sampler;
+
+/// The sums of the weights of an entry: with 32 bits, from 0 for each type.
+pub(crate) struct Sums<'a> {
+    partition: &'a Partition,
+    range: Range<usize>,
+    /// The edge that is summed up next, and the sum before it.
+    next: usize,
+    sum: f32,
+}
+
+impl<'a> Sums<'a> {
+    /// The sums of an entry.
+    ///
+    /// # Errors
+    /// When its edges lie outside.
+    pub fn new(partition: &'a Partition, entry: usize) -> Result<Self> {
+        let range = partition.edge_range(entry)?;
+        Ok(Sums { partition, next: range.start, range, sum: 0.0 })
+    }
+
+    /// What the engine says is the weight of an edge: the difference of the sums with and without it. Edges are asked for in
+    /// ascending order.
+    pub fn weight(&mut self, edge: usize) -> f32 {
+        let edges = self.partition.edges();
+        let mut difference = 0.0;
+        while self.next <= edge && self.next < self.range.end {
+            let this = &edges[self.next];
+            let begins = self.next == self.range.start || type_of(&edges[self.next - 1]) != type_of(this);
+            let before = if begins { 0.0 } else { self.sum };
+            self.sum = before + weight(this);
+            difference = self.sum - before;
+            self.next += 1;
+        }
+        difference
+    }
+}
+
+/// The runs of an entry by type: of the listed types, or of those that are there.
+fn runs(partition: &Partition, range: &Range<usize>, types: &TypeSet) -> Vec<Range<usize>> {
+    let edges = partition.edges();
+    let wanted = |run: &Range<usize>| edges.get(run.start).is_some_and(|edge| types.has(type_of(edge)));
+    let mut runs = Vec::new();
+    let mut start = range.start;
+    for run in edges[range.clone()].chunk_by(|a, b| type_of(a) == type_of(b)) {
+        runs.push(start..start + run.len());
+        start += run.len();
+    }
+    runs.retain(wanted);
+    runs
+}
+
+impl Sampler {
+    /// Each entry has its generator, seeded one after another. Of an entry the binomial share of each type is drawn first, so that a row is
+    /// ordered by types; entries of one node overwrite one another by the share of their weights.
+    pub(crate) fn compat_weighted(
+        &mut self,
+        ask: &Ask<'_>,
+        count: usize,
+        draw: Draw,
+        missing: &Missing,
+        picks: &mut Picks<'_>,
+    ) -> Result<()> {
+        ask.check()?;
+        picks.check(ask.nodes.len().saturating_mul(count))?;
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let mut seed = draw.seed;
+        for (at, node) in ask.nodes.iter().enumerate() {
+            let mut row = picks.rows(at * count, (at + 1) * count);
+            row.fill(0, missing);
+            let mut seen = 0.0f32;
+            for entry in self.graph.find(*node) {
+                let mut random = Xoroshiro::new(seed);
+                seed = seed.wrapping_add(1);
+                let partition = self.graph.partition(entry);
+                let range = partition.edge_range(entry.entry)?;
+                let runs: Vec<Vec<usize>> = runs(partition, &range, ask.types)
+                    .into_iter()
+                    .map(|run| {
+                        run.filter(|edge| {
+                            ask.time(at).is_none_or(|time| !partition.has_times() || partition.alive(*edge, time))
+                        })
+                        .collect()
+                    })
+                    .filter(|run: &Vec<usize>| !run.is_empty())
+                    .collect();
+                // All sums of the entry: of each type from 0 on.
+                let sums = &mut worker.short_sums;
+                sums.clear();
+                let mut totals = Vec::with_capacity(runs.len());
+                for run in &runs {
+                    let mut sum = 0.0f32;
+                    sums.extend(run.iter().map(|edge| {
+                        sum += weight(&partition.edges()[*edge]);
+                        sum
+                    }));
+                    totals.push(sum);
+                }
+                let total: f32 = totals.iter().sum();
+                if total.is_nan() || total <= 0.0 {
+                    continue;
+                }
+                seen += total;
+                let rate = total / seen;
+                let (mut left, mut left_weight, mut slot, mut first) = (count as u32, total, 0, 0);
+                for (run, of_type) in runs.iter().zip(totals) {
+                    let drawn = match of_type == left_weight {
+                        true => left,
+                        false => random.binomial(left, f64::from(of_type / left_weight)),
+                    };
+                    left -= drawn;
+                    left_weight -= of_type;
+                    let sums = &sums[first..first + run.len()];
+                    first += run.len();
+                    for _ in 0..drawn {
+                        if rate < 1.0 && random.unit() > rate {
+                            continue;
+                        }
+                        let wanted = of_type * random.unit();
+                        let chosen = sums.partition_point(|sum| *sum < wanted).min(run.len() - 1);
+                        let before = if chosen == 0 { 0.0 } else { sums[chosen - 1] };
+                        let edge = &partition.edges()[run[chosen]];
+                        let created = partition.life(run[chosen]).0;
+                        row.put(slot, target(edge), sums[chosen] - before, type_of(edge), created);
+                        slot += 1;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One generator for the whole call. With replacement each run of a type replaces each slot by its share of the edges so far; without, a
+    /// reservoir is filled and skipped over, counted from the end of each run.
+    pub(crate) fn compat_uniform(
+        &mut self,
+        ask: &Ask<'_>,
+        count: usize,
+        replacement: bool,
+        draw: Draw,
+        missing: &Missing,
+        picks: &mut Picks<'_>,
+    ) -> Result<()> {
+        ask.check()?;
+        picks.check(ask.nodes.len().saturating_mul(count))?;
+        let mut random = Xoroshiro::new(draw.seed);
+        for (at, node) in ask.nodes.iter().enumerate() {
+            let mut row = picks.rows(at * count, (at + 1) * count);
+            row.fill(0, missing);
+            let mut reservoir = Reservoir { room: count, seen: 0, width: 0.0, next: None };
+            for entry in self.graph.find(*node) {
+                let partition = self.graph.partition(entry);
+                let range = partition.edge_range(entry.entry)?;
+                for run in runs(partition, &range, ask.types) {
+                    let alive = |edge: &usize| {
+                        ask.time(at).is_none_or(|time| !partition.has_times() || partition.alive(*edge, time))
+                    };
+                    let run: Vec<usize> = run.filter(alive).collect();
+                    let mut put = |slot: usize, at: usize| {
+                        let edge = &partition.edges()[run[at]];
+                        row.put(slot, target(edge), weight(edge), type_of(edge), partition.life(run[at]).0);
+                    };
+                    match replacement {
+                        true => reservoir.replace(run.len(), &mut random, &mut put),
+                        false => reservoir.keep(run.len(), &mut random, &mut put),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Slots that are filled from one run after another.
+struct Reservoir {
+    /// Number of slots.
+    room: usize,
+    /// Edges so far.
+    seen: usize,
+    width: f32,
+    /// The edge that enters next, counted from 1 over all runs.
+    next: Option<usize>,
+}
+
+impl Reservoir {
+    fn replace(&mut self, run: usize, random: &mut Xoroshiro, put: &mut impl FnMut(usize, usize)) {
+        if run == 0 {
+            return;
+        }
+        self.seen += run;
+        let rate = run as f32 / self.seen as f32;
+        for slot in 0..self.room {
+            if rate == 1.0 || random.unit() < rate {
+                put(slot, ((run as f32 * random.unit()) as usize).min(run - 1));
+            }
+        }
+    }
+
+    fn keep(&mut self, run: usize, random: &mut Xoroshiro, put: &mut impl FnMut(usize, usize)) {
+        if self.room == 0 {
+            return;
+        }
+        let filled = run.min(self.room.saturating_sub(self.seen));
+        (0..filled).for_each(|at| put(self.seen + at, at));
+        self.seen += filled;
+        let before = self.seen;
+        self.seen += run - filled;
+        if before == self.seen {
+            return;
+        }
+        let room = self.room as f32;
+        let mut next = match self.next {
+            Some(next) => next,
+            None => {
+                self.width = (random.unit().ln() / room).exp();
+                self.room.saturating_add(self.skip(random))
+            }
+        };
+        while next <= self.seen {
+            let slot = (random.unit() * room) as usize;
+            put(slot.min(self.room - 1), run - (next - before));
+            self.width *= (random.unit().ln() / room).exp();
+            next = next.saturating_add(self.skip(random));
+        }
+        self.next = Some(next);
+    }
+
+    fn skip(&self, random: &mut Xoroshiro) -> usize {
+        ((random.unit().ln() / (1.0 - self.width).ln()).floor() as usize).saturating_add(1)
+    }
+}

@@ -1,0 +1,171 @@
+//! The edges of a node that a question is about, wherever they lie.
+
+use std::ops::Range;
+
+use isomorph_error::Result;
+
+use crate::ask::TypeSet;
+use crate::graph::Graph;
+use crate::index::Entry;
+use crate::partition::{Edge, Partition, target, type_of, weight};
+
+/// Edges that follow each other in a partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Segment {
+    partition: usize,
+    edges: Range<usize>,
+    /// Edges of the segments before.
+    before: usize,
+}
+
+/// The edges of one node, as a list of runs.
+///
+/// A node that is on one entry has them as they lie. One that is on several has them by type, target and weight, which is the
+/// order they would have on one entry of a sorted graph: what is drawn must not depend on partitions.
+#[derive(Default)]
+pub(crate) struct Segments {
+    list: Vec<Segment>,
+    count: usize,
+    entries: usize,
+}
+
+impl Segments {
+    /// Collects the edges of `node` of the given types that are there at `time`.
+    ///
+    /// # Errors
+    /// When an offset points outside.
+    #[inline]
+    pub fn collect(&mut self, graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>) -> Result<()> {
+        self.gather(graph, node, types, time)?;
+        if self.entries > 1 && self.list.len() > 1 {
+            self.sort(graph);
+        }
+        Ok(())
+    }
+
+    /// The same in the order of partitions and files.
+    pub fn gather(&mut self, graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>) -> Result<()> {
+        self.clear();
+        for entry in graph.find(node) {
+            self.add_entry(graph, entry, types, time)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.count = 0;
+        self.entries = 0;
+    }
+
+    /// Adds the edges of one entry.
+    ///
+    /// # Errors
+    /// When an offset points outside.
+    #[inline]
+    pub fn add_entry(&mut self, graph: &Graph, entry: Entry, types: &TypeSet, time: Option<i64>) -> Result<()> {
+        let partition = graph.partition(entry);
+        let range = partition.edge_range(entry.entry)?;
+        if range.is_empty() {
+            return Ok(());
+        }
+        self.entries += 1;
+        match types.listed() {
+            None => self.add(partition, entry.partition, range, time),
+            Some(types) => {
+                for ty in types {
+                    let run = partition.run(&range, *ty);
+                    self.add(partition, entry.partition, run, time);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn add(&mut self, partition: &Partition, number: usize, edges: Range<usize>, time: Option<i64>) {
+        match time {
+            Some(time) if partition.has_times() => {
+                edges.filter(|edge| partition.alive(*edge, time)).for_each(|edge| self.push(number, edge..edge + 1));
+            }
+            _ if edges.is_empty() => {}
+            _ => self.push(number, edges),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, partition: usize, edges: Range<usize>) {
+        let count = edges.len();
+        match self.list.last_mut() {
+            Some(last) if last.partition == partition && last.edges.end == edges.start => last.edges.end = edges.end,
+            _ => self.list.push(Segment { partition, edges, before: self.count }),
+        }
+        self.count += count;
+    }
+
+    /// Puts the edges of several entries into the order of one.
+    fn sort(&mut self, graph: &Graph) {
+        let single = |segment: &Segment| {
+            let partition = segment.partition;
+            segment.edges.clone().map(move |edge| Segment { partition, edges: edge..edge + 1, before: 0 })
+        };
+        let mut edges: Vec<Segment> = self.list.iter().flat_map(single).collect();
+        edges.sort_by_key(|segment| {
+            let edge = &graph.partitions[segment.partition].edges()[segment.edges.start];
+            (type_of(edge), target(edge), weight(edge).to_bits(), segment.partition, segment.edges.start)
+        });
+        edges.iter_mut().enumerate().for_each(|(at, segment)| segment.before = at);
+        self.list = edges;
+    }
+
+    /// Number of edges.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Edge number `at` of the node: its partition and its number there.
+    #[inline]
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        let segment = match self.list.as_slice() {
+            [only] => only,
+            list => &list[list.partition_point(|segment| segment.before <= at).saturating_sub(1)],
+        };
+        (segment.partition, segment.edges.start + (at - segment.before))
+    }
+
+    /// The edge at a place of [`Segments::place`].
+    #[inline]
+    pub fn edge<'a>(&self, graph: &'a Graph, at: usize) -> &'a Edge {
+        let (partition, edge) = self.place(at);
+        &graph.partitions[partition].edges()[edge]
+    }
+
+    /// All edges, run by run.
+    #[inline]
+    pub fn runs<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = &'a [Edge]> + 'a {
+        self.list.iter().map(|segment| &graph.partitions[segment.partition].edges()[segment.edges.clone()])
+    }
+
+    /// The one run that all edges are in, if it is one: its partition and its edges.
+    #[inline]
+    pub fn only(&self) -> Option<(usize, Range<usize>)> {
+        match self.list.as_slice() {
+            [only] => Some((only.partition, only.edges.clone())),
+            _ => None,
+        }
+    }
+
+    /// Each edge with when it was created.
+    pub fn each<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (&'a Edge, usize, usize)> + 'a {
+        self.list.iter().flat_map(move |segment| {
+            let partition = &graph.partitions[segment.partition];
+            segment
+                .edges
+                .clone()
+                .zip(&partition.edges()[segment.edges.clone()])
+                .map(move |(number, edge)| (edge, segment.partition, number))
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! Every strategy against exact probabilities, by χ² with fixed seeds.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{Built, opened};
+use isomorph_sampling::{
+    Ask, Bias, Choice, Draw, EdgeSampler, Generator, Missing, NodeSampler, Picks, Sampler, TypeSet,
+};
+
+/// Draws of one test.
+const DRAWS: usize = 40_000;
+
+/// Compares counts with probabilities that add up to 1. A limit that right counts exceed once in ten thousand seeds.
+fn check(what: &str, counts: &BTreeMap<i64, u64>, chances: &[(i64, f64)]) {
+    let total: u64 = counts.values().sum();
+    let known: u64 = chances.iter().map(|(id, _)| counts.get(id).copied().unwrap_or(0)).sum();
+    assert_eq!(known, total, "{what}: {counts:?} has others than {chances:?}");
+    let mut chi = 0.0;
+    for (id, chance) in chances {
+        let (found, wanted) = (counts.get(id).copied().unwrap_or(0) as f64, chance * total as f64);
+        if *chance == 0.0 {
+            assert_eq!(found, 0.0, "{what}: {id} cannot be drawn");
+        } else {
+            chi += (found - wanted).powi(2) / wanted;
+        }
+    }
+    let freedom = chances.iter().filter(|(_, chance)| *chance > 0.0).count() as f64 - 1.0;
+    // Wilson and Hilferty's approximation of the quantile at 3.72 standard deviations.
+    let part = 2.0 / (9.0 * freedom);
+    let limit = freedom * (1.0 - part + 3.72 * part.sqrt()).powi(3);
+    assert!(chi <= limit, "{what}: χ² {chi:.1} above {limit:.1}: {counts:?} for {chances:?}");
+}
+
+/// Counts the neighbours of `node` that `ask` draws, with another seed for each call.
+fn drawn(
+    sampler: &mut Sampler,
+    node: i64,
+    count: usize,
+    ask: impl Fn(&mut Sampler, Ask<'_>, Draw, &mut Picks<'_>),
+) -> BTreeMap<i64, u64> {
+    let mut counts = BTreeMap::new();
+    let mut ids = vec![0; count];
+    let types = TypeSet::all();
+    for seed in 0..(DRAWS / count) as u64 {
+        let mut picks = Picks::of_ids(&mut ids);
+        ask(sampler, Ask::new(&[node], &types), Draw::of(seed), &mut picks);
+        ids.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
+    }
+    counts
+}
+
+/// Node 1 with neighbours of two types and many weights, one of them 0.
+fn star() -> Built {
+    Built::of(
+        "-1 1 0 1.0 1 2 0 1.0 1 3 0 2.5 1 4 0 0.0 1 5 1 0.5 1 6 1 4.0\n\
+         -1 2 0 3.0 2 1 0 1.0 2 3 0 1.0\n-1 3 1 0.5 3 1 0 1.0\n-1 4 1 2.0\n-1 5 1 0.0\n-1 6 0 1.0\n",
+        2,
+    )
+}
+
+const WEIGHTS: [(i64, f64); 5] = [(2, 1.0), (3, 2.5), (4, 0.0), (5, 0.5), (6, 4.0)];
+
+fn chances(weights: &[(i64, f64)]) -> Vec<(i64, f64)> {
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    weights.iter().map(|(id, weight)| (*id, weight / total)).collect()
+}
+
+#[test]
+fn weighted_neighbours() {
+    let built = star();
+    let graph = opened(&built.path);
+    for generator in [Generator::Stable, Generator::Compat] {
+        for count in [1, 7] {
+            let mut sampler = Sampler::new(&graph, generator, 1);
+            let counts = drawn(&mut sampler, 1, count, |sampler, ask, draw, picks| {
+                sampler.weighted(&ask, count, draw, &Missing::default(), picks).unwrap();
+            });
+            check(&format!("weighted, {generator:?}"), &counts, &chances(&WEIGHTS));
+        }
+    }
+}
+
+#[test]
+fn weighted_neighbours_of_a_large_node() {
+    let mut line = "-1 0 0 1.0".to_owned();
+    let weights: Vec<(i64, f64)> = (1..200).map(|id| (id, f64::from(id as u32 % 7))).collect();
+    weights.iter().for_each(|(id, weight)| line.push_str(&format!(" 0 {id} 0 {weight}")));
+    let built = Built::of(&line, 1);
+    let mut sampler = Sampler::new(&opened(&built.path), Generator::Stable, 1);
+    let counts = drawn(&mut sampler, 0, 50, |sampler, ask, draw, picks| {
+        sampler.weighted(&ask, 50, draw, &Missing::default(), picks).unwrap();
+    });
+    check("weighted, many", &counts, &chances(&weights));
+}
+
+#[test]
+fn uniform_neighbours() {
+    let built = star();
+    let graph = opened(&built.path);
+    let even: Vec<(i64, f64)> = WEIGHTS.iter().map(|(id, _)| (*id, 1.0)).collect();
+    for generator in [Generator::Stable, Generator::Compat] {
+        for (count, replacement) in [(1, true), (7, true), (1, false), (3, false), (4, false)] {
+            let mut sampler = Sampler::new(&graph, generator, 1);
+            let counts = drawn(&mut sampler, 1, count, |sampler, ask, draw, picks| {
+                sampler.uniform(&ask, count, replacement, draw, &Missing::default(), picks).unwrap();
+            });
+            // Without replacement the counts of one call hang together, which makes χ² smaller, never larger.
+            check(&format!("uniform {count} {replacement}, {generator:?}"), &counts, &chances(&even));
+        }
+    }
+}
+
+#[test]
+fn sets_without_replacement_are_equally_likely() {
+    let built = star();
+    let graph = opened(&built.path);
+    for generator in [Generator::Stable, Generator::Compat] {
+        let mut sampler = Sampler::new(&graph, generator, 1);
+        let (mut counts, mut ids) = (BTreeMap::new(), [0; 3]);
+        for seed in 0..20_000 {
+            let mut picks = Picks::of_ids(&mut ids);
+            let ask = Ask { nodes: &[1], types: &TypeSet::all(), times: None };
+            sampler.uniform(&ask, 3, false, Draw::of(seed), &Missing::default(), &mut picks).unwrap();
+            let set = ids.iter().fold(0i64, |set, id| set | 1 << id);
+            assert_eq!(set.count_ones(), 3, "{ids:?} has one twice");
+            *counts.entry(set).or_default() += 1;
+        }
+        let sets: Vec<(i64, f64)> =
+            (0..128i64).filter(|set| set.count_ones() == 3 && set & 3 == 0).map(|set| (set, 0.1)).collect();
+        check(&format!("sets, {generator:?}"), &counts, &sets);
+    }
+}
+
+#[test]
+fn walks_of_second_order() {
+    // From 1 by 2: back to 1, on to 3 (a neighbour of 1 too), on to 4 (not a neighbour of 1).
+    let built =
+        Built::of("-1 1 0 1 1 2 0 1.0 1 3 0 0.0\n-1 2 0 1 2 1 0 1.0 2 3 0 2.0 2 4 0 1.0\n-1 3 0 1\n-1 4 0 1\n", 1);
+    let graph = opened(&built.path);
+    let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
+    for (back, away) in [(1.0, 1.0), (0.25, 4.0), (4.0, 0.5)] {
+        let mut counts = BTreeMap::new();
+        for seed in 0..20_000 {
+            let mut out = [0; 3];
+            let types = TypeSet::all();
+            sampler.walk(&Ask::new(&[1], &types), 2, Bias { back, away }, Draw::of(seed), -1, &mut out).unwrap();
+            assert_eq!(out[..2], [1, 2]);
+            *counts.entry(out[2]).or_default() += 1;
+        }
+        check(&format!("walk {back} {away}"), &counts, &chances(&[(1, 1.0 / back), (3, 2.0), (4, 1.0 / away)]));
+    }
+}
+
+#[test]
+fn walks_use_edges_that_exist() {
+    // 1 → 2, and nothing leads from 2 back to 1.
+    let built = Built::of("-1 1 0 1 1 2 0 1.0\n-1 2 0 1 2 3 0 1.0\n-1 3 0 1\n", 1);
+    let graph = opened(&built.path);
+    let types = TypeSet::all();
+    let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
+    let mut out = [0; 5];
+    let bias = Bias { back: 1e-9, away: 1e9 };
+    sampler.walk(&Ask::new(&[1], &types), 4, bias, Draw::of(5), -1, &mut out).unwrap();
+    assert_eq!(out, [1, 2, 3, -1, -1]);
+    // The published engine goes back there.
+    Sampler::new(&graph, Generator::Compat, 1)
+        .walk(&Ask::new(&[1], &types), 4, bias, Draw::of(5), -1, &mut out)
+        .unwrap();
+    assert_eq!(out[..3], [1, 2, 1]);
+}
+
+#[test]
+fn nodes_and_edges_of_the_whole_graph() {
+    let built = star();
+    let graph = opened(&built.path);
+    let all = TypeSet::all();
+    let weights = [(1, 1.0), (2, 3.0), (3, 0.5), (4, 2.0), (5, 0.0), (6, 1.0)];
+    let even: Vec<(i64, f64)> = weights.iter().map(|(id, _)| (*id, 1.0)).collect();
+    for generator in [Generator::Stable, Generator::Compat] {
+        for (choice, wanted) in
+            [(Choice::Weighted, &weights[..]), (Choice::Uniform, &even), (Choice::WithoutReplacement, &even)]
+        {
+            let mut sampler = NodeSampler::new(&graph, &all, choice, generator).unwrap();
+            let (mut counts, mut ids, mut types) = (BTreeMap::new(), [0; 4], [0; 4]);
+            for seed in 0..10_000 {
+                assert_eq!(sampler.sample(Draw::of(seed), -1, &mut ids, &mut types).unwrap(), 4);
+                ids.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
+                let mut wanted = [0; 4];
+                graph.types_of(&ids, -1, &mut wanted).unwrap();
+                assert_eq!(types, wanted);
+            }
+            check(&format!("nodes, {choice:?}, {generator:?}"), &counts, &chances(wanted));
+        }
+    }
+    let edges = [(12, 1.0), (13, 2.5), (14, 0.0), (15, 0.5), (16, 4.0), (21, 1.0), (23, 1.0), (31, 1.0)];
+    let even: Vec<(i64, f64)> = edges.iter().map(|(id, _)| (*id, 1.0)).collect();
+    let without_tables = built.without_tables();
+    for graph in [graph, opened(&without_tables.path)] {
+        for (choice, wanted) in
+            [(Choice::Weighted, &edges[..]), (Choice::Uniform, &even), (Choice::WithoutReplacement, &even)]
+        {
+            let mut sampler = EdgeSampler::new(&graph, &all, choice, Generator::Stable).unwrap();
+            let (mut counts, mut sources, mut targets, mut types) = (BTreeMap::new(), [0; 5], [0; 5], [0; 5]);
+            for seed in 0..10_000 {
+                sampler.sample(Draw::of(seed), -1, &mut sources, &mut targets, &mut types).unwrap();
+                let names = sources.iter().zip(&targets).map(|(source, target)| source * 10 + target);
+                names.for_each(|name| *counts.entry(name).or_default() += 1);
+            }
+            check(&format!("edges, {choice:?}"), &counts, &chances(wanted));
+        }
+    }
+}

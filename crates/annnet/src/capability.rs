@@ -20,12 +20,15 @@ pub const CAPABILITY: Capability = Capability {
     ..Capability::LEAST
 };
 
-/// Whether attributes of this type are read as they were written: Parquet has the type, and its own word for it.
+/// Whether attributes of this type are read as they were written.
 pub fn holds(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
         T::Boolean | T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::UInt8 | T::UInt16 | T::UInt32 | T::UInt64 => true,
-        T::Float32 | T::Float64 | T::Utf8 | T::Binary | T::Date32 | T::Decimal128(..) => true,
+        T::Float16 | T::Float32 | T::Float64 | T::Utf8 | T::Binary | T::FixedSizeBinary(_) => true,
+        T::Date32 | T::Decimal128(..) | T::Decimal256(..) => true,
+        // Of these the Arrow schema in the file says what they are, as the published library has it.
+        T::Duration(_) => true,
         T::Time32(unit) | T::Time64(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
         T::List(item) => holds(item.data_type()),
         T::Struct(fields) => !fields.is_empty() && fields.iter().all(|field| holds(field.data_type())),

@@ -73,19 +73,37 @@ pub(crate) fn names(graph: &Graph) -> BTreeMap<String, String> {
     if read.is_ok() { found } else { BTreeMap::new() }
 }
 
-/// The files of the graph at `location` that no layout names, by their names relative to its root: what a rewrite keeps byte for
-/// byte. Hidden files are not among them, nor are caches, which are made anew. None on a web server, which lists nothing.
+/// What of a graph's files a rewrite keeps as it is, by names relative to the root.
+#[derive(Debug, Clone, Default)]
+pub struct Unknown {
+    /// Files that no layout names, byte for byte.
+    pub files: Vec<(String, Blob)>,
+    /// Directories in which nothing is, of any name: the published library makes some.
+    pub folders: Vec<String>,
+}
+
+/// What no layout names at `location`, and empty directories. What is hidden is not among it, nor are caches, which are made
+/// anew. Nothing on a web server, which lists nothing.
 ///
 /// # Errors
 /// When the place cannot be listed or opened.
-pub fn unknown_files(location: &Location, options: &OpenOptions) -> Result<Vec<(String, Blob)>> {
+pub fn unknown(location: &Location, options: &OpenOptions) -> Result<Unknown> {
     let members = Members::open(location, options)?;
     let listed = match members.list() {
-        Err(error) if error.kind() == isomorph_error::Kind::Unsupported => return Ok(Vec::new()),
+        Err(error) if error.kind() == isomorph_error::Kind::Unsupported => return Ok(Unknown::default()),
         listed => listed?,
     };
     let unknown = listed.into_iter().map(|(name, _)| name).filter(|name| !is_known(name));
-    unknown.map(|name| members.file(&name).map(|blob| (name, blob))).collect::<Result<_, Error>>()
+    let files = unknown.map(|name| members.file(&name).map(|blob| (name, blob))).collect::<Result<_, Error>>()?;
+    let mut folders = members.empty_folders()?;
+    folders.retain(|name| !is_made_anew(name));
+    Ok(Unknown { files, folders })
+}
+
+/// Whether a folder is hidden or holds what follows from other files.
+fn is_made_anew(folder: &str) -> bool {
+    let own = |known: &str| folder.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    folder.split('/').any(|part| part.starts_with('.')) || FOLDERS.into_iter().any(own)
 }
 
 /// Whether some layout names a file, or it is nobody's to keep.

@@ -4,6 +4,7 @@ mod cache;
 mod capability;
 mod cells;
 mod checksum;
+mod inherited;
 mod kept;
 pub mod layout;
 mod matrix;
@@ -22,7 +23,7 @@ mod zarr;
 
 pub use cache::{LookUps, write_cache};
 pub use capability::{CAPABILITY, holds};
-pub use kept::unknown_files;
+pub use kept::{Unknown, unknown};
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;
 pub use read::Annnet;

@@ -5,6 +5,7 @@
 //! rewrite gives each edge the `col_idx` that it had: the published library sorts by that.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 
 use arrow_array::Int64Array;
@@ -17,8 +18,17 @@ const RUNS: usize = 1 << 17;
 const LARGEST: u64 = 1 << 61;
 
 /// Positions as runs, in the order in which they come.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Runs(Vec<Range<u64>>);
+
+impl fmt::Display for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, run) in self.0.iter().enumerate() {
+            write!(f, "{}{}+{}", if at > 0 { "," } else { "" }, run.start, run.end - run.start)?;
+        }
+        Ok(())
+    }
+}
 
 impl Runs {
     /// Adds a position; false when it is none, or there are too many runs.
@@ -33,17 +43,41 @@ impl Runs {
         self.0.len() <= RUNS
     }
 
+    /// Adds the positions of others, moved by `offset`; false as [`Runs::push`].
+    pub fn append(&mut self, other: &Runs, offset: u64) -> bool {
+        for run in &other.0 {
+            let (start, end) = (run.start.saturating_add(offset), run.end.saturating_add(offset));
+            if end >= LARGEST {
+                return false;
+            }
+            match self.0.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => self.0.push(start..end),
+            }
+        }
+        self.0.len() <= RUNS
+    }
+
+    /// Whether there is no position.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Run number `at`.
+    pub fn get(&self, at: usize) -> Option<&Range<u64>> {
+        self.0.get(at)
+    }
+
     /// The runs as text; nothing when they are what a writer does anyway.
     pub fn to_metadata(&self) -> Option<String> {
         if matches!(self.0.as_slice(), [] | [Range { start: 0, .. }]) {
             return None;
         }
-        let runs: Vec<String> = self.0.iter().map(|run| format!("{}+{}", run.start, run.end - run.start)).collect();
-        Some(runs.join(","))
+        Some(self.to_string())
     }
 
     /// Runs from a text, if it is one.
-    fn of_metadata(text: &str) -> Option<Runs> {
+    pub fn of_text(text: &str) -> Option<Runs> {
         let mut runs = Vec::new();
         for run in text.split(',').take(RUNS + 1) {
             let (start, length) = run.split_once('+')?;
@@ -64,6 +98,7 @@ pub(crate) struct Positions {
     kept: VecDeque<Range<u64>>,
     /// The same by position, from the next one on.
     taken: VecDeque<Range<u64>>,
+    were_kept: bool,
     next: u64,
 }
 
@@ -76,13 +111,18 @@ impl Positions {
     /// Keeps the positions in `text` for the `count` edges that are told first. Where they are not those of so many edges, or
     /// some are the same, they count for nothing.
     pub fn keep(&mut self, text: &str, count: u64) {
-        let Some(Runs(runs)) = Runs::of_metadata(text) else { return };
+        let Some(Runs(runs)) = Runs::of_text(text) else { return };
         let mut sorted = runs.clone();
         sorted.sort_by_key(|run| run.start);
         let total: Option<u64> = runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.end - run.start));
         if total == Some(count) && sorted.windows(2).all(|pair| pair[0].end <= pair[1].start) {
-            (self.kept, self.taken) = (runs.into(), sorted.into());
+            (self.kept, self.taken, self.were_kept) = (runs.into(), sorted.into(), true);
         }
+    }
+
+    /// Whether edges that are told first have the positions that they had.
+    pub fn were_kept(&self) -> bool {
+        self.were_kept
     }
 
     /// The positions of edges that are told first.

@@ -5,7 +5,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::build::Files;
+use common::build::{Files, integers, text};
 use common::view::{View, differences};
 use common::write::{bytes, options, write};
 use common::{copy, fixtures, open};
@@ -94,6 +94,36 @@ fn every_graph_comes_back_with_its_digest() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn an_edge_with_one_end_stays_in_its_layer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, side) in ["source", "target"].into_iter().enumerate() {
+        let mut files = Files::layered();
+        files.column("structure/edges.parquet", side, text([None::<&str>, None]));
+        // The end that is left has two places to be in.
+        files.table(
+            "structure/entity_index.parquet",
+            vec![
+                ("entity_id", text(["a", "b", "a", "b"])),
+                ("layer_id", integers([1, 2, 2, 1])),
+                ("idx", integers([0, 1, 2, 3])),
+                ("type", text(["node"; 4])),
+            ],
+        );
+        let before = folder.path().join(format!("before {number}"));
+        files.write(&before);
+        let source = open(&before).unwrap();
+        let place = folder.path().join(format!("after {number}"));
+        write(&source, &place, &specification(), 1).unwrap();
+        let back = open(&place).unwrap();
+        let mut found = Vec::new();
+        differences(side, &View::of(&back).value()["edges"], &View::of(&source).value()["edges"], &mut found);
+        assert!(found.is_empty(), "{found:#?}");
+        let digest = |graph: &dyn Source| MemoryGraph::read(graph).unwrap().digest().unwrap();
+        assert_eq!(digest(&back), digest(&source));
+    }
 }
 
 #[test]

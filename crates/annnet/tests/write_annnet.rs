@@ -6,11 +6,11 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::build::{Files, text};
+use common::build::{Files, booleans, integers, text};
 use common::view::{View, differences, normal};
 use common::write::{bytes, options, write};
 use common::{expected, fixtures, open};
-use isomorph_annnet::{Annnet, OpenOptions, WriteLayout, WriteOptions};
+use isomorph_annnet::{Annnet, OpenOptions, Unknown, WriteLayout, WriteOptions};
 use isomorph_model::Source;
 use isomorph_storage::{Blob, Location};
 use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader};
@@ -46,10 +46,7 @@ fn differing(place: &Path, source: &Annnet) -> Vec<String> {
     let mut found = Vec::new();
     let written = open(place).unwrap();
     differences("", &View::of(&written).value(), &View::of(source).value(), &mut found);
-    let mut described = [written.graph().clone(), source.graph().clone()];
-    // The columns of a matrix are those of writing.
-    described.iter_mut().for_each(|graph| drop(graph.metadata.remove("annnet.positions")));
-    if described[0] != described[1] {
+    if written.graph() != source.graph() {
         found.push("the descriptions differ".to_owned());
     }
     found
@@ -146,30 +143,127 @@ fn numbers<T>(directory: &Path, of: impl Fn([u8; 4]) -> T) -> Vec<T> {
     bytes.chunks_exact(4).take(length).map(|bytes| of(bytes.try_into().unwrap())).collect()
 }
 
+/// Ids of edges in the order of their columns, whatever the layout.
+fn order(root: &Path) -> Vec<String> {
+    let v2 = root.join("structure/edges.parquet");
+    let (table, position) = match v2.exists() {
+        true => (v2, "col_idx"),
+        false => (root.join("structure/edge_to_idx.parquet"), "idx"),
+    };
+    let positions = column(&table, position).into_iter().map(|own| own.parse::<i64>().unwrap());
+    let mut edges: Vec<(i64, String)> = positions.zip(column(&table, "edge_id")).collect();
+    edges.retain(|(position, _)| *position >= 0);
+    edges.sort();
+    edges.into_iter().map(|(_, id)| id).collect()
+}
+
 #[test]
 fn edges_of_all_kinds_keep_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    let order = |root: &Path| -> Vec<String> {
-        let table = root.join("structure/edges.parquet");
-        let positions = column(&table, "col_idx").into_iter().map(|own| own.parse::<i64>().unwrap());
-        let mut edges: Vec<(i64, String)> = positions.zip(column(&table, "edge_id")).collect();
-        edges.retain(|(position, _)| *position >= 0);
-        edges.sort();
-        edges.into_iter().map(|(_, id)| id).collect()
-    };
     let mut mixed = 0;
+    let ways = [
+        ("plain", options()),
+        ("matrix", WriteOptions { matrix: true, ..options() }),
+        ("text", WriteOptions { layout: WriteLayout::Specification, ..options() }),
+    ];
     for fixture in ["everything_flat", "everything_multilayer", "plain_directed"] {
         let Some((root, source)) = graph(fixture) else { return };
-        let places = [folder.path().join(fixture), folder.path().join(format!("{fixture} again"))];
-        write(&source, &places[0], &options(), 2).unwrap();
-        write(&open(&places[0]).unwrap(), &places[1], &options(), 1 << 16).unwrap();
         let expected = order(&root.join("graph.annnet.d"));
-        for place in &places {
-            assert_eq!(order(place), expected, "{fixture}");
+        for (name, way) in &ways {
+            let places = [folder.path().join(format!("{fixture} {name}")), folder.path().join(format!("{fixture} {name} again"))];
+            write(&source, &places[0], way, 2).unwrap();
+            write(&open(&places[0]).unwrap(), &places[1], way, 1 << 16).unwrap();
+            for place in &places {
+                assert_eq!(order(place), expected, "{fixture} {name}");
+            }
         }
         mixed += usize::from(source.graph().metadata.contains_key("annnet.positions"));
     }
     assert!(mixed > 0, "hyperedges stand among the others");
+}
+
+#[test]
+fn a_direction_that_is_inherited_is_not_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (graph, kind, meant)) in
+        [("true", "binary", true), ("false", "binary", false), ("null", "binary", true), ("true", "node_edge", false)]
+            .into_iter()
+            .enumerate()
+    {
+        let mut files = Files::small();
+        let manifest =
+            format!(r#"{{"graph_version": 1, "directed": {graph}, "active_slice": "s", "default_slice": "default"}}"#);
+        files.put("manifest.json", manifest);
+        // Two edges that inherit, with one between them that states what they inherit, and one with an end too few.
+        let ids = ["e", "f", "g", "h", "o"];
+        files.table(
+            "structure/edges.parquet",
+            vec![
+                ("edge_id", text(ids)),
+                ("col_idx", integers([0, 1, 2, 3, 4])),
+                ("directed", booleans([None, Some(meant), None, Some(false), None])),
+                ("kind", text([kind, kind, kind, "hyper", kind])),
+                ("source", text([Some("a"), Some("a"), Some("b"), None, Some("a")])),
+                ("target", text([Some("b"), Some("b"), Some("b"), None, None])),
+            ],
+        );
+        if kind == "node_edge" {
+            files.table(
+                "structure/entity_index.parquet",
+                vec![
+                    ("entity_id", text(["a", "b", "e", "f", "g", "o"])),
+                    ("layer_id", integers([0; 6])),
+                    ("idx", integers([0, 1, 2, 3, 4, 5])),
+                    ("type", text(["node", "node", "edge_entity", "edge_entity", "edge_entity", "edge_entity"])),
+                ],
+            );
+        }
+        let before = folder.path().join(format!("before {number}"));
+        files.write(&before);
+        let source = open(&before).unwrap();
+        for layout in WriteLayout::ALL {
+            let place = folder.path().join(format!("{layout} {number}"));
+            write(&source, &place, &WriteOptions { layout, ..options() }, 2).unwrap();
+            let found = differing(&place, &source);
+            assert!(found.is_empty(), "{graph} {kind} {layout}: {found:#?}");
+            let table = match layout {
+                WriteLayout::V2 => place.join("structure/edges.parquet"),
+                _ => place.join("structure/edge_directed.parquet"),
+            };
+            let stated: BTreeMap<String, String> =
+                column(&table, "edge_id").into_iter().zip(column(&table, "directed")).collect();
+            let stated = ids.map(|id| stated.get(id).map(String::as_str).unwrap_or_default());
+            let meant = if meant { "true" } else { "false" };
+            assert_eq!(stated, ["", meant, "", "false", ""], "{graph} {kind} {layout}");
+        }
+    }
+}
+
+#[test]
+fn empty_folders_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("before");
+    Files::small().write(&before);
+    for name in ["audit/snapshots", "uns/results", "future/deep", ".hidden", "cache/old"] {
+        std::fs::create_dir_all(before.join(name)).unwrap();
+    }
+    let expected = ["audit/snapshots", "future/deep", "uns/results"];
+    let unknown = |path: &Path| isomorph_annnet::unknown(&Location::from_path(path), &OpenOptions::default()).unwrap();
+    let keep = unknown(&before);
+    assert_eq!(keep.folders, expected);
+    for layout in WriteLayout::ALL {
+        let place = folder.path().join(layout.name());
+        write(&open(&before).unwrap(), &place, &WriteOptions { layout, keep: keep.clone(), ..options() }, 9).unwrap();
+        assert_eq!(unknown(&place).folders, expected, "{layout}");
+        let archive = folder.path().join(format!("{layout}.annnet"));
+        let options = WriteOptions { layout, archive: true, keep: unknown(&place), ..options() };
+        write(&open(&place).unwrap(), &archive, &options, 9).unwrap();
+        assert_eq!(unknown(&archive).folders, expected, "{layout}");
+        // Where a file goes, no folder is empty.
+        std::fs::create_dir_all(place.join("slices/registry.parquet.d")).unwrap();
+        std::fs::write(place.join("uns/results/x.json"), "1").unwrap();
+        assert_eq!(unknown(&place).folders, ["audit/snapshots", "future/deep", "slices/registry.parquet.d"]);
+    }
 }
 
 #[test]
@@ -298,8 +392,8 @@ fn what_nobody_knows_is_kept() {
     files.write(&before);
     let location = Location::from_path(&before);
     let source = open(&before).unwrap();
-    let names = |keep: &[(String, Blob)]| keep.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    let keep = isomorph_annnet::unknown_files(&location, &OpenOptions::default()).unwrap();
+    let names = |keep: &Unknown| keep.files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let keep = isomorph_annnet::unknown(&location, &OpenOptions::default()).unwrap();
     assert_eq!(names(&keep), ["audit/notes.txt", "future/table.bin"]);
     for layout in WriteLayout::ALL {
         let place = folder.path().join(layout.name());
@@ -319,10 +413,10 @@ fn what_nobody_knows_is_kept() {
         assert_eq!(column(&place.join(table), "weight").iter().filter(|cell| *cell == "heavy").count(), 1);
         // And once more, in an archive.
         let archive = folder.path().join(format!("{layout}.annnet"));
-        let keep = isomorph_annnet::unknown_files(&Location::from_path(&place), &OpenOptions::default()).unwrap();
+        let keep = isomorph_annnet::unknown(&Location::from_path(&place), &OpenOptions::default()).unwrap();
         let again = open(&place).unwrap();
         write(&again, &archive, &WriteOptions { layout, archive: true, keep, ..options() }, 1).unwrap();
-        let keep = isomorph_annnet::unknown_files(&Location::from_path(&archive), &OpenOptions::default()).unwrap();
+        let keep = isomorph_annnet::unknown(&Location::from_path(&archive), &OpenOptions::default()).unwrap();
         assert_eq!(names(&keep), ["audit/notes.txt", "future/table.bin"]);
     }
 }

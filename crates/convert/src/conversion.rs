@@ -83,9 +83,9 @@ pub fn convert(
     if opened.format == Format::Annnet && plan.to == Format::Annnet {
         // What the format does not name stays with the graph.
         let options = native_options(plan.to, &Mapping::default(), resources);
-        write.annnet.keep = match isomorph_annnet::unknown_files(&opened.location, &options.annnet) {
+        write.annnet.keep = match isomorph_annnet::unknown(&opened.location, &options.annnet) {
             // A graph that lies nowhere, but in memory, has no files.
-            Err(error) if error.kind() == Kind::NotFound => Vec::new(),
+            Err(error) if error.kind() == Kind::NotFound => isomorph_annnet::Unknown::default(),
             found => found?,
         };
     }

@@ -148,6 +148,23 @@ impl Staging {
         }
     }
 
+    /// Makes the directory `relative` to the destination, with those above it, even if no file comes into it. Object stores
+    /// have no directories: there nothing is made.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a single file; a name that leaves the directory breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE);
+    /// [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn create_directory(&self, relative: &str) -> Result<()> {
+        if self.shape == Shape::File {
+            return Err(Error::usage("a single file has no directories").at(Place::file(relative)));
+        }
+        sandbox::check(relative)?;
+        match &*self.backend {
+            Backend::Local(local) => local.create_directory(relative).map_err(|error| error.at(Place::file(relative))),
+            Backend::Remote(_) => Ok(()),
+        }
+    }
+
     /// The finished files with their sizes and hashes, in the order of their names; those of the companion excepted.
     pub fn finished(&self) -> Vec<(String, FileDigest)> {
         let notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

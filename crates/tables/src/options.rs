@@ -17,6 +17,9 @@ pub struct ReadOptions {
     pub refuse_unknown_keys: bool,
     /// The Arrow type of text from Parquet and ORC that is not declared.
     pub text: TextType,
+    /// Whether types that Parquet lacks are those of the Arrow schema that the writer embedded: spans of time, which are
+    /// integers otherwise, names of time zones, which are UTC, and seconds.
+    pub embedded_types: bool,
     /// Bounds for hostile input.
     pub limits: Limits,
     /// Unpacked Parquet pages that look-ups come back to; by default those of the whole process together.

@@ -73,7 +73,7 @@ impl LookUps {
         let edges = Table::must(members, file::EDGES)?;
         let beside = Table::find(members, words.edge_table)?.filter(|table| table.has(column::EDGE_ID));
         let attributes = |table: &Table| Attributes::of_edges(table, &mut findings);
-        let attributes = beside.as_ref().map(attributes).unwrap_or_default();
+        let attributes = beside.as_ref().map(attributes).transpose()?.unwrap_or_default();
         let graph = describe_edges(cache.nodes(), None, &attributes, !layers.is_flat());
         Ok(Some(LookUps {
             cache,
@@ -91,7 +91,7 @@ impl LookUps {
         let cells = self.edges.read_rows(&COLUMNS, rows)?;
         let mut properties = vec![Some(weights(&cells)?)];
         properties.extend(match &self.beside {
-            Some(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?),
+            Some(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?)?,
             None => self.attributes.absent(),
         });
         let layers = match self.layers.is_flat() {

@@ -259,6 +259,43 @@ impl Members {
         }
     }
 
+    /// Directories in which nothing is, sorted. None in object stores, which have no directories.
+    ///
+    /// # Errors
+    /// When they cannot be listed, or are nested too deeply.
+    pub fn empty_folders(&self) -> Result<Vec<String>> {
+        let root = match self.files.0.as_ref() {
+            Where::Archive(_, unpacked) => {
+                let is_above = |folder: &str, name: &str| name.strip_prefix(folder).is_some_and(|own| own.starts_with('/'));
+                // Behind a name those come that begin with it; only those with a slash next are inside.
+                let first_of = |folder: &str| {
+                    let inside = format!("{folder}/");
+                    let file = unpacked.files.range(inside.clone()..).next().map(|(name, _)| name);
+                    let own = unpacked.folders.range(inside..).next();
+                    [file, own].into_iter().flatten().any(|name| is_above(folder, name))
+                };
+                return Ok(unpacked.folders.iter().filter(|folder| !first_of(folder)).cloned().collect());
+            }
+            Where::Directory(root) => root,
+        };
+        if !root.location().is_local() {
+            return Ok(Vec::new());
+        }
+        let (mut empty, mut pending) = (Vec::new(), vec![String::new()]);
+        while let Some(folder) = pending.pop() {
+            if folder.split('/').count() > limits::DIRECTORY_DEPTH {
+                return Err(Error::new(Kind::TooLarge, "directories are nested too deeply").at(Place::file(folder)));
+            }
+            let entries = root.list_dir(&folder)?;
+            if entries.is_empty() && !folder.is_empty() {
+                empty.push(folder);
+            }
+            pending.extend(entries.into_iter().filter(|entry| entry.is_dir).map(|entry| entry.name));
+        }
+        empty.sort();
+        Ok(empty)
+    }
+
     /// The archive that they come from.
     pub fn archive(&self) -> Option<Archive> {
         match self.files.0.as_ref() {

@@ -18,6 +18,8 @@ const SLACK: u64 = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     pub files: BTreeMap<String, Blob>,
+    /// Directories that the archive names, sorted.
+    pub folders: BTreeSet<String>,
     _memory: Reservation,
     _scratch: Vec<ScratchFile>,
 }
@@ -28,6 +30,7 @@ pub(super) struct Unpacking {
     /// Names in lower case: some places do not tell them apart.
     names: HashSet<String>,
     tops: BTreeSet<String>,
+    folders: BTreeSet<String>,
     /// Bytes that may still come out.
     left: u64,
     budget: Budget,
@@ -52,6 +55,7 @@ impl Unpacking {
             files: BTreeMap::new(),
             names: HashSet::new(),
             tops: BTreeSet::new(),
+            folders: BTreeSet::new(),
             left: bytes.saturating_mul(limits::ZIP_RATIO).saturating_add(SLACK),
             memory: options.budget.reserve(0)?,
             budget: options.budget.clone(),
@@ -77,6 +81,9 @@ impl Unpacking {
         let (top, below) = path.split_once('/').map_or((path, false), |(top, _)| (top, true));
         if is_directory || below {
             self.tops.insert(top.to_owned());
+        }
+        if is_directory {
+            self.folders.insert(path.to_owned());
         }
         if self.tops.len() > 1 {
             return Err(refused("there is more than one top-level directory", name));
@@ -139,6 +146,7 @@ impl Unpacking {
         };
         let below = |name: String| name.get(top.len() + 1..).map(str::to_owned);
         let files = self.files.into_iter().filter_map(|(name, blob)| Some((below(name)?, blob))).collect();
-        Ok(Unpacked { files, _memory: self.memory, _scratch: self.scratch })
+        let folders = self.folders.into_iter().filter_map(below).collect();
+        Ok(Unpacked { files, folders, _memory: self.memory, _scratch: self.scratch })
     }
 }

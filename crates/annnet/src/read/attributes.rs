@@ -11,6 +11,7 @@ use isomorph_model::{Columns, Property};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::{self, ENTRY_BYTES, IdMap};
+use super::shown::{shown, shown_type};
 use crate::cells::Cells;
 use crate::layout::column;
 use crate::rules;
@@ -30,7 +31,10 @@ pub(crate) struct Attributes {
 
 impl Attributes {
     /// The columns of `table` that are not among `keys`; those called like something `reserved` get another name.
-    pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Attributes {
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for a column of a type that the model has no place for.
+    pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         for field in table.schema().fields() {
             let name = field.name().as_str();
@@ -49,13 +53,18 @@ impl Attributes {
                 attributes.renamed.push((shown.clone(), name.to_owned()));
             }
             attributes.columns.push(name.to_owned());
-            attributes.properties.push(Property::new(shown, data_type.unwrap_or(DataType::Utf8)));
+            let data_type = shown_type(&data_type.unwrap_or(DataType::Utf8));
+            let data_type = data_type.map_err(|error| error.at(Place::file(&table.name).in_field(name)))?;
+            attributes.properties.push(Property::new(shown, data_type));
         }
-        attributes
+        Ok(attributes)
     }
 
     /// The attributes in the table of edges.
-    pub fn of_edges(table: &Table, findings: &mut Findings) -> Attributes {
+    ///
+    /// # Errors
+    /// As [`Attributes::of`].
+    pub fn of_edges(table: &Table, findings: &mut Findings) -> Result<Attributes> {
         Attributes::of(table, &[column::EDGE_ID], &[column::WEIGHT], findings)
     }
 
@@ -64,15 +73,23 @@ impl Attributes {
         self.columns.iter().map(String::as_str).collect()
     }
 
-    /// The columns of `cells`, one for each property.
-    pub fn columns(&self, cells: &Cells) -> Columns {
-        let column = |name: &String| cells.raw(name).filter(|column| *column.data_type() != DataType::Null).cloned();
-        self.columns.iter().map(column).map(|column| column.filter(|all| all.null_count() < all.len())).collect()
+    /// The columns of `cells`, one for each property; nothing for one that is null throughout.
+    ///
+    /// # Errors
+    /// When a column is of another type than its table said.
+    pub fn columns(&self, cells: &Cells) -> Result<Columns> {
+        let column = |(name, property): (&String, &Property)| {
+            let said = cells.raw(name).filter(|column| column.null_count() < column.len());
+            let said = said.filter(|column| *column.data_type() != DataType::Null);
+            let shown = said.map(|column| shown(column, &property.data_type)).transpose();
+            shown.map_err(|error| error.at(Place::file(&cells.name).in_field(name.clone())))
+        };
+        self.columns.iter().zip(&self.properties).map(column).collect()
     }
 
     /// The columns of some rows of `cells`; a null stands for a row that is not there.
     pub fn take(&self, cells: &Cells, rows: &UInt32Array) -> Result<Columns> {
-        let all = self.columns(cells).into_iter();
+        let all = self.columns(cells)?.into_iter();
         all.map(|column| column.map(|column| take(column.as_ref(), rows, None)).transpose())
             .map(|column| column.map_err(|error| Error::malformed(error.to_string()).caused_by(error)))
             .map(|column| column.map(|column| column.filter(|all| all.null_count() < all.len())))
@@ -105,7 +122,7 @@ impl EdgeAttributes {
     pub fn open(table: Option<Table>, is_beside: bool, budget: &Budget, findings: &mut Findings) -> Result<Self> {
         let none = EdgeAttributes { attributes: Attributes::default(), source: Source::None };
         let Some(table) = table.filter(|table| table.has(column::EDGE_ID)) else { return Ok(none) };
-        let attributes = Attributes::of_edges(&table, findings);
+        let attributes = Attributes::of_edges(&table, findings)?;
         if attributes.columns.is_empty() {
             return Ok(none);
         }
@@ -133,7 +150,7 @@ impl EdgeAttributes {
     pub fn of_rows(&self, rows: &[Range<u64>], ids: &StringArray) -> Result<Columns> {
         match &self.source {
             Source::None => Ok(self.attributes.absent()),
-            Source::Beside(table) => Ok(self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?)),
+            Source::Beside(table) => self.attributes.columns(&table.read_rows(&self.attributes.names(), rows)?),
             Source::ById { cells, rows, .. } => {
                 let found = ids.iter().map(|id| rows.get(&ids::hash(id.unwrap_or_default())).copied());
                 self.attributes.take(cells, &found.collect())
@@ -171,7 +188,7 @@ impl AttributeReader<'_> {
         match (&self.all.source, &mut self.batches) {
             (Source::Beside(_), Some(batches)) => {
                 let cells = batches.take_rows(rows)?;
-                let columns = cells.map_or_else(|| attributes.absent(), |cells| attributes.columns(&cells));
+                let columns = cells.map_or_else(|| Ok(attributes.absent()), |cells| attributes.columns(&cells))?;
                 let Some(mask) = mask else { return Ok(columns) };
                 let filtered = columns.into_iter().map(|column| column.map(|column| filter(&column, mask)).transpose());
                 filtered.map(|column| column.map_err(|error| Error::malformed(error.to_string()))).collect()

@@ -13,6 +13,7 @@ use super::hyperedges::Hyperedges;
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
 use super::slices::Slices;
+use crate::inherited::Inherited;
 use crate::layout::{column, word};
 use crate::order::Runs;
 use crate::rules;
@@ -83,6 +84,8 @@ pub(crate) struct Edges {
     pub has_coefficients: bool,
     /// Whether row by row the table of attributes speaks of the same edges.
     pub is_beside: bool,
+    /// Who states no direction.
+    pub inherited: Inherited,
     _held: Reservation,
 }
 
@@ -102,6 +105,7 @@ struct Found {
     ids: IdSum,
     has_coefficients: bool,
     is_beside: bool,
+    inherited: Inherited,
     findings: Findings,
 }
 
@@ -137,6 +141,7 @@ impl Edges {
             ids: IdSum::default(),
             has_coefficients: false,
             is_beside: attributes.is_some(),
+            inherited: Inherited::default(),
             _held: held,
         };
         let mut hyperedges = 0;
@@ -144,6 +149,7 @@ impl Edges {
             edges.ids.merge(part.ids);
             edges.has_coefficients |= part.has_coefficients;
             edges.is_beside &= part.is_beside;
+            edges.inherited.append(&part.inherited);
             findings.merge(part.findings);
             for (row, class, id) in part.others {
                 hyperedges += u64::from(class == Class::Hyperedge && known.hyperedges.get(id).is_some());
@@ -237,8 +243,15 @@ fn settle_part(
     attributes: Option<&Table>,
     slices: &Slices,
 ) -> Result<Found> {
-    let columns =
-        [column::EDGE_ID, column::KIND, column::SOURCE, column::TARGET, column::SOURCE_LAYER, column::TARGET_LAYER];
+    let columns = [
+        column::EDGE_ID,
+        column::DIRECTED,
+        column::KIND,
+        column::SOURCE,
+        column::TARGET,
+        column::SOURCE_LAYER,
+        column::TARGET_LAYER,
+    ];
     let mut found = Found { findings: Findings::keeping(8), is_beside: attributes.is_some(), ..Found::default() };
     let beside = |table: &Table| table.batches(&[column::EDGE_ID], rows.clone(), BATCH_ROWS);
     let mut beside = attributes.map(beside).transpose()?;
@@ -252,7 +265,7 @@ fn settle_part(
                 (found.is_beside, beside) = (false, None);
             }
         }
-        let kinds = cells.text(column::KIND)?;
+        let (kinds, directed) = (cells.text(column::KIND)?, cells.booleans(column::DIRECTED)?);
         let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
         let (source_rows, target_rows) = (known.entities.rows_of(&sources), known.entities.rows_of(&targets));
         let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
@@ -291,6 +304,7 @@ fn settle_part(
                     found.findings.push(&rules::EDGE_END, message, place().in_field(name));
                 }
             }
+            found.inherited.add(class, directed.is_null(row));
             match class {
                 Class::TwoEnded => found.has_coefficients |= known.coefficients.has(id),
                 Class::Hyperedge if known.hyperedges.get(id).is_none() => {

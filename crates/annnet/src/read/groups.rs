@@ -98,7 +98,7 @@ impl LayerGroups {
     ) -> Result<()> {
         let Some(table) = Table::find(members, file::ELEMENTARY_ATTRIBUTES)? else { return Ok(()) };
         let keys = [column::LAYER_ID, column::ASPECT, column::ELEMENTARY];
-        self.elementary = Attributes::of(&table, &keys, &[], findings);
+        self.elementary = Attributes::of(&table, &keys, &[], findings)?;
         let (cells, held) = table.read(&[], budget)?;
         let (ids, aspects) = (cells.text(column::LAYER_ID)?, cells.text(column::ASPECT)?);
         let labels = cells.text(column::ELEMENTARY)?;

@@ -56,7 +56,7 @@ impl NodeTable {
         }
         let Some(table) = table.filter(|table| table.has(id)) else { return Ok(nodes) };
         let reserved = if nodes.entity.is_some() { &[well_known::ENTITY][..] } else { &[] };
-        nodes.attributes = Attributes::of(table, &[id], reserved, findings);
+        nodes.attributes = Attributes::of(table, &[id], reserved, findings)?;
         if nodes.attributes.properties.is_empty() {
             return Ok(nodes);
         }
@@ -118,7 +118,7 @@ impl NodeTable {
             (Source::Held { cells, rows: of, .. }, _) => self.attributes.take(cells, &of.slice(start, rows))?,
             (_, Some(batches)) => {
                 let cells = batches.take_rows(rows)?;
-                cells.map_or_else(|| self.attributes.absent(), |cells| self.attributes.columns(&cells))
+                cells.map_or_else(|| Ok(self.attributes.absent()), |cells| self.attributes.columns(&cells))?
             }
             _ => self.attributes.absent(),
         };

@@ -155,6 +155,7 @@ impl Annnet {
         if let Some(positions) = edges.positions()? {
             graph.metadata.insert(order::METADATA.to_owned(), positions);
         }
+        edges.inherited.note(&mut graph);
         if !found.conversions.is_empty() {
             graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
         }

@@ -64,7 +64,7 @@ pub(crate) struct Pairs {
 impl Pairs {
     fn read(table: &Table, budget: &Budget, findings: &mut Findings) -> Result<Pairs> {
         let keys = [column::SLICE_ID, column::EDGE_ID, column::WEIGHT];
-        let attributes = Attributes::of(table, &keys, &[], findings);
+        let attributes = Attributes::of(table, &keys, &[], findings)?;
         let (cells, mut held) = table.read(&[], budget)?;
         held.grow(cells.rows() as u64 * ENTRY_BYTES)?;
         let (slices, edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
@@ -273,7 +273,7 @@ impl Slices {
 
     fn attributes(&mut self, members: &Members, budget: &Budget, findings: &mut Findings) -> Result<()> {
         let Some(table) = Table::find(members, file::SLICE_ATTRIBUTES)? else { return Ok(()) };
-        self.attributes = Attributes::of(&table, &[column::SLICE_ID], &[], findings);
+        self.attributes = Attributes::of(&table, &[column::SLICE_ID], &[], findings)?;
         let (cells, held) = table.read(&[], budget)?;
         let mut rows: Vec<Option<u32>> = vec![None; self.names.len()];
         for (row, id) in cells.text(column::SLICE_ID)?.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::sums::Sums;
 use crate::checksum;
 use crate::layout::{Words, file};
 use crate::members::{Archive, Members, PART_SUFFIX};
-use crate::write::output::Member;
+use crate::write::output::{EMPTY, Member};
 use crate::write::{WriteOptions, tar, zip};
 
 /// What a change wrote.
@@ -211,11 +211,13 @@ impl Target {
                     waiting.insert(name, copy);
                 }
                 let name = staging.destination().file_name().to_owned();
+                let mut folders: BTreeSet<String> = members.empty_folders()?.into_iter().collect();
+                folders.extend(EMPTY.map(str::to_owned));
                 let file = staging.create(&name)?;
                 let files: Vec<(String, ScratchFile)> = waiting.into_iter().collect();
                 let bytes = match kind {
-                    Archive::Zip => zip::write(file, &name, &files)?,
-                    Archive::Tar => tar::write(file, &name, &files)?,
+                    Archive::Zip => zip::write(file, &name, &folders, &files)?,
+                    Archive::Tar => tar::write(file, &name, &folders, &files)?,
                 };
                 staging.commit(&[])?;
                 Ok(Wrote { files: 1, bytes })

@@ -86,6 +86,11 @@ pub(super) fn write(
     output.put(file::PROVENANCE, &ascii(&format!("{{\n{}\n}}", provenance.join(",\n"))))
 }
 
+/// Whether edges have a direction that state none.
+pub(super) fn is_directed(documents: &[Document]) -> bool {
+    stated(documents, document::DIRECTED, "null") != "false"
+}
+
 /// What a document of JSON says.
 fn stated(documents: &[Document], name: &str, otherwise: &str) -> String {
     let own = documents.iter().find(|own| own.name == name);

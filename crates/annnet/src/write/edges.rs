@@ -18,6 +18,7 @@ use super::output::Output;
 use super::shape::Shape;
 use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
+use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
 use crate::order::Positions;
 
@@ -40,6 +41,9 @@ pub(super) struct Edges {
     pub columns: u64,
     /// What `col_idx` says of them.
     positions: Positions,
+    /// The positions of the rows that were pushed last, where a matrix is written.
+    last: Int64Array,
+    inheriting: Inheriting,
 }
 
 /// Where edges are told.
@@ -119,6 +123,8 @@ impl Edges {
             matrix: options.has_matrix().then(|| Matrix::create(options)).transpose()?,
             columns: 0,
             positions: Positions::default(),
+            last: Int64Array::from(Vec::<i64>::new()),
+            inheriting: Inheriting::default(),
         })
     }
 
@@ -128,10 +134,14 @@ impl Edges {
         self.matrix = matrix;
     }
 
-    /// The `count` edges that come before those with two ends have the positions that the description tells, unless there is
-    /// a matrix, whose columns are written in their order.
+    /// Directions that the graph inherits are left out.
+    pub fn inherit(&mut self, inheriting: Inheriting) {
+        self.inheriting = inheriting;
+    }
+
+    /// The `count` edges that come before those with two ends have the positions that the description tells.
     pub fn keep_positions(&mut self, told: Option<&str>, count: u64) {
-        if let Some(told) = told.filter(|_| self.matrix.is_none()) {
+        if let Some(told) = told {
             self.positions.keep(told, count);
         }
     }
@@ -142,12 +152,17 @@ impl Edges {
     /// When they cannot be written.
     pub fn push(&mut self, rows: Rows) -> Result<()> {
         let count = rows.ids.len();
+        let mut rows = rows;
+        rows.directed = rows.directed.map(|own| self.inheriting.leave_out(&rows.kinds, rows.are_first, own));
         let positions = match (rows.are_columns, rows.are_first) {
             (true, true) => self.positions.first(count),
             (true, false) => self.positions.between(count),
             (false, _) => Int64Array::from_value(NO_COLUMN, count),
         };
         self.columns += if rows.are_columns { count as u64 } else { 0 };
+        if self.matrix.is_some() {
+            self.last = positions.clone();
+        }
         let array = |column: Option<Int64Array>| column.map(|column| Arc::new(column) as ArrayRef);
         let mut attributes = vec![Some(Arc::clone(&rows.ids))];
         attributes.extend(rows.attributes.iter().cloned());
@@ -237,14 +252,17 @@ impl Edges {
     /// of each role, by rows.
     ///
     /// # Errors
-    /// When they cannot be written.
-    pub fn push_cells(&mut self, rows: usize, cells: &[(u32, i32, f32)], output: &mut Output<'_>) -> Result<()> {
+    /// When they cannot be written, or have to wait for columns before them and do not fit the budget.
+    pub fn push_cells(&mut self, cells: &[(u32, i32, f32)], is_first: bool, output: &mut Output<'_>) -> Result<()> {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
-        let start = self.columns - rows as u64;
+        let column = |row: u32| self.last.values().get(row as usize).map_or(0, |own| own.unsigned_abs());
+        if is_first && self.positions.were_kept() {
+            return matrix.hold(cells.iter().map(|(row, place, value)| (column(*row), *place, *value)));
+        }
         let mut own = Vec::new();
         for same in cells.chunk_by(|left, right| left.0 == right.0) {
             own.extend(same.iter().map(|(_, row, value)| (*row, *value)));
-            matrix.add(start + u64::from(same[0].0), &mut own, output)?;
+            matrix.add(column(same[0].0), &mut own, output)?;
         }
         Ok(())
     }
@@ -330,7 +348,7 @@ impl Edges {
             hyper_layers: None,
             attributes: columns(&batch.properties, &shape.edges.attributes),
         })?;
-        self.push_cells(batch.rows, &cells, output)
+        self.push_cells(&cells, false, output)
     }
 
     fn write_coefficients(

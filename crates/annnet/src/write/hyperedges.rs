@@ -260,6 +260,14 @@ impl<'a> Build<'a> {
                     self.ends[side].append_option(end.map(|(entity, _)| entity));
                     self.end_layers[side].append_option(end.and_then(|(_, layer)| layer).filter(|_| !self.is_flat));
                 }
+                // The specification's layout names layers of edges in one table, and nowhere else.
+                if self.layout == WriteLayout::Specification
+                    && let Some(layer) = ends.iter().flatten().find_map(|(_, layer)| *layer).filter(|_| !self.is_flat)
+                {
+                    self.layered.0.push(row as u32);
+                    self.layered.1.push(layer);
+                    self.layered.2.push(None);
+                }
             }
         }
         Ok(())
@@ -442,7 +450,7 @@ impl<'a> Build<'a> {
         if self.class == Class::Placeholder {
             return Ok(());
         }
-        beside.edges.push_cells(keys.len(), &self.cells, beside.output)
+        beside.edges.push_cells(&self.cells, true, beside.output)
     }
 }
 

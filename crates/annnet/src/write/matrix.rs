@@ -92,6 +92,11 @@ pub(crate) struct Matrix {
     rows: Vec<i32>,
     columns: Vec<i32>,
     values: Vec<f32>,
+    /// Column, row and value of cells that are told before their turn, and the next of them.
+    ahead: Vec<(u64, i32, f32)>,
+    next: usize,
+    is_sorted: bool,
+    held: Reservation,
 }
 
 impl Matrix {
@@ -101,14 +106,18 @@ impl Matrix {
     /// When the compression is none of Zarr.
     pub fn create(options: &WriteOptions) -> Result<Self> {
         let directory = |name: &str| format!("{}/{name}", file::INCIDENCE);
-        Ok(Matrix {
-            row: ArrayWriter::create(&directory("row"), CHUNK, options)?,
-            column: ArrayWriter::create(&directory("col"), CHUNK, options)?,
-            data: ArrayWriter::create(&directory("data"), CHUNK, options)?,
-            rows: Vec::new(),
-            columns: Vec::new(),
-            values: Vec::new(),
-        })
+        let row = ArrayWriter::create(&directory("row"), CHUNK, options)?;
+        let column = ArrayWriter::create(&directory("col"), CHUNK, options)?;
+        Matrix::of((row, column, ArrayWriter::create(&directory("data"), CHUNK, options)?), options)
+    }
+
+    fn of(
+        (row, column, data): (ArrayWriter<i32>, ArrayWriter<i32>, ArrayWriter<f32>),
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let (rows, columns, values) = (Vec::new(), Vec::new(), Vec::new());
+        let held = options.budget.reserve(0)?;
+        Ok(Matrix { row, column, data, rows, columns, values, ahead: Vec::new(), next: 0, is_sorted: true, held })
     }
 
     /// Goes on with the matrix of a graph that is there. Nothing when its arrays are not as they are written here.
@@ -124,14 +133,48 @@ impl Matrix {
         if row.len() != column.len() || row.len() != data.len() {
             return Ok(None);
         }
-        Ok(Some(Matrix { row, column, data, rows: Vec::new(), columns: Vec::new(), values: Vec::new() }))
+        Matrix::of((row, column, data), options).map(Some)
     }
 
-    /// Adds the next column: `cells` has a row and a value for each role in the edge, and is empty afterwards.
+    /// Holds cells, a column, a row and a value for each role, until it is the turn of their columns.
+    ///
+    /// # Errors
+    /// When they do not fit the budget.
+    pub fn hold(&mut self, cells: impl ExactSizeIterator<Item = (u64, i32, f32)>) -> Result<()> {
+        self.held.grow((cells.len() * size_of::<(u64, i32, f32)>()) as u64)?;
+        self.ahead.extend(cells);
+        self.is_sorted = false;
+        Ok(())
+    }
+
+    /// Adds the next column, behind those of held cells that come before it: `cells` has a row and a value for each role in
+    /// the edge, and is empty afterwards.
     ///
     /// # Errors
     /// When a chunk cannot be written, or there are more columns than the matrix can have.
     pub fn add(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
+        self.catch_up(column, output)?;
+        self.put(column, cells, output)
+    }
+
+    /// Writes the held cells of the columns before `end`.
+    fn catch_up(&mut self, end: u64, output: &mut Output<'_>) -> Result<()> {
+        if !std::mem::replace(&mut self.is_sorted, true) {
+            // Stable, as below.
+            self.ahead.sort_by_key(|(column, ..)| *column);
+        }
+        let mut own = Vec::new();
+        while let Some((column, ..)) = self.ahead.get(self.next).copied().filter(|(column, ..)| *column < end) {
+            while let Some((_, row, value)) = self.ahead.get(self.next).copied().filter(|cell| cell.0 == column) {
+                own.push((row, value));
+                self.next += 1;
+            }
+            self.put(column, &mut own, output)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, column: u64, cells: &mut Vec<(i32, f32)>, output: &mut Output<'_>) -> Result<()> {
         let column = i32::try_from(column).map_err(|_| too_many("edges"))?;
         // Stable: the values of one entity are summed in the order of its roles.
         cells.sort_by_key(|(row, _)| *row);
@@ -162,6 +205,7 @@ impl Matrix {
     /// # Errors
     /// When it cannot be written.
     pub fn finish(mut self, (entities, edges): (u64, u64), output: &mut Output<'_>) -> Result<()> {
+        self.catch_up(u64::MAX, output)?;
         self.flush(output)?;
         for array in [self.row, self.column] {
             array.finish(output)?;

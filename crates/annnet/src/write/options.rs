@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
-use isomorph_storage::{Blob, Budget, Scratch};
+use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::Compression;
 
 use super::WriteLayout;
-use crate::Conversion;
+use crate::{Conversion, Unknown};
 
 /// Options of [`crate::AnnnetWriter::create`].
 #[derive(Debug, Clone)]
@@ -25,8 +25,9 @@ pub struct WriteOptions {
     pub conversion: Option<Conversion>,
     /// The time that manifest and provenance name; the clock's if nothing is given.
     pub created: Option<SystemTime>,
-    /// Files to write as they are, by their names, unless the graph has files of these names.
-    pub keep: Vec<(String, Blob)>,
+    /// Files to write as they are, unless the graph has files of these names, and empty directories to make, unless something
+    /// comes into them.
+    pub keep: Unknown,
     /// Memory for what is held: ids of nodes, placements, hyperedges with their members.
     pub budget: Budget,
     /// Where the files of an archive are gathered; the system's directory for temporary files if nothing is given.
@@ -43,7 +44,7 @@ impl Default for WriteOptions {
             archive: false,
             conversion: None,
             created: None,
-            keep: Vec::new(),
+            keep: Unknown::default(),
             budget: Budget::default(),
             scratch: None,
         }

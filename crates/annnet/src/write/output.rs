@@ -1,6 +1,6 @@
 //! Where the files of a graph go: into a directory, or side by side into temporary files that become one archive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use isomorph_error::{Error, Place, Result};
@@ -11,6 +11,9 @@ use super::{WriteLayout, WriteOptions, tar, zip};
 use crate::layout::file;
 use crate::members::Members;
 use crate::{OpenOptions, checksum};
+
+/// Folders that the published library makes in an archive although it may put nothing into them.
+pub(crate) const EMPTY: [&str; 2] = ["audit/snapshots", "uns/results"];
 
 /// The place of all files.
 pub(crate) struct Output<'a> {
@@ -28,6 +31,8 @@ pub(crate) struct Output<'a> {
     /// Files that are complete, with their sizes in bytes.
     done: Vec<(String, u64)>,
     waiting: Vec<(String, ScratchFile)>,
+    /// Empty directories of an archive.
+    folders: BTreeSet<String>,
 }
 
 /// One file in the making.
@@ -100,7 +105,17 @@ impl<'a> Output<'a> {
 
     fn at(staging: Option<&'a Staging>, scratch: Option<Scratch>, layout: WriteLayout) -> Output<'a> {
         let hashes = BTreeMap::new();
-        Output { staging, redo: None, scratch, layout, hashes, list: None, done: Vec::new(), waiting: Vec::new() }
+        Output {
+            staging,
+            redo: None,
+            scratch,
+            layout,
+            hashes,
+            list: None,
+            done: Vec::new(),
+            waiting: Vec::new(),
+            folders: EMPTY.map(str::to_owned).into(),
+        }
     }
 
     /// The files that are complete and wait.
@@ -188,6 +203,25 @@ impl<'a> Output<'a> {
         self.finish(name, file)
     }
 
+    /// Makes an empty directory, where no file goes into it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn keep_folder(&mut self, folder: &str) -> Result<()> {
+        let below = |name: &String| name.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let mut names = self.done.iter().map(|(name, _)| name).chain(self.waiting.iter().map(|(name, _)| name));
+        if names.any(below) {
+            return Ok(());
+        }
+        match (&self.scratch, self.staging) {
+            (None, Some(staging)) => staging.create_directory(folder),
+            _ => {
+                self.folders.insert(folder.to_owned());
+                Ok(())
+            }
+        }
+    }
+
     /// Writes the list of the files that are complete, with their hashes, in a layout that has one.
     ///
     /// # Errors
@@ -218,10 +252,10 @@ impl<'a> Output<'a> {
         let name = staging.destination().file_name().to_owned();
         self.waiting.sort_by(|(left, _), (right, _)| left.cmp(right));
         if self.layout == WriteLayout::Specification {
-            let size = tar::write(staging.create(&name)?, &name, &self.waiting)?;
+            let size = tar::write(staging.create(&name)?, &name, &self.folders, &self.waiting)?;
             return Ok(vec![(name, size)]);
         }
-        let size = zip::write(staging.create(&name)?, &name, &self.waiting)?;
+        let size = zip::write(staging.create(&name)?, &name, &self.folders, &self.waiting)?;
         Ok(vec![(name, size)])
     }
 }

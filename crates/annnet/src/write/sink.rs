@@ -17,6 +17,7 @@ use super::output::Output;
 use super::shape::Shape;
 use super::slices::Slices;
 use super::{WriteLayout, WriteOptions};
+use crate::inherited::Inheriting;
 use crate::kept;
 use crate::layout::{file, word};
 use crate::{Annnet, OpenOptions, cache, order, trail};
@@ -74,12 +75,14 @@ impl<'a> AnnnetWriter<'a> {
         // Provenance and manifest name one time.
         let options =
             WriteOptions { created: options.created.or_else(|| Some(std::time::SystemTime::now())), ..options };
+        let mut edges = Edges::new(&output, &shape, &options)?;
+        edges.inherit(Inheriting::of(graph, documents::is_directed(&graph.documents)));
         Ok(AnnnetWriter {
             aspect: (property(shape.aspect, word::ORDERED), property(shape.aspect, word::ATTRIBUTES)),
             layer: property(shape.layer, word::ATTRIBUTES),
             layers: LayerIds::new(),
             nodes: Nodes::new(&output, &shape, &options)?,
-            edges: Edges::new(&output, &shape, &options)?,
+            edges,
             hyperedges: Hyperedges::new(&options)?,
             slices: Slices::new(&output, &shape, &options)?,
             groups: Groups::default(),
@@ -244,9 +247,10 @@ impl Sink for AnnnetWriter<'_> {
             output.put(file::LAYER_DICT, &layers.to_json())?;
         }
         documents::write(&documents, earlier.as_deref(), &mut output, &options)?;
-        for (name, blob) in &options.keep {
+        for (name, blob) in &options.keep.files {
             output.keep(name, blob)?;
         }
+        options.keep.folders.iter().try_for_each(|folder| output.keep_folder(folder))?;
         output.put_checksums()?;
         documents::write_manifest((&documents, &unknown), &names, &counts, &mut output, &options)?;
         if options.cache {

@@ -3,6 +3,7 @@
 //! Headers are those of POSIX (`ustar`), with names of at most 100 bytes below a folder of 12. Owners are nobody and times
 //! the epoch: the same files give the same bytes.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use flate2::write::GzEncoder;
@@ -11,8 +12,6 @@ use isomorph_storage::{ScratchFile, StagedFile};
 
 /// The folder that everything is in.
 const FOLDER: &str = "graph.annnet";
-/// Folders that the published library makes although it may put nothing into them.
-const EMPTY: [&str; 2] = ["audit/snapshots", "uns/results"];
 /// A record, bytes.
 const BLOCK: usize = 512;
 /// Bytes of a name without a prefix, and of a prefix.
@@ -23,16 +22,22 @@ const MOST: u64 = 1 << 33;
 /// Bytes that are copied at once.
 const COPY: usize = 1 << 17;
 
-/// Writes the archive of `files`, which are in the order of their names; returns its size in bytes.
+/// Writes the archive of `folders`, but for those that something goes into, and of `files`, which are in the order of their names;
+/// returns its size in bytes.
 ///
 /// # Errors
 /// When a name is too long or a file too large for the format, or something cannot be read or written.
-pub(crate) fn write(file: StagedFile, place: &str, files: &[(String, ScratchFile)]) -> Result<u64> {
+pub(crate) fn write(
+    file: StagedFile,
+    place: &str,
+    folders: &BTreeSet<String>,
+    files: &[(String, ScratchFile)],
+) -> Result<u64> {
     let failed = |error: std::io::Error| Error::from(error).at(Place::file(place));
     // The tables are compressed already: the fastest level does for the rest.
     let mut out = GzEncoder::new(file, flate2::Compression::fast());
     out.write_all(&header(FOLDER, None)?).map_err(failed)?;
-    for folder in EMPTY {
+    for folder in folders {
         if !files.iter().any(|(name, _)| name.starts_with(&format!("{folder}/"))) {
             out.write_all(&header(&format!("{FOLDER}/{folder}"), None)?).map_err(failed)?;
         }

@@ -4,6 +4,7 @@
 //! before a file is begun, so that every reader can go through the archive from front to back. Times are the oldest
 //! that zip has: the same files give the same bytes.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use crc32fast::Hasher;
@@ -12,8 +13,6 @@ use isomorph_storage::{ScratchFile, StagedFile};
 
 /// The folder that everything is in.
 const FOLDER: &str = "graph.annnet/";
-/// Folders that the published library makes although it puts nothing into them.
-const EMPTY: [&str; 2] = ["audit/snapshots/", "uns/results/"];
 /// 1980-01-01 in the format of MS-DOS.
 const DATE: u16 = 1 << 5 | 1;
 /// Version of the format that a reader needs: 2.0, or 4.5 for sizes of 64 bits.
@@ -39,12 +38,18 @@ struct Entry {
     offset: u64,
 }
 
-/// Writes the archive of `files`, which are in the order of their names; returns its size in bytes.
+/// Writes the archive of `folders`, whatever comes into them, and of `files`, which are in the order of their names; returns its
+/// size in bytes.
 ///
 /// # Errors
 /// When something cannot be read or written.
-pub(crate) fn write(file: StagedFile, place: &str, files: &[(String, ScratchFile)]) -> Result<u64> {
-    let mut archive = Archive::new(file, place);
+pub(crate) fn write(
+    file: StagedFile,
+    place: &str,
+    folders: &BTreeSet<String>,
+    files: &[(String, ScratchFile)],
+) -> Result<u64> {
+    let mut archive = Archive::new(file, place, folders);
     for (name, content) in files {
         archive.add(name, content)?;
     }
@@ -56,13 +61,17 @@ struct Archive {
     file: StagedFile,
     place: String,
     entries: Vec<Entry>,
+    /// Folders that are not written yet, with a slash behind them, the last one first.
+    folders: Vec<String>,
     at: u64,
 }
 
 impl Archive {
-    /// An archive without files.
-    fn new(file: StagedFile, place: &str) -> Self {
-        Archive { file, place: place.to_owned(), entries: Vec::new(), at: 0 }
+    /// An archive without files, in which these folders are, whatever comes into them.
+    fn new(file: StagedFile, place: &str, folders: &BTreeSet<String>) -> Self {
+        let mut folders: Vec<String> = folders.iter().map(|folder| format!("{folder}/")).collect();
+        folders.sort_unstable_by(|left, right| right.cmp(left));
+        Archive { file, place: place.to_owned(), entries: Vec::new(), folders, at: 0 }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
@@ -97,14 +106,10 @@ impl Archive {
         }
     }
 
-    /// Adds the empty folders whose turn it is before `name`, or all that are left.
+    /// Adds the folders whose turn it is before `name`, or all that are left.
     fn add_folders(&mut self, name: Option<&str>) -> Result<()> {
-        for folder in EMPTY {
-            let full = format!("{FOLDER}{folder}");
-            let due = name.is_none_or(|name| folder < name);
-            if due && self.entries.iter().all(|entry| entry.name != full) {
-                self.begin(full, 0, 0)?;
-            }
+        while let Some(folder) = self.folders.pop_if(|folder| name.is_none_or(|name| folder.as_str() < name)) {
+            self.begin(format!("{FOLDER}{folder}"), 0, 0)?;
         }
         Ok(())
     }

@@ -59,6 +59,10 @@ impl LocalStaging {
         self.area.file(&if relative.is_empty() { base.to_owned() } else { base.join(relative) }, name)
     }
 
+    pub(super) fn create_directory(&self, relative: &str) -> Result<()> {
+        Ok(self.area.directory(&Path::new(data(Part::Main)).join(relative))?)
+    }
+
     /// Where the thing itself is being made.
     pub(super) fn preview(&self) -> Location {
         Location::from_path(&self.aside(data(Part::Main)))

@@ -1,7 +1,7 @@
 //! The columns of a Parquet file as Arrow sees them.
 //!
 //! Only the Parquet schema counts. The Arrow schema that some writers embed is advice about the program that wrote the
-//! file, and one more thing that could be wrong: it is not read.
+//! file, and one more thing that could be wrong: it is read only for types that Parquet lacks, where they are asked for.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,8 +12,10 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::arrow::{FieldLevels, ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
 use parquet::basic::{ConvertedType, LogicalType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
 
+use super::embedded::with_embedded;
 use crate::convert;
 use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
@@ -39,15 +41,18 @@ impl Columns {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for types that Arrow has no equal of, and for declared types that cannot be converted to.
-    pub(super) fn new(parquet: &SchemaDescPtr, options: &ReadOptions) -> Result<Self> {
-        let parquet = checked_text(parquet)?;
+    pub(super) fn new(metadata: &FileMetaData, options: &ReadOptions) -> Result<Self> {
+        let parquet = checked_text(&metadata.schema_descr_ptr())?;
         let native = fenced(&PARQUET_FOOTER, || {
             parquet_to_arrow_schema(&parquet, None)
                 .map_err(|error| Error::unsupported(error.to_string()).caused_by(error))
         })?;
+        let native = match options.embedded_types {
+            true => with_embedded(native.fields(), &parquet, metadata),
+            false => native.fields().clone(),
+        };
         let declared = |field: &Field| options.schema.as_ref()?.field_with_name(field.name()).ok();
         let decoded: Fields = native
-            .fields()
             .iter()
             .map(|field| match declared(field) {
                 Some(declared) if is_words(field, declared) => {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    ArrowPrimitiveType, Date32Type, DurationMicrosecondType, DurationMillisecondType, DurationNanosecondType,
+    DurationSecondType, Float32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType,
 };
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray};
@@ -28,7 +29,8 @@ pub(super) struct Words {
 pub(super) fn decodes(data_type: &DataType, column: Column) -> bool {
     use DataType as T;
     let stored = match data_type {
-        T::Int64 | T::Timestamp(TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond, _) => Type::INT64,
+        T::Int64 | T::Duration(_) => Type::INT64,
+        T::Timestamp(TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond, _) => Type::INT64,
         T::Int32 | T::Date32 => Type::INT32,
         T::Float32 => Type::FLOAT,
         T::Float64 => Type::DOUBLE,
@@ -86,6 +88,10 @@ impl Words {
                 Arc::new(BooleanArray::new(bits, nulls.finish()))
             }
             DataType::Int64 => self.words::<Int64Type>(data_type),
+            DataType::Duration(TimeUnit::Second) => self.words::<DurationSecondType>(data_type),
+            DataType::Duration(TimeUnit::Millisecond) => self.words::<DurationMillisecondType>(data_type),
+            DataType::Duration(TimeUnit::Microsecond) => self.words::<DurationMicrosecondType>(data_type),
+            DataType::Duration(TimeUnit::Nanosecond) => self.words::<DurationNanosecondType>(data_type),
             DataType::Timestamp(TimeUnit::Millisecond, _) => self.words::<TimestampMillisecondType>(data_type),
             DataType::Timestamp(TimeUnit::Microsecond, _) => self.words::<TimestampMicrosecondType>(data_type),
             DataType::Timestamp(TimeUnit::Nanosecond, _) => self.words::<TimestampNanosecondType>(data_type),

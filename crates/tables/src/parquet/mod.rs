@@ -16,6 +16,7 @@ mod chunk_bytes;
 mod codec;
 mod columns;
 mod delta;
+mod embedded;
 mod file;
 mod fixed_page;
 mod footer;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use isomorph_error::{Error, Place, Result};
-use parquet::arrow::ArrowWriter;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{BrotliLevel, Compression as Codec, Encoding, GzipLevel, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -14,6 +14,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::schema::types::ColumnPath;
 
+use super::embedded::needs_embedding;
 use crate::convert::{self, ELEMENT};
 use crate::{ColumnEncoding, Compression, WriteOptions};
 
@@ -39,7 +40,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         let properties = properties(&stored, options)?;
         let writer_options = ArrowWriterOptions::new()
             .with_properties(properties)
-            .with_skip_arrow_metadata(true)
+            .with_skip_arrow_metadata(!embeds(&stored, options))
             .with_schema_root("schema".to_owned());
         let writer = ArrowWriter::try_new_with_options(out, Arc::clone(&stored), writer_options).map_err(failed)?;
         Ok(ParquetWriter { writer, schema: stored })
@@ -53,6 +54,12 @@ impl<W: Write + Send> ParquetWriter<W> {
     pub(crate) fn finish(self) -> Result<W> {
         self.writer.into_inner().map_err(failed)
     }
+}
+
+/// Whether the file is to hold its Arrow schema: where Parquet alone would say less, and nobody gives another.
+fn embeds(stored: &Schema, options: &WriteOptions) -> bool {
+    let is_given = options.footer_metadata.iter().any(|(key, _)| key == ARROW_SCHEMA_META_KEY);
+    !is_given && needs_embedding(stored.fields())
 }
 
 /// An error of the writer below us is one of writing; other reasons were excluded beforehand.
@@ -92,7 +99,8 @@ fn stored_type(data_type: &DataType) -> Option<DataType> {
         T::Null | T::Boolean | T::Float32 | T::Float64 | T::Utf8 | T::LargeUtf8 | T::Binary | T::LargeBinary => {
             data_type.clone()
         }
-        T::Date32 | T::Timestamp(_, _) | T::Time32(_) | T::Time64(_) | T::Decimal128(_, _) => data_type.clone(),
+        T::Date32 | T::Timestamp(_, _) | T::Time32(_) | T::Time64(_) | T::Duration(_) => data_type.clone(),
+        T::Float16 | T::FixedSizeBinary(_) | T::Decimal128(_, _) | T::Decimal256(_, _) => data_type.clone(),
         integer if integer.is_integer() => data_type.clone(),
         _ => return None,
     })

@@ -1,0 +1,78 @@
+//! Types that Parquet lacks, from the Arrow schema that writers embed in the footer.
+//!
+//! Polars, pyarrow and arrow-rs write a span of time as an integer, a time zone as "UTC", and some of them seconds as plain
+//! integers; what they were stands in the embedded schema alone. It is advice of whoever wrote the file: what it says is taken
+//! where it gives the same bits another meaning, and nowhere else. One that is damaged is none.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, FieldRef, Fields, TimeUnit};
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, parquet_to_arrow_schema};
+use parquet::file::metadata::FileMetaData;
+use parquet::schema::types::SchemaDescriptor;
+
+use crate::fence::fenced;
+use crate::rules::PARQUET_FOOTER;
+
+/// Longest name of a time zone, bytes.
+const ZONE_BYTES: usize = 64;
+
+/// The columns that Parquet declares, with what the embedded schema adds to their types.
+pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Fields {
+    let entries = metadata.key_value_metadata();
+    if !entries.is_some_and(|all| all.iter().any(|entry| entry.key == ARROW_SCHEMA_META_KEY)) {
+        return native.clone();
+    }
+    let advised = fenced(&PARQUET_FOOTER, || {
+        parquet_to_arrow_schema(parquet, entries).map_err(|error| isomorph_error::Error::malformed(error.to_string()))
+    });
+    let Ok(advised) = advised else { return native.clone() };
+    if advised.fields().len() != native.len() {
+        return native.clone();
+    }
+    native.iter().zip(advised.fields()).map(|(own, advised)| field(own, advised)).collect()
+}
+
+/// Whether some column has a type that Parquet alone does not tell.
+pub(super) fn needs_embedding(fields: &Fields) -> bool {
+    fields.iter().any(|field| is_untold(field.data_type()))
+}
+
+fn is_untold(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Duration(_) => true,
+        DataType::Timestamp(_, Some(zone)) => zone.as_ref() != "UTC",
+        DataType::List(item) | DataType::Map(item, _) => is_untold(item.data_type()),
+        DataType::Struct(fields) => needs_embedding(fields),
+        _ => false,
+    }
+}
+
+fn field(own: &FieldRef, advised: &FieldRef) -> FieldRef {
+    let data_type = told(own.data_type(), advised.data_type());
+    Arc::new(Field::new(own.name(), data_type, own.is_nullable()))
+}
+
+/// The type of a column, if it may mean what is advised.
+fn told(own: &DataType, advised: &DataType) -> DataType {
+    use DataType as T;
+    match (own, advised) {
+        (T::Int64, T::Duration(_) | T::Timestamp(TimeUnit::Second, None)) => advised.clone(),
+        (T::Int32, T::Time32(TimeUnit::Second)) => advised.clone(),
+        (T::Timestamp(unit, Some(_)), T::Timestamp(_, Some(zone))) if is_zone(zone) => {
+            T::Timestamp(*unit, Some(Arc::clone(zone)))
+        }
+        (T::List(item), T::List(other) | T::LargeList(other) | T::FixedSizeList(other, _)) => T::List(field(item, other)),
+        (T::Struct(fields), T::Struct(others)) if fields.len() == others.len() => {
+            T::Struct(fields.iter().zip(others).map(|(own, other)| field(own, other)).collect())
+        }
+        (T::Map(entries, sorted), T::Map(others, _)) => T::Map(field(entries, others), *sorted),
+        _ => own.clone(),
+    }
+}
+
+/// Whether a text can be the name of a time zone: `Europe/Berlin`, `+02:00`.
+fn is_zone(zone: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_+-/:".contains(&byte);
+    !zone.is_empty() && zone.len() <= ZONE_BYTES && zone.bytes().all(allowed)
+}

@@ -42,27 +42,26 @@ pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
     })
 }
 
-impl Matrix {
-    /// Reads the matrix, if there is one.
+/// The arrays of a matrix, opened.
+pub(crate) struct Arrays {
+    pub row: ArrayReader,
+    pub column: ArrayReader,
+    pub data: ArrayReader,
+    /// Entities and edges.
+    pub shape: [u64; 2],
+}
+
+impl Arrays {
+    /// Opens the matrix, if there is one.
     ///
     /// # Errors
-    /// When it is not sound, in an encoding that is not read, or does not fit the budget.
-    pub fn read(members: &Members, budget: &Budget) -> Result<Option<Matrix>> {
+    /// When it has no shape, or its arrays are not of one length, or not of numbers.
+    pub fn open(members: &Members) -> Result<Option<Arrays>> {
         let group = format!("{}/zarr.json", file::INCIDENCE);
-        let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
-        let mut shape = false;
-        json::members(&text, &group, |name, value| {
-            if name == "attributes" && value.trim_start().starts_with('{') {
-                json::members(value, &group, |name, _| {
-                    shape |= name == "shape";
-                    Ok(())
-                })?;
-            }
-            Ok(())
-        })?;
-        if !shape {
-            return Err(broken(&group, "the attribute shape is missing"));
+        if !members.has(&group)? {
+            return Ok(None);
         }
+        let shape = shape(members)?.ok_or_else(|| broken(&group, "the attribute shape, two counts, is missing"))?;
         let array = |name: &str| {
             let directory = format!("{}/{name}", file::INCIDENCE);
             let array = ArrayReader::open(members, &directory)?;
@@ -75,6 +74,23 @@ impl Matrix {
         if !row.is_integer() || !column.is_integer() {
             return Err(broken(&group, "row and col are no integers"));
         }
+        Ok(Some(Arrays { row, column, data, shape }))
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> u64 {
+        self.row.len()
+    }
+}
+
+impl Matrix {
+    /// Reads the matrix, if there is one.
+    ///
+    /// # Errors
+    /// When it is not sound, in an encoding that is not read, or does not fit the budget.
+    pub fn read(members: &Members, budget: &Budget) -> Result<Option<Matrix>> {
+        let Some(Arrays { row, column, data, .. }) = Arrays::open(members)? else { return Ok(None) };
+        let group = format!("{}/zarr.json", file::INCIDENCE);
         let wanted = row.len().checked_mul(ENTRY_BYTES);
         let wanted = wanted.ok_or_else(|| broken(&group, "it is too long").of_kind(Kind::TooLarge))?;
         let held = budget.reserve(wanted).map_err(|error| error.at(Place::file(&group)))?;

@@ -82,6 +82,10 @@ rules! {
     MATRIX "ANNNET-MATRIX" Error
         "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length",
         "it is read only where structure/edge_coeffs.parquet is missing";
+    /// A matrix of another graph.
+    MATRIX_SHAPE "ANNNET-MATRIX-SHAPE" Warning
+        "the shape of the incidence matrix is the number of entities and of edges, and its cells lie within",
+        "the tables are what counts; a matrix that is written again fits them";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error
         "entity_index, edges, tables of attributes, registry and edge_memberships are there, even when empty",

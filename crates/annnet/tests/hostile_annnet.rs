@@ -1,15 +1,35 @@
 //! Input that somebody made to do harm, or that was damaged on the way.
+//!
+//! | bad input | tests |
+//! |---|---|
+//! | archives: `..`, absolute names, backslashes, drives | `names_that_lead_astray_are_refused` |
+//! | duplicate and case-colliding names | `names_that_are_there_twice_are_refused`, `two_names_for_one_member_are_refused` |
+//! | symlinks, devices, encrypted members | `links_and_secrets_are_refused` |
+//! | ratio bombs, sizes that lie | `bombs_are_refused`, `sizes_of_64_bits_that_lie_are_refused` |
+//! | nested tops | `more_than_one_top_is_refused` |
+//! | archives and files that are cut short, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
+//! | Zarr: chunks that are missing (fill value), truncated, of another codec | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
+//! | Zarr: shapes that disagree, other types, grids, codecs | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
+//! | layer ids out of range | `ANNNET-LAYER-ID` in `rules_annnet` |
+//! | duplicate edge ids | `an_id_of_two_edges_is_found_in_every_layout`, `ANNNET-EDGE-ID` in `rules_annnet` |
+//! | cyclic edge entities | `edges_may_end_in_themselves` |
+//! | JSON depth 10^5 | `deep_json_is_refused` |
+//! | a checksum that does not match | `the_checksum_names_the_file_that_was_changed` in `specification_annnet` |
+//! | a table in the place of another | `a_table_in_the_place_of_another_is_survived` |
+//! | a graph that does not fit the memory | `budget_annnet` |
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 
-use common::archives::{Member, tar, zip};
+use common::archives::{Lie, Member, tar, zip, zip64};
 use common::build::{File, Files, floats, integers, lists, text};
 use common::view::View;
-use isomorph_annnet::{Annnet, OpenOptions};
+use common::write::{bytes, options, write};
+use isomorph_annnet::{Annnet, OpenOptions, WriteLayout, WriteOptions};
 use isomorph_error::{Findings, Kind, Result};
 use isomorph_model::{MemoryGraph, Source};
 use isomorph_storage::Location;
+use isomorph_tables::Compression;
 
 fn open(bytes: &[u8]) -> Result<Annnet> {
     let home = tempfile::tempdir().unwrap();
@@ -117,6 +137,39 @@ fn bombs_are_refused() {
 }
 
 #[test]
+fn archives_with_sizes_of_64_bits_are_read() {
+    let expected = Files::small().with(|opened| View::of(&opened.unwrap()).value());
+    assert_eq!(View::of(&open(&zip64(&members(), &Lie::default())).unwrap()).value(), expected);
+}
+
+#[test]
+fn sizes_of_64_bits_that_lie_are_refused() {
+    let own = members()[0].bytes.len() as u64;
+    let far = [0, 1, own - 1, own + 1, 1 << 20, 1 << 32, 1 << 40, i64::MAX as u64, u64::MAX - 1, u64::MAX];
+    for told in far {
+        for lie in [
+            Lie { size: Some(told), ..Lie::default() },
+            Lie { packed: Some(told), ..Lie::default() },
+            Lie { size: Some(told), packed: Some(told), ..Lie::default() },
+        ] {
+            let error = open(&zip64(&members(), &lie)).err().unwrap_or_else(|| panic!("{told} is not the size"));
+            assert_eq!(error.broken_rule().map(|rule| rule.id), Some("ANNNET-ARCHIVE"), "{told}: {error}");
+        }
+        // The first header is at 0, and every other place is none.
+        let astray = Lie { offset: Some(told), ..Lie::default() };
+        assert!(told == 0 || open(&zip64(&members(), &astray)).is_err(), "{told}");
+        for directory in [(told, 100), (100, told), (told, told)] {
+            assert!(open(&zip64(&members(), &Lie { directory: Some(directory), ..Lie::default() })).is_err(), "{directory:?}");
+        }
+        assert!(open(&zip64(&members(), &Lie { end: Some(told), ..Lie::default() })).is_err(), "{told}");
+    }
+    for extra in 0..20 {
+        let lie = Lie { extra: Some(extra), ..Lie::default() };
+        assert!(open(&zip64(&members(), &lie)).is_err(), "{extra} bytes of the fields are there");
+    }
+}
+
+#[test]
 fn two_names_for_one_member_are_refused() {
     let mut all = members();
     all[0].own_name = Some("graph.annnet/manifest.jsoX".to_owned());
@@ -164,12 +217,25 @@ fn files_that_are_cut_short_or_flipped_are_survived() {
 #[test]
 fn deep_json_is_refused() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-    for name in ["manifest.json", "uns/graph_attributes.json", "structure/layer_dict.json", "layers/metadata.json"] {
-        let mut files = Files::small();
-        let text =
-            if name.starts_with("uns") { deep.clone() } else { format!(r#"{{"layers": {deep}, "aspects": {deep}}}"#) };
-        files.put(name, text);
-        assert!(files.with(|opened| opened.is_err()), "{name}");
+    for name in [
+        "manifest.json",
+        "uns/graph_attributes.json",
+        "uns/results/x.json",
+        "audit/snapshots.json",
+        "audit/snapshots/0.json",
+        "structure/layer_dict.json",
+        "structure/edge_direction_policy.json",
+        "structure/incidence.zarr/zarr.json",
+        "structure/incidence.zarr/row/zarr.json",
+        "layers/metadata.json",
+        "layers/aspect_attributes.json",
+    ] {
+        for text in [deep.clone(), format!(r#"{{"layers": {deep}, "aspects": {deep}, "attributes": {deep}, "x": {deep}}}"#)] {
+            // The matrix is read where there are no coefficients, aspects where there are layers.
+            let mut files = if name.starts_with("layers") { Files::layered() } else { with_matrix(1.0, 1.0) };
+            files.put(name, text);
+            assert!(files.with(|opened| opened.is_err()), "{name}");
+        }
     }
     let mut files = Files::small();
     let member = format!(r#"{{"node": "a", "kind": {deep}}}"#);
@@ -197,26 +263,10 @@ fn a_table_in_the_place_of_another_is_survived() {
     }
 }
 
-/// A matrix of the small graph in plain numbers: `e` is a → b with 0.5, and `h` is what is given for a and b.
+/// A matrix of the small graph: `e` is a → b with 0.5, and `h` is what is given for a and b.
 fn with_matrix(a: f32, b: f32) -> Files {
     let mut files = Files::small();
-    let array = |kind: &str, length: usize| {
-        format!(
-            r#"{{"shape": [{length}], "data_type": "{kind}", "chunk_grid": {{"name": "regular", "configuration":
-            {{"chunk_shape": [4]}}}}, "fill_value": 0, "codecs": [{{"name": "bytes", "configuration":
-            {{"endian": "little"}}}}], "zarr_format": 3, "node_type": "array"}}"#
-        )
-    };
-    let root = "structure/incidence.zarr";
-    files.put(&format!("{root}/zarr.json"), r#"{"attributes": {"shape": [2, 2]}, "zarr_format": 3}"#);
-    for name in ["row", "col"] {
-        files.put(&format!("{root}/{name}/zarr.json"), array("int32", 4));
-    }
-    files.put(&format!("{root}/data/zarr.json"), array("float32", 4));
-    let integers = |all: [i32; 4]| all.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
-    files.put(&format!("{root}/row/c/0"), integers([0, 1, 0, 1]));
-    files.put(&format!("{root}/col/c/0"), integers([0, 0, 1, 1]));
-    files.put(&format!("{root}/data/c/0"), [0.5, -0.5, a, b].map(f32::to_le_bytes).concat());
+    files.matrix("[2, 2]", [0, 1, 0, 1], [0.5, -0.5, a, b]);
     files
 }
 
@@ -249,6 +299,129 @@ fn a_missing_chunk_is_full_of_its_fill_value() {
     let mut files = with_matrix(-2.0, 1.5);
     files.remove("structure/incidence.zarr/data/c/0");
     assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", 0.0], ["b", 0.0]]));
+}
+
+#[test]
+fn chunks_that_are_cut_short_or_packed_otherwise_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("before");
+    // Coefficients, so that the matrix says something.
+    with_matrix(-2.0, 1.5).write(&before);
+    let source = common::open(&before).unwrap();
+    let ways = [Compression::Zstd(1), Compression::Lz4, Compression::Gzip(6), Compression::None];
+    let chunk = "structure/incidence.zarr/data/c/0";
+    let written = ways.map(|compression| {
+        let place = folder.path().join(format!("{compression:?}"));
+        write(&source, &place, &WriteOptions { matrix: true, compression, ..options() }, 9).unwrap();
+        let mut files = Files::default();
+        bytes(&place).into_iter().for_each(|(name, bytes)| files.put(&name, bytes));
+        // They come from the matrix alone.
+        files.remove("structure/edge_coeffs.parquet");
+        assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -2.0], ["b", 1.5]]), "{compression:?}");
+        files
+    });
+    let broken = |files: &Files, what: &str| {
+        let error = coefficients(files).err().unwrap_or_else(|| panic!("{what} is read"));
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("ANNNET-MATRIX"), "{what}: {error}");
+        assert_eq!(error.place().file.as_deref(), Some(chunk), "{what}: {error}");
+    };
+    for (way, files) in ways.iter().zip(&written) {
+        let whole = files.bytes().into_iter().find(|(name, _)| name == chunk).unwrap().1;
+        for length in (0..whole.len()).step_by(whole.len() / 50 + 1) {
+            let mut files = files.clone();
+            files.put(chunk, &whole[..length]);
+            broken(&files, &format!("{length} bytes of {way:?}"));
+        }
+        let mut longer = files.clone();
+        longer.put(chunk, [whole.as_slice(), whole.as_slice()].concat());
+        let _ = coefficients(&longer);
+        for (other, theirs) in ways.iter().zip(&written) {
+            // The frame of Blosc says itself by what it is packed.
+            let same = |way: &Compression| matches!(way, Compression::Zstd(_) | Compression::Lz4);
+            if way == other || same(way) && same(other) {
+                continue;
+            }
+            let mut files = files.clone();
+            files.put(chunk, theirs.bytes().into_iter().find(|(name, _)| name == chunk).unwrap().1);
+            broken(&files, &format!("{other:?} for {way:?}"));
+        }
+    }
+}
+
+#[test]
+fn an_id_of_two_edges_is_found_in_every_layout() {
+    let mut files = Files::small();
+    files.column("structure/edges.parquet", "edge_id", text(["e", "e"]));
+    assert_eq!(files.broken().iter().filter(|id| **id == "ANNNET-EDGE-ID").count(), 1);
+    // The same in the layout of the specification's text.
+    let folder = tempfile::tempdir().unwrap();
+    let before = folder.path().join("before");
+    Files::small().write(&before);
+    let options = WriteOptions { layout: WriteLayout::Specification, ..options() };
+    write(&common::open(&before).unwrap(), &folder.path().join("after"), &options, 9).unwrap();
+    let mut files = Files::default();
+    bytes(&folder.path().join("after")).into_iter().for_each(|(name, bytes)| files.put(&name, bytes));
+    let manifest = String::from_utf8(bytes(&folder.path().join("after"))["manifest.json"].clone()).unwrap();
+    files.put("manifest.json", manifest.replace("\"checksum\"", "\"no_checksum\""));
+    assert_eq!(files.broken(), [""; 0]);
+    files.table(
+        "structure/edge_definitions.parquet",
+        vec![
+            ("edge_id", text(["h", "e", "e"])),
+            ("source", text([None, Some("a"), Some("b")])),
+            ("target", text([None, Some("b"), Some("a")])),
+            ("edge_type", text(["hyper", "regular", "regular"])),
+        ],
+    );
+    assert!(files.broken().contains(&"ANNNET-EDGE-ID"), "{:?}", files.broken());
+}
+
+#[test]
+fn edges_may_end_in_themselves() {
+    let edge = |ends: [[&'static str; 2]; 3]| {
+        let mut files = Files::small();
+        files.remove("structure/hyperedge_definitions.parquet");
+        let ids = ["e", "f", "g"];
+        files.table(
+            "structure/entity_index.parquet",
+            vec![
+                ("entity_id", text(ids)),
+                ("layer_id", integers([0; 3])),
+                ("idx", integers([0, 1, 2])),
+                ("type", text(["edge_entity"; 3])),
+            ],
+        );
+        files.table(
+            "structure/edges.parquet",
+            vec![
+                ("edge_id", text(ids)),
+                ("col_idx", integers([0, 1, 2])),
+                ("kind", text(["node_edge"; 3])),
+                ("source", text(ends.map(|[source, _]| source))),
+                ("target", text(ends.map(|[_, target]| target))),
+            ],
+        );
+        files
+    };
+    // An edge from itself to itself; two that are each other's ends; a circle of three.
+    for ends in [[["e", "e"], ["f", "f"], ["g", "g"]], [["f", "f"], ["e", "e"], ["g", "e"]], [["f", "g"], ["g", "e"], ["e", "f"]]] {
+        let folder = tempfile::tempdir().unwrap();
+        let before = folder.path().join("before");
+        edge(ends).write(&before);
+        let source = common::open(&before).unwrap();
+        let view = View::of(&source).value();
+        for (id, [from, to]) in ["e", "f", "g"].into_iter().zip(ends) {
+            assert_eq!(view["edges"][id]["source"], serde_json::json!([from]));
+            assert_eq!(view["edges"][id]["target"], serde_json::json!([to]));
+        }
+        let digest = |graph: &Annnet| MemoryGraph::read(graph).unwrap().digest().unwrap();
+        for layout in WriteLayout::ALL {
+            let place = folder.path().join(layout.name());
+            write(&source, &place, &WriteOptions { layout, matrix: true, ..options() }, 1).unwrap();
+            assert_eq!(digest(&common::open(&place).unwrap()), digest(&source), "{layout} {ends:?}");
+        }
+        survive(&edge(ends));
+    }
 }
 
 #[test]

@@ -116,6 +116,12 @@ impl Layers {
         self.dictionary.iter().position(|own| *own == layer).map(|at| at as i64)
     }
 
+    /// Bytes that the labels take, about.
+    pub fn bytes(&self) -> u64 {
+        let label = |label: &String| 2 * (label.len() + size_of::<String>()) as u64;
+        self.tuples.iter().map(|labels| 96 + labels.iter().map(label).sum::<u64>()).sum()
+    }
+
     /// The number of a layer, which is known from now on. The one-element placeholder stands for that of any rank.
     pub fn intern(&mut self, labels: &[String]) -> u32 {
         if let Some(number) = self.find(labels) {

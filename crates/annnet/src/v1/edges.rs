@@ -1,7 +1,5 @@
 //! Edges, from a table for each fact.
 
-use std::collections::{HashMap, HashSet};
-
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{Array, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field};
@@ -10,109 +8,107 @@ use isomorph_model::json::push_string;
 use isomorph_model::type_name::ITEM;
 
 use super::layers::{EdgeLayers, labels_of};
-use super::{Reader, array, entities, push_labels, table};
+use super::{Facts, Reader, array, entities, push_labels, table};
 use crate::cells::Cells;
 use crate::layout::{column, file, word};
-use crate::read::{Layers, json};
+use crate::read::ids::{ENTRY_BYTES, IdMap};
+use crate::read::{Layers, hash, json};
 use crate::rules;
 
 /// Kinds between layers, since 0.2.0.
 const EDGE_ML_KIND: &str = "layers/edge_ml_kind.parquet";
-
-/// Rows of a table by the id in its first key column.
-fn by_id(cells: &Cells) -> Result<HashMap<String, usize>> {
-    let ids = cells.text(column::EDGE_ID)?;
-    Ok(ids.iter().enumerate().filter_map(|(row, id)| Some((id?.to_owned(), row))).collect())
-}
+/// What stands for the position of edges without a column in the matrix.
+const NO_COLUMN: i64 = -1;
+/// Bytes of an edge in the making: its id with a hash, two ends and a kind, layers.
+const ROW_BYTES: u64 = 128;
 
 /// Reads all edges, placeholders and hyperedges with them.
-pub(super) fn read(reader: &mut Reader<'_>, entities: &entities::Read, layers: &EdgeLayers) -> Result<RecordBatch> {
-    let definitions = reader.cells(file::EDGE_DEFINITIONS)?;
-    let (weights, directions) = (reader.cells(file::EDGE_WEIGHTS)?, reader.cells(file::EDGE_DIRECTED)?);
-    let (kinds, ml_kinds) = (reader.cells(file::EDGE_KIND)?, reader.cells(EDGE_ML_KIND)?);
-    let positions = reader.cells(file::EDGE_TO_IDX)?;
-    let (of_definition, of_weight) = (by_id(&definitions)?, by_id(&weights)?);
-    let (of_direction, of_kind) = (by_id(&directions)?, by_id(&kinds)?);
-    let (of_ml_kind, of_position) = (by_id(&ml_kinds)?, by_id(&positions)?);
-    // 0.2.0 defines edges with two ends only; the weights are those of all.
-    let mut ids: Vec<String> = Vec::new();
-    let mut seen = HashSet::new();
-    for cells in [&definitions, &weights] {
-        if cells.rows() == 0 {
-            continue;
-        }
-        for id in cells.ids(column::EDGE_ID, &rules::EDGE_ID)?.iter().flatten() {
-            // A repeated definition stays one: reading the edges finds it.
-            if seen.insert(id.to_owned()) {
-                ids.push(id.to_owned());
+///
+/// # Errors
+/// When a table is not sound or does not fit the budget.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    entities: &entities::Read,
+    layers: &EdgeLayers,
+    hyperedges: &Facts,
+) -> Result<RecordBatch> {
+    let definitions = reader.facts(file::EDGE_DEFINITIONS)?;
+    let (weights, directions) = (reader.facts(file::EDGE_WEIGHTS)?, reader.facts(file::EDGE_DIRECTED)?);
+    let (kinds, ml_kinds) = (reader.facts(file::EDGE_KIND)?, reader.facts(EDGE_ML_KIND)?);
+    let positions = reader.facts(file::EDGE_TO_IDX)?;
+    // 0.2.0 defines edges with two ends only; the weights are those of all. Without them the other tables say who is there.
+    let mut tables = vec![&definitions.cells, &weights.cells];
+    if !reader.members.has(file::EDGE_WEIGHTS)? {
+        tables.extend([&positions.cells, &kinds.cells, &hyperedges.cells]);
+    }
+    let told = tables.into_iter().filter(|cells| cells.rows() > 0);
+    let told = told.map(|cells| cells.ids(column::EDGE_ID, &rules::EDGE_ID)).collect::<Result<Vec<_>>>()?;
+    // Ids with their hashes, ends, kinds: references to texts, in lists that grow by doubling.
+    let most: u64 = told.iter().map(|ids| ids.len() as u64).sum();
+    reader.hold(most * (ENTRY_BYTES + 2 * ROW_BYTES), file::EDGE_DEFINITIONS)?;
+    let mut ids: Vec<(u128, &str)> = Vec::new();
+    let mut seen: IdMap<()> = IdMap::default();
+    for (table, own) in told.iter().enumerate() {
+        for id in own.iter().flatten() {
+            // An id that is defined twice stays two rows, so that checking the edges finds it.
+            if seen.insert(hash(id), ()).is_none() || table == 0 && definitions.cells.rows() > 0 {
+                ids.push((hash(id), id));
             }
         }
     }
-    let (source, target) = (definitions.text(column::SOURCE)?, definitions.text(column::TARGET)?);
-    let types = definitions.text(column::EDGE_TYPE)?;
-    let (weight, directed) = (weights.floats(column::WEIGHT)?, directions.booleans(column::DIRECTED)?);
-    let (kind, ml_kind) = (kinds.text(column::KIND)?, ml_kinds.text(column::ML_KIND)?);
-    let position = positions.integers(column::IDX)?;
-    let text = |column: &StringArray, row: Option<&usize>| -> Option<String> {
-        row.filter(|row| column.is_valid(**row)).map(|row| column.value(*row).to_owned())
-    };
-    let idx = |id: &String| of_position.get(id).filter(|row| position.is_valid(**row)).map(|row| position.value(*row));
-    ids.sort_by_key(|id| idx(id).unwrap_or(-1));
-    let sources: Vec<Option<String>> = ids.iter().map(|id| text(&source, of_definition.get(id))).collect();
-    let targets: Vec<Option<String>> = ids.iter().map(|id| text(&target, of_definition.get(id))).collect();
+    drop(seen);
+    let (source, target) = (definitions.cells.text(column::SOURCE)?, definitions.cells.text(column::TARGET)?);
+    let types = definitions.cells.text(column::EDGE_TYPE)?;
+    let (weight, directed) = (weights.cells.floats(column::WEIGHT)?, directions.cells.booleans(column::DIRECTED)?);
+    let (kind, ml_kind) = (kinds.cells.text(column::KIND)?, ml_kinds.cells.text(column::ML_KIND)?);
+    let position = positions.cells.integers(column::IDX)?;
+    fn text<'a>(facts: &Facts, column: &'a StringArray, id: u128) -> Option<&'a str> {
+        facts.row(id, column).map(|row| column.value(row))
+    }
+    let idx = |id: u128| positions.row(id, &position).map_or(NO_COLUMN, |row| position.value(row));
+    ids.sort_by_key(|(id, _)| idx(*id));
+    let sources: Vec<Option<&str>> = ids.iter().map(|(id, _)| text(&definitions, &source, *id)).collect();
+    let targets: Vec<Option<&str>> = ids.iter().map(|(id, _)| text(&definitions, &target, *id)).collect();
     let word_of = |at: usize| -> &'static str {
-        let id = &ids[at];
+        let (id, _) = ids[at];
         let ends = sources[at].is_some() || targets[at].is_some();
-        let (own, ty) = (text(&kind, of_kind.get(id)), text(&types, of_definition.get(id)));
-        match (own.as_deref(), ty.as_deref()) {
+        match (text(&kinds, &kind, id), text(&definitions, &types, id)) {
             (Some(word::HYPER), _) | (_, Some(word::HYPER)) => word::HYPER,
             (Some(word::EDGE_PLACEHOLDER), _) => word::EDGE_PLACEHOLDER,
-            _ if entities.edges.contains(id) && !ends => word::EDGE_PLACEHOLDER,
-            _ if entities.edges.contains(id) => word::NODE_EDGE,
+            // Nothing says what it is, but that it has members.
+            (None, None) if !ends && hyperedges.rows.contains_key(&id) => word::HYPER,
+            _ if entities.edges.contains_key(&id) && !ends => word::EDGE_PLACEHOLDER,
+            _ if entities.edges.contains_key(&id) => word::NODE_EDGE,
             _ => word::BINARY,
         }
     };
     let words: Vec<&str> = (0..ids.len()).map(word_of).collect();
     // Edges that are entities are in no layer, whatever the layers of the edges at them, unless they are placed in one.
     let of_layers = |at: usize, second: bool| {
-        let end = if second { &targets[at] } else { &sources[at] };
-        let (own, other) =
-            layers.get(&ids[at]).filter(|_| !end.as_ref().is_some_and(|end| entities.unplaced.contains(end)))?;
+        let end = if second { targets[at] } else { sources[at] };
+        let is_unplaced = end.is_some_and(|end| entities.edges.get(&hash(end)) == Some(&true));
+        let (own, other) = layers.get(&ids[at].0).filter(|_| !is_unplaced)?;
         Some(i64::from(if second { other.unwrap_or(*own) } else { *own }))
     };
-    let between = |id: &String| {
-        let own = text(&ml_kind, of_ml_kind.get(id)).or_else(|| text(&kind, of_kind.get(id)));
-        own.filter(|own| matches!(own.as_str(), "intra" | "inter" | "coupling"))
+    let between = |id: u128| {
+        let own = text(&ml_kinds, &ml_kind, id).or_else(|| text(&kinds, &kind, id));
+        own.filter(|own| matches!(*own, "intra" | "inter" | "coupling"))
     };
     let of_source = (0..ids.len()).map(|at| of_layers(at, false)).collect::<Int64Array>();
     let of_target = (0..ids.len()).map(|at| of_layers(at, true)).collect::<Int64Array>();
+    let of_weight = |(id, _): &(u128, &str)| weights.row(*id, &weight).map(|row| weight.value(row));
+    let of_direction = |(id, _): &(u128, &str)| directions.row(*id, &directed).map(|row| directed.value(row));
     table(vec![
-        (column::COL_IDX, array(ids.iter().map(|id| Some(idx(id).unwrap_or(-1))).collect::<Int64Array>())),
-        (
-            column::WEIGHT,
-            array(
-                ids.iter()
-                    .map(|id| of_weight.get(id).filter(|row| weight.is_valid(**row)).map(|row| weight.value(*row)))
-                    .collect::<Float64Array>(),
-            ),
-        ),
-        (
-            column::DIRECTED,
-            array(
-                ids.iter()
-                    .map(|id| {
-                        of_direction.get(id).filter(|row| directed.is_valid(**row)).map(|row| directed.value(*row))
-                    })
-                    .collect::<BooleanArray>(),
-            ),
-        ),
+        (column::COL_IDX, array(ids.iter().map(|(id, _)| Some(idx(*id))).collect::<Int64Array>())),
+        (column::WEIGHT, array(ids.iter().map(of_weight).collect::<Float64Array>())),
+        (column::DIRECTED, array(ids.iter().map(of_direction).collect::<BooleanArray>())),
         (column::KIND, array(StringArray::from(words))),
         (column::SOURCE_LAYER, array(of_source)),
         (column::TARGET_LAYER, array(of_target)),
-        (column::ML_KIND, array(ids.iter().map(between).collect::<StringArray>())),
+        (column::ML_KIND, array(ids.iter().map(|(id, _)| between(*id)).collect::<StringArray>())),
         (column::SOURCE, array(StringArray::from(sources))),
         (column::TARGET, array(StringArray::from(targets))),
-        (column::EDGE_ID, array(StringArray::from(ids))),
+        (column::EDGE_ID, array(StringArray::from_iter_values(ids.iter().map(|(_, id)| *id)))),
     ])
 }
 
@@ -121,12 +117,11 @@ pub(super) fn read(reader: &mut Reader<'_>, entities: &entities::Read, layers: &
 /// A member that is no id and reads as the longer form of later layouts is taken for that: it is written here where the layers
 /// of an edge do not say where its members are. `objects` are the ids that look like it.
 pub(super) fn hyperedges(
-    reader: &mut Reader<'_>,
+    cells: &Cells,
     layers: &Layers,
     of_edges: &EdgeLayers,
-    objects: &HashSet<String>,
+    objects: &IdMap<()>,
 ) -> Result<RecordBatch> {
-    let cells = reader.cells(file::HYPEREDGES)?;
     let ids = match cells.rows() {
         0 => StringArray::new_null(0),
         _ => cells.ids(column::EDGE_ID, &rules::EDGE_ID)?,
@@ -140,13 +135,13 @@ pub(super) fn hyperedges(
                 builder.append(false);
                 continue;
             }
-            let layer = of_edges.get(ids.value(row)).filter(|_| !layers.is_flat());
+            let layer = of_edges.get(&hash(ids.value(row))).filter(|_| !layers.is_flat());
             let layer = layer.map(|(own, other)| if second { other.unwrap_or(*own) } else { *own });
             for id in labels_of(&lists, row) {
                 let mut text = String::new();
                 match layer {
                     None if id.starts_with('{')
-                        && !objects.contains(&id)
+                        && !objects.contains_key(&hash(&id))
                         && json::check(&id, file::HYPEREDGES).is_ok() =>
                     {
                         text = id;

@@ -1,7 +1,5 @@
 //! Layers by their labels, and what is said of them.
 
-use std::collections::HashMap;
-
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
 use isomorph_error::Result;
@@ -9,10 +7,11 @@ use isomorph_error::Result;
 use super::entities::LAYER;
 use super::{Reader, array, table};
 use crate::layout::{column, file};
-use crate::read::Layers;
+use crate::read::ids::{ENTRY_BYTES, IdMap};
+use crate::read::{Layers, hash};
 
-/// Layers of edges: one for all ends, or one for each side.
-pub(super) type EdgeLayers = HashMap<String, (u32, Option<u32>)>;
+/// Layers of edges, by the hashes of their ids: one for all ends, or one for each side.
+pub(super) type EdgeLayers = IdMap<(u32, Option<u32>)>;
 
 /// The labels in one row of a column.
 pub(super) fn labels_of(lists: &ListArray, row: usize) -> Vec<String> {
@@ -25,11 +24,13 @@ pub(super) fn of_edges(reader: &mut Reader<'_>, layers: &mut Layers) -> Result<E
     let cells = reader.cells(file::EDGE_LAYERS)?;
     let (ids, first, second) =
         (cells.text(column::EDGE_ID)?, cells.lists(column::LAYER_1)?, cells.lists(column::LAYER_2)?);
-    let mut found = EdgeLayers::new();
+    let entry = ENTRY_BYTES + size_of::<(u32, Option<u32>)>() as u64;
+    reader.hold(cells.rows() as u64 * entry, file::EDGE_LAYERS)?;
+    let mut found = EdgeLayers::default();
     for row in (0..cells.rows()).filter(|&row| ids.is_valid(row) && first.is_valid(row)) {
         let own = layers.intern(&labels_of(&first, row));
         let other = second.is_valid(row).then(|| layers.intern(&labels_of(&second, row)));
-        found.insert(ids.value(row).to_owned(), (own, other));
+        found.insert(hash(ids.value(row)), (own, other));
     }
     Ok(found)
 }

@@ -2,7 +2,8 @@
 //!
 //! They have a table for each fact, name layers by their labels, and members by plain ids. What is read here becomes the
 //! tables of the layout since 0.3, in memory; everything behind this module knows that one alone. Such files are small:
-//! their library needed half a minute to write a million edges.
+//! their library needed half a minute to write a million edges. What is held is taken from the budget before it is there:
+//! a graph that is too large for it is refused.
 
 mod edges;
 mod entities;
@@ -10,15 +11,16 @@ mod layers;
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
-use isomorph_error::{Error, Result};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::push_string;
 use isomorph_storage::{Budget, Reservation};
 
 use crate::cells::Cells;
-use crate::layout::{Words, file};
+use crate::layout::{Words, column, file};
 use crate::members::Members;
-use crate::read::Layers;
+use crate::read::ids::{ENTRY_BYTES, IdMap};
+use crate::read::{Layers, hash};
 use crate::table::Table;
 
 /// Tables that are read whole, and the memory that they take.
@@ -33,8 +35,35 @@ impl Reader<'_> {
     fn cells(&mut self, name: &str) -> Result<Cells> {
         let Some(table) = Table::find(self.members, name)? else { return Ok(Cells::empty(name)) };
         let (cells, held) = table.read(&[], self.budget)?;
-        self.held.grow(held.bytes())?;
+        self.hold(held.bytes(), name)?;
         Ok(cells)
+    }
+
+    /// Takes memory for something that follows from a file.
+    fn hold(&mut self, bytes: u64, name: &str) -> Result<()> {
+        self.held.grow(bytes).map_err(|error| error.at(Place::file(name)))
+    }
+
+    /// All rows of a table, and the row of each edge; of several the last one.
+    fn facts(&mut self, name: &str) -> Result<Facts> {
+        let cells = self.cells(name)?;
+        self.hold(cells.rows() as u64 * ENTRY_BYTES, name)?;
+        let ids = cells.text(column::EDGE_ID)?;
+        let rows = ids.iter().enumerate().filter_map(|(row, id)| Some((hash(id?), row as u32))).collect();
+        Ok(Facts { cells, rows })
+    }
+}
+
+/// A table that says one thing of edges.
+struct Facts {
+    cells: Cells,
+    rows: IdMap<u32>,
+}
+
+impl Facts {
+    /// The row of an edge in which `column` says something.
+    fn row(&self, edge: u128, column: &dyn Array) -> Option<usize> {
+        self.rows.get(&edge).map(|row| *row as usize).filter(|row| column.is_valid(*row))
     }
 }
 
@@ -54,11 +83,13 @@ pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -
     let mut reader = Reader { members, budget, held: budget.reserve(0)? };
     let entities = entities::read(&mut reader, words, &mut layers)?;
     let edge_layers = layers::of_edges(&mut reader, &mut layers)?;
-    let edges = edges::read(&mut reader, &entities, &edge_layers)?;
-    let hyperedges = edges::hyperedges(&mut reader, &layers, &edge_layers, &entities.objects)?;
+    let hyperedges = reader.facts(file::HYPEREDGES)?;
+    let edges = edges::read(&mut reader, &entities, &edge_layers, &hyperedges)?;
+    let hyperedges = edges::hyperedges(&hyperedges.cells, &layers, &edge_layers, &entities.objects)?;
     let coefficients = layers::coefficients(&mut reader, &mut layers)?;
     let of_layers = layers::attributes(&mut reader, file::LAYER_ATTRIBUTES, None, &mut layers)?;
     let of_placements = layers::attributes(&mut reader, words.node_layer_attributes, Some(words.node_id), &mut layers)?;
+    reader.hold(layers.bytes(), file::LAYER_DICT)?;
     let mut held = reader.held;
     let made = [
         (file::ENTITY_INDEX, entities.table),
@@ -99,6 +130,6 @@ fn push_labels(text: &mut String, labels: &[String]) {
 }
 
 /// A column.
-fn array<A: arrow_array::Array + 'static>(column: A) -> ArrayRef {
+fn array<A: Array + 'static>(column: A) -> ArrayRef {
     Arc::new(column)
 }

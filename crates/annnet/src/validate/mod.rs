@@ -1,6 +1,7 @@
 //! Checking every rule of the format, row by row.
 
 mod edges;
+mod matrix;
 mod slices;
 
 use arrow_array::Array;
@@ -30,6 +31,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     }
     edges::check(annnet, findings)?;
     slices::check(annnet, findings)?;
+    matrix::check(annnet, findings)?;
     check_attributes(annnet, findings)?;
     check_documents(annnet, findings);
     check_counts(annnet, findings);

@@ -75,6 +75,73 @@ pub fn zip(members: &[Member]) -> Vec<u8> {
     out
 }
 
+/// What a zip archive with fields of 64 bits says of one of its members, and of itself, where that is not true.
+#[derive(Default)]
+pub struct Lie {
+    /// Of the first member: its size, its packed size, the place of its header.
+    pub size: Option<u64>,
+    pub packed: Option<u64>,
+    pub offset: Option<u64>,
+    /// The first member says that it has fields of 64 bits, and has none, or is cut short in them.
+    pub extra: Option<usize>,
+    /// Place and size of the directory.
+    pub directory: Option<(u64, u64)>,
+    /// Place of the record that tells them.
+    pub end: Option<u64>,
+}
+
+/// A zip archive in which every size and place has 64 bits, as archives above 4 GiB have them.
+pub fn zip64(members: &[Member], lie: &Lie) -> Vec<u8> {
+    let (mut out, mut central) = (Vec::new(), Vec::new());
+    for (number, member) in members.iter().enumerate() {
+        let first = number == 0;
+        let of = |told: Option<u64>, real: usize| told.filter(|_| first).unwrap_or(real as u64);
+        let offset = of(lie.offset, out.len());
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&member.bytes);
+        let crc = crc.finalize();
+        let (size, packed) = (of(lie.size, member.bytes.len()), of(lie.packed, member.bytes.len()));
+        let fields = |out: &mut Vec<u8>, values: &[u64]| {
+            let mut extra: Vec<u8> = [1u16, 8 * values.len() as u16].iter().flat_map(|own| own.to_le_bytes()).collect();
+            extra.extend(values.iter().flat_map(|own| own.to_le_bytes()));
+            extra.truncate(lie.extra.filter(|_| first).unwrap_or(extra.len()));
+            [45u16, 0, 0, 0, 0].iter().for_each(|own| out.extend(own.to_le_bytes()));
+            [crc, u32::MAX, u32::MAX].iter().for_each(|own| out.extend(own.to_le_bytes()));
+            [member.name.len() as u16, extra.len() as u16].iter().for_each(|own| out.extend(own.to_le_bytes()));
+            extra
+        };
+        out.extend(b"PK\x03\x04");
+        let extra = fields(&mut out, &[size, packed]);
+        out.extend(member.name.as_bytes());
+        out.extend(extra);
+        out.extend(&member.bytes);
+        central.extend(b"PK\x01\x02");
+        central.extend(0x032du16.to_le_bytes());
+        let extra = fields(&mut central, &[size, packed, offset]);
+        central.extend([0; 6]);
+        central.extend((member.mode << 16).to_le_bytes());
+        central.extend(u32::MAX.to_le_bytes());
+        central.extend(member.name.as_bytes());
+        central.extend(extra);
+    }
+    let (start, size) = lie.directory.unwrap_or((out.len() as u64, central.len() as u64));
+    out.extend(&central);
+    let end = lie.end.unwrap_or(out.len() as u64);
+    out.extend(b"PK\x06\x06");
+    out.extend(44u64.to_le_bytes());
+    out.extend([45, 3, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    for value in [members.len() as u64, members.len() as u64, size, start] {
+        out.extend(value.to_le_bytes());
+    }
+    out.extend(b"PK\x06\x07\0\0\0\0");
+    out.extend(end.to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend([0xff; 12]);
+    out.extend([0; 2]);
+    out
+}
+
 /// A gzipped tar archive of (name, kind, bytes).
 pub fn tar(members: &[(&str, u8, &[u8])]) -> Vec<u8> {
     let mut out = GzEncoder::new(Vec::new(), Compression::best());

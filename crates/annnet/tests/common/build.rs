@@ -144,6 +144,26 @@ impl Files {
         files
     }
 
+    /// Puts a matrix of two columns with two cells each in its place, in plain numbers.
+    pub fn matrix(&mut self, shape: &str, rows: [i32; 4], data: [f32; 4]) {
+        let array = |kind: &str| {
+            format!(
+                r#"{{"shape": [4], "data_type": "{kind}", "chunk_grid": {{"name": "regular", "configuration":
+                {{"chunk_shape": [4]}}}}, "fill_value": 0, "codecs": [{{"name": "bytes", "configuration":
+                {{"endian": "little"}}}}], "zarr_format": 3, "node_type": "array"}}"#
+            )
+        };
+        let root = "structure/incidence.zarr";
+        self.put(&format!("{root}/zarr.json"), format!(r#"{{"attributes": {{"shape": {shape}}}, "zarr_format": 3}}"#));
+        for name in ["row", "col"] {
+            self.put(&format!("{root}/{name}/zarr.json"), array("int32"));
+        }
+        self.put(&format!("{root}/data/zarr.json"), array("float32"));
+        self.put(&format!("{root}/row/c/0"), rows.map(i32::to_le_bytes).concat());
+        self.put(&format!("{root}/col/c/0"), [0i32, 0, 1, 1].map(i32::to_le_bytes).concat());
+        self.put(&format!("{root}/data/c/0"), data.map(f32::to_le_bytes).concat());
+    }
+
     /// Puts a file of bytes in its place.
     pub fn put(&mut self, name: &str, bytes: impl AsRef<[u8]>) {
         self.0.insert(name.to_owned(), File::Bytes(bytes.as_ref().to_vec()));

@@ -33,6 +33,7 @@ pub(super) enum JsonColumn {
     /// Times of day of any unit: collected as i64, cast at the end.
     Clock(Int64Builder, TimeUnit, DataType),
     Decimal(Decimal128Builder, u8, i8),
+    WideDecimal(Decimal256Builder, u8, i8),
     Struct {
         /// One for each field.
         columns: Vec<JsonColumn>,
@@ -79,6 +80,10 @@ impl JsonColumn {
                 let builder = Decimal128Builder::new().with_data_type(data_type.clone());
                 JsonColumn::Decimal(builder, *precision, *scale)
             }
+            T::Decimal256(precision, scale) => {
+                let builder = Decimal256Builder::new().with_data_type(data_type.clone());
+                JsonColumn::WideDecimal(builder, *precision, *scale)
+            }
             T::Struct(fields) => JsonColumn::Struct {
                 columns: fields.iter().map(|field| JsonColumn::of(field.data_type())).collect::<Result<_>>()?,
                 nulls: NullBufferBuilder::new(0),
@@ -102,6 +107,7 @@ impl JsonColumn {
                 builder.len()
             }
             JsonColumn::Decimal(builder, _, _) => builder.len(),
+            JsonColumn::WideDecimal(builder, _, _) => builder.len(),
             JsonColumn::Struct { nulls, .. } => nulls.len(),
             JsonColumn::UInt(builder, _) => builder.len(),
             JsonColumn::Float32(builder) => builder.len(),
@@ -121,6 +127,7 @@ impl JsonColumn {
                 builder.append_null();
             }
             JsonColumn::Decimal(builder, _, _) => builder.append_null(),
+            JsonColumn::WideDecimal(builder, _, _) => builder.append_null(),
             JsonColumn::Struct { columns, nulls, .. } => {
                 columns.iter_mut().for_each(JsonColumn::push_null);
                 nulls.append_null();
@@ -191,6 +198,13 @@ impl JsonColumn {
                 let value = parse_decimal::<Decimal128Type>(raw.trim(), *precision, *scale);
                 builder.append_value(value.map_err(|_| misfit())?);
             }
+            (
+                JsonColumn::WideDecimal(builder, precision, scale),
+                Value::Integer(_) | Value::Float(_) | Value::Number(_),
+            ) => {
+                let value = parse_decimal::<Decimal256Type>(raw.trim(), *precision, *scale);
+                builder.append_value(value.map_err(|_| misfit())?);
+            }
             (JsonColumn::Struct { columns, nulls, fields }, Value::Object(object)) => {
                 let rows = nulls.len();
                 Members::default().read(object, |name, value| {
@@ -249,6 +263,7 @@ impl JsonColumn {
                 narrowed(ticks, &data_type)?
             }
             JsonColumn::Decimal(mut builder, _, _) => Arc::new(builder.finish()),
+            JsonColumn::WideDecimal(mut builder, _, _) => Arc::new(builder.finish()),
             JsonColumn::Struct { columns, mut nulls, fields } => {
                 let columns = columns.into_iter().map(JsonColumn::finish).collect::<Result<_>>()?;
                 let array = StructArray::try_new(fields, columns, nulls.finish());

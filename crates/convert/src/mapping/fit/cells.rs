@@ -229,8 +229,9 @@ fn read(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use arrow_array::types::{Int32Type, UInt8Type};
+    use arrow_buffer::i256;
     use arrow_array::{
-        BinaryArray, Date64Array, Decimal128Array, DurationSecondArray, FixedSizeBinaryArray, Float32Array, Int64Array,
+        BinaryArray, Date64Array, Decimal128Array, Decimal256Array, DurationSecondArray, FixedSizeBinaryArray, Float32Array, Int64Array,
         StructArray, Time32SecondArray, Time64NanosecondArray, TimestampMicrosecondArray, UInt64Array,
     };
 
@@ -260,6 +261,10 @@ mod tests {
         assert_eq!(text(Arc::new(bytes)), some(&[Some("1234"), Some(""), None]));
         let decimals = Decimal128Array::from(vec![Some(-150), Some(0), None]).with_precision_and_scale(38, 2).unwrap();
         assert_eq!(text(Arc::new(decimals)), some(&[Some("-1.50"), Some("0.00"), None]));
+        let wide = Decimal256Array::from(vec![Some(i256::from_i128(i128::MAX)), Some(i256::from(-1)), None]);
+        let wide = wide.with_precision_and_scale(50, 3).unwrap();
+        let expected = some(&[Some("170141183460469231731687303715884105.727"), Some("-0.001"), None]);
+        assert_eq!(text(Arc::new(wide)), expected);
         let times = Time64NanosecondArray::from(vec![Some(1), Some(90_000_000_000_000), None]);
         assert_eq!(text(Arc::new(times)), some(&[Some("00:00:00.000000001"), Some("90000000000000"), None]));
         let times = Time32SecondArray::from(vec![Some(86_399), None]);

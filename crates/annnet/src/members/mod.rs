@@ -276,6 +276,7 @@ impl Members {
                 };
                 return Ok(unpacked.folders.iter().filter(|folder| !first_of(folder)).cloned().collect());
             }
+            Where::Apart(_) => return Ok(Vec::new()),
             Where::Directory(root) => root,
         };
         if !root.location().is_local() {

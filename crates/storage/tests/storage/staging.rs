@@ -28,15 +28,15 @@ fn a_directory_appears_whole_and_in_one_step() {
 #[test]
 fn a_directory_may_have_empty_ones_in_it() {
     let home = tempfile::tempdir().unwrap();
-    let place = Location::from_path(&home.path().join("graph"));
-    let staging = Staging::directory(&place, Mode::CreateNew).unwrap();
+    let target = place(&home.path().join("graph"));
+    let staging = Staging::directory(&target, Mode::CreateNew).unwrap();
     staging.create_directory("a/b").unwrap();
     staging.create_directory("a/b").unwrap();
     staging.create("a/c/file").unwrap().finish().unwrap();
     assert!(staging.create_directory("../b").is_err() && staging.create_directory("/b").is_err());
     staging.commit(&[]).unwrap();
     assert!(home.path().join("graph/a/b").is_dir() && home.path().join("graph/a/c/file").is_file());
-    let file = Staging::file(&Location::from_path(&home.path().join("file")), Mode::CreateNew).unwrap();
+    let file = Staging::file(&place(&home.path().join("file")), Mode::CreateNew).unwrap();
     assert_eq!(file.create_directory("a").err().unwrap().kind(), Kind::Usage);
 }
 

@@ -53,7 +53,8 @@ impl Inherited {
         if self.too_many || self.runs.iter().all(Runs::is_empty) {
             return;
         }
-        let all: Vec<String> = self.counts.iter().zip(&self.runs).map(|(count, runs)| format!("{count}:{runs}")).collect();
+        let all: Vec<String> =
+            self.counts.iter().zip(&self.runs).map(|(count, runs)| format!("{count}:{runs}")).collect();
         graph.metadata.insert(METADATA.to_owned(), all.join(";"));
     }
 }

@@ -43,8 +43,7 @@ impl Table {
         let mut start: u64 = 0;
         for blob in files {
             let place = blob.place();
-            let options =
-                ReadOptions { pages: LOOK_UP_PAGES.clone(), embedded_types: true, ..ReadOptions::default() };
+            let options = ReadOptions { pages: LOOK_UP_PAGES.clone(), embedded_types: true, ..ReadOptions::default() };
             let reader =
                 TableReader::open(blob, Encoding::Parquet, &options).map_err(|error| error.at(place.clone()))?;
             if let Some((_, first)) = readers.first() {

@@ -159,7 +159,10 @@ fn sizes_of_64_bits_that_lie_are_refused() {
         let astray = Lie { offset: Some(told), ..Lie::default() };
         assert!(told == 0 || open(&zip64(&members(), &astray)).is_err(), "{told}");
         for directory in [(told, 100), (100, told), (told, told)] {
-            assert!(open(&zip64(&members(), &Lie { directory: Some(directory), ..Lie::default() })).is_err(), "{directory:?}");
+            assert!(
+                open(&zip64(&members(), &Lie { directory: Some(directory), ..Lie::default() })).is_err(),
+                "{directory:?}"
+            );
         }
         assert!(open(&zip64(&members(), &Lie { end: Some(told), ..Lie::default() })).is_err(), "{told}");
     }
@@ -230,7 +233,9 @@ fn deep_json_is_refused() {
         "layers/metadata.json",
         "layers/aspect_attributes.json",
     ] {
-        for text in [deep.clone(), format!(r#"{{"layers": {deep}, "aspects": {deep}, "attributes": {deep}, "x": {deep}}}"#)] {
+        for text in
+            [deep.clone(), format!(r#"{{"layers": {deep}, "aspects": {deep}, "attributes": {deep}, "x": {deep}}}"#)]
+        {
             // The matrix is read where there are no coefficients, aspects where there are layers.
             let mut files = if name.starts_with("layers") { Files::layered() } else { with_matrix(1.0, 1.0) };
             files.put(name, text);
@@ -404,7 +409,11 @@ fn edges_may_end_in_themselves() {
         files
     };
     // An edge from itself to itself; two that are each other's ends; a circle of three.
-    for ends in [[["e", "e"], ["f", "f"], ["g", "g"]], [["f", "f"], ["e", "e"], ["g", "e"]], [["f", "g"], ["g", "e"], ["e", "f"]]] {
+    for ends in [
+        [["e", "e"], ["f", "f"], ["g", "g"]],
+        [["f", "f"], ["e", "e"], ["g", "e"]],
+        [["f", "g"], ["g", "e"], ["e", "f"]],
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let before = folder.path().join("before");
         edge(ends).write(&before);

@@ -64,7 +64,9 @@ fn both_layouts_hold_the_same_graph() {
 #[test]
 fn counts_are_never_trusted() {
     for (layout, files) in layouts(&Files::small()) {
-        for counts in [json!({"nodes": 1_000_000, "vertices": 0, "edges": 0, "entities": 7, "slices": 9}), json!({}), json!(3)] {
+        for counts in
+            [json!({"nodes": 1_000_000, "vertices": 0, "edges": 0, "entities": 7, "slices": 9}), json!({}), json!(3)]
+        {
             let mut changed = files.clone();
             manifest(&mut changed, |manifest| drop(manifest.insert("counts".to_owned(), counts.clone())));
             manifest(&mut changed, |manifest| drop(manifest.insert("slices".to_owned(), json!(["other"]))));
@@ -154,7 +156,9 @@ fn every_missing_section_is_optional() {
 fn without_layers_a_graph_has_one() {
     for (layout, files) in layouts(&Files::small()) {
         let mut without = files.clone();
-        without.0.retain(|name, _| !name.starts_with("layers/") && !name.starts_with("tables/") && !name.starts_with("audit/"));
+        without.0.retain(|name, _| {
+            !name.starts_with("layers/") && !name.starts_with("tables/") && !name.starts_with("audit/")
+        });
         let found = read(&without).0;
         assert_eq!(found["multilayer"]["aspects"], json!([]), "{layout:?}");
         assert_eq!(found["edges"], read(&files).0["edges"], "{layout:?}");
@@ -207,7 +211,9 @@ fn a_matrix_has_a_shape() {
     // Whether it is read for its coefficients or not.
     for coefficients in [false, true] {
         assert_eq!(with(r#"{"shape": [2, 2]}"#, coefficients), [""; 0], "{coefficients}");
-        for attributes in ["{}", r#"{"shape": 4}"#, r#"{"shape": [2]}"#, r#"{"shape": [2, -1]}"#, r#"{"shape": [2, "2"]}"#] {
+        for attributes in
+            ["{}", r#"{"shape": 4}"#, r#"{"shape": [2]}"#, r#"{"shape": [2, -1]}"#, r#"{"shape": [2, "2"]}"#]
+        {
             assert_eq!(with(attributes, coefficients), ["ANNNET-MATRIX"], "{attributes} {coefficients}");
         }
         for attributes in [r#"{"shape": [2, 3]}"#, r#"{"shape": [3, 2]}"#] {

@@ -163,7 +163,8 @@ fn cell(column: &ArrayRef, row: usize) -> String {
 /// Name, type and cells of each attribute of the nodes.
 fn attributes(graph: &dyn Source) -> Vec<(String, String, [String; 3])> {
     let memory = MemoryGraph::read(graph).unwrap();
-    let [Batch::Nodes(nodes)] = memory.batches.iter().filter(|batch| matches!(batch, Batch::Nodes(_))).collect::<Vec<_>>()[..]
+    let [Batch::Nodes(nodes)] =
+        memory.batches.iter().filter(|batch| matches!(batch, Batch::Nodes(_))).collect::<Vec<_>>()[..]
     else {
         panic!("one batch of nodes");
     };
@@ -196,7 +197,11 @@ fn each_type_becomes_what_is_promised_and_comes_back() {
         let found = attributes(&source);
         for (column, data_type, first, second) in expected {
             let own = found.iter().find(|(own, ..)| own == column).unwrap_or_else(|| panic!("{name} has {column}"));
-            assert_eq!((own.1.as_str(), &own.2), (*data_type, &[(*first).into(), (*second).into(), String::new()]), "{name} {column}");
+            assert_eq!(
+                (own.1.as_str(), &own.2),
+                (*data_type, &[(*first).into(), (*second).into(), String::new()]),
+                "{name} {column}"
+            );
         }
         assert_eq!(found.len(), expected.len(), "{name}: every column is in the list");
         for property in &source.graph().nodes[0].properties {

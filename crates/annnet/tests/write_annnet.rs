@@ -170,7 +170,10 @@ fn edges_of_all_kinds_keep_their_order() {
         let Some((root, source)) = graph(fixture) else { return };
         let expected = order(&root.join("graph.annnet.d"));
         for (name, way) in &ways {
-            let places = [folder.path().join(format!("{fixture} {name}")), folder.path().join(format!("{fixture} {name} again"))];
+            let places = [
+                folder.path().join(format!("{fixture} {name}")),
+                folder.path().join(format!("{fixture} {name} again")),
+            ];
             write(&source, &places[0], way, 2).unwrap();
             write(&open(&places[0]).unwrap(), &places[1], way, 1 << 16).unwrap();
             for place in &places {

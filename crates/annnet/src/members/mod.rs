@@ -266,7 +266,8 @@ impl Members {
     pub fn empty_folders(&self) -> Result<Vec<String>> {
         let root = match self.files.0.as_ref() {
             Where::Archive(_, unpacked) => {
-                let is_above = |folder: &str, name: &str| name.strip_prefix(folder).is_some_and(|own| own.starts_with('/'));
+                let is_above =
+                    |folder: &str, name: &str| name.strip_prefix(folder).is_some_and(|own| own.starts_with('/'));
                 // Behind a name those come that begin with it; only those with a slash next are inside.
                 let first_of = |folder: &str| {
                     let inside = format!("{folder}/");

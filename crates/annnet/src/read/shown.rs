@@ -19,9 +19,7 @@ pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
         Ok(Arc::new(Field::new(field.name(), own, field.is_nullable())))
     };
     Ok(match data_type {
-        DataType::Map(entries, _) => {
-            DataType::List(Arc::new(Field::new(ITEM, shown_type(entries.data_type())?, true)))
-        }
+        DataType::Map(entries, _) => DataType::List(Arc::new(Field::new(ITEM, shown_type(entries.data_type())?, true))),
         DataType::List(item) => DataType::List(inner(item)?),
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect::<Result<Fields>>()?),
         DataType::Interval(_) | DataType::Union(..) => {

@@ -208,7 +208,8 @@ impl<'a> Output<'a> {
     /// # Errors
     /// When it cannot be made.
     pub fn keep_folder(&mut self, folder: &str) -> Result<()> {
-        let below = |name: &String| name.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let below =
+            |name: &String| name.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let mut names = self.done.iter().map(|(name, _)| name).chain(self.waiting.iter().map(|(name, _)| name));
         if names.any(below) {
             return Ok(());

@@ -62,7 +62,9 @@ fn told(own: &DataType, advised: &DataType) -> DataType {
         (T::Timestamp(unit, Some(_)), T::Timestamp(_, Some(zone))) if is_zone(zone) => {
             T::Timestamp(*unit, Some(Arc::clone(zone)))
         }
-        (T::List(item), T::List(other) | T::LargeList(other) | T::FixedSizeList(other, _)) => T::List(field(item, other)),
+        (T::List(item), T::List(other) | T::LargeList(other) | T::FixedSizeList(other, _)) => {
+            T::List(field(item, other))
+        }
         (T::Struct(fields), T::Struct(others)) if fields.len() == others.len() => {
             T::Struct(fields.iter().zip(others).map(|(own, other)| field(own, other)).collect())
         }

@@ -49,8 +49,7 @@ impl ParquetFile {
     pub(crate) fn open(blob: Blob, options: &ReadOptions) -> Result<Self> {
         let footer = footer::read(&blob, &options.limits)?;
         let metadata = footer.metadata;
-        let columns = Columns::new(metadata.file_metadata(), options)
-            .map_err(|error| error.at(blob.place()))?;
+        let columns = Columns::new(metadata.file_metadata(), options).map_err(|error| error.at(blob.place()))?;
         let mut group_starts = vec![0u64];
         for group in metadata.row_groups() {
             let end = group_starts.last().copied().unwrap_or_default() + group.num_rows().unsigned_abs();

@@ -229,11 +229,12 @@ fn read(property: &Property, column: &ArrayRef) -> Result<ArrayRef> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use arrow_array::types::{Int32Type, UInt8Type};
-    use arrow_buffer::i256;
     use arrow_array::{
-        BinaryArray, Date64Array, Decimal128Array, Decimal256Array, DurationSecondArray, FixedSizeBinaryArray, Float32Array, Int64Array,
-        StructArray, Time32SecondArray, Time64NanosecondArray, TimestampMicrosecondArray, UInt64Array,
+        BinaryArray, Date64Array, Decimal128Array, Decimal256Array, DurationSecondArray, FixedSizeBinaryArray,
+        Float32Array, Int64Array, StructArray, Time32SecondArray, Time64NanosecondArray, TimestampMicrosecondArray,
+        UInt64Array,
     };
+    use arrow_buffer::i256;
 
     use super::*;
 

@@ -1,0 +1,129 @@
+//! Bloom filters: whether a file can hold a key.
+//!
+//! Twelve bytes (`GLBF`, version 1, XXH64 with seed 0, keys of kind 1, 0, number of blocks) and the blocks of a split-block
+//! filter, the one of Parquet. Anything else is a foreign filter, which nobody here can ask.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use twox_hash::XxHash64;
+
+const SALT: [u32; 8] =
+    [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
+
+const HEADER: usize = 12;
+
+/// Bytes of a block.
+const BLOCK: usize = 32;
+
+/// Blocks of the largest filter that stands in a snapshot: every filter is in every snapshot.
+const MOST_BLOCKS: usize = 2048;
+
+/// Keys that a filter of [`MOST_BLOCKS`] can hold and still deny three of four others: p = (1 − e^(−8n / bits))^8.
+const MOST_KEYS: usize = 120_000;
+
+/// A split-block Bloom filter. It may say "maybe" of a key that was never added, never "no" of one that was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bloom {
+    blocks: Vec<[u32; 8]>,
+}
+
+/// The hash of keys: XXH64, seed 0.
+fn hash(bytes: &[u8]) -> u64 {
+    XxHash64::oneshot(0, bytes)
+}
+
+impl Bloom {
+    /// An empty filter of so many blocks of 256 bits.
+    pub fn with_blocks(blocks: usize) -> Self {
+        Bloom { blocks: vec![[0; 8]; blocks.max(1)] }
+    }
+
+    /// An empty filter for `keys` different keys, of which others are denied with probability 0.99; nothing when so
+    /// many would need a filter that is too large for a snapshot.
+    pub fn for_keys(keys: usize) -> Option<Self> {
+        if keys > MOST_KEYS {
+            return None;
+        }
+        // -8 n / ln(1 - 0.01^(1/8)) bits.
+        let bits = keys as f64 * -8.0 / (1.0 - 0.01f64.powf(0.125)).ln();
+        Some(Bloom::with_blocks(((bits / 256.0).ceil() as usize).clamp(1, MOST_BLOCKS)))
+    }
+
+    /// Adds a key.
+    pub fn add(&mut self, key: &[u8]) {
+        let hash = hash(key);
+        let at = self.block(hash);
+        if let Some(block) = self.blocks.get_mut(at) {
+            bits(hash).zip(block).for_each(|(bit, word)| *word |= bit);
+        }
+    }
+
+    /// Whether the key may have been added.
+    pub fn may_have(&self, key: &[u8]) -> bool {
+        let hash = hash(key);
+        self.blocks.get(self.block(hash)).is_none_or(|block| bits(hash).zip(block).all(|(bit, word)| word & bit != 0))
+    }
+
+    fn block(&self, hash: u64) -> usize {
+        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
+    }
+
+    /// Reads the text of a snapshot; nothing for a foreign or empty filter.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = STANDARD.decode(text).ok()?;
+        let (header, blocks) = bytes.split_at_checked(HEADER)?;
+        let (kind, count) = header.split_at_checked(8)?;
+        let count = u32::from_le_bytes(count.try_into().ok()?) as usize;
+        if kind != b"GLBF\x01\x01\x01\x00" || count == 0 || Some(blocks.len()) != count.checked_mul(BLOCK) {
+            return None;
+        }
+        let word = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        let block = |bytes: &[u8]| {
+            let mut block = [0; 8];
+            block.iter_mut().zip(bytes.chunks_exact(4)).for_each(|(out, bytes)| *out = word(bytes));
+            block
+        };
+        Some(Bloom { blocks: blocks.chunks_exact(BLOCK).map(block).collect() })
+    }
+
+    /// The text for a snapshot.
+    pub fn to_text(&self) -> String {
+        let mut bytes = Vec::with_capacity(HEADER + self.blocks.len() * BLOCK);
+        bytes.extend_from_slice(b"GLBF\x01\x01\x01\x00");
+        bytes.extend_from_slice(&(self.blocks.len() as u32).to_le_bytes());
+        self.blocks.iter().flatten().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        STANDARD.encode(bytes)
+    }
+}
+
+/// One bit for each word of a block.
+fn bits(hash: u64) -> impl Iterator<Item = u32> {
+    SALT.into_iter().map(move |salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn foreign_filters_are_none() {
+        let own = Bloom::with_blocks(1).to_text();
+        assert!(Bloom::parse(&own).is_some());
+        for text in ["", "SGVsbG8sIFdvcmxkIQ==", "not base64", &own[4..], &own[..own.len() - 4]] {
+            assert_eq!(Bloom::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_sizes_of_filters_keep_their_promise() {
+        for keys in [1, 100, 5_000] {
+            let mut filter = Bloom::for_keys(keys).unwrap();
+            (0..keys).for_each(|key| filter.add(&key.to_le_bytes()));
+            assert!((0..keys).all(|key| filter.may_have(&key.to_le_bytes())));
+            let wrong = (keys..keys + 10_000).filter(|key| filter.may_have(&key.to_le_bytes())).count();
+            assert!(wrong < 250, "{wrong} of 10,000 strangers pass a filter of {keys}");
+        }
+        assert_eq!(Bloom::for_keys(1_000_000), None);
+    }
+}

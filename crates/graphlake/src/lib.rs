@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod bloom;
+mod capability;
+mod cursor;
+mod id;
+mod json;
+mod merge;
+mod ntriples;
+mod options;
+mod path;
+mod read;
+mod record;
+pub mod rules;
+mod snapshot;
+mod store;
+mod term;
+mod triple;
+mod validate;
+
+pub use bloom::Bloom;
+pub use capability::CAPABILITY;
+pub use id::TripleId;
+pub use ntriples::push_quad;
+pub use options::{At, OpenOptions, Tolerance};
+pub use read::{GraphLake, Order, detect};
+pub use snapshot::{DataFile, NamedGraph, Snapshot};
+pub use store::{SnapshotEntry, Store};

@@ -1,0 +1,21 @@
+//! Reading: a snapshot as quads, and as a [`Source`](isomorph_model::Source).
+
+mod about;
+mod batches;
+mod graph;
+mod open;
+mod part;
+mod quoted;
+mod scan;
+mod source;
+
+pub use open::{GraphLake, detect};
+
+/// The order in which triples of a predicate are read: there are files for both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// By subject, then object.
+    Subject,
+    /// By object, then subject.
+    Object,
+}

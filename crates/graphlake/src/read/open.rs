@@ -1,0 +1,134 @@
+//! Opening a store.
+
+use std::sync::OnceLock;
+
+use isomorph_error::{Error, Findings, Kind, Result, Severity};
+use isomorph_model::Graph;
+use isomorph_storage::{Blob, Location, Root};
+
+use super::quoted::Quoted;
+use crate::cursor::Cursor;
+use crate::record::Prefixes;
+use crate::store::STORE;
+use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
+
+/// An opened snapshot of a GraphLake store.
+///
+/// ```no_run
+/// use isomorph_graphlake::{GraphLake, OpenOptions, Order};
+/// use isomorph_storage::Location;
+///
+/// let lake = GraphLake::open(&Location::parse("lake")?, &OpenOptions::default())?;
+/// lake.quads(Order::Subject, &mut |quad| {
+///     println!("{} {}", quad.subject, quad.predicate);
+///     Ok(())
+/// })?;
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct GraphLake {
+    pub(crate) root: Root,
+    pub(crate) store: Store,
+    /// The opened snapshot; one without graphs where the store has none at all.
+    pub(crate) snapshot: Snapshot,
+    pub(crate) options: OpenOptions,
+    pub(crate) graph: Graph,
+    /// What was noticed while opening.
+    pub(crate) noticed: Findings,
+    pub(super) quoted: OnceLock<Quoted>,
+}
+
+/// Whether a store is at `location`: a directory with a `store.json` that lists snapshots.
+///
+/// # Errors
+/// When there is nothing, or it cannot be looked at.
+pub fn detect(location: &Location) -> Result<bool> {
+    let blob = if location.scheme().has_listing() {
+        match Root::open(location) {
+            Ok(root) => root.try_file(STORE)?,
+            Err(error) if error.kind() == Kind::Usage => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    } else {
+        match Blob::open(&location.join(STORE)?) {
+            Ok(blob) => Some(blob),
+            Err(error) if error.kind() == Kind::NotFound => None,
+            Err(error) => return Err(error),
+        }
+    };
+    Ok(blob.is_some())
+}
+
+impl GraphLake {
+    /// Opens a snapshot. Reads `store.json` and the snapshot's JSON, no triples.
+    ///
+    /// # Errors
+    /// When there is no store or no such snapshot, or its metadata does not fit the specification's schema; with strict
+    /// reading, when there is anything to warn of.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphLake> {
+        let root = Root::open(location)?;
+        let mut noticed = Findings::keeping(8);
+        let store = Store::read(&root, options.tolerance, &options.budget, &mut noticed)?;
+        let snapshot = match store.find(&options.at)? {
+            None => Snapshot::default(),
+            Some(entry) => {
+                let read = Snapshot::read(&root, &entry.id, &options.budget, &mut noticed);
+                let snapshot = read.map_err(|error| match error.kind() {
+                    Kind::NotFound => error.of_kind(Kind::Incomplete).rule(&rules::STORE_ENTRY),
+                    _ => error,
+                })?;
+                if (snapshot.id.as_str(), snapshot.version) != (entry.id.as_str(), entry.version) {
+                    let message = format!(
+                        "store.json says {} of version {}, the file {} of version {}",
+                        entry.id, entry.version, snapshot.id, snapshot.version
+                    );
+                    noticed.push(&rules::STORE_ENTRY, message, crate::snapshot::file_of(&entry.id));
+                }
+                snapshot
+            }
+        };
+        if options.tolerance == Tolerance::Strict
+            && let Some((_, [finding, ..])) =
+                noticed.by_rule().find(|(_, kept)| kept.iter().any(|one| one.rule.severity > Severity::Note))
+        {
+            return Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone()));
+        }
+        let graph = super::graph::graph(&store, &snapshot);
+        let options = options.clone();
+        Ok(GraphLake { root, store, snapshot, options, graph, noticed, quoted: OnceLock::new() })
+    }
+
+    /// The list of snapshots.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The opened snapshot.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Opens a file of the snapshot, whose size must be the one that is stated: nothing else tells a file that was cut.
+    pub(crate) fn file(&self, file: &DataFile) -> Result<Blob> {
+        let name = path::resolve(&file.path, &self.store.location)?;
+        let blob = self.root.file(&name).map_err(|error| match error.kind() {
+            Kind::NotFound => error.of_kind(Kind::Incomplete).rule(&rules::FILE),
+            _ => error,
+        })?;
+        if blob.size() != file.size {
+            let message = format!("the file has {} bytes, its metadata says {}", blob.size(), file.size);
+            return Err(Error::broken(&rules::FILE, message).of_kind(Kind::Incomplete).at(blob.place()));
+        }
+        Ok(blob)
+    }
+
+    /// A cursor over a file whose triples are wanted in `order`.
+    pub(crate) fn cursor(&self, file: &DataFile, order: Order) -> Result<Cursor> {
+        let blob = self.file(file)?;
+        let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
+        // Only one's own mark is believed, and even then the order is tried while the file is read.
+        if self.options.tolerance == Tolerance::Lenient && file.sort_order.as_deref() != Some("codepoint") {
+            return Cursor::of_unsorted(blob, prefixes, order, &self.options.budget);
+        }
+        Ok(Cursor::new(blob, prefixes, Some(order)))
+    }
+}

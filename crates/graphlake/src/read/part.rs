@@ -1,0 +1,123 @@
+//! The parts of a scan: one for each graph and predicate, and one for the graphs without triples.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+use isomorph_error::Result;
+use isomorph_model::batch::GroupBatch;
+use isomorph_model::{Batch, Part};
+
+use super::batches::Collector;
+use super::{GraphLake, Order};
+use crate::snapshot::NamedGraph;
+use crate::term;
+
+/// Which triples of a part are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Those between resources.
+    pub(super) edges: bool,
+    /// Without their graph.
+    pub(super) bare: bool,
+    /// Those with literals.
+    pub(super) values: bool,
+    /// Rows of a batch.
+    pub(super) rows: usize,
+}
+
+/// The triples of one predicate in one graph.
+pub(super) struct PredicatePart<'a> {
+    pub(super) lake: &'a GraphLake,
+    pub(super) graph: &'a NamedGraph,
+    pub(super) predicate: &'a str,
+    /// Number of the value table of the predicate, if it can have literals.
+    pub(super) table: Option<usize>,
+    pub(super) wanted: Wanted,
+}
+
+impl Part for PredicatePart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let quoted = self.lake.quoted()?;
+        let name = term::graph_name(&self.graph.name);
+        let Wanted { edges: wants_edges, bare, values: wants_values, rows } = self.wanted;
+        let mut merge = self.lake.merge(self.graph, self.predicate, Order::Subject)?;
+        let (mut edges, mut values) = (Collector::default(), Collector::default());
+        while let Some(triple) = merge.next()? {
+            match (triple.literal, self.table) {
+                (false, _) if wants_edges => {
+                    edges.push(triple, quoted)?;
+                    if edges.is_full(rows) {
+                        take(edges.edges(self.predicate, name, bare))?;
+                    }
+                }
+                (true, Some(table)) if wants_values => {
+                    values.push(triple, quoted)?;
+                    if values.is_full(rows) {
+                        take(values.values(table, name))?;
+                    }
+                }
+                (true, None) => return Err(self.miscounted()),
+                _ => {}
+            }
+        }
+        if !edges.is_empty() {
+            take(edges.edges(self.predicate, name, bare))?;
+        }
+        if let Some(table) = self.table.filter(|_| !values.is_empty()) {
+            take(values.values(table, name))?;
+        }
+        Ok(())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        let files = self.graph.subject_files.iter().filter(|file| file.predicate == self.predicate);
+        // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
+        Some(files.map(|file| file.triple_count).fold(0, u64::saturating_add))
+    }
+}
+
+impl PredicatePart<'_> {
+    fn miscounted(&self) -> isomorph_error::Error {
+        let message = format!("literal_count of the files of {} is 0, and there is a literal", self.predicate);
+        isomorph_error::Error::broken(&crate::rules::COUNT, message)
+            .at(isomorph_error::Place::file(crate::snapshot::file_of(&self.lake.snapshot.id)))
+    }
+}
+
+/// The graphs that have no triples.
+pub(super) struct EmptyGraphs<'a> {
+    pub(super) lake: &'a GraphLake,
+}
+
+impl Part for EmptyGraphs<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let mut names = Vec::new();
+        for graph in &self.lake.snapshot.graphs {
+            if let Some(name) = term::graph_name(&graph.name).filter(|name| *name != term::QUOTED_GRAPH)
+                && self.is_empty(graph)?
+            {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let keys: ArrayRef = Arc::new(StringArray::from(names));
+        take(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
+    }
+}
+
+impl EmptyGraphs<'_> {
+    /// Whether every triple of a graph is deleted. Where nothing was deleted, no file is opened.
+    fn is_empty(&self, graph: &NamedGraph) -> Result<bool> {
+        if graph.tombstones.is_empty() {
+            return Ok(graph.subject_files.iter().all(|file| file.triple_count == 0));
+        }
+        for predicate in graph.all_predicates() {
+            if self.lake.merge(graph, predicate, Order::Subject)?.next()?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

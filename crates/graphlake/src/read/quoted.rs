@@ -1,0 +1,95 @@
+//! Quoted triples: ids turned back into the triples that they are of.
+
+use std::collections::HashMap;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::Object;
+use isomorph_model::term as terms;
+use isomorph_storage::Reservation;
+
+use super::{GraphLake, Order};
+use crate::id::TripleId;
+use crate::ntriples::push_object;
+use crate::term::{QUOTED_GRAPH, quoted_id};
+
+/// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
+const LONGEST: usize = 1 << 20;
+
+/// How often triples may quote one another.
+const DEEPEST: usize = 32;
+
+/// The quoted triples of a snapshot, by their ids.
+pub(crate) struct Quoted {
+    /// Subject, predicate, object in N-Triples, or the IRI of an id.
+    triples: HashMap<TripleId, [String; 3]>,
+    _memory: Reservation,
+}
+
+impl Quoted {
+    /// Reads the graph of quoted triples into memory.
+    fn read(lake: &GraphLake) -> Result<Self> {
+        let mut memory = lake.options.budget.reserve(0)?;
+        let mut triples = HashMap::new();
+        let mut line = String::new();
+        for graph in lake.snapshot.graphs.iter().filter(|graph| graph.name == QUOTED_GRAPH) {
+            for predicate in graph.all_predicates() {
+                let mut merge = lake.merge(graph, predicate, Order::Subject)?;
+                while let Some(triple) = merge.next()? {
+                    let object = triple.as_object();
+                    let id = TripleId::with(&mut line, &triple.subject, predicate, &object);
+                    let object = match object {
+                        Object::Term(term) => term.to_owned(),
+                        literal => {
+                            let mut text = String::new();
+                            push_object(&mut text, &literal);
+                            text
+                        }
+                    };
+                    memory.grow((triple.bytes() + predicate.len() + 160) as u64)?;
+                    triples.insert(id, [triple.subject.clone(), predicate.to_owned(), object]);
+                }
+            }
+        }
+        Ok(Quoted { triples, _memory: memory })
+    }
+
+    /// Whether nothing is quoted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.triples.is_empty()
+    }
+
+    /// The canonical term that `text` stands for, if it is the id of a quoted triple.
+    pub(crate) fn term(&self, text: &str) -> Result<Option<String>> {
+        self.spelt(text, DEEPEST)
+    }
+
+    fn spelt(&self, text: &str, depth: usize) -> Result<Option<String>> {
+        let Some([subject, predicate, object]) = quoted_id(text).and_then(|id| self.triples.get(&id)) else {
+            return Ok(None);
+        };
+        let too_large = || {
+            Error::new(Kind::TooLarge, "triples quote one another too often")
+                .at(Place::file(QUOTED_GRAPH).in_field(text.to_owned()))
+        };
+        let inner = depth.checked_sub(1).ok_or_else(too_large)?;
+        let part = |text: &String| -> Result<String> {
+            if text.starts_with('"') {
+                return Ok(text.clone());
+            }
+            Ok(terms::ntriples(&self.spelt(text, inner)?.unwrap_or_else(|| text.clone())))
+        };
+        let term = terms::triple(&part(subject)?, &terms::ntriples(predicate), &part(object)?);
+        if term.len() > LONGEST { Err(too_large()) } else { Ok(Some(term)) }
+    }
+}
+
+impl GraphLake {
+    /// The quoted triples, read once.
+    pub(crate) fn quoted(&self) -> Result<&Quoted> {
+        if let Some(quoted) = self.quoted.get() {
+            return Ok(quoted);
+        }
+        let quoted = Quoted::read(self)?;
+        Ok(self.quoted.get_or_init(|| quoted))
+    }
+}

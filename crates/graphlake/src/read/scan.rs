@@ -1,0 +1,84 @@
+//! Living triples of a graph and a predicate.
+
+use isomorph_error::Result;
+use isomorph_model::faces::Quad;
+
+use super::{GraphLake, Order};
+use crate::merge::Merge;
+use crate::snapshot::NamedGraph;
+use crate::term;
+
+impl GraphLake {
+    /// The living triples of `predicate` in `graph`, in `order`.
+    pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
+        let files = match order {
+            Order::Subject => &graph.subject_files,
+            Order::Object => &graph.object_files,
+        };
+        let own = || files.iter().filter(|file| file.predicate == predicate);
+        let mut merge = Merge::new(order, self.options.naive);
+        let Some(oldest) = own().map(|file| file.snapshot_version).min() else { return Ok(merge) };
+        for file in own() {
+            merge.add(self.cursor(file, order)?, file.snapshot_version, false)?;
+        }
+        for file in self.tombstones(graph, predicate, order) {
+            // A deletion that is not younger than any file deletes nothing.
+            if self.options.naive || file.snapshot_version > oldest {
+                let sorted_so = file.is_inverse == (order == Order::Object);
+                let cursor = if sorted_so { self.cursor(file, order)? } else { self.resorted(file, order)? };
+                merge.add(cursor, file.snapshot_version, true)?;
+            }
+        }
+        Ok(merge)
+    }
+
+    /// The tombstone files to read for `order`: those of that order, if those of the other hold as many of each version;
+    /// else all, because both orders hold the same triples where a writer wrote both.
+    fn tombstones<'a>(
+        &self,
+        graph: &'a NamedGraph,
+        predicate: &str,
+        order: Order,
+    ) -> Vec<&'a crate::snapshot::DataFile> {
+        let of = |inverse: bool| -> Vec<_> {
+            let own = graph.tombstones.iter().filter(|file| file.predicate == predicate);
+            own.filter(|file| file.is_inverse == inverse).collect()
+        };
+        let (subject, object) = (of(false), of(true));
+        let counts = |files: &[&crate::snapshot::DataFile]| {
+            let mut counts: Vec<_> = files.iter().map(|file| (file.snapshot_version, file.triple_count)).collect();
+            counts.sort_unstable();
+            counts
+        };
+        match (counts(&subject) == counts(&object), order) {
+            (true, Order::Subject) => subject,
+            (true, Order::Object) => object,
+            (false, _) => subject.into_iter().chain(object).collect(),
+        }
+    }
+
+    /// A file of the other order, sorted in memory.
+    fn resorted(&self, file: &crate::snapshot::DataFile, order: Order) -> Result<crate::cursor::Cursor> {
+        let blob = self.file(file)?;
+        let prefixes = crate::record::Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
+        crate::cursor::Cursor::of_unsorted(blob, prefixes, order, &self.options.budget)
+    }
+
+    /// Hands over every quad of the snapshot as it is stored: graph by graph, predicate by predicate, in `order`. Quoted
+    /// triples are the IRIs of their ids; the graph that keeps them comes like any other.
+    ///
+    /// # Errors
+    /// When a file is missing, cut or broken, or `take` returns an error.
+    pub fn quads(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        for graph in &self.snapshot.graphs {
+            let name = term::graph_name(&graph.name);
+            for predicate in graph.all_predicates() {
+                let mut merge = self.merge(graph, predicate, order)?;
+                while let Some(triple) = merge.next()? {
+                    take(Quad { subject: &triple.subject, predicate, object: triple.as_object(), graph: name })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! The snapshot as a source of model batches.
+
+use std::collections::HashMap;
+
+use isomorph_error::{Error, Findings, Result};
+use isomorph_model::{About, EdgeOrder, Graph, Part, Request, Source, Tables};
+
+use super::GraphLake;
+use super::part::{EmptyGraphs, PredicatePart, Wanted};
+use crate::{term, validate};
+
+impl Source for GraphLake {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// One part for each predicate of each graph, one for graphs without triples. Resources have no rows: they exist
+    /// because something speaks about them.
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(Error::unsupported("triples come predicate by predicate, not in one order"));
+        }
+        let (edges, bare, values) = match request.tables {
+            Tables::All => (true, false, true),
+            Tables::AllEdges | Tables::Edges(0) => (true, false, false),
+            Tables::EdgeEnds(0) => (true, true, false),
+            Tables::Rest => (false, false, true),
+            _ => return Ok(Vec::new()),
+        };
+        let wanted = Wanted { edges, bare, values, rows: request.batch_rows.max(1) };
+        let tables = self.graph.values.iter().enumerate();
+        let tables: HashMap<&str, usize> = tables.map(|(at, table)| (table.property.name.as_str(), at)).collect();
+        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
+        for graph in self.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
+            for predicate in graph.all_predicates() {
+                let table = tables.get(predicate).copied();
+                if !wanted.edges && table.is_none() {
+                    continue;
+                }
+                parts.push(Box::new(PredicatePart { lake: self, graph, predicate, table, wanted }));
+            }
+        }
+        if wanted.values {
+            parts.push(Box::new(EmptyGraphs { lake: self }));
+        }
+        Ok(parts)
+    }
+
+    fn about(&self) -> About {
+        super::about::about(self)
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        validate::validate(self, findings)
+    }
+}

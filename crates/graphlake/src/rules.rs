@@ -1,0 +1,95 @@
+//! The rules of the format, each with a stable id. The numbers V1 to V20 are those of the README.
+//!
+//! An *error* is what cannot be read, or read in two ways; a *warning* is a breach that can be read; a *note* is worth
+//! knowing.
+
+use isomorph_error::{Rule, Severity};
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
+
+        /// All rules of this format, sorted by id.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    /// V8: a filter denies a key that is there.
+    BLOOM "GRAPHLAKE-BLOOM" Error
+        "a Bloom filter answers \"maybe\" for every key of its file", "whoever looks a triple up misses it: write the store anew";
+    /// V7: bounds do not hold.
+    BOUNDS "GRAPHLAKE-BOUNDS" Error
+        "no first text of a record is below min_value or above max_value", "whoever looks a triple up misses it: write the store anew";
+    /// V16: other bytes than were written.
+    CHECKSUM "GRAPHLAKE-CHECKSUM" Error
+        "the XXH64 of a file is the one that its metadata states", "";
+    /// V4: another number of records.
+    COUNT "GRAPHLAKE-COUNT" Error
+        "a file has as many records as triple_count says", "";
+    /// V3: a file is missing or of another size.
+    FILE "GRAPHLAKE-FILE" Error
+        "every file of a snapshot exists and is as long as its metadata says", "was the store copied whole?";
+    /// The version is unknown.
+    FORMAT_VERSION "GRAPHLAKE-FORMAT-VERSION" Error
+        "format_version is 0.1 or 0.1.x", "";
+    /// V12: a file names another graph than the one that lists it.
+    GRAPH "GRAPHLAKE-GRAPH" Warning
+        "graph of a file is the graph that lists it", "";
+    /// V18: an id stands for two things.
+    ID "GRAPHLAKE-ID" Error
+        "ids of the files of a graph, of its partitions and of the graphs differ", "";
+    /// V10: a file of the other order.
+    INVERSE "GRAPHLAKE-INVERSE" Error
+        "is_inverse is false in so_data_files and true in os_data_files", "";
+    /// V19: a relative IRI.
+    IRI "GRAPHLAKE-IRI" Error
+        "IRIs of subjects, predicates, objects, datatypes and graphs are absolute", "";
+    /// Metadata that is no JSON.
+    JSON "GRAPHLAKE-JSON" Error
+        "metadata is JSON in UTF-8 without a byte-order mark, and no object has a name twice", "";
+    /// A literal that should have a language.
+    LANGUAGE "GRAPHLAKE-LANGUAGE" Warning
+        "the datatype rdf:langString is followed by @ and a language", "such a literal is read as plain text";
+    /// A number written as text.
+    NUMBER_TEXT "GRAPHLAKE-NUMBER-TEXT" Warning
+        "version and timestamp are JSON integers", "";
+    /// V6: records out of order.
+    ORDER "GRAPHLAKE-ORDER" Error
+        "records ascend strictly by the bytes of their expanded texts: subject, object, datatype in one order, object, datatype, subject in the other",
+        "--lenient sorts such files in memory";
+    /// V9: the two orders hold different triples.
+    ORDERS_DIFFER "GRAPHLAKE-ORDERS-DIFFER" Error
+        "the files of both orders hold the same triples for each predicate and version", "";
+    /// V20: a file that nothing names.
+    ORPHAN "GRAPHLAKE-ORPHAN" Note
+        "every file below graphs/ belongs to a snapshot", "it is left of a writer that was interrupted, or of one that is at work";
+    /// V14: a partition names a file that there is not.
+    PARTITION "GRAPHLAKE-PARTITION" Warning
+        "partitions name files of their graph", "";
+    /// V11: a predicate that the index does not have.
+    PREDICATE "GRAPHLAKE-PREDICATE" Warning
+        "the predicate of a file is in predicate_index", "";
+    /// V13: two lists of prefixes that differ.
+    PREFIXES "GRAPHLAKE-PREFIXES" Warning
+        "prefixes lists the prefixes of prefix_map in the order of their numbers", "prefix_map counts";
+    /// A prefix that is no namespace.
+    PREFIX_SHORT "GRAPHLAKE-PREFIX-SHORT" Error
+        "the keys of prefix_map are namespaces, from which IRIs can be made", "--ns ex=http://… says what a short prefix stands for";
+    /// V5: a record that cannot be read.
+    RECORD "GRAPHLAKE-RECORD" Error
+        "a file is a sequence of whole records with known prefixes and texts in UTF-8", "";
+    /// V1: metadata of another shape.
+    SCHEMA "GRAPHLAKE-SCHEMA" Error
+        "a snapshot fits the JSON schema of the specification", "";
+    /// V17: versions or times go back.
+    SEQUENCE "GRAPHLAKE-SEQUENCE" Error
+        "versions of snapshots are positive and differ, and later versions have no earlier time", "";
+    /// V2: the list of snapshots and a snapshot differ.
+    STORE_ENTRY "GRAPHLAKE-STORE-ENTRY" Error
+        "store.json and a snapshot state the same id, version and time", "";
+    /// V15: a file newer than its snapshot.
+    VERSION "GRAPHLAKE-VERSION" Error
+        "snapshot_version of a file is not above the version of the snapshot", "";
+}

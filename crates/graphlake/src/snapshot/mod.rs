@@ -1,0 +1,104 @@
+//! Snapshots: which files make up which graphs.
+
+mod read;
+
+use serde_json::{Map, Value};
+
+/// The name of a snapshot's file.
+pub(crate) fn file_of(id: &str) -> String {
+    format!("snapshots/{id}.json")
+}
+
+/// One state of a store: every file that lives in it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Snapshot {
+    /// Its id.
+    pub id: String,
+    /// Its version.
+    pub version: i64,
+    /// When it was made, milliseconds since 1970.
+    pub timestamp: i64,
+    /// Its graphs, in the order of the file.
+    pub graphs: Vec<NamedGraph>,
+}
+
+/// One graph of a snapshot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedGraph {
+    /// Its IRI, `_:` and a label, or the name of the default graph.
+    pub name: String,
+    /// An id inside the store.
+    pub id: String,
+    /// Predicates with the ids of their partitions, in the order of the file.
+    pub predicates: Vec<(String, String)>,
+    /// Partitions with the ids of their files. Nothing is read by them: the lists of files count.
+    pub partitions: Vec<(String, Vec<String>)>,
+    /// Files sorted by subject.
+    pub subject_files: Vec<DataFile>,
+    /// Files sorted by object.
+    pub object_files: Vec<DataFile>,
+    /// Deleted triples, in files of both orders.
+    pub tombstones: Vec<DataFile>,
+    /// What others have written beside these.
+    pub extra: Map<String, Value>,
+}
+
+/// What a snapshot says of one file of triples.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DataFile {
+    /// Its id.
+    pub id: String,
+    /// The predicate of all its triples.
+    pub predicate: String,
+    /// Version of the commit that added it.
+    pub snapshot_version: i64,
+    /// Whether it is sorted by object.
+    pub is_inverse: bool,
+    /// Its name, below the root of the store or below where the store says that it is.
+    pub path: String,
+    /// Its size, bytes.
+    pub size: u64,
+    /// Number of records.
+    pub triple_count: u64,
+    /// No first text of a record is above it.
+    pub max_value: String,
+    /// No first text of a record is below it.
+    pub min_value: String,
+    /// A filter of the first texts, as text: see [`crate::Bloom`].
+    pub bloom_filter: String,
+    /// The graph that lists the file.
+    pub graph: String,
+    /// The graph that it was written for.
+    pub original_graph: String,
+    /// Prefixes with their numbers, in the order of the file.
+    pub prefix_map: Vec<(String, i32)>,
+    /// The prefixes again, by number.
+    pub prefixes: Vec<String>,
+    /// A filter of the ids of triples.
+    pub id_bloom_filter: Option<String>,
+    /// `xxh64:` and 16 hexadecimal digits.
+    pub checksum: Option<String>,
+    /// `codepoint` where the order of the records was made by this rule and need not be tried.
+    pub sort_order: Option<String>,
+    /// How many of the objects are literals.
+    pub literal_count: Option<u64>,
+    /// What others have written beside these.
+    pub extra: Map<String, Value>,
+}
+
+impl NamedGraph {
+    /// Every predicate, those of files that the index does not have included; each once, in the order of the index.
+    pub fn all_predicates(&self) -> Vec<&str> {
+        let files = [&self.subject_files, &self.object_files, &self.tombstones].into_iter().flatten();
+        let mut seen = std::collections::HashSet::new();
+        let indexed = self.predicates.iter().map(|(predicate, _)| predicate.as_str());
+        indexed.chain(files.map(|file| file.predicate.as_str())).filter(|predicate| seen.insert(*predicate)).collect()
+    }
+
+    /// All files with the name of the list that they stand in.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, &DataFile)> {
+        let subject = self.subject_files.iter().map(|file| ("so_data_files", file));
+        let object = self.object_files.iter().map(|file| ("os_data_files", file));
+        subject.chain(object).chain(self.tombstones.iter().map(|file| ("tombstone_files", file)))
+    }
+}

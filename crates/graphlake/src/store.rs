@@ -1,0 +1,108 @@
+//! `store.json`: the one file of a store that changes.
+
+use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_storage::{Budget, Root};
+use serde_json::{Map, Value};
+
+use crate::json::{self, Object};
+use crate::{At, Tolerance, rules};
+
+/// Name of the file.
+pub(crate) const STORE: &str = "store.json";
+
+/// The list of snapshots.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Store {
+    /// The version of the format.
+    pub format_version: String,
+    /// Where the store was when it was written; stores may be moved.
+    pub location: String,
+    /// Snapshots, ascending by version.
+    pub snapshots: Vec<SnapshotEntry>,
+    /// What others have written beside these.
+    pub extra: Map<String, Value>,
+}
+
+/// A snapshot, as the list has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotEntry {
+    /// Its id: the name of its file without `.json`.
+    pub id: String,
+    /// Its version, at least 1.
+    pub version: i64,
+    /// When it was made, milliseconds since 1970.
+    pub timestamp: i64,
+}
+
+impl Store {
+    /// Reads the list.
+    pub(crate) fn read(root: &Root, tolerance: Tolerance, budget: &Budget, findings: &mut Findings) -> Result<Store> {
+        let members = json::read(&root.file(STORE)?, budget)?;
+        Store::of(members, tolerance, findings)
+    }
+
+    pub(crate) fn of(members: Map<String, Value>, tolerance: Tolerance, findings: &mut Findings) -> Result<Store> {
+        let mut object = Object::new(members, STORE, findings);
+        let format_version = object.text_if("format_version").unwrap_or_default();
+        let known = format_version == "0.1" || format_version.starts_with("0.1.");
+        if !known && tolerance != Tolerance::Lenient {
+            return Err(Error::broken(&rules::FORMAT_VERSION, format!("format_version is {format_version:?}"))
+                .at(object.place("format_version"))
+                .hint("--lenient reads it as 0.1"));
+        }
+        let location = object.text_if("location").unwrap_or_default();
+        let mut snapshots = Vec::new();
+        for (at, item) in object.array("snapshots")?.into_iter().enumerate() {
+            let mut entry = object.inner(&format!("snapshots[{at}]"), item)?;
+            snapshots.push(SnapshotEntry {
+                id: entry.text("id")?,
+                version: entry.integer_or_text("version")?,
+                timestamp: entry.integer_or_text("timestamp")?,
+            });
+        }
+        let extra = object.rest();
+        snapshots.sort_by_key(|entry| entry.version);
+        let same = snapshots.windows(2).find(|pair| pair[0].version == pair[1].version);
+        if let Some(pair) = same {
+            let message = format!("{} and {} both have version {}", pair[0].id, pair[1].id, pair[0].version);
+            return Err(Error::broken(&rules::SEQUENCE, message).at(Place::file(STORE)));
+        }
+        Ok(Store { format_version, location, snapshots, extra })
+    }
+
+    /// The snapshot that is meant; nothing in a store without snapshots when the current one is.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when there is none, with those that there are.
+    pub fn find(&self, at: &At) -> Result<Option<&SnapshotEntry>> {
+        let found = match at {
+            At::Current => return Ok(self.snapshots.last()),
+            At::Version(version) => self.snapshots.iter().find(|entry| entry.version == *version),
+            At::Id(id) => self.snapshots.iter().find(|entry| entry.id == *id),
+            // Versions decide where two snapshots have one time.
+            At::Time(time) => self.snapshots.iter().rev().find(|entry| entry.timestamp <= *time),
+        };
+        let wanted = || match at {
+            At::Current => "any snapshot".to_owned(),
+            At::Version(version) => format!("version {version}"),
+            At::Id(id) => format!("the snapshot {id:?}"),
+            At::Time(time) => format!("a snapshot of the time {time} or before"),
+        };
+        found.map(Some).ok_or_else(|| {
+            let there = match (self.snapshots.first(), self.snapshots.last()) {
+                (Some(first), Some(last)) => format!(
+                    "versions {} to {} ({}), times {} to {}",
+                    first.version,
+                    last.version,
+                    self.snapshots.len(),
+                    first.timestamp,
+                    last.timestamp
+                ),
+                _ => "no snapshot".to_owned(),
+            };
+            Error::new(Kind::NotFound, format!("the store does not have {}", wanted()))
+                .at(Place::file(STORE))
+                .hint(format!("it has {there}"))
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Terms as texts of records: IRIs and blank nodes as they are, datatypes with their language behind them.
+
+use crate::id::TripleId;
+
+/// The namespace of RDF.
+pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+
+/// The datatype of literals with a language.
+pub(crate) const LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString";
+
+/// The datatype of literals with a language and a base direction.
+pub(crate) const DIR_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString";
+
+/// The name of the default graph in a snapshot.
+pub(crate) const DEFAULT_GRAPH: &str = "urn:x-arq:DefaultGraph";
+
+/// The graph that keeps quoted triples, so that their hashes can be turned back.
+pub(crate) const QUOTED_GRAPH: &str = "urn:graphlake:quoted";
+
+/// The named graph of a key of `graphs`; nothing for the default graph, which others write in two more ways.
+pub(crate) fn graph_name(key: &str) -> Option<&str> {
+    (!matches!(key, DEFAULT_GRAPH | "" | "urn:x-rdflib:default")).then_some(key)
+}
+
+/// What the text behind a literal's value says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Datatype<'a> {
+    /// IRI of the datatype; nothing for plain text and where there is a language.
+    pub(crate) iri: Option<&'a str>,
+    pub(crate) language: Option<&'a str>,
+    /// `ltr` or `rtl`.
+    pub(crate) direction: Option<&'a str>,
+}
+
+impl<'a> Datatype<'a> {
+    /// Takes a datatype text of a record apart.
+    pub(crate) fn of(text: &'a str) -> Self {
+        let plain = Datatype { iri: None, language: None, direction: None };
+        let Some(name) = text.strip_prefix(RDF) else {
+            return Datatype { iri: (!text.is_empty()).then_some(text), ..plain };
+        };
+        if let Some(language) = name.strip_prefix("langString@") {
+            return Datatype { language: Some(language), ..plain };
+        }
+        if let Some((language, direction)) = name.strip_prefix("dirLangString@").and_then(|rest| rest.rsplit_once("--"))
+            && matches!(direction, "ltr" | "rtl")
+        {
+            return Datatype { language: Some(language), direction: Some(direction), ..plain };
+        }
+        // Without the language it is nothing but text.
+        if name == "langString" { plain } else { Datatype { iri: Some(text), ..plain } }
+    }
+}
+
+/// Gives a datatype text the one form that it is compared in: xsd:string goes without saying, languages are in lower case.
+pub(crate) fn normalize(datatype: &mut String) {
+    if datatype == isomorph_model::xsd::STRING {
+        datatype.clear();
+    } else if datatype.starts_with(RDF)
+        && let Some(at) = datatype.find('@')
+        && let Some(language) = datatype.get_mut(at..)
+    {
+        language.make_ascii_lowercase();
+    }
+}
+
+/// Whether a text is an absolute IRI: a scheme, a colon, and nothing that no IRI has.
+pub(crate) fn is_absolute_iri(text: &str) -> bool {
+    let Some((scheme, _)) = text.split_once(':') else { return false };
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(of_scheme)
+        && !text.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+}
+
+/// The id that a term stands for, if it is the IRI of a triple.
+pub(crate) fn quoted_id(iri: &str) -> Option<TripleId> {
+    let hex = iri.strip_prefix("urn:triple:sha256:")?;
+    hex.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datatypes_are_taken_apart() {
+        for (iri, language, direction, text) in [
+            (None, None, None, ""),
+            (Some("urn:d"), None, None, "urn:d"),
+            (None, Some("pl"), None, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString@pl"),
+            (None, Some("ar"), Some("rtl"), "http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString@ar--rtl"),
+            (
+                Some("http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON"),
+                None,
+                None,
+                "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON",
+            ),
+        ] {
+            assert_eq!(Datatype::of(text), Datatype { iri, language, direction });
+        }
+        let mut text = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString@en-GB".to_owned();
+        normalize(&mut text);
+        assert!(text.ends_with("langString@en-gb"));
+        text = isomorph_model::xsd::STRING.to_owned();
+        normalize(&mut text);
+        assert_eq!(text, "");
+        // A language that is missing leaves nothing but text.
+        assert_eq!(Datatype::of(LANG_STRING), Datatype { iri: None, language: None, direction: None });
+    }
+
+    #[test]
+    fn iris_are_absolute() {
+        for good in ["urn:x", "http://example.org/é", "a+b-c.1:"] {
+            assert!(is_absolute_iri(good), "{good}");
+        }
+        for bad in ["", "x", "/a:b", "1a:b", "http://a b", "urn:<x>", ":x"] {
+            assert!(!is_absolute_iri(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! A triple of one predicate, as texts, and the two orders.
+
+use std::cmp::Ordering;
+
+use isomorph_model::faces::Object;
+
+use crate::read::Order;
+use crate::term::Datatype;
+
+/// Subject, object and what kind of object it is, expanded. Made once and filled again and again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Triple {
+    pub(crate) subject: String,
+    /// IRI, blank node or lexical form.
+    pub(crate) object: String,
+    pub(crate) literal: bool,
+    /// Datatype and language of a literal; empty for plain text.
+    pub(crate) datatype: String,
+}
+
+impl Triple {
+    /// The key of objects: their text, IRIs before literals, then the datatype.
+    fn object_key(&self) -> (&[u8], bool, &[u8]) {
+        (self.object.as_bytes(), self.literal, self.datatype.as_bytes())
+    }
+
+    pub(crate) fn compare(&self, other: &Triple, order: Order) -> Ordering {
+        let subjects = || self.subject.as_bytes().cmp(other.subject.as_bytes());
+        let objects = || self.object_key().cmp(&other.object_key());
+        match order {
+            Order::Subject => subjects().then_with(objects),
+            Order::Object => objects().then_with(subjects),
+        }
+    }
+
+    /// The text that an order sorts by first.
+    pub(crate) fn first(&self, order: Order) -> &str {
+        match order {
+            Order::Subject => &self.subject,
+            Order::Object => &self.object,
+        }
+    }
+
+    /// The object as the model has it.
+    pub(crate) fn as_object(&self) -> Object<'_> {
+        if !self.literal {
+            return Object::Term(&self.object);
+        }
+        let Datatype { iri, language, direction } = Datatype::of(&self.datatype);
+        let datatype = match (iri, language, direction) {
+            (Some(iri), _, _) => iri,
+            (None, Some(_), None) => crate::term::LANG_STRING,
+            (None, Some(_), Some(_)) => crate::term::DIR_LANG_STRING,
+            (None, None, _) => isomorph_model::xsd::STRING,
+        };
+        Object::Literal { lexical: &self.object, datatype, language, direction }
+    }
+
+    /// Bytes that it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.subject.len() + self.object.len() + self.datatype.len()
+    }
+}

@@ -1,0 +1,121 @@
+//! Rules of `store.json` and of snapshots.
+
+use std::collections::{HashMap, HashSet};
+
+use isomorph_error::{Findings, Place};
+
+use crate::snapshot::{DataFile, NamedGraph, Snapshot, file_of};
+use crate::store::{STORE, SnapshotEntry, Store};
+use crate::{rules, term};
+
+/// V17.
+pub(super) fn store(store: &Store, findings: &mut Findings) {
+    for entry in store.snapshots.iter().filter(|entry| entry.version < 1) {
+        findings.push(&rules::SEQUENCE, format!("{} has version {}", entry.id, entry.version), STORE);
+    }
+    for pair in store.snapshots.windows(2).filter(|pair| pair[1].timestamp < pair[0].timestamp) {
+        let message = format!("version {} is older than version {}", pair[1].version, pair[0].version);
+        findings.push(&rules::SEQUENCE, message, STORE);
+    }
+    let mut ids = HashSet::new();
+    for entry in store.snapshots.iter().filter(|entry| !ids.insert(&entry.id)) {
+        findings.push(&rules::ID, format!("two snapshots are called {}", entry.id), STORE);
+    }
+}
+
+/// V2.
+pub(super) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut Findings) {
+    let own = (&snapshot.id, snapshot.version, snapshot.timestamp);
+    if own != (&entry.id, entry.version, entry.timestamp) {
+        let message = format!(
+            "store.json says {}, version {}, time {}; the snapshot {}, {}, {}",
+            entry.id, entry.version, entry.timestamp, own.0, own.1, own.2
+        );
+        findings.push(&rules::STORE_ENTRY, message, file_of(&entry.id));
+    }
+}
+
+/// V10 to V15, V18 and what V19 says of names.
+pub(super) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
+    let file = file_of(&snapshot.id);
+    let mut ids = HashSet::new();
+    for graph in &snapshot.graphs {
+        let place = Place::file(&file).in_field(format!("graphs[{}]", graph.name));
+        if !ids.insert(&graph.id) {
+            findings.push(&rules::ID, format!("two graphs have the id {}", graph.id), place.clone());
+        }
+        if let Some(name) = term::graph_name(&graph.name)
+            && !name.starts_with("_:")
+            && !term::is_absolute_iri(name)
+        {
+            findings.push(&rules::IRI, format!("the graph {name:?} is no absolute IRI"), place.clone());
+        }
+        for predicate in graph.all_predicates().into_iter().filter(|predicate| !term::is_absolute_iri(predicate)) {
+            findings.push(&rules::IRI, format!("the predicate {predicate:?} is no absolute IRI"), place.clone());
+        }
+        partitions(graph, &place, findings);
+        let mut ids = HashSet::new();
+        for (list, data) in graph.files() {
+            let place = Place::file(&file).in_field(format!("graphs[{}].{list}[{}]", graph.name, data.id));
+            if !ids.insert(&data.id) {
+                findings.push(&rules::ID, "two files of the graph have this id", place.clone());
+            }
+            data_file(snapshot, graph, list, data, &place, findings);
+        }
+    }
+}
+
+fn data_file(
+    snapshot: &Snapshot,
+    graph: &NamedGraph,
+    list: &str,
+    file: &DataFile,
+    place: &Place,
+    findings: &mut Findings,
+) {
+    let mut broken = |rule, message: String| findings.push(rule, message, place.clone());
+    if list == "so_data_files" && file.is_inverse || list == "os_data_files" && !file.is_inverse {
+        broken(&rules::INVERSE, format!("is_inverse is {}", file.is_inverse));
+    }
+    if !graph.predicates.iter().any(|(predicate, _)| *predicate == file.predicate) {
+        broken(&rules::PREDICATE, format!("predicate_index lacks {}", file.predicate));
+    }
+    if file.graph != graph.name {
+        broken(&rules::GRAPH, format!("the file says {:?}", file.graph));
+    }
+    if file.snapshot_version > snapshot.version {
+        let message = format!("version {} in a snapshot of version {}", file.snapshot_version, snapshot.version);
+        broken(&rules::VERSION, message);
+    }
+    let mut prefixes: Vec<&(String, i32)> = file.prefix_map.iter().collect();
+    prefixes.sort_by_key(|(_, id)| *id);
+    if !prefixes.iter().map(|(prefix, _)| prefix).eq(&file.prefixes) {
+        broken(&rules::PREFIXES, "prefixes and prefix_map differ".to_owned());
+    }
+}
+
+/// V14, and what V18 says of partitions.
+fn partitions(graph: &NamedGraph, place: &Place, findings: &mut Findings) {
+    let files: HashMap<&str, &str> =
+        graph.files().map(|(_, file)| (file.id.as_str(), file.predicate.as_str())).collect();
+    let predicates: HashMap<&str, &str> =
+        graph.predicates.iter().map(|(predicate, id)| (id.as_str(), predicate.as_str())).collect();
+    if predicates.len() < graph.predicates.len() {
+        findings.push(&rules::ID, "two predicates have one partition", place.clone());
+    }
+    for (id, names) in &graph.partitions {
+        for name in names {
+            match (files.get(name.as_str()), predicates.get(id.as_str())) {
+                (None, _) => {
+                    let message = format!("partition {id} names the file {name}, which there is not");
+                    findings.push(&rules::PARTITION, message, place.clone());
+                }
+                (Some(of), Some(predicate)) if of != predicate => {
+                    let message = format!("partition {id} of {predicate} names a file of {of}");
+                    findings.push(&rules::PARTITION, message, place.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Checking every rule.
+
+mod files;
+mod metadata;
+mod orders;
+
+use std::collections::HashSet;
+
+use isomorph_error::{Findings, Result};
+
+use crate::path;
+use crate::read::GraphLake;
+use crate::rules;
+use crate::snapshot::Snapshot;
+
+/// Reads all metadata of the store, and every file of the opened snapshot.
+///
+/// # Errors
+/// When something cannot be read at all; what is broken is a finding.
+pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
+    findings.merge(lake.noticed.clone());
+    metadata::store(&lake.store, findings);
+    let mut named: HashSet<String> = HashSet::new();
+    for entry in &lake.store.snapshots {
+        // What the opened snapshot breaks was noticed when it was opened.
+        let mut noticed = Findings::keeping(8);
+        let snapshot = match Snapshot::read(&lake.root, &entry.id, &lake.options.budget, &mut noticed) {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                let rule = error.broken_rule().unwrap_or(&rules::STORE_ENTRY);
+                findings.push(rule, error.message().to_owned(), crate::snapshot::file_of(&entry.id));
+                continue;
+            }
+        };
+        metadata::entry(entry, &snapshot, findings);
+        if snapshot.id != lake.snapshot.id {
+            findings.merge(noticed);
+        }
+        metadata::snapshot(&snapshot, findings);
+        for (_, file) in snapshot.graphs.iter().flat_map(|graph| graph.files()) {
+            match path::resolve(&file.path, &lake.store.location) {
+                Ok(name) => {
+                    named.insert(name);
+                }
+                Err(error) => {
+                    let rule = error.broken_rule().unwrap_or(&rules::FILE);
+                    findings.push(rule, error.message().to_owned(), crate::snapshot::file_of(&entry.id));
+                }
+            }
+        }
+    }
+    files::files(lake, findings)?;
+    orders::orders(lake, findings)?;
+    if lake.root.location().scheme().has_listing() {
+        for entry in lake.root.list("graphs")?.into_iter().filter(|entry| !named.contains(&entry.name)) {
+            findings.push(&rules::ORPHAN, format!("no snapshot names this file of {} bytes", entry.size), entry.name);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! What the tests of this crate share: where the fixtures are, copies of them, and a store as sorted lines.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use isomorph_error::{Findings, Result};
+use isomorph_graphlake::{GraphLake, OpenOptions, Order, push_quad};
+use isomorph_model::Source;
+use isomorph_storage::Location;
+
+/// The fixtures beside the project, if they are there.
+pub fn fixtures() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/graphlake");
+    if root.is_dir() {
+        return Some(root);
+    }
+    println!("SKIPPED: the fixtures are not at {}", root.display());
+    None
+}
+
+pub fn open(path: &Path, options: &OpenOptions) -> Result<GraphLake> {
+    GraphLake::open(&Location::from_path(path), options)
+}
+
+/// All quads as sorted lines of canonical N-Quads.
+pub fn lines(lake: &GraphLake, order: Order) -> Result<String> {
+    let mut all = Vec::new();
+    lake.quads(order, &mut |quad| {
+        let mut line = String::new();
+        push_quad(&mut line, &quad);
+        all.push(line);
+        Ok(())
+    })?;
+    all.sort();
+    Ok(all.into_iter().map(|line| line + "\n").collect())
+}
+
+/// Ids of the rules that a store breaks, as far as it can be opened and read; the rule of the error, where it cannot.
+pub fn broken(path: &Path, options: &OpenOptions) -> Vec<&'static str> {
+    let mut findings = Findings::keeping(3);
+    let done = open(path, options).and_then(|lake| lake.validate(&mut findings));
+    let mut ids: Vec<&'static str> = findings.by_rule().flat_map(|(_, kept)| kept).map(|one| one.rule.id).collect();
+    ids.extend(done.err().and_then(|error| error.broken_rule()).map(|rule| rule.id));
+    ids.dedup();
+    ids
+}
+
+/// A copy that may be damaged.
+pub fn copy(from: &Path) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    copy_all(from, &home.path().join("lake"));
+    home
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            std::fs::write(&target, std::fs::read(entry.path()).unwrap()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! A snapshot as the model sees it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{fixtures, lines, open};
+use isomorph_graphlake::{At, OpenOptions, Order, push_quad};
+use isomorph_model::faces::Quads;
+use isomorph_model::{Request, Source, Tables};
+
+/// What the batches of a source say, as sorted lines.
+fn said(source: &dyn Source, request: &Request) -> String {
+    let mut all = Vec::new();
+    let mut quads = Quads::new(source.graph(), None);
+    let mut push = |quad: isomorph_model::faces::Quad<'_>| {
+        let mut line = String::new();
+        push_quad(&mut line, &quad);
+        all.push(line + "\n");
+        Ok(())
+    };
+    for part in source.scan(request).unwrap() {
+        part.read(&mut |batch| {
+            assert!(batch.rows() > 0 && batch.rows() <= request.batch_rows);
+            match batch {
+                isomorph_model::Batch::Groups(_) => Ok(()),
+                batch => quads.batch(&batch, &mut push),
+            }
+        })
+        .unwrap();
+    }
+    quads.finish(&mut push).unwrap();
+    all.sort();
+    all.concat()
+}
+
+#[test]
+fn batches_say_what_the_files_say() {
+    let Some(root) = fixtures() else { return };
+    for (store, versions) in [("tiny", 1..2), ("five_k", 1..2), ("history", 1..13)] {
+        for version in versions {
+            let options = OpenOptions { at: At::Version(version), ..OpenOptions::default() };
+            let lake = open(&root.join(store), &options).unwrap();
+            let expected = lines(&lake, Order::Subject).unwrap();
+            for batch_rows in [7, 65_536] {
+                let request = Request { batch_rows, ..Request::of(Tables::All) };
+                assert!(said(&lake, &request) == expected, "{store} version {version}");
+            }
+            let edges = said(&lake, &Request::of(Tables::AllEdges));
+            let rest = said(&lake, &Request::of(Tables::Rest));
+            let mut both: Vec<&str> = edges.lines().chain(rest.lines()).collect();
+            both.sort_unstable();
+            assert!(both.iter().copied().eq(expected.lines()), "{store} version {version}");
+            assert!(edges.lines().all(|line| !line.contains('"')));
+        }
+    }
+}

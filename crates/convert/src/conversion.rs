@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
 use crate::direct;
-use crate::mapping::{Mapping, says_itself};
+use crate::mapping::{Described, Mapping, Numberer, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -98,6 +98,11 @@ pub fn convert(
         staging.dated(time);
     }
     let mut sink = plan.to.create(&staging, &plan.target, &write)?;
+    if let Some(record) = plan.mapping.numbering() {
+        sink = Box::new(Numberer::new(sink, record, resources));
+    } else if plan.to == Format::DeepGnn {
+        sink = Box::new(Described::new(sink, &plan.target));
+    }
     let ids = plan.mapping.relation_of_ids();
     let source = match &plan.digested {
         Some(digested) => {
@@ -212,7 +217,7 @@ fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> O
     options.nock.scratch = Some(resources.scratch.clone());
     options.annnet.budget = resources.budget.clone();
     options.annnet.scratch = Some(resources.scratch.clone());
-    options.showing(mapping.kept())
+    options.showing(mapping.shown())
 }
 
 /// An error that says where the result differs, if it does.

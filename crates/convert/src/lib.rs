@@ -25,6 +25,7 @@ mod plan;
 mod plan_cost;
 mod plan_fitting;
 mod plan_fusion;
+mod plan_number;
 mod plan_relation;
 mod progress;
 mod registry;

@@ -49,7 +49,7 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.kept()));
+        let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
         let native = match format {
             // A carried graph is seen through all of what it lies in.
             Format::Annnet if options.look_ups && carry.is_none() => {

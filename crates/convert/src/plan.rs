@@ -19,7 +19,7 @@ use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape, no_way};
+use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
 use crate::survey::Survey;
 
@@ -96,9 +96,6 @@ impl Plan {
         if let Some(text) = direct::text(opened, to, &options.write) {
             return Ok(direct::plan(text, &options.write, started));
         }
-        if opened.format_of_graph() != Format::DeepGnn && to == Format::DeepGnn {
-            return Err(no_way(Format::DeepGnn));
-        }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
@@ -150,10 +147,10 @@ impl Plan {
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 plan.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));
                 if to.has_one_type() {
-                    plan.fuse(&bundling.typed)?;
+                    plan.unite(&bundling.typed, options)?;
                 }
             }
-            _ if from != to && to.has_one_type() => plan.fuse(graph)?,
+            _ if from != to && to.has_one_type() => plan.unite(graph, options)?,
             // What became of it has been said.
             _ if reified.is_some() || related.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();
@@ -238,7 +235,10 @@ impl Plan {
     ///
     /// # Errors
     /// When the graph has what cannot be written so.
-    fn fuse(&mut self, graph: &Graph) -> Result<()> {
+    fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+        if self.to == Format::DeepGnn {
+            return self.number(graph, options);
+        }
         let record = Fusion::of(graph)?;
         self.describe_fusion(&record);
         self.target = record.written();

@@ -15,7 +15,7 @@ impl Plan {
     /// When there is no text for values either.
     pub(crate) fn fit(&mut self, graph: &Graph) -> Result<Option<Graph>> {
         let plain = graph.hyperedges.is_empty() && graph.values.is_empty() && graph.groups.is_empty();
-        let own = self.from == Format::Annnet && self.to == Format::Annnet;
+        let own = self.from == self.to && self.to.has_one_type();
         if self.from.shape() != Shape::Typed || !plain || own {
             return Ok(None);
         }

@@ -12,7 +12,7 @@ use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
-use crate::mapping::{Allowed, NameRules, has_text};
+use crate::mapping::{Allowed, NameRules, has_text, holds_feature};
 use crate::options::{OpenOptions, WriteOptions};
 
 /// A format that graphs are kept in.
@@ -110,7 +110,7 @@ impl Format {
                 documents: graphar::holds_document,
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
-            Format::DeepGnn => any,
+            Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
@@ -285,12 +285,6 @@ impl Format {
             None
         }
     }
-}
-
-/// The error for a conversion that there is no mapping for.
-pub(crate) fn no_way(format: Format) -> Error {
-    Error::unsupported(format!("there is no mapping to {format} yet"))
-        .hint("texts and binaries of DeepGNN become one another: isomorph convert PATH DESTINATION --to deepgnn")
 }
 
 impl fmt::Display for Format {

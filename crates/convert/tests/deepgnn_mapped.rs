@@ -158,3 +158,107 @@ fn many_relations_are_a_column() {
     assert_eq!(alone.graph.graph().edges.len(), 1);
     has(&self::alone(&there), &[r#""predicate":"1199""#]);
 }
+
+/// A text with everything becomes other formats, and what they hold becomes texts and binaries of DeepGNN again.
+#[test]
+fn what_was_a_text_becomes_files_of_deepgnn_again() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    std::fs::write(&path, LINEAR).unwrap();
+    let source = open(&path, &OpenOptions::default());
+    let expected = digests(&source);
+    for (to, name) in OTHERS {
+        let there = home.path().join(name);
+        write(&source, to, &there, &ConvertOptions::default()).unwrap();
+        let mut options = ConvertOptions::default();
+        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+        let text = home.path().join(format!("{name}.linear"));
+        let done = write(&open(&there, &OpenOptions::default()), Format::DeepGnn, &text, &options);
+        assert_eq!(done.unwrap_or_else(|error| panic!("{to}: {error:?}")).result, Some(expected), "{to}");
+        let back = open(&text, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+        assert_eq!(digests(&back).content, expected.content, "{to}");
+    }
+}
+
+/// Two vertex types, an undirected edge type, labels, a key of text, empty and missing texts, weights.
+#[test]
+fn what_deepgnn_reads_is_a_good_graph() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, bools, dates, float32, float64, int32, int64, lists, text};
+    let mut build = Build::default();
+    let person = build.nodes(
+        Nodes::keyed("person", int64([70, 5]))
+            .declare(&["Admin"])
+            .labels(&[&["Admin"], &[]])
+            .column("age", int32([Some(30), None]))
+            .column("name", text([Some("ann"), Some("")]))
+            .column("born", dates([0, 1]))
+            .column("ok", bools([true, false])),
+    );
+    let city = build.nodes(Nodes::keyed("city", text(["Rome"])).column("name", text(["Roma"])));
+    build.edges(
+        Edges::rows(person, "knows", person, [(0, 1), (1, 1)]).undirected().column("weight", float64([0.1, f64::NAN])),
+    );
+    let items = lists(int64([1, 2]), &[Some(2)]);
+    build.edges(Edges::rows(person, "in", city, [(1, 0)]).column("weight", float32([0.5])).column("at", items));
+    let memory = build.finish();
+    let opened = {
+        let graph = std::sync::Arc::new(memory);
+        let location = Location::from_path(Path::new("/memory"));
+        Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph }
+    };
+    let home = tempfile::tempdir().unwrap();
+    let there = home.path().join("g.linear");
+    let mut options = ConvertOptions::default();
+    options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+    let done = write(&opened, Format::DeepGnn, &there, &options).unwrap();
+    assert_eq!(done.result, Some(digests(&opened)));
+    let lines = alone(&there);
+    // Ids are rows through both types; features are counted in the order of the description, the key comes behind them.
+    has(
+        &lines,
+        &[r#""key":0"#, r#""type":0"#, r#""0":[30]"#, r#""1":"ann""#, r#""2":[0]"#, r#""3":[1]"#, r#""4":[70]"#],
+    );
+    has(&lines, &[r#""key":0"#, r#""5":"[\"Admin\"]""#]);
+    has(&lines, &[r#""key":1"#, r#""4":[5]"#, r#""7":"{\"name\":\"\"}""#]);
+    has(&lines, &[r#""key":2"#, r#""type":1"#, r#""1":"Roma""#, r#""6":"Rome""#]);
+    // Both directions, the second one marked; a loop is there once; a weight that nothing can be drawn by is 1.
+    has(&lines, &[r#""edge":"0""#, r#""ends":[0,1]"#, r#""0":[0.1]"#, r#""weight":0.10000000149011612"#]);
+    has(&lines, &[r#""edge":"0""#, r#""ends":[1,0]"#, r#""2":[1]"#]);
+    has(&lines, &[r#""edge":"0""#, r#""ends":[1,1]"#, r#""0":["NaN"]"#, r#""weight":1.0"#]);
+    has(&lines, &[r#""edge":"1""#, r#""ends":[1,2]"#, r#""weight":0.5"#, r#""1":[1,2]"#]);
+    assert_eq!(lines.iter().filter(|line| line.contains("\"edge\"")).count(), 4, "{lines:#?}");
+}
+
+/// Integer keys are ids, also where rows are in another order, and in several partitions.
+#[test]
+fn integer_keys_stay_and_so_does_the_order_of_rows() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    let mut build = Build::default();
+    let keys: Vec<i64> = (0..500).map(|row| (row * 7919) % 1009 - 500).collect();
+    let names: Vec<String> = keys.iter().map(|key| format!("n{key}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let node = build.nodes(Nodes::keyed("n", int64(keys.clone())).column("name", text(names)));
+    build.edges(Edges::rows(node, "r", node, (0..499).map(|row| (row, row + 1))));
+    let mut memory = build.finish();
+    memory.graph.nodes[0].ordered = true;
+    let opened = {
+        let graph = std::sync::Arc::new(memory);
+        let location = Location::from_path(Path::new("/memory"));
+        Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph }
+    };
+    let expected = digests(&opened);
+    let home = tempfile::tempdir().unwrap();
+    for partitions in [1, 3] {
+        let there = home.path().join(format!("binary{partitions}"));
+        let mut options = ConvertOptions::default();
+        options.write.deepgnn.binary.partitions = partitions;
+        assert_eq!(write(&opened, Format::DeepGnn, &there, &options).unwrap().result, Some(expected));
+        let lines = alone(&there);
+        has(&lines, &["\"key\":356,"]);
+        has(&lines, &["\"key\":18446744073709551116,"]);
+        // From there into a format whose rows have an order.
+        let back = home.path().join(format!("g{partitions}.graphar"));
+        let done = write(&open(&there, &OpenOptions::default()), Format::GraphAr, &back, &ConvertOptions::default());
+        assert_eq!(done.unwrap().result, Some(expected));
+    }
+}

@@ -12,11 +12,13 @@
 mod bundle;
 mod complete;
 mod declare;
+mod described;
 mod fit;
 mod fuse;
 mod json_in;
 pub(crate) mod json_out;
 mod names;
+mod number;
 mod project;
 mod reify;
 mod relate;
@@ -34,9 +36,11 @@ use serde::{Deserialize, Serialize};
 pub use bundle::Bundled;
 pub use complete::{Completed, Completion};
 pub use declare::{declared, says_itself};
+pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use names::Names;
+pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
@@ -124,6 +128,10 @@ pub enum Step {
     Fuse(Box<Fusion>),
     /// And back.
     Split(Box<Fusion>),
+    /// Types and values to numbers and features. The way there is taken before the sink, by a [`Numberer`].
+    Number(Box<Numbering>),
+    /// And back.
+    Unnumber(Box<Numbering>),
     /// This graph as it is: the format keeps all of it but some of its declarations.
     Native(Box<Graph>),
     /// What a format keeps of this graph, with the declarations that it had.
@@ -157,6 +165,8 @@ impl Mapping {
             Step::Unfit(record) => Step::Fit(record.clone()),
             Step::Fuse(record) => Step::Split(record.clone()),
             Step::Split(record) => Step::Fuse(record.clone()),
+            Step::Number(record) => Step::Unnumber(record.clone()),
+            Step::Unnumber(record) => Step::Number(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
             Step::Declare(graph) => Step::Native(graph.clone()),
         };
@@ -175,6 +185,19 @@ impl Mapping {
     pub fn relation_of_ids(&self) -> Option<usize> {
         match self.steps.last() {
             Some(Step::Fuse(record)) => record.relation,
+            _ => None,
+        }
+    }
+
+    /// The graph as readers of the files are to show it, where that is no matter of course.
+    pub fn shown(&self) -> Option<&Graph> {
+        self.kept().or_else(|| self.numbering().map(|record| &record.numbered))
+    }
+
+    /// What everything is written as numbers by, where that is the last step.
+    pub fn numbering(&self) -> Option<&Numbering> {
+        match self.steps.last() {
+            Some(Step::Number(record)) => Some(record),
             _ => None,
         }
     }
@@ -198,7 +221,8 @@ impl Mapping {
                 Step::Unfit(record) => Arc::new(Converted::original(source, record)?),
                 Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
                 Step::Split(record) => Arc::new(Split::new(source, record)?),
-                Step::Native(_) => source,
+                Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
+                Step::Native(_) | Step::Number(_) => source,
                 Step::Declare(graph) => declared(source, graph)?,
             };
         }

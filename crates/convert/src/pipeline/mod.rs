@@ -63,7 +63,7 @@ pub(crate) fn run_with_ids(
         return tables::tables(source, sink, &deliveries, relation, resources, progress);
     }
     let mut rows = RowsByKey::new(source, resources)?;
-    let mut wanted = Vec::new();
+    let (mut wanted, mut as_they_come) = (Vec::new(), Vec::new());
     for (number, delivery) in deliveries.iter().enumerate() {
         match *delivery {
             Delivery::Nodes(ty) => {
@@ -79,7 +79,10 @@ pub(crate) fn run_with_ids(
                 progress.end();
                 brought?;
             }
-            Delivery::Edges { ty, order } => wanted.push(Wanted { number, ty, order }),
+            Delivery::Edges { ty, order } => match (order, source.end_form(ty)) {
+                (EdgeOrder::Any, EndForm::Rows) => as_they_come.push((number, ty)),
+                _ => wanted.push(Wanted { number, ty, order }),
+            },
             Delivery::Rest => {
                 let parts = source.scan(&Request::of(Tables::Rest))?;
                 progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
@@ -93,10 +96,13 @@ pub(crate) fn run_with_ids(
             Delivery::NodesWithOutEdges | Delivery::EdgesWithKeys(_) | Delivery::EdgesAsTheyCome(_) => {}
         }
     }
-    if wanted.is_empty() {
+    if wanted.is_empty() && as_they_come.is_empty() {
         return Ok(());
     }
     rows.finish()?;
+    for (number, ty) in as_they_come {
+        edges_as_they_come(source, sink, number, ty, (&rows, resources), progress)?;
+    }
     let sorted = sort(source, &wanted, &rows, resources, progress)?;
     drop(rows);
     let total = sorted.iter().map(Sorted::rows).sum();
@@ -109,6 +115,30 @@ pub(crate) fn run_with_ids(
     }
     progress.end();
     Ok(())
+}
+
+/// Edges of a type whose ends are rows, in no order.
+fn edges_as_they_come(
+    source: &dyn Source,
+    sink: &mut dyn Sink,
+    number: usize,
+    ty: usize,
+    (rows, resources): (&RowsByKey, &Resources),
+    progress: &dyn Progress,
+) -> Result<()> {
+    let ends = source.graph().edges.get(ty).map(|ty| (ty.source, ty.target));
+    let (from, to) = ends.ok_or_else(|| Error::usage("no such edge type"))?;
+    let parts = source.scan(&Request::of(Tables::Edges(ty)))?;
+    progress.begin("edges", parts.iter().map(|part| part.rows()).sum());
+    let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+        let Batch::Edges(edges) = batch else { return Ok(()) };
+        progress.advance(edges.rows as u64)?;
+        rows.rows(from, &edges.source)?;
+        rows.rows(to, &edges.target)?;
+        sink.write(number, Batch::Edges(edges))
+    });
+    progress.end();
+    brought
 }
 
 /// The nodes of a batch, which must be of the announced type and follow those before.

@@ -41,7 +41,7 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -145,5 +145,33 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
         of("directory, not compressed, with its matrix", "graph", Compression::None, (V2, true)),
         of("directory of the specification", "graph", Compression::Lz4, (Specification, false)),
         of("archive of the specification", "graph.annnet", Compression::Gzip(1), (Specification, false)),
+    ]
+}
+
+const DEEPGNN: Member = Member {
+    format: Format::DeepGnn,
+    layouts: deepgnn_layouts,
+    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be numbered")],
+};
+
+fn deepgnn_layouts(_: u64) -> Vec<Layout> {
+    use isomorph_deepgnn::{Dispatch, TextFormat};
+    let binary = |name: &str, partitions, dispatch, samplers| {
+        let mut write = WriteOptions::default();
+        (write.deepgnn.binary.partitions, write.deepgnn.binary.dispatch) = (partitions, dispatch);
+        (write.deepgnn.binary.node_samplers, write.deepgnn.binary.edge_samplers) = (samplers, samplers);
+        Layout { name: format!("DeepGNN binary {name}"), file: "graph", write, keeps_order: true }
+    };
+    let text = |format: TextFormat, file| {
+        let mut write = WriteOptions::default();
+        write.deepgnn.text = Some(format);
+        Layout { name: format!("DeepGNN {format}"), file, write, keeps_order: true }
+    };
+    vec![
+        binary("", 1, Dispatch::Line, true),
+        binary("in three partitions", 3, Dispatch::Line, true),
+        // The other texts have no place for every text.
+        text(TextFormat::Json, "graph.json"),
+        binary("in two partitions by id, without tables", 2, Dispatch::Id, false),
     ]
 }

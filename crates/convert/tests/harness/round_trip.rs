@@ -55,3 +55,8 @@ fn the_zoo_survives_nock() {
 fn the_zoo_survives_annnet() {
     survives(member(Format::Annnet));
 }
+
+#[test]
+fn the_zoo_survives_deepgnn() {
+    survives(member(Format::DeepGnn));
+}

@@ -1,0 +1,106 @@
+//! What a plan does for formats that know types and values by numbers.
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Direction, Graph, Property};
+
+use crate::direct::layout;
+use crate::mapping::{Fitting, Ids, Numbering, Step};
+use crate::options::ConvertOptions;
+use crate::plan::{Plan, PlanLine, counted, edge_text};
+
+impl Plan {
+    /// Writes types as numbers and values as features.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be written so.
+    pub(crate) fn number(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+        // What a survey found is fitted here, the rest was before.
+        let fitted = Fitting::of(graph, &self.to.allowed())?;
+        let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
+        let record = Numbering::of(graph)?;
+        let write = &options.write.deepgnn;
+        self.line("graph", layout(write));
+        // Weights of nodes are features too.
+        let mut features = record.numbered.clone();
+        for ty in &mut features.nodes {
+            ty.properties.retain(|property| property.feature.is_some());
+        }
+        let unheld = isomorph_deepgnn::unheld(&features, write)?;
+        if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
+            return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
+                .hint("--lossy    write it without them"));
+        }
+        self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
+        self.describe_numbering(&record);
+        self.target = record.numbered.clone();
+        self.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
+        self.mapping.steps.push(Step::Number(Box::new(record)));
+        Ok(())
+    }
+
+    fn describe_numbering(&mut self, record: &Numbering) {
+        let typed = &record.typed;
+        let id = |of_nodes: bool, at: usize| -> String {
+            let numbered = &record.numbered;
+            let properties = match of_nodes {
+                true => numbered.nodes.first().map(|ty| &ty.properties),
+                false => numbered.edges.first().map(|ty| &ty.properties),
+            };
+            properties.and_then(|all| all.get(at)).map(|feature| feature.name.clone()).unwrap_or_default()
+        };
+        for (number, (ty, own)) in typed.nodes.iter().zip(&record.nodes).enumerate() {
+            let key = ty.key.name.as_deref().unwrap_or("key");
+            let mut text = match record.ids {
+                Ids::Keys => format!("type {number}, id = {key}"),
+                Ids::Rows if own.base == 0 => format!("type {number}, id = row"),
+                Ids::Rows => format!("type {number}, id = {} + row", own.base),
+            };
+            let mut features: Vec<String> = own.key.iter().map(|at| format!("{} {key}", id(true, *at))).collect();
+            features
+                .extend(named(&ty.properties, &own.properties).map(|(name, at)| format!("{} {name}", id(true, at))));
+            features.extend(own.labels.iter().map(|at| format!("{} the labels", id(true, *at))));
+            features.extend(own.row.iter().map(|at| format!("{} the row", id(true, *at))));
+            push_features(&mut text, &features);
+            self.line(&ty.name, text);
+        }
+        for (ty, own) in typed.edges.iter().zip(&record.edges) {
+            let mut text = format!("type {}", own.number);
+            if own.weight.is_some_and(|at| own.properties.get(at) == Some(&0)) {
+                text.push_str(", weight");
+            }
+            if ty.direction == Direction::Undirected {
+                text.push_str(", in both directions");
+            }
+            let mut features: Vec<String> =
+                named(&ty.properties, &own.properties).map(|(name, at)| format!("{} {name}", id(false, at))).collect();
+            features.extend(own.mirror.iter().map(|at| format!("{} marks the second", id(false, *at))));
+            push_features(&mut text, &features);
+            self.line(edge_text(typed, ty), text);
+        }
+        for (at, (what, of_nodes)) in [("nodes", true), ("edges", false)].into_iter().enumerate() {
+            if let Some(rest) = record.rest.get(at).copied().flatten() {
+                self.line(format!("{what}, cells"), format!("feature {} those that are empty", id(of_nodes, rest)));
+            }
+        }
+        let (nodes, edges) = (counted(typed.nodes.len(), "node type"), counted(typed.edges.len(), "edge type"));
+        self.carried.push(format!("schema of {nodes} and {edges}, and which feature is what"));
+        self.carried.extend(typed.documents.iter().map(|document| format!("document {}", document.name)));
+        if let Some(name) = &typed.name {
+            self.carried.push(format!("the graph's name, {name}"));
+        }
+    }
+}
+
+/// Properties that are features, with these.
+fn named<'a>(properties: &'a [Property], places: &'a [usize]) -> impl Iterator<Item = (&'a str, usize)> {
+    let all = properties.iter().zip(places).filter(|(_, at)| **at > 0);
+    all.map(|(property, at)| (property.name.as_str(), *at))
+}
+
+fn push_features(text: &mut String, features: &[String]) {
+    match features {
+        [] => {}
+        [only] => text.push_str(&format!(", feature {only}")),
+        several => text.push_str(&format!(", features {}", several.join(", "))),
+    }
+}

@@ -358,6 +358,7 @@ def annnet(bench: Bench) -> None:
     own, other = size_of(converted), size_of(theirs) if peers else 0
     bench.add("  size on disk", "≤ annnet's", f"{own / 1e6:.1f} MB, annnet {other / 1e6:.1f} MB", not peers or own <= other)
     annnet_look_ups(bench, converted)
+    annnet_appends(bench, converted)
     annnet_large(bench)
 
 
@@ -382,6 +383,40 @@ def annnet_look_ups(bench: Bench, graph: Path) -> None:
         out["p50"] <= 200e-6,
         f"{out['edges']} and {into['edges']} edges, {'the same without the cache' if same else 'DIFFER without the cache'}",
     )
+
+
+def annnet_appends(bench: Bench, graph: Path) -> None:
+    """A thousand edges more where the graph lies, in the layouts that are changed in place."""
+    vertices, count, _ = bench.sizes.annnet
+    step, more = max(1, vertices // 97), 1_000
+    table = bench.folder / "more.csv"
+    rows = (f"new{at},v{at * step % vertices:07},v{(at * 31 + 7) % vertices:07},{at / 8}\n" for at in range(more))
+    table.write_text("id,source,target,weight\n" + "".join(rows))
+    # In the layout of the text the table of each fact grows, and the incidence matrix.
+    for layout in ("v2", "1.1"):
+        grown = bench.folder / f"grown-{layout}"
+        bench.isomorph("convert", graph, grown, "--to", "annnet", "--layout", layout, "--no-verify")
+        before = {path: path.stat().st_ino for path in grown.rglob("*") if path.is_file()}
+        edges = bench.measure("annnet-read", grown, 1)["answer"]["edges"]
+        words = [bench.command, "extend", grown, "--edges", table, "--json"]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        told = json.loads(done.stdout)
+        # What is told is what lies there: files that are new or other ones, but not those that have another name.
+        kept = set(before.values())
+        new = [path.stat() for path in grown.rglob("*") if path.is_file() and "_isomorph" not in path.parts]
+        found = sum(own.st_size for own in new if own.st_ino not in kept)
+        added = bench.measure("annnet-read", grown, 1)["answer"]["edges"] - edges
+        share = told["bytes"] / told["graph_bytes"]
+        sound = added == more and found == told["bytes"]
+        bench.add(
+            f"annnet, layout {layout}: append {more:,} edges to {count:,}: bytes written",
+            "≤ 5 % of the graph",
+            f"{told['bytes'] / 1e3:,.0f} KB of {told['graph_bytes'] / 1e6:.1f} MB: {share:.2%}, {told['files']} files; {told['seconds']:.2f} s",
+            share <= 0.05,
+            f"{added:,} edges more, {found:,} bytes in new files{'' if sound else ' DIFFER'}",
+        )
 
 
 def annnet_large(bench: Bench) -> None:

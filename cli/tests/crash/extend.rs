@@ -1,4 +1,4 @@
-//! Changes of a graph that exists, killed: a property group, an adjacency list; edges of annnet.
+//! Changes of a graph that exists, killed: a property group, an adjacency list; edges of annnet in both layouts, its views.
 //!
 //! A change of GraphAr is made by this test binary, started again with the name of one test and a variable that says what to do.
 
@@ -91,11 +91,11 @@ fn graphar() -> Home {
 }
 
 /// An annnet graph with so many edges that their table grows by a file, and two tables of more.
-fn annnet() -> Home {
+fn annnet(layout: &str) -> Home {
     let home = Home::new();
     fs::create_dir(home.at("tmp")).unwrap();
     home.write("people.csv", PEOPLE);
-    home.run(&["convert", "people.csv", "graph", "--to", "annnet", "--lossy"]).exits(0);
+    home.run(&["convert", "people.csv", "graph", "--to", "annnet", "--layout", layout, "--lossy"]).exits(0);
     let edges = |start: usize, count: usize| {
         let row = |at: usize| format!("{at:x}-{:x},ada,mary,{}\n", at * 7919 % 65_537, at * 31 % 1009);
         format!("id,source,target,weight\n{}", (start..start + count).map(row).collect::<String>())
@@ -173,8 +173,29 @@ fn an_adjacency_list_that_is_added() {
 
 #[test]
 fn edges_that_are_added_to_annnet() {
-    let home = annnet();
+    let home = annnet("v2");
     apply(&home, extend_annnet, "more");
     assert!(home.at("graph/structure/edges.parquet").is_dir(), "the table grows by a file");
-    kill_and_look(&annnet(), extend_annnet, "more", "others");
+    kill_and_look(&annnet("v2"), extend_annnet, "more", "others");
+}
+
+#[test]
+fn edges_that_are_added_to_the_layout_of_the_text() {
+    let home = annnet("1.1");
+    apply(&home, extend_annnet, "more");
+    assert!(home.at("graph/structure/edge_definitions.parquet").is_dir(), "the table grows by a file");
+    // With every change go a matrix, which grows, and checksums: opening compares them.
+    kill_and_look(&annnet("1.1"), extend_annnet, "more", "others");
+}
+
+/// Views for look-ups.
+fn add_views(home: &Home, _: &str) -> Command {
+    let mut command = home.command(&["extend", "graph", "--cache"]);
+    command.env("TMPDIR", home.at("tmp")).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command
+}
+
+#[test]
+fn views_that_are_made_for_annnet() {
+    kill_and_look(&annnet("v2"), add_views, "views", "views");
 }

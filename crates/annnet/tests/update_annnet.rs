@@ -10,11 +10,13 @@ use arrow_array::ArrayRef;
 use common::build::{Files, booleans, floats, integers, lists, text};
 use common::changes::{Random, bytes, change, is_sound, options, table, view};
 use common::{copy, fixtures, open};
-use isomorph_annnet::update::{AttributeTable, Changes, Updated, update};
+use isomorph_annnet::update::{AttributeTable, Changes, update};
+use isomorph_annnet::{WriteLayout, WriteOptions};
 use isomorph_error::{Error, Kind};
 use isomorph_model::MemoryGraph;
 use isomorph_storage::Location;
 use isomorph_storage::fault::{Fault, FaultDisk, RealDisk};
+use isomorph_tables::Compression;
 use serde_json::{Value, json};
 
 /// Vertices and edges of every kind for [`Files::small`].
@@ -333,26 +335,26 @@ fn an_archive_is_replaced_whole() {
     assert!(after["entities"].as_array().unwrap().contains(&json!(["new", ["_"], "node"])));
 }
 
-#[test]
-fn whatever_cuts_a_change_short_leaves_the_old_state_or_the_new_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let (base, place) = (folder.path().join("base"), folder.path().join("place"));
-    large(&base, 5, 1600);
-    let changes = random(&mut Random(6), 1600, 10);
-    let run = |fault: Fault| -> (u64, std::result::Result<Updated, Error>) {
-        let _ = std::fs::remove_dir_all(&place);
-        copy(&base, &place);
+/// Runs `work` at a copy of `base` with every fault at each step, or at one of `stride`; afterwards the place is as before or as after it.
+fn cut_short(
+    (base, place): (&Path, &Path),
+    stride: usize,
+    work: impl Fn(&Location) -> std::result::Result<(), Error>,
+) -> (usize, usize) {
+    let run = |fault: Fault| -> (u64, std::result::Result<(), Error>) {
+        let _ = std::fs::remove_dir_all(place);
+        copy(base, place);
         let disk = FaultDisk::new(Arc::new(RealDisk), fault);
-        let location = Location::from_path(&place).on_disk(Arc::new(disk.clone()));
-        let done = update(&location, &changes, &options());
+        let location = Location::from_path(place).on_disk(Arc::new(disk.clone()));
+        let done = work(&location);
         (disk.steps(), done)
     };
-    let old = bytes(&base);
+    let old = bytes(base);
     let (steps, done) = run(Fault::None);
     done.unwrap();
-    let new = bytes(&place);
+    let new = bytes(place);
     let (mut olds, mut news) = (0, 0);
-    for step in 0..steps {
+    for step in (0..steps).step_by(stride) {
         let other = match step % 4 {
             0 => Some(Fault::Fail(step, std::io::ErrorKind::PermissionDenied)),
             2 => Some(Fault::FailSyncs(step)),
@@ -360,17 +362,48 @@ fn whatever_cuts_a_change_short_leaves_the_old_state_or_the_new_one() {
         };
         for fault in other.into_iter().chain([Fault::Kill(step)]) {
             let (_, done) = run(fault);
-            // Opening finishes what was recorded.
-            open(&place).unwrap();
-            let now = bytes(&place);
+            // Opening finishes what was recorded, and compares the checksums that there are.
+            open(place).unwrap();
+            let now = bytes(place);
             let is_new = now == new;
             assert!(is_new || now == old, "{fault:?}: a mix");
             assert!(is_new || done.is_err(), "{fault:?}: said to be done");
             *if is_new { &mut news } else { &mut olds } += 1;
         }
     }
+    run(Fault::None).1.unwrap();
+    (olds, news)
+}
+
+#[test]
+fn whatever_cuts_a_change_short_leaves_the_old_state_or_the_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, place) = (folder.path().join("base"), folder.path().join("place"));
+    large(&base, 5, 1600);
+    let changes = random(&mut Random(6), 1600, 10);
+    let (olds, news) = cut_short((&base, &place), 1, |location| update(location, &changes, &options()).map(drop));
     assert!(place.join("structure/edges.parquet").is_dir(), "the table has grown by files");
     assert!(olds > 50 && news > 50, "{olds} old, {news} new");
+}
+
+#[test]
+fn the_layout_of_the_text_and_views_are_cut_short_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let (base, text, place) = (folder.path().join("base"), folder.path().join("text"), folder.path().join("place"));
+    large(&base, 5, 1600);
+    let layout = WriteOptions {
+        layout: WriteLayout::Specification,
+        compression: Compression::None,
+        ..common::write::options()
+    };
+    common::write(&open(&base).unwrap(), &text, &layout, 1 << 12).unwrap();
+    let changes = random(&mut Random(6), 1600, 5);
+    let (olds, news) = cut_short((&text, &place), 11, |location| update(location, &changes, &options()).map(drop));
+    assert!(place.join("structure/edge_definitions.parquet").is_dir(), "the table has grown by files");
+    assert!(olds > 10 && news > 10, "{olds} old, {news} new");
+    let views = |location: &Location| isomorph_annnet::write_cache(location, &WriteOptions::default()).map(drop);
+    let (olds, news) = cut_short((&text, &place), 5, views);
+    assert!(olds > 5 && news > 5, "{olds} old, {news} new");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Home, assert_screen, sample};
+use crate::support::{Home, assert_screen, fixture, sample};
 
 fn keys(document: &Value) -> Vec<Value> {
     document["neighbors"].as_array().unwrap().iter().map(|neighbor| neighbor["key"].clone()).collect()
@@ -139,4 +139,47 @@ fn a_carry_gives_the_neighbours_of_the_graph_that_it_speaks_of() {
     for node in [&["ada"][..], &["--row", "0"], &["ada", "--edge", "knows"]] {
         assert_eq!(facts(&home, "people", node), facts(&home, "people.parq", node), "{node:?}");
     }
+}
+
+#[test]
+fn hyperedges_that_a_node_is_a_member_of() {
+    let Some(graph) = fixture("annnet/everything_flat/graph.annnet.d") else { return };
+    let home = Home::new();
+    home.run(&["convert", &graph, "cached", "--to", "annnet", "--cache"]).exits(0);
+    home.run(&["convert", &graph, "g", "--to", "graphar"]).exits(0);
+    // What a scan says of members.
+    let dump = home.run(&["dump", &graph]).exits(0).out;
+    let mut expected: std::collections::BTreeMap<String, Vec<(String, String)>> = std::collections::BTreeMap::new();
+    for line in dump.lines().filter(|line| line.starts_with("{\"member\"")) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |name: &str| line[name].as_str().unwrap().to_owned();
+        expected.entry(text("hyperedge")).or_default().push((text("member"), text("end")));
+    }
+    assert!(expected.len() >= 4, "{expected:?}");
+    let nodes: std::collections::BTreeSet<&String> = expected.values().flatten().map(|(_, end)| end).collect();
+    for node in nodes {
+        for (flag, roles) in [("--out", ["head", "member"]), ("--in", ["tail", "member"])] {
+            let wanted: Vec<&String> = expected
+                .iter()
+                .filter(|(_, own)| own.iter().any(|(role, end)| end == node && roles.contains(&role.as_str())))
+                .map(|(id, _)| id)
+                .collect();
+            // From the files, by views, and seen through what travels beside another format.
+            for place in [graph.as_str(), "cached", "g"] {
+                let document = home.run(&["neighbors", place, "--id", node, flag, "--json"]).exits(0).json();
+                let found = document["hyperedges"].as_array().unwrap();
+                let mut ids: Vec<&str> = found.iter().map(|own| own["key"].as_str().unwrap()).collect();
+                ids.sort_unstable();
+                assert_eq!(ids, wanted, "{place} {node} {flag}");
+                for own in found {
+                    let members = own["members"].as_array().unwrap();
+                    assert_eq!(members.len(), expected[own["key"].as_str().unwrap()].len(), "{own}");
+                }
+            }
+        }
+    }
+    let done = home.run(&["neighbors", "cached", "a", "--edge", "hyperedge", "--both"]).exits(0);
+    assert!(done.out.contains("hyperedge h"), "{}", done.out);
+    let document = home.run(&["neighbors", "cached", "a", "--both", "--limit", "1", "--json"]).exits(0).json();
+    assert!(document["more_hyperedges"].as_u64().unwrap() > 0, "{document}");
 }

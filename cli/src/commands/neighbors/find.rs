@@ -8,6 +8,7 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::incident::{self, Incident};
 use super::keys;
 
 /// One neighbour, over one edge.
@@ -66,6 +67,7 @@ pub struct Asked<'a> {
     relation: Option<&'a str>,
     node: NodeId<'a>,
     renderer: Renderer,
+    resources: &'a Resources,
 }
 
 impl<'a> Asked<'a> {
@@ -79,7 +81,7 @@ impl<'a> Asked<'a> {
         relation: Option<&'a str>,
         key: Option<&'a str>,
         row: Option<u64>,
-        resources: &Resources,
+        resources: &'a Resources,
     ) -> Result<Self> {
         let graph = source.graph();
         let types = || graph.nodes.iter().map(|ty| ty.name.as_str()).collect::<Vec<_>>().join("|");
@@ -92,8 +94,10 @@ impl<'a> Asked<'a> {
                 return Err(Error::usage("there are several node types").hint(format!("--type {}", types())));
             }
         };
-        let known =
-            |relation: &str| graph.edges.iter().any(|edge| edge.relation.fixed().is_none_or(|fixed| fixed == relation));
+        let known = |relation: &str| {
+            graph.edges.iter().any(|edge| edge.relation.fixed().is_none_or(|fixed| fixed == relation))
+                || graph.hyperedges.iter().any(|own| own.name == relation)
+        };
         if let Some(relation) = relation.filter(|relation| !known(relation)) {
             return Err(Error::usage(format!("there is no relation {relation}")));
         }
@@ -103,7 +107,7 @@ impl<'a> Asked<'a> {
             (None, None) => return Err(Error::usage("no node is named")),
         };
         let renderer = Renderer::new(&Description(graph), resources, &Silent)?;
-        Ok(Asked { source, graph, ty, relation, node, renderer })
+        Ok(Asked { source, graph, ty, relation, node, renderer, resources })
     }
 
     /// Name of the node's type.
@@ -151,6 +155,14 @@ impl<'a> Asked<'a> {
             keys::must_exist(self.source, self.ty, self.node)?;
         }
         Ok(found)
+    }
+
+    /// The first `limit` hyperedges that the node is a member of, by the same sides: with its key, and how many more there are.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn incidents(&self, sides: Option<[Option<Side>; 2]>, limit: usize) -> Result<(String, Vec<Incident>, u64)> {
+        incident::of_node(self.source, (self.ty, self.node), self.relation, sides, (limit, self.resources))
     }
 
     /// Adds the far ends of a batch. A loop without a direction is there once, although both of its ends are the node.

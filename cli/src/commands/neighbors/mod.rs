@@ -1,6 +1,7 @@
 //! `neighbors`: who is next to a node, read straight from where it lies.
 
 mod find;
+mod incident;
 mod keys;
 
 use isomorph::convert::{OpenOptions, Opened};
@@ -13,6 +14,7 @@ use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
 use find::{Asked, Neighbor};
+use incident::Incident;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -22,6 +24,9 @@ struct Document<'a> {
     neighbors: &'a [Neighbor],
     /// How many more there are.
     more: u64,
+    /// Hyperedges that it is a member of, and how many more there are.
+    hyperedges: &'a [Incident],
+    more_hyperedges: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,14 +59,38 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
         Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
     let found = asked.neighbors(sides, args.limit.get())?;
 
+    let (name, incidents, more_incidents) = asked.incidents(sides, args.limit.get())?;
+
     let mut screen = screen(&asked, &found.neighbors, found.more, console);
-    if found.neighbors.is_empty() && sides.is_none() {
+    show_incidents(&name, &incidents, more_incidents, &mut screen);
+    if found.neighbors.is_empty() && incidents.is_empty() && sides.is_none() {
         screen.line("", "--in shows the edges that reach it");
     }
     console.show(&screen)?;
     let node = NodeDocument { ty: asked.type_name(), key, row: args.row };
-    console.document(&Document { path: &args.path, node, neighbors: &found.neighbors, more: found.more })?;
+    console.document(&Document {
+        path: &args.path,
+        node,
+        neighbors: &found.neighbors,
+        more: found.more,
+        hyperedges: &incidents,
+        more_hyperedges: more_incidents,
+    })?;
     Ok(Answer::Yes)
+}
+
+/// Hyperedges behind the neighbors: the role of the node, which one, who else.
+fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Screen) {
+    let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
+    for own in incidents {
+        let subject = format!("{} {}", own.ty, incident::text(&own.key));
+        table.row([own.roles_of(node), subject, own.shown_members(), own.facts()].map(|text| Cell::from(&text)));
+    }
+    screen.table(&table);
+    if more > 0 {
+        let total = incidents.len() as u64 + more;
+        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more hyperedge")));
+    }
 }
 
 fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: u64, console: &Console) -> Screen {

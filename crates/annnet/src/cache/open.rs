@@ -11,7 +11,7 @@ use isomorph_storage::Location;
 use super::{Cache, Side as CacheSide};
 use crate::cells::Cells;
 use crate::layout::{Layout, column, file, not_annnet};
-use crate::members::Members;
+use crate::members::{Files, Members};
 use crate::read::{
     Attributes, COLUMNS, LayerColumns, Layers, Manifest, describe_edges, directions, ranges_of, weights,
 };
@@ -39,6 +39,8 @@ pub struct LookUps {
     layers: Layers,
     layer_columns: LayerColumns,
     edges: Table,
+    files: Files,
+    options: OpenOptions,
     /// The table of attributes, row by row beside that of edges.
     beside: Option<Table>,
     attributes: Attributes,
@@ -77,6 +79,8 @@ impl LookUps {
         let graph = describe_edges(cache.nodes(), None, &attributes, !layers.is_flat());
         Ok(Some(LookUps {
             cache,
+            files: members.files(),
+            options: options.clone(),
             manifest,
             layer_columns: layers.columns(),
             layers,
@@ -85,6 +89,22 @@ impl LookUps {
             attributes,
             graph,
         }))
+    }
+
+    /// The graph as a whole, if there are hyperedges that the node is a member of, or one of the same hash; nothing if there are
+    /// none, which the views say.
+    ///
+    /// # Errors
+    /// As [`Annnet::open`], and when an array cannot be read.
+    pub fn with_hyperedges_of(&self, key: &str) -> Result<Option<Annnet>> {
+        let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
+        if self.cache.edges_of(key, &sides)?.is_empty() {
+            return Ok(None);
+        }
+        let members = Members::of(self.files.clone());
+        let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&self.edges.name))?;
+        // What was compared when the views were opened is not compared again.
+        Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() }).map(Some)
     }
 
     fn batch(&self, rows: &[Range<u64>]) -> Result<EdgeBatch> {
@@ -121,6 +141,10 @@ impl LookUps {
 impl Source for LookUps {
     fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
     }
 
     fn scan(&self, _request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

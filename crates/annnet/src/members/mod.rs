@@ -107,7 +107,12 @@ impl Members {
     }
 
     fn at(place: Where) -> Members {
-        Members { files: Files(Arc::new(place)), made: BTreeMap::new() }
+        Members::of(Files(Arc::new(place)))
+    }
+
+    /// These files, and nothing made.
+    pub fn of(files: Files) -> Members {
+        Members { files, made: BTreeMap::new() }
     }
 
     /// The files as they are.

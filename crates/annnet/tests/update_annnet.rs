@@ -391,11 +391,8 @@ fn the_layout_of_the_text_and_views_are_cut_short_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let (base, text, place) = (folder.path().join("base"), folder.path().join("text"), folder.path().join("place"));
     large(&base, 5, 1600);
-    let layout = WriteOptions {
-        layout: WriteLayout::Specification,
-        compression: Compression::None,
-        ..common::write::options()
-    };
+    let layout =
+        WriteOptions { layout: WriteLayout::Specification, compression: Compression::None, ..common::write::options() };
     common::write(&open(&base).unwrap(), &text, &layout, 1 << 12).unwrap();
     let changes = random(&mut Random(6), 1600, 5);
     let (olds, news) = cut_short((&text, &place), 11, |location| update(location, &changes, &options()).map(drop));

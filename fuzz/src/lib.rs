@@ -4,6 +4,7 @@
 
 mod annnet;
 mod carry;
+mod deepgnn;
 mod filter;
 mod graph;
 mod graphar;
@@ -43,6 +44,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "annnet_table", check: annnet::check_table, seeds: annnet::table_seeds, words: &[] },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
+    Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
+    Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },
     Target { name: "graphar_chunk", check: graphar::check_chunk, seeds: graphar::chunk_seeds, words: graphar::WORDS },
     Target { name: "graphar_count", check: graphar::check_count, seeds: graphar::count_seeds, words: &[] },

@@ -131,6 +131,8 @@ targets! {
     annnet_table 300
     carry 300
     csv 3000
+    deepgnn_binary 300
+    deepgnn_text 500
     filter 20000
     graphar_chunk 300
     graphar_count 300

@@ -187,6 +187,8 @@ impl OpenArgs {
                 temporal: self.temporal,
                 node_features: self.node_features.clone().unwrap_or_default(),
                 edge_features: self.edge_features.clone().unwrap_or_default(),
+                budget: resources.budget.clone(),
+                scratch: Some(resources.scratch.clone()),
                 ..deepgnn::OpenOptions::default()
             },
             look_ups: false,

@@ -1,6 +1,6 @@
 //! DeepGNN: texts into binaries, and both looked at.
 
-use crate::support::{Home, fixture};
+use crate::support::{Home, assert_screen, fixture};
 
 /// The bytes of the files of a directory, by name.
 fn files(directory: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
@@ -119,6 +119,48 @@ fn binaries_and_texts_become_one_another() {
     home.run(&["convert", "words", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
         .exits(0);
     assert!(files(&home.at("again")) == files(std::path::Path::new(&published)));
+}
+
+#[test]
+fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
+    let Some(text) = fixture("deepgnn/karate/graph.json") else { return };
+    let Some(scattered) = fixture("deepgnn/karate/bin_edgelist_p3") else { return };
+    let Some(hetero) = fixture("deepgnn/hetero/graph.linear") else { return };
+    let home = Home::new();
+    let keys = |path: &str, how: &[&str]| -> Vec<u64> {
+        let document = home.run(&[&["neighbors", path], how, &["--json"]].concat()).exits(0).json();
+        let found = document["neighbors"].as_array().unwrap();
+        let mut keys: Vec<u64> = found.iter().map(|neighbor| neighbor["key"].as_u64().unwrap()).collect();
+        keys.sort_unstable();
+        keys
+    };
+    // What a dump says of the same nodes, by their sources and by their targets.
+    let dump = home.run(&["dump", &text]).exits(0).out;
+    let edges: Vec<(u64, u64)> = dump
+        .lines()
+        .filter(|line| line.starts_with("{\"edge\""))
+        .map(|line| -> serde_json::Value { serde_json::from_str(line).unwrap() })
+        .map(|edge| (edge["ends"][0].as_u64().unwrap(), edge["ends"][1].as_u64().unwrap()))
+        .collect();
+    assert_eq!(edges.len(), 156);
+    for node in [0, 11, 33] {
+        let mut out: Vec<u64> = edges.iter().filter(|edge| edge.0 == node).map(|edge| edge.1).collect();
+        let mut back: Vec<u64> = edges.iter().filter(|edge| edge.1 == node).map(|edge| edge.0).collect();
+        (out.sort_unstable(), back.sort_unstable());
+        for path in [&text, &scattered] {
+            assert_eq!(keys(path, &[&node.to_string()]), out, "{path} {node}");
+            assert_eq!(keys(path, &[&node.to_string(), "--in"]), back, "{path} {node}");
+        }
+    }
+    let done = home.run(&["neighbors", &scattered, "0", "--limit", "3", "--edge-features", "0:float32"]).exits(0);
+    assert_screen("neighbors_deepgnn", &done.out);
+    for path in [&text, &scattered] {
+        let done = home.run(&["neighbors", path, "34"]).exits(3);
+        assert!(done.err.contains("there is no node 34"), "{}", done.err);
+    }
+    // An edge may end in an id that is no node, and that has edges to be found all the same.
+    let info = home.run(&["info", &hetero]).exits(0);
+    assert_screen("info_deepgnn", &info.screen());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod block;
 mod capability;
 mod dtype;
 mod feature;
+mod neighbors;
 mod number;
 mod options;
 pub mod rules;

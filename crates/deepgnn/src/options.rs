@@ -25,8 +25,10 @@ pub struct OpenOptions {
     pub node_features: Vec<(u32, crate::FeatureType)>,
     /// The same of edges.
     pub edge_features: Vec<(u32, crate::FeatureType)>,
-    /// Memory for pieces of text and what is made of them.
+    /// Memory for what is sorted while a graph is checked.
     pub budget: Budget,
+    /// Where it goes beyond that.
+    pub scratch: Option<Scratch>,
 }
 
 impl OpenOptions {

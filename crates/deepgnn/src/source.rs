@@ -1,8 +1,8 @@
 //! A graph of any of these formats as a source of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
-use isomorph_storage::{Blob, Location, Root};
+use isomorph_model::{About, Batch, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 
 use crate::batches::{Columns, WATERMARK};
 use crate::binary::{self, Binary, META, OLD_META};
@@ -10,7 +10,8 @@ use crate::block::Block;
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
-use crate::{OpenOptions, validate};
+use crate::write::Records;
+use crate::{OpenOptions, neighbors, validate};
 
 /// First bytes of a file that tell JSON of nodes from other JSON.
 const LOOK: u64 = 64 << 10;
@@ -30,6 +31,8 @@ pub struct DeepGnn {
     pub(crate) form: Form,
     pub(crate) columns: Columns,
     graph: Graph,
+    /// Memory and place of what is sorted.
+    room: (Budget, Option<Scratch>),
 }
 
 /// What it is stored as.
@@ -91,9 +94,10 @@ impl DeepGnn {
         let text = Text::open(location, options)?;
         if options.later {
             let (columns, graph) = (Columns::default(), Graph::default());
-            return Ok(DeepGnn { form: Form::Text(text, Box::default()), columns, graph });
+            let room = room(options);
+            return Ok(DeepGnn { form: Form::Text(text, Box::default()), columns, graph, room });
         }
-        DeepGnn::of_text(text)
+        Ok(DeepGnn { room: room(options), ..DeepGnn::of_text(text)? })
     }
 
     /// The graph of a text, which is read once.
@@ -103,7 +107,7 @@ impl DeepGnn {
     pub fn of_text(text: Text) -> Result<DeepGnn> {
         let survey = Survey::of(&text)?;
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
-        Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph })
+        Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph, room: room(&OpenOptions::default()) })
     }
 
     /// The text, if it is one.
@@ -127,7 +131,12 @@ impl DeepGnn {
         if columns.edge_times {
             graph.metadata.insert(WATERMARK.to_owned(), binary.meta.watermark.to_string());
         }
-        Ok(DeepGnn { form: Form::Binary(binary), columns, graph })
+        Ok(DeepGnn { form: Form::Binary(binary), columns, graph, room: room(options) })
+    }
+
+    /// A sort within the memory that it was opened with.
+    pub(crate) fn records(&self) -> Result<Records> {
+        Records::new(&self.room.0, self.room.1.as_ref())
     }
 
     /// Hands over everything as blocks, in its order, with what names a place for errors.
@@ -151,6 +160,10 @@ impl DeepGnn {
             }
         }
     }
+}
+
+fn room(options: &OpenOptions) -> (Budget, Option<Scratch>) {
+    (options.budget.clone(), options.scratch.clone())
 }
 
 /// Where a block comes from.
@@ -317,6 +330,13 @@ impl Source for DeepGnn {
                     findings: binary.noticed.clone(),
                 }
             }
+        }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        match edge {
+            0 => neighbors::neighbors(self, node, side),
+            _ => Err(Error::usage("DeepGNN has one table of edges")),
         }
     }
 

@@ -2,15 +2,16 @@
 
 use isomorph_error::{Findings, Place, Result};
 
-use crate::binary::DUMMY;
+use crate::binary::{DUMMY, check_tables};
 use crate::block::Block;
 use crate::rules;
 use crate::source::{BlockPlace, DeepGnn, Form};
 use crate::text::Fault;
+use crate::write::Records;
 
 /// Reads everything. What cannot be read ends the check: the first such line or record is reported as an error.
 ///
-/// Ids of nodes are held in memory, 8 bytes each, to find those that are stated twice or not at all.
+/// Ids of nodes and of sources are sorted within the budget, to find nodes that are stated twice or not at all.
 ///
 /// # Errors
 /// When something cannot be read.
@@ -19,36 +20,40 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
         Form::Text(_, survey) => findings.merge(survey.findings.clone()),
         Form::Binary(binary) => findings.merge(binary.noticed.clone()),
     }
-    let mut check = Check::default();
+    let mut check = Check { ids: graph.records()?, nodes: 0, last: None };
     graph.blocks(|place, block| {
-        check.block(&place, block, findings);
+        check.block(&place, block, findings)?;
         graph.columns.node_features.columns(&block.nodes.features, 0..block.nodes.ids.len())?;
         graph.columns.edge_features.columns(&block.edges.features, 0..block.edges.sources.len())?;
         Ok(())
     })?;
-    check.ids(findings);
-    if let Form::Binary(binary) = &graph.form
-        && binary.meta.nodes != check.nodes.len() as u64
-    {
-        let message = format!("meta.json says {} nodes, the partitions have {}", binary.meta.nodes, check.nodes.len());
-        findings.push(&rules::COUNTS, message, Place::field("node_count"));
+    let nodes = check.nodes;
+    check.ids(findings)?;
+    if let Form::Binary(binary) = &graph.form {
+        if binary.meta.nodes != nodes {
+            let message = format!("meta.json says {} nodes, the partitions have {nodes}", binary.meta.nodes);
+            findings.push(&rules::COUNTS, message, Place::field("node_count"));
+        }
+        check_tables(binary, findings)?;
     }
     Ok(())
 }
 
-#[derive(Default)]
 struct Check {
-    nodes: Vec<u64>,
-    /// Sources of edges, each run of equal ones once.
-    sources: Vec<u64>,
+    /// Nodes, and sources of edges, each run of equal ones once.
+    ids: Records,
+    nodes: u64,
     /// The edge before: source, type, target.
     last: Option<(u64, i32, u64)>,
 }
 
 impl Check {
-    fn block(&mut self, place: &BlockPlace<'_>, block: &Block, findings: &mut Findings) {
+    fn block(&mut self, place: &BlockPlace<'_>, block: &Block, findings: &mut Findings) -> Result<()> {
         let nodes = block.nodes.ids.iter().zip(&block.nodes.types);
-        self.nodes.extend(nodes.filter(|(_, ty)| **ty != DUMMY).map(|(id, _)| *id));
+        for (id, _) in nodes.filter(|(_, ty)| **ty != DUMMY) {
+            self.nodes += 1;
+            self.ids.push_id(*id, NODE)?;
+        }
         let edges = &block.edges;
         let mut begins = block.nodes.edges_before.iter().peekable();
         for (edge, ((source, target), ty)) in edges.sources.iter().zip(&edges.targets).zip(&edges.types).enumerate() {
@@ -57,8 +62,8 @@ impl Check {
                 self.last = None;
             }
             match self.last {
-                Some((before, _, _)) if before != *source => self.sources.push(*source),
-                None => self.sources.push(*source),
+                Some((before, _, _)) if before != *source => self.ids.push_id(*source, SOURCE)?,
+                None => self.ids.push_id(*source, SOURCE)?,
                 Some((_, before, _)) if before > *ty => {
                     let message = format!("type {ty} behind type {before} of node {source}");
                     findings.push(&rules::TYPE_ORDER, message, of_edge(place, block, edge));
@@ -72,20 +77,33 @@ impl Check {
             }
             self.last = Some((*source, *ty, *target));
         }
+        Ok(())
     }
 
-    fn ids(&mut self, findings: &mut Findings) {
-        self.nodes.sort_unstable();
-        for pair in self.nodes.windows(2).filter(|pair| pair[0] == pair[1]) {
-            findings.push(&rules::NODE_REPEATED, format!("node {} is stated again", pair[0]), Place::default());
-        }
-        self.sources.sort_unstable();
-        self.sources.dedup();
-        for source in self.sources.iter().filter(|source| self.nodes.binary_search(source).is_err()) {
-            findings.push(&rules::EDGE_END, format!("node {source} has edges and is not stated"), Place::default());
-        }
+    fn ids(self, findings: &mut Findings) -> Result<()> {
+        // The id before, and whether it is that of a node or of a source that has been told of.
+        let mut before: Option<u64> = None;
+        self.ids.each_id(|id, what| {
+            let is_known = before == Some(id);
+            before = Some(id);
+            match what {
+                NODE if is_known => {
+                    findings.push(&rules::NODE_REPEATED, format!("node {id} is stated again"), Place::default());
+                }
+                SOURCE if !is_known => {
+                    let message = format!("node {id} has edges and is not stated");
+                    findings.push(&rules::EDGE_END, message, Place::default());
+                }
+                _ => {}
+            }
+            Ok(())
+        })
     }
 }
+
+/// What an id is of: nodes come before sources.
+const NODE: u32 = 0;
+const SOURCE: u32 = 1;
 
 fn of_edge(place: &BlockPlace<'_>, block: &Block, edge: usize) -> Place {
     match place {

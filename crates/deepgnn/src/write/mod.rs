@@ -7,5 +7,6 @@ mod shape;
 mod sink;
 mod text;
 
+pub(crate) use records::Records;
 pub(crate) use shape::{Role, Shape};
 pub use sink::{DeepGnnWriter, unheld};

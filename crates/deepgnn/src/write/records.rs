@@ -39,7 +39,7 @@ type Entry = (Key, usize, usize);
 const KEY: usize = 36;
 
 /// Collects records.
-pub(super) struct Records {
+pub(crate) struct Records {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
     held: Reservation,
@@ -72,7 +72,7 @@ impl Records {
     ///
     /// # Errors
     /// Those of `append`, and when a temporary file cannot be written.
-    pub fn push(&mut self, key: Key, append: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+    pub(super) fn push(&mut self, key: Key, append: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         let start = self.bytes.len();
         append(&mut self.bytes)?;
         self.entries.push((key, start, self.bytes.len()));
@@ -84,6 +84,22 @@ impl Records {
             self.spill()?;
         }
         Ok(())
+    }
+
+    /// Adds an id alone, to be sorted by what it is of behind the id.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written.
+    pub fn push_id(&mut self, id: u64, what: u32) -> Result<()> {
+        self.push(Key { id, rank: what, created: 0, removed: 0, other: 0 }, |_| Ok(()))
+    }
+
+    /// Hands over ids in their order, each with what it is of.
+    ///
+    /// # Errors
+    /// As [`Records::each`].
+    pub fn each_id(self, mut take: impl FnMut(u64, u32) -> Result<()>) -> Result<()> {
+        self.each(|key, _| take(key.id, key.rank))
     }
 
     fn sort(&mut self) {
@@ -123,7 +139,7 @@ impl Records {
     ///
     /// # Errors
     /// Those of `take`, and when a temporary file cannot be written or read.
-    pub fn each(mut self, mut take: impl FnMut(Key, &[u8]) -> Result<()>) -> Result<()> {
+    pub(super) fn each(mut self, mut take: impl FnMut(Key, &[u8]) -> Result<()>) -> Result<()> {
         if self.runs.is_empty() {
             self.sort();
             let bytes = &self.bytes;

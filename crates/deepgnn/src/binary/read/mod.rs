@@ -1,5 +1,6 @@
 //! Reading a binary.
 
+mod alias;
 mod files;
 mod meta;
 mod partition;
@@ -9,6 +10,7 @@ use isomorph_storage::{Location, Root};
 
 pub use files::{BinaryFiles, PartitionFiles};
 pub use meta::{Meta, Types};
+pub(crate) use alias::check as check_tables;
 pub(crate) use partition::Partition;
 
 use super::layout::{META, OLD_META};
@@ -19,6 +21,7 @@ const ENTRIES: u64 = 16_384;
 
 /// An opened directory of partitions.
 pub(crate) struct Binary {
+    pub root: Root,
     pub meta: Meta,
     pub partitions: Vec<Partition>,
     /// What was noticed while opening.
@@ -62,7 +65,7 @@ impl Binary {
             let message = format!("meta.json says {} edges, the partitions have {edges}", meta.edges);
             noticed.push(&rules::COUNTS, message, Place::file(META).in_field("edge_count"));
         }
-        Ok(Binary { meta, partitions, noticed, files, bytes })
+        Ok(Binary { root, meta, partitions, noticed, files, bytes })
     }
 
     /// Number of entries, those included that only stand for edges.

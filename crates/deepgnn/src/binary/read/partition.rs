@@ -210,6 +210,16 @@ impl Partition {
         self.map.read(range.start * size..range.end * size)
     }
 
+    /// The entries in a range that are of node `id`, with their types.
+    ///
+    /// # Errors
+    /// When the map cannot be read.
+    pub fn entries_of(&self, range: Range<u64>, id: u64) -> Result<Vec<(u64, i32)>> {
+        let records = self.entries(&range)?;
+        let found = range.zip(records.chunks_exact(MAP_RECORD)).filter(|(_, record)| word(record) == id);
+        Ok(found.map(|(entry, record)| (entry, half_word(&record[16..]) as i32)).collect())
+    }
+
     /// Reads entries of the map, without features when `keys_only`; hands over blocks of a bounded size.
     ///
     /// # Errors

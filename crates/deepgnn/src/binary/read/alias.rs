@@ -1,0 +1,190 @@
+//! Checking the tables for weighted sampling against the elements that they are of.
+
+use bytes::Bytes;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Blob, Root};
+
+use super::Binary;
+use crate::binary::layout::{DUMMY, alias};
+use crate::feature::FeatureColumns;
+use crate::rules;
+
+/// Bytes of a table that are read at once.
+const BUFFER: u64 = 64 << 10;
+
+/// Checks every table: that it is there if any is, that its records are those of the elements of its type in their order, that
+/// probabilities are from 0 to 1, and, of edges, whose weights are known, that it gives each its share.
+///
+/// # Errors
+/// When something cannot be read.
+pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
+    let names = binary.root.list_dir("")?;
+    let has =
+        |element: &str| names.iter().any(|entry| entry.name.starts_with(element) && entry.name.ends_with(".alias"));
+    let (of_nodes, of_edges) = (has("node_"), has("edge_"));
+    let none = FeatureColumns::default();
+    for (number, partition) in binary.partitions.iter().enumerate() {
+        let number = number as u32;
+        if of_nodes {
+            let mut tables = Tables::open(&binary.root, "node", binary.meta.node_types.number, number, 8, findings)?;
+            partition.nodes(0..partition.entries, &none, true, &mut |block| {
+                for (id, ty) in block.nodes.ids.iter().zip(&block.nodes.types).filter(|(_, ty)| **ty != DUMMY) {
+                    tables.take(*ty, &id.to_le_bytes(), None, findings)?;
+                }
+                Ok(())
+            })?;
+            tables.finish(findings);
+        }
+        if of_edges {
+            let mut tables = Tables::open(&binary.root, "edge", binary.meta.edge_types.number, number, 16, findings)?;
+            partition.edges(0..partition.entries, &none, true, &mut |_, block| {
+                let edges = &block.edges;
+                let ends = edges.sources.iter().zip(&edges.targets);
+                for ((ends, ty), weight) in ends.zip(&edges.types).zip(&edges.weights) {
+                    let mut ids = [0; 16];
+                    ids[..8].copy_from_slice(&ends.0.to_le_bytes());
+                    ids[8..].copy_from_slice(&ends.1.to_le_bytes());
+                    tables.take(*ty, &ids, Some(*weight), findings)?;
+                }
+                Ok(())
+            })?;
+            tables.finish(findings);
+        }
+    }
+    Ok(())
+}
+
+/// The tables of all types of one partition.
+struct Tables {
+    tables: Vec<Option<Table>>,
+    /// Bytes of the ids of an element.
+    id: usize,
+}
+
+struct Table {
+    blob: Blob,
+    /// Where the next record begins that is not in the buffer.
+    next: u64,
+    buffer: Bytes,
+    /// Records that have been taken.
+    count: u64,
+    /// Nothing more is said of a table that is wrong.
+    is_wrong: bool,
+    /// Shares as the table gives them, and weights, each times two numbers that follow from the ids: equal shares have equal sums.
+    shares: [f64; 2],
+    weights: [f64; 2],
+    total: f64,
+}
+
+impl Table {
+    fn wrong(&mut self, what: impl Into<String>, findings: &mut Findings) {
+        if !std::mem::replace(&mut self.is_wrong, true) {
+            findings.push(&rules::ALIAS, what.into(), self.blob.place().row(self.count));
+        }
+    }
+
+    /// The next record.
+    fn record(&mut self, size: usize) -> Result<Option<Bytes>> {
+        if self.buffer.is_empty() {
+            let end = self.blob.size().min(self.next + BUFFER / size as u64 * size as u64);
+            self.buffer = self.blob.read(self.next..end)?;
+            self.next = end;
+        }
+        if self.buffer.len() < size {
+            return Ok(None);
+        }
+        self.count += 1;
+        Ok(Some(self.buffer.split_to(size)))
+    }
+}
+
+impl Tables {
+    fn open(
+        root: &Root,
+        element: &str,
+        types: u32,
+        partition: u32,
+        id: usize,
+        findings: &mut Findings,
+    ) -> Result<Tables> {
+        let mut tables = Vec::new();
+        for ty in 0..types as usize {
+            let name = alias(element, ty, partition);
+            let blob = root.try_file(&name)?;
+            if blob.is_none() {
+                findings.push(&rules::ALIAS, "the table is missing, where others are there", Place::file(name));
+            }
+            tables.push(blob.map(|blob| Table {
+                blob,
+                next: 0,
+                buffer: Bytes::new(),
+                count: 0,
+                is_wrong: false,
+                shares: [0.0; 2],
+                weights: [0.0; 2],
+                total: 0.0,
+            }));
+        }
+        Ok(Tables { tables, id })
+    }
+
+    /// Compares the next record of a type with the element that should be there.
+    fn take(&mut self, ty: i32, ids: &[u8], weight: Option<f64>, findings: &mut Findings) -> Result<()> {
+        let id = self.id;
+        let Some(Some(table)) = self.tables.get_mut(ty as usize) else { return Ok(()) };
+        if table.is_wrong {
+            return Ok(());
+        }
+        let Some(record) = table.record(2 * id + 4)? else {
+            table.wrong("the table ends before the elements of its type", findings);
+            return Ok(());
+        };
+        if record[..id] != *ids {
+            table.wrong("the record is of another element than the one that stands there", findings);
+            return Ok(());
+        }
+        let chance = record[2 * id..].first_chunk().map_or(0.0, |bytes| f64::from(f32::from_le_bytes(*bytes)));
+        if !(0.0..=1.0).contains(&chance) {
+            table.wrong(format!("{chance} is no probability"), findings);
+            return Ok(());
+        }
+        if let Some(weight) = weight {
+            let (own, other) = (factors(ids), factors(&record[id..2 * id]));
+            for at in 0..2 {
+                table.shares[at] += own[at] * chance + other[at] * (1.0 - chance);
+                table.weights[at] += own[at] * weight;
+            }
+            table.total += weight;
+        }
+        Ok(())
+    }
+
+    fn finish(self, findings: &mut Findings) {
+        let size = 2 * self.id as u64 + 4;
+        for mut table in self.tables.into_iter().flatten() {
+            if table.blob.size() != table.count * size {
+                let message = format!("{} bytes for {} elements, of {size} each", table.blob.size(), table.count);
+                table.wrong(message, findings);
+            }
+            let count = table.count as f64;
+            let (shares, expected) = (table.shares, table.weights.map(|weights| weights / table.total * count));
+            // Shares are rounded to 32 bits, each a little.
+            let differs =
+                |at: usize| expected[at].is_finite() && (shares[at] - expected[at]).abs() > 1e-5 * count + 1e-3;
+            if differs(0) || differs(1) {
+                table.wrong("the shares that it gives its elements are not those of their weights", findings);
+            }
+        }
+    }
+}
+
+/// Two numbers from 0 to 1 that follow from ids.
+fn factors(ids: &[u8]) -> [f64; 2] {
+    let mut hash = 0x9e37_79b9_7f4a_7c15u64;
+    for id in ids.as_chunks::<8>().0 {
+        hash = (hash ^ u64::from_le_bytes(*id)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ (hash >> 29)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        hash ^= hash >> 32;
+    }
+    [hash >> 32, hash & 0xffff_ffff].map(|half| half as f64 / (1u64 << 32) as f64)
+}

@@ -1,0 +1,119 @@
+//! The edges of one node.
+//!
+//! Nothing says that the entries of a map are sorted, so a look-up passes over the ids of all of them, 20 bytes each. Of edges it
+//! reads those of the entries that it found; edges that reach a node are found by a pass over all ends, and those of a text by a pass over the
+//! text.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Batch, EdgeBatch, NodeId, Side};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::binary::{Binary, DUMMY, Piece};
+use crate::block::Block;
+use crate::source::{DeepGnn, Form};
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 14;
+
+/// The edges that leave (or reach) a node.
+///
+/// # Errors
+/// [`Kind::NotFound`] when neither a node nor an edge has the id; when files cannot be read.
+pub(crate) fn neighbors(graph: &DeepGnn, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    let NodeId::Key(key) = node else {
+        return Err(Error::unsupported("nodes of DeepGNN are looked up by their ids").hint("name the node by its id"));
+    };
+    let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
+    let id: u64 = key.parse().map_err(|_| missing())?;
+    let (exists, found) = match &graph.form {
+        Form::Text(text, _) => {
+            let (mut exists, mut found) = (false, Vec::new());
+            text.each(|_, block| {
+                exists |= block.nodes.ids.contains(&id);
+                only(graph, block, id, side, &mut found)
+            })?;
+            (exists, found)
+        }
+        Form::Binary(binary) => match side {
+            Side::Out => leaving(graph, binary, id)?,
+            Side::In => reaching(graph, binary, id)?,
+        },
+    };
+    if found.is_empty() && !exists {
+        return Err(missing());
+    }
+    Ok(found)
+}
+
+/// Adds the edges of a block that have the node on one side.
+fn only(graph: &DeepGnn, block: &Block, id: u64, side: Side, found: &mut Vec<EdgeBatch>) -> Result<()> {
+    let edges = &block.edges;
+    let ends = if side == Side::Out { &edges.sources } else { &edges.targets };
+    if !ends.contains(&id) {
+        return Ok(());
+    }
+    let mut start = 0;
+    graph.columns.edges(block, BATCH_ROWS, false, &mut |batch| {
+        let Batch::Edges(batch) = batch else { return Ok(()) };
+        let wanted = ends.get(start..start + batch.rows).unwrap_or_default();
+        start += batch.rows;
+        let mut at = 0;
+        for run in wanted.chunk_by(|a, b| (*a == id) == (*b == id)) {
+            if run.first() == Some(&id) {
+                found.push(batch.slice(at, run.len()));
+            }
+            at += run.len();
+        }
+        Ok(())
+    })
+}
+
+/// Whether the node is there, and the edges that leave it.
+fn leaving(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
+    let pieces: Vec<Piece> = binary.pieces().collect();
+    let entries = |piece: &Piece| -> Result<Vec<(usize, u64, i32)>> {
+        let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(Vec::new()) };
+        let entries = partition.entries_of(piece.entries.clone(), id)?;
+        Ok(entries.into_iter().map(|(entry, ty)| (piece.partition, entry, ty)).collect())
+    };
+    let entries: Vec<Vec<_>> = pieces.par_iter().map(entries).collect::<Result<_>>()?;
+    let (mut exists, mut found) = (false, Vec::new());
+    for (partition, entry, ty) in entries.into_iter().flatten() {
+        exists |= ty != DUMMY;
+        if let Some(partition) = binary.partitions.get(partition) {
+            let features = &graph.columns.edge_features;
+            partition.edges(entry..entry + 1, features, false, &mut |_, block| {
+                only(graph, block, id, Side::Out, &mut found)
+            })?;
+        }
+    }
+    Ok((exists, found))
+}
+
+/// Whether the node is there, and the edges that reach it.
+fn reaching(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
+    let pieces: Vec<Piece> = binary.pieces().collect();
+    let exists = AtomicBool::new(false);
+    let of_piece = |piece: &Piece| -> Result<Vec<EdgeBatch>> {
+        let (mut found, mut named) = (Vec::new(), false);
+        let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(found) };
+        let features = &graph.columns.edge_features;
+        if partition.entries_of(piece.entries.clone(), id)?.iter().any(|(_, ty)| *ty != DUMMY) {
+            exists.store(true, Ordering::Relaxed);
+        }
+        partition.edges(piece.entries.clone(), features, true, &mut |_, block| {
+            named |= block.edges.targets.contains(&id);
+            Ok(())
+        })?;
+        if named {
+            partition.edges(piece.entries.clone(), features, false, &mut |_, block| {
+                only(graph, block, id, Side::In, &mut found)
+            })?;
+        }
+        Ok(found)
+    };
+    let found: Vec<Vec<EdgeBatch>> = pieces.par_iter().map(of_piece).collect::<Result<_>>()?;
+    Ok((exists.into_inner(), found.into_iter().flatten().collect()))
+}

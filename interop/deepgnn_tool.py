@@ -1,0 +1,70 @@
+"""What the published DeepGNN does with a graph, run in its own environment.
+
+    deepgnn_tool.py convert FORMAT TEXT DIRECTORY PARTITIONS [WATERMARK]
+    deepgnn_tool.py answers DIRECTORY PARTITIONS QUESTIONS.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from deepgnn.graph_engine.snark.client import MemoryGraph
+from deepgnn.graph_engine.snark.convert import MultiWorkersConverter
+from deepgnn.graph_engine.snark.decoders import EdgeListDecoder, JsonDecoder, TsvDecoder
+
+DECODERS = {"json": JsonDecoder, "tsv": TsvDecoder, "edgelist": EdgeListDecoder}
+
+
+def convert(name: str, text: str, directory: str, partitions: str, watermark: str | None = None) -> None:
+    """Makes a binary of a text. One thread reads, so that lines come in their order."""
+    Path(directory).mkdir()
+    MultiWorkersConverter(
+        graph_path=text,
+        output_dir=directory,
+        decoder=DECODERS[name](),
+        partition_count=int(partitions),
+        thread_count=1,
+        watermark=None if watermark is None else int(watermark),
+    ).convert()
+
+
+def raw(values: Any, dimensions: Any) -> list[str]:
+    """The bytes of each feature of each element, one after another, as hexadecimal digits."""
+    data, found, at = bytes(np.asarray(values, dtype=np.uint8)), [], 0
+    for size in np.asarray(dimensions).reshape(-1):
+        found.append(data[at : at + int(size)].hex())
+        at += int(size)
+    return found
+
+
+def answers(directory: str, partitions: str, questions: str) -> None:
+    """What the engine says of nodes and edges, as JSON."""
+    asked = json.loads(Path(questions).read_text())
+    graph = MemoryGraph(directory, list(range(int(partitions))))
+    nodes = np.array(asked["nodes"], dtype=np.int64)
+    edges = np.array(asked["edges"], dtype=np.int64).reshape(-1, 3)
+    types = list(range(asked["edge_types"]))
+    ids, weights, kinds, counts = graph.neighbors(nodes, types)
+    told: dict[str, Any] = {
+        "meta": json.loads((Path(directory) / "meta.json").read_text()),
+        "types": graph.node_types(nodes, -7).tolist(),
+        "neighbors": [ids.tolist(), weights.tolist(), kinds.tolist(), counts.tolist()],
+        "node_features": raw(*graph.node_string_features(nodes, asked["node_features"], np.uint8)),
+        "sampled": graph.weighted_sample_neighbors(nodes, types, 3, seed=5)[0].tolist(),
+    }
+    if len(edges):
+        sources, targets, relations = (np.ascontiguousarray(edges[:, at]) for at in (0, 1, 2))
+        told["edge_features"] = raw(
+            *graph.edge_string_features(
+                sources, targets, relations.astype(np.int32), asked["edge_features"], np.uint8
+            )
+        )
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    {"convert": convert, "answers": answers}[sys.argv[1]](*sys.argv[2:])

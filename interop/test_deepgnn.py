@@ -1,0 +1,237 @@
+"""deepgnn-ge 0.1.66 makes the bytes that we make, reads the texts that we write, and its engine answers from our binary."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import Isomorph
+
+HERE = Path(__file__).resolve().parent
+FIXTURES = HERE.parent.parent / "shared" / "fixtures" / "deepgnn"
+
+# So many graphs are made up.
+MADE = 6
+
+NODE_FEATURES = {0: "float32", 1: "int64", 2: "text", 3: "float64", 4: "float16", 5: "sparse-float32"}
+EDGE_FEATURES = {0: "float32", 1: "text"}
+FORMATS = {"float32": "f", "float64": "d", "float16": "e", "int64": "q"}
+KEYS = {"float32": "float", "float64": "double", "float16": "float16", "int64": "int64"}
+
+
+@pytest.fixture(scope="session")
+def deepgnn() -> Path:
+    """An interpreter that has deepgnn-ge, beside the environment of the other tests."""
+    folder = Path(sys.prefix).parent / "interop-deepgnn-venv"
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    requirements = HERE / "requirements-deepgnn.txt"
+    stamp = folder / "made-from.txt"
+    if not stamp.is_file() or stamp.read_text() != requirements.read_text():
+        venv.create(folder, clear=True, with_pip=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements]
+        done = subprocess.run(install, capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(f"pip could not install deepgnn-ge: {done.stderr[-300:]}")
+        stamp.write_text(requirements.read_text())
+    return python
+
+
+def tool(python: Path, *arguments: object) -> str:
+    """Runs the published library. Its converter waits for ever where it fails, so there is a limit."""
+    words = [str(python), str(HERE / "deepgnn_tool.py"), *map(str, arguments)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    """The files of a binary."""
+    return {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+
+
+def same(ours: Path, theirs: Path) -> None:
+    """Fails unless two binaries have the same bytes."""
+    left, right = files(ours), files(theirs)
+    assert sorted(left) == sorted(right)
+    for name, data in left.items():
+        assert data == right[name], name
+
+
+def fixture(name: str) -> Path:
+    """A text or a binary of the fixtures."""
+    if not FIXTURES.is_dir():
+        pytest.skip(f"the fixtures are not at {FIXTURES}")
+    return FIXTURES / name
+
+
+def feature(dice: random.Random, ty: str, simple: bool) -> Any:
+    """A value of a feature, exact in its type."""
+    if ty == "text":
+        return "".join(dice.choice("abcé x" if simple else "abcé漢\\\"',;|:\t x\n\u2028") for _ in range(dice.randint(1, 6)))
+    if ty.startswith("sparse"):
+        points = dice.randint(1, 3)
+        return {
+            "coordinates": [[dice.randint(0, 9), dice.randint(0, 1 << 40)] for _ in range(points)],
+            "values": [dice.randint(-8, 8) / 4 for _ in range(points)],
+        }
+    count = dice.randint(1, 4)
+    if ty == "int64":
+        return [dice.randint(-(1 << 63), (1 << 63) - 1) for _ in range(count)]
+    return [dice.choice([0.0, -0.0, 0.25, -3.5, 100.0]) for _ in range(count)]
+
+
+def stored(ty: str, value: Any) -> str:
+    """The bytes of a feature as the binary has them."""
+    if ty == "text":
+        return value.encode().hex()
+    if ty.startswith("sparse"):
+        flat = [number for point in value["coordinates"] for number in point]
+        values = value["values"]
+        return struct.pack(f"<II{len(flat)}q{len(values)}f", len(flat), 2, *flat, *values).hex()
+    return struct.pack(f"<{len(value)}{FORMATS[ty]}", *value).hex()
+
+
+def members(dice: random.Random, types: dict[int, str], simple: bool, own: dict[int, Any]) -> dict[str, Any]:
+    """Features as JSON has them; notes them in `own`."""
+    found: dict[str, dict[str, Any]] = {}
+    for number, ty in types.items():
+        if dice.random() < 0.6 and not (simple and ty.startswith("sparse")):
+            value = feature(dice, ty, simple)
+            own[number] = value
+            word = "binary" if ty == "text" else KEYS.get(ty) or f"sparse_{KEYS[ty.removeprefix('sparse-')]}"
+            found.setdefault(f"{word}_feature", {})[str(number)] = value
+    return found
+
+
+class Made:
+    """A graph that is made up, as a text in JSON, and what it says. Weights are exact in 32 bits, and so are their sums."""
+
+    def __init__(self, seed: int, path: Path) -> None:
+        dice = random.Random(seed)
+        # What TSV and EdgeList hold, in every second graph.
+        self.simple = seed % 2 == 0
+        self.path = path
+        ids = sorted(dice.sample(range(1 << 40), 40))
+        self.nodes: dict[int, tuple[int, dict[int, Any]]] = {}
+        self.edges: dict[tuple[int, int, int], tuple[float, dict[int, Any]]] = {}
+        lines = []
+        for node in ids:
+            own: dict[int, Any] = {}
+            ty = dice.randint(0, 2)
+            record = {"node_id": node, "node_type": ty, "node_weight": dice.randint(0, 40) / 8}
+            record |= members(dice, NODE_FEATURES, self.simple, own)
+            self.nodes[node] = (ty, own)
+            ends = {(dice.randint(0, 2), dice.choice([*ids, 7])) for _ in range(dice.randint(0, 9))}
+            record["edge"] = []
+            for relation, target in sorted(ends):
+                features: dict[int, Any] = {}
+                weight = dice.randint(1, 40) / 8
+                edge = {"src_id": node, "dst_id": target, "edge_type": relation, "weight": weight}
+                record["edge"].append(edge | members(dice, EDGE_FEATURES, self.simple, features))
+                self.edges[node, target, relation] = (weight, features)
+            lines.append(json.dumps(record))
+        path.write_text("\n".join(lines) + "\n")
+
+    def expected(self) -> dict[str, Any]:
+        """What the engine should say."""
+        ids, weights, types, counts = [], [], [], []
+        for node in self.nodes:
+            own = sorted((relation, target) for source, target, relation in self.edges if source == node)
+            ids += [target for _, target in own]
+            types += [relation for relation, _ in own]
+            weights += [self.edges[node, target, relation][0] for relation, target in own]
+            counts.append(len(own))
+
+        def features(values: dict[int, Any], kinds: dict[int, str]) -> list[str]:
+            return [stored(ty, values[number]) if number in values else "" for number, ty in kinds.items()]
+
+        node_features = [text for _, own in self.nodes.values() for text in features(own, NODE_FEATURES)]
+        edge_features = [text for _, own in self.edges.values() for text in features(own, EDGE_FEATURES)]
+        return {
+            "types": [ty for ty, _ in self.nodes.values()],
+            "neighbors": [ids, weights, types, counts],
+            "node_features": node_features,
+            "edge_features": edge_features,
+        }
+
+    def ask(self, python: Path, binary: Path, partitions: int) -> dict[str, Any]:
+        """What the engine says of a binary."""
+        questions = self.path.with_suffix(".questions")
+        questions.write_text(
+            json.dumps(
+                {
+                    "nodes": list(self.nodes),
+                    "edges": list(self.edges),
+                    "edge_types": 3,
+                    "node_features": list(NODE_FEATURES),
+                    "edge_features": list(EDGE_FEATURES),
+                }
+            )
+        )
+        return json.loads(tool(python, "answers", binary, partitions, questions).splitlines()[-1])
+
+
+@pytest.mark.parametrize("name", ["karate/graph.json", "karate/graph.tsv", "karate/graph.edgelist", "hetero/graph.json", "hetero/graph.edgelist"])
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_texts_become_the_bytes_of_its_converter(
+    deepgnn: Path, isomorph: Isomorph, tmp_path: Path, name: str, partitions: int
+) -> None:
+    text = fixture(name)
+    ours = isomorph.convert(text, tmp_path / "ours", "--to", "deepgnn", "--partitions", partitions)
+    tool(deepgnn, "convert", text.suffix[1:], text, tmp_path / "theirs", partitions)
+    same(ours, tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("seed", range(MADE))
+def test_graphs_that_are_made_up(deepgnn: Path, isomorph: Isomorph, tmp_path: Path, seed: int) -> None:
+    made = Made(seed, tmp_path / "made.json")
+    expected = made.expected()
+    for partitions in (1, 3):
+        how = ("--to", "deepgnn", "--partitions", partitions)
+        ours = isomorph.convert(made.path, tmp_path / f"ours{partitions}", *how)
+        tool(deepgnn, "convert", "json", made.path, tmp_path / f"theirs{partitions}", partitions)
+        same(ours, tmp_path / f"theirs{partitions}")
+        told = made.ask(deepgnn, ours, partitions)
+        assert {key: told[key] for key in expected} == expected
+        # Its texts, in every format that holds them, have the same binary, by its converter as by ours.
+        formats = ["json", "edgelist", "tsv"] if made.simple else ["json"]
+        for name in formats if partitions == 1 else []:
+            text = isomorph.convert(made.path, tmp_path / f"text.{name}", "--to", "deepgnn")
+            tool(deepgnn, "convert", name, text, tmp_path / f"of_{name}", partitions)
+            again = isomorph.convert(text, tmp_path / f"again_{name}", *how)
+            same(again, tmp_path / f"of_{name}")
+            assert made.ask(deepgnn, again, partitions)["neighbors"] == expected["neighbors"]
+    # Partitioned anew from the binary: weights of nodes are not in it, everything else is.
+    anew = isomorph.convert(tmp_path / "ours3", tmp_path / "anew", "--to", "deepgnn", "--partitions", 2, "--dispatch", "id")
+    told = made.ask(deepgnn, anew, 2)
+    assert {key: told[key] for key in expected} == expected
+
+
+def test_times_are_those_of_its_converter(deepgnn: Path, isomorph: Isomorph, tmp_path: Path) -> None:
+    lines = []
+    for node in range(12):
+        edges = [
+            {"src_id": node, "dst_id": (node * 7 + step) % 12, "edge_type": step % 2, "weight": 1.5, "created_at": step * 3 + 2}
+            | ({"removed_at": 40 + step} if step % 3 else {})
+            for step in range(6)
+        ]
+        record = {"node_id": node, "node_type": 0, "node_weight": 1.0, "created_at": 1, "edge": edges}
+        lines.append(json.dumps(record | {"removed_at": 60} if node % 2 else record))
+    text = tmp_path / "times.json"
+    text.write_text("\n".join(lines) + "\n")
+    ours = isomorph.convert(text, tmp_path / "ours", "--to", "deepgnn", "--watermark", 50)
+    tool(deepgnn, "convert", "json", text, tmp_path / "theirs", 1, 50)
+    same(ours, tmp_path / "theirs")
+    # A binary is written again with its times and its watermark.
+    again = isomorph.convert(ours, tmp_path / "again", "--to", "deepgnn")
+    for name in ("edge_0_0.timestamp", "edge_0_0.index", "neighbors_0_0.index"):
+        assert (again / name).read_bytes() == (ours / name).read_bytes(), name
+    assert json.loads((again / "meta.json").read_text())["watermark"] == 50

@@ -146,7 +146,8 @@ fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
     for node in [0, 11, 33] {
         let mut out: Vec<u64> = edges.iter().filter(|edge| edge.0 == node).map(|edge| edge.1).collect();
         let mut back: Vec<u64> = edges.iter().filter(|edge| edge.1 == node).map(|edge| edge.0).collect();
-        (out.sort_unstable(), back.sort_unstable());
+        out.sort_unstable();
+        back.sort_unstable();
         for path in [&text, &scattered] {
             assert_eq!(keys(path, &[&node.to_string()]), out, "{path} {node}");
             assert_eq!(keys(path, &[&node.to_string(), "--in"]), back, "{path} {node}");

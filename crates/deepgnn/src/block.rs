@@ -112,6 +112,8 @@ pub(crate) struct Edges {
     pub integral: Vec<bool>,
     /// Times, empty when no edge has any.
     pub lives: Vec<Life>,
+    /// Times are those that are stored, whatever those of nodes are.
+    pub settled: bool,
     pub features: Features,
 }
 

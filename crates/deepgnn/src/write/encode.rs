@@ -13,7 +13,7 @@ use isomorph_error::{Error, Kind as ErrorKind, Place, Result};
 use isomorph_model::{Columns, EdgeBatch, Ends, NodeBatch, Property};
 use std::sync::Arc;
 
-use super::records::{Key, Records};
+use super::records::{End, Key, Records};
 use super::shape::{Role, Shape, relation};
 use crate::block::{Features, Kind};
 use crate::feature::{FeatureType, SparseView};
@@ -153,11 +153,11 @@ impl Rows {
     }
 
     /// When an element lives, to be sorted by.
-    fn life(&self, row: usize) -> (i64, i64) {
+    fn life(&self, row: usize) -> (i64, End) {
         let time = |times: &Option<PrimitiveArray<Int64Type>>| {
             times.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
         };
-        (time(&self.created).unwrap_or(0), time(&self.removed).filter(|time| *time != -1).unwrap_or(i64::MAX))
+        (time(&self.created).unwrap_or(0), End::at(time(&self.removed).unwrap_or(-1)))
     }
 
     /// Appends the record of a row.

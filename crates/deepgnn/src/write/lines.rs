@@ -46,6 +46,7 @@ pub(super) struct Times {
 /// Those of `take`, and when temporary files cannot be read.
 pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) -> Result<()>) -> Result<()> {
     let mut lines = Lines::default();
+    lines.block.edges.settled = true;
     // The line at hand: its number, and the node that it is of.
     let mut open: Option<(u64, u64)> = None;
     // Whether it has anything in this block.
@@ -89,6 +90,5 @@ pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) 
 }
 
 fn life(key: Key) -> Life {
-    let removed = if key.removed == i64::MAX { -1 } else { key.removed };
-    Life { created: Some(key.created), removed: Some(removed) }
+    Life { created: Some(key.created), removed: Some(key.removed.time()) }
 }

@@ -27,9 +27,36 @@ pub(super) struct Key {
     /// Times, where edges have them: those that live for ever come last. The published converter sorts edges of JSON by
     /// them as well.
     pub created: i64,
-    pub removed: i64,
+    pub removed: End,
     /// The target of an edge, the type of a node.
     pub other: u64,
+}
+
+/// The end of a life, in the order of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct End(i64);
+
+impl End {
+    /// It has none.
+    pub const NEVER: End = End(i64::MAX);
+
+    /// The end at a time; −1 says that there is none, so the times from 0 on have one number less to themselves.
+    pub fn at(time: i64) -> End {
+        match time {
+            -1 => End::NEVER,
+            0.. => End(time - 1),
+            _ => End(time),
+        }
+    }
+
+    /// Its time, or −1.
+    pub fn time(self) -> i64 {
+        match self.0 {
+            i64::MAX => -1,
+            -1.. => self.0 + 1,
+            _ => self.0,
+        }
+    }
 }
 
 /// A record in memory. Records with equal keys keep the order in which they came.
@@ -91,7 +118,7 @@ impl Records {
     /// # Errors
     /// When a temporary file cannot be written.
     pub fn push_id(&mut self, id: u64, what: u32) -> Result<()> {
-        self.push(Key { id, rank: what, created: 0, removed: 0, other: 0 }, |_| Ok(()))
+        self.push(Key { id, rank: what, created: 0, removed: End::NEVER, other: 0 }, |_| Ok(()))
     }
 
     /// Hands over ids in their order, each with what it is of.
@@ -119,7 +146,7 @@ impl Records {
             out.extend_from_slice(&key.id.to_le_bytes());
             out.extend_from_slice(&key.rank.to_le_bytes());
             out.extend_from_slice(&key.created.to_le_bytes());
-            out.extend_from_slice(&key.removed.to_le_bytes());
+            out.extend_from_slice(&key.removed.0.to_le_bytes());
             out.extend_from_slice(&key.other.to_le_bytes());
             out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             out.extend_from_slice(bytes);
@@ -209,7 +236,7 @@ impl<'a> Run<'a> {
         let Some(head) = self.buffer.get(self.at..self.at + KEY + 8) else { return Ok(None) };
         let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let rank = head[8..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let (created, removed) = (word(12) as i64, word(20) as i64);
+        let (created, removed) = (word(12) as i64, End(word(20) as i64));
         let key = Key { id: word(0), rank, created, removed, other: word(28) };
         self.length = word(KEY) as usize;
         self.at += KEY + 8;
@@ -235,7 +262,7 @@ mod tests {
         for n in 0..100_000u64 {
             let mixed = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
             let key =
-                Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: i64::MAX, other: mixed % 2 };
+                Key { id: mixed % 1000, rank: (mixed % 3) as u32, created: 0, removed: End::NEVER, other: mixed % 2 };
             // Long ones between the short.
             let bytes = vec![n as u8; if n == 77 { 300_000 } else { n as usize % 5 }];
             let append = |out: &mut Vec<u8>| {
@@ -251,6 +278,13 @@ mod tests {
         };
         records.each(keep).unwrap();
         (all, runs)
+    }
+
+    #[test]
+    fn ends_are_in_the_order_of_time() {
+        let times = [i64::MIN, -2, 0, 1, i64::MAX, -1];
+        assert!(times.map(End::at).is_sorted());
+        assert_eq!(times.map(|time| End::at(time).time()), times);
     }
 
     #[test]

@@ -205,7 +205,12 @@ impl Partition {
             record[20..].copy_from_slice(&(weight as f32).to_le_bytes());
             self.edge_index.push(&record)?;
             if !edges.lives.is_empty() || self.times.is_some() {
-                match times_of(block.edge_life(edge), life) {
+                let of_edge = block.edge_life(edge);
+                let times = match edges.settled {
+                    true => Ok((of_edge.created.unwrap_or(0), of_edge.removed.unwrap_or(-1))),
+                    false => times_of(of_edge, life),
+                };
+                match times {
                     Ok((created, removed)) => {
                         if let Some(times) = &mut self.times {
                             let mut record = [0; TIME_RECORD];

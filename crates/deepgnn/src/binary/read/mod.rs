@@ -8,9 +8,9 @@ mod partition;
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Location, Root};
 
+pub(crate) use alias::check as check_tables;
 pub use files::{BinaryFiles, PartitionFiles};
 pub use meta::{Meta, Types};
-pub(crate) use alias::check as check_tables;
 pub(crate) use partition::Partition;
 
 use super::layout::{META, OLD_META};

@@ -42,6 +42,18 @@ pub const NEIGHBORS: &str = "\
 
 {all-args}";
 
+/// The help of `sample`.
+pub const SAMPLE: &str = "\
+  isomorph sample examples/social nodes --types person --count 3    some people
+  isomorph sample examples/social neighbors 1000 --type person      neighbors of a person
+  isomorph sample examples/social walk 1000 --type person -p 0.5    a walk of node2vec
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `extend`.
 pub const EXTEND: &str = "\
   isomorph convert examples/social social --to graphar                a graph to add to

@@ -6,6 +6,7 @@ mod help;
 #[allow(clippy::unwrap_used)]
 mod hints;
 mod read;
+pub mod sample;
 mod size;
 mod write;
 
@@ -67,6 +68,9 @@ pub enum Command {
     /// Show who is next to a node, read straight from where it lies
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
+    /// Draw nodes, edges, neighbors, walks and features from a graph where it lies
+    #[command(help_template = help::SAMPLE)]
+    Sample(Box<sample::SampleArgs>),
     /// Add to a graph without rewriting what is there: properties, adjacency lists; nodes, edges, slices, notes
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
@@ -373,6 +377,7 @@ impl Command {
             ) => Some(path),
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
+            Command::Sample(args) => Some(&args.path),
             _ => None,
         }
     }

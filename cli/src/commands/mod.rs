@@ -11,6 +11,7 @@ mod formats;
 mod info;
 mod manual;
 mod neighbors;
+mod sample;
 mod validate;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
         Command::Digest(args) => digest::run(args, console),
         Command::Dump(args) => dump::run(args, console),
         Command::Neighbors(args) => neighbors::run(args, console),
+        Command::Sample(args) => sample::run(args, console),
         Command::Extend(args) => extend::run(args, console),
         Command::Carry(command) => carry::run(command, console),
         Command::Explain(args) => explain::run(args, console),

@@ -18,7 +18,13 @@ fn examples(help: &str) -> Vec<Vec<String>> {
 #[test]
 fn help_begins_with_examples_that_work() {
     let Some(social) = social() else { return };
-    for command in [&["--help"][..], &["convert", "--help"], &["neighbors", "--help"], &["extend", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["convert", "--help"],
+        &["neighbors", "--help"],
+        &["extend", "--help"],
+        &["sample", "--help"],
+    ] {
         let home = Home::new();
         fs::create_dir(home.at("examples")).unwrap();
         copy(social.as_ref(), &home.at("examples/social"));
@@ -53,9 +59,20 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
 #[test]
 fn no_line_of_help_is_wider_than_a_terminal() {
     let home = Home::new();
-    for command in
-        ["info", "convert", "validate", "diff", "digest", "dump", "neighbors", "extend", "carry", "explain", "formats"]
-    {
+    for command in [
+        "info",
+        "convert",
+        "validate",
+        "diff",
+        "digest",
+        "dump",
+        "neighbors",
+        "extend",
+        "sample",
+        "carry",
+        "explain",
+        "formats",
+    ] {
         let help = home.run(&[command, "--help"]).exits(0).out;
         let widest = help.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 100, "{command}: {help}");

@@ -17,6 +17,7 @@ mod interrupt;
 mod json;
 mod neighbors;
 mod reproducible;
+mod sample;
 mod streams;
 mod support;
 mod usage;

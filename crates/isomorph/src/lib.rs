@@ -4,6 +4,8 @@
 pub use isomorph_convert as convert;
 pub use isomorph_error as error;
 pub use isomorph_model as model;
+#[cfg(feature = "sampling")]
+pub use isomorph_sampling as sampling;
 pub use isomorph_storage as storage;
 pub use isomorph_tables as tables;
 

@@ -2,7 +2,7 @@
 
 use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
-use isomorph_storage::{Blob, Budget, Location, Scratch};
+use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
 
 use crate::index::{Entry, Found, Index};
 use crate::map::{Hold, bytes_of};
@@ -26,6 +26,20 @@ impl GraphOptions {
     }
 }
 
+/// What nodes of the whole graph are drawn by.
+pub(crate) enum Drawing {
+    /// Tables that were written with the graph.
+    Files(BinaryFiles),
+    /// The weight of each entry of the one partition.
+    Weights(NodeWeights),
+}
+
+/// Weights of nodes.
+pub(crate) struct NodeWeights {
+    pub list: Vec<f32>,
+    pub _memory: Reservation,
+}
+
 /// A graph to sample from. Shared by any number of samplers and threads.
 pub struct Graph {
     pub(crate) partitions: Vec<Partition>,
@@ -34,8 +48,7 @@ pub struct Graph {
     pub(crate) edge_types: Types,
     /// Nodes, without entries that only stand for edges.
     nodes: u64,
-    /// Tables for weighted sampling that were written with it.
-    pub(crate) tables: BinaryFiles,
+    pub(crate) drawing: Drawing,
     pub(crate) options: GraphOptions,
 }
 
@@ -52,7 +65,7 @@ impl Graph {
         let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
         let (node_types, edge_types) = (files.meta.node_types.clone(), files.meta.edge_types.clone());
         let nodes = files.meta.nodes;
-        Graph::of(partitions, node_types, edge_types, nodes, files, options)
+        Graph::of(partitions, node_types, edge_types, nodes, Drawing::Files(files), options)
     }
 
     /// A graph of partitions that are there.
@@ -64,14 +77,14 @@ impl Graph {
         node_types: Types,
         edge_types: Types,
         nodes: u64,
-        tables: BinaryFiles,
+        drawing: Drawing,
         options: &GraphOptions,
     ) -> Result<Graph> {
         if partitions.iter().any(|partition| u32::try_from(partition.nodes().len()).is_err()) {
             return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
         }
         let index = Index::of(&partitions, &options.budget)?;
-        Ok(Graph { partitions, index, node_types, edge_types, nodes, tables, options: options.clone() })
+        Ok(Graph { partitions, index, node_types, edge_types, nodes, drawing, options: options.clone() })
     }
 
     /// Number of nodes, as the metadata says.

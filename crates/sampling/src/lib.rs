@@ -14,6 +14,7 @@ mod random;
 mod reference;
 mod sampler;
 mod segments;
+mod source;
 mod walk;
 
 pub use ask::{Ask, Draw, Generator, Missing, Picks, TypeSet};
@@ -24,4 +25,5 @@ pub use map::Hold;
 pub use neighbors::NeighborLists;
 pub use pagerank::Push;
 pub use sampler::Sampler;
+pub use source::Names;
 pub use walk::Bias;

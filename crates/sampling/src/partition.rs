@@ -127,6 +127,11 @@ impl Features {
         Ok(Features { index: Column::open(index, hold, scratch)?, data: Column::open(data, hold, scratch)? })
     }
 
+    /// Features of columns that are there: 64-bit offsets, one more than there are features, and the bytes.
+    pub fn of(index: Column, data: Column) -> Features {
+        Features { index, data }
+    }
+
     /// The bytes of feature `id` of an element with these slots. `None` when it has no such feature, nothing when it has a
     /// hole there.
     #[inline]
@@ -150,7 +155,24 @@ impl Features {
     }
 }
 
+/// What a partition is made of where no files are opened.
+pub(crate) struct Parts {
+    pub map: Column,
+    pub neighbors: Column,
+    pub edges: Column,
+    pub times: Option<Column>,
+    pub node_slots: Column,
+    pub node_features: Features,
+    pub edge_features: Features,
+}
+
 impl Partition {
+    /// A partition of columns that are there, whose lengths fit one another.
+    pub fn of(parts: Parts) -> Partition {
+        let Parts { map, neighbors, edges, times, node_slots, node_features, edge_features } = parts;
+        Partition { map, neighbors, edges, times, node_slots, node_features, edge_features }
+    }
+
     /// Opens the files of a partition.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Reservation;
 
 use crate::ask::TypeSet;
-use crate::graph::Graph;
+use crate::graph::{Drawing, Graph};
 use crate::neighbors::safe;
 use crate::partition::{Column, target, type_of, weight};
 
@@ -102,9 +102,10 @@ impl Population {
     }
 
     fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Population> {
-        let table = match kind {
-            Kind::Nodes => graph.tables.node_table(ty as u32, number as u32)?,
-            Kind::Edges => graph.tables.edge_table(ty as u32, number as u32)?,
+        let table = match (&graph.drawing, kind) {
+            (Drawing::Files(files), Kind::Nodes) => files.node_table(ty as u32, number as u32)?,
+            (Drawing::Files(files), Kind::Edges) => files.edge_table(ty as u32, number as u32)?,
+            (Drawing::Weights(_), _) => None,
         };
         let population = |size: usize, weight: f64, members| Population {
             ty,
@@ -114,7 +115,7 @@ impl Population {
             members,
         };
         let Some(blob) = table else {
-            if weighted && kind == Kind::Nodes {
+            if weighted && kind == Kind::Nodes && matches!(graph.drawing, Drawing::Files(_)) {
                 let message = format!("there is no table of the weights of nodes of type {ty}");
                 return Err(Error::broken(&rules::FILE, message)
                     .at(Place::file(format!("node_{ty}_{number}.alias")))
@@ -208,7 +209,10 @@ impl Listed {
             listed.numbers.extend((0..count).filter(|at| is(*at)).map(|at| at as u64));
         }
         if weighted {
-            let weight_of = |at: usize| partition.edges().get(at).map_or(0.0, weight);
+            let weight_of = |at: usize| match (kind, &graph.drawing) {
+                (Kind::Nodes, Drawing::Weights(weights)) => weights.list.get(at).copied().unwrap_or(0.0),
+                _ => partition.edges().get(at).map_or(0.0, weight),
+            };
             let mut sum = 0.0;
             listed.sums = Vec::with_capacity(matching);
             listed.sums.extend((0..matching).map(|at| {

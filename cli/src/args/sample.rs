@@ -1,0 +1,214 @@
+//! What `sample` draws.
+
+use std::num::NonZeroUsize;
+
+use clap::{Args, Subcommand, ValueEnum};
+use isomorph::Error;
+use isomorph::formats::deepgnn::FeatureType;
+use isomorph::sampling::Generator;
+
+use super::{OpenArgs, ResourceArgs};
+
+/// Arguments of `sample`.
+#[derive(Debug, Args)]
+#[command(subcommand_help_heading = "What to draw", subcommand_value_name = "WHAT")]
+pub struct SampleArgs {
+    /// A file, a directory or a URL. A binary of DeepGNN is sampled where it lies, another graph is read once
+    pub path: String,
+    /// What is drawn.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What is drawn.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Nodes of the whole graph
+    Nodes(ElementsArgs),
+    /// Edges of the whole graph
+    Edges(ElementsArgs),
+    /// Neighbors of nodes
+    Neighbors(NearArgs),
+    /// Random walks from nodes
+    Walk(WalkArgs),
+    /// Features of nodes
+    Features(FeaturesArgs),
+}
+
+/// How elements of the whole graph are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Elements {
+    /// By weight, with replacement
+    Weighted,
+    /// Each as likely as the others, with replacement
+    Uniform,
+    /// Each as likely as the others, none twice
+    WithoutReplacement,
+}
+
+/// How neighbours are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Near {
+    /// By the weights of edges, with replacement
+    Weighted,
+    /// Each edge as likely as the others, with replacement
+    Uniform,
+    /// Each edge as likely as the others, none twice
+    WithoutReplacement,
+    /// The heaviest edges
+    Top,
+    /// The edges that were created last
+    Last,
+    /// Nodes by personalised PageRank
+    Pagerank,
+    /// All of them
+    All,
+}
+
+/// Arguments of `sample PATH nodes` and `sample PATH edges`.
+#[derive(Debug, Args)]
+pub struct ElementsArgs {
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(9))]
+    pub count: NonZeroUsize,
+    /// How they are chosen
+    #[arg(long, value_enum, value_name = "HOW", default_value = "weighted")]
+    pub strategy: Elements,
+    /// Only these types, by name or number
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub types: Option<Vec<String>>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// Arguments of `sample PATH neighbors`.
+#[derive(Debug, Args)]
+pub struct NearArgs {
+    /// The nodes
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// How many for each node
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(9))]
+    pub count: NonZeroUsize,
+    /// How they are chosen
+    #[arg(long, value_enum, value_name = "HOW", default_value = "weighted")]
+    pub strategy: Near,
+    /// Only edges of these types, by name or number
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub types: Option<Vec<String>>,
+    /// Only edges that are there at this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub at: Option<i64>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// Arguments of `sample PATH walk`.
+#[derive(Debug, Args)]
+pub struct WalkArgs {
+    /// Where walks begin
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// Number of steps
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub length: u16,
+    /// p of node2vec: a larger one makes going back less likely
+    #[arg(short, value_name = "P", default_value_t = 1.0)]
+    pub p: f64,
+    /// q of node2vec: a larger one keeps walks near where they came from
+    #[arg(short, value_name = "Q", default_value_t = 1.0)]
+    pub q: f64,
+    /// Only edges of these types, by name or number
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub types: Option<Vec<String>>,
+    /// Only edges that are there at this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub at: Option<i64>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// Arguments of `sample PATH features`.
+#[derive(Debug, Args)]
+pub struct FeaturesArgs {
+    /// The nodes
+    #[arg(required = true)]
+    pub nodes: Vec<String>,
+    /// Features, or properties by name, with their types: 0:float32:128 for 128 numbers, age:int64, name:text. A binary
+    /// does not store types
+    #[arg(long, value_name = "ID:TYPE[:N],…", value_delimiter = ',', required = true, value_parser = feature)]
+    pub features: Vec<Feature>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// A feature that is asked for.
+#[derive(Debug, Clone)]
+pub struct Feature {
+    /// Its id, or the name of a property.
+    pub id: String,
+    /// What its bytes are.
+    pub ty: FeatureType,
+    /// How many numbers.
+    pub count: usize,
+}
+
+/// What all of them take.
+#[derive(Debug, Args)]
+pub struct CommonArgs {
+    /// The seed: one seed gives one answer
+    #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
+    pub seed: i64,
+    /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine
+    #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
+    pub generator: Generator,
+    /// Write the answer to this file, as Arrow, instead of showing it
+    #[arg(long, value_name = "FILE")]
+    pub arrow: Option<String>,
+    /// Copy the files of the graph to temporary ones instead of mapping them: for files that others change meanwhile
+    #[arg(long)]
+    pub copy: bool,
+    /// Type of the nodes that are named, where several types have such keys
+    #[arg(long = "type", value_name = "TYPE")]
+    pub node_type: Option<String>,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl What {
+    /// What all of them take.
+    pub fn common(&self) -> &CommonArgs {
+        match self {
+            What::Nodes(args) | What::Edges(args) => &args.common,
+            What::Neighbors(args) => &args.common,
+            What::Walk(args) => &args.common,
+            What::Features(args) => &args.common,
+        }
+    }
+}
+
+fn generator(text: &str) -> Result<Generator, Error> {
+    match text {
+        "stable" => Ok(Generator::Stable),
+        "deepgnn" => Ok(Generator::Compat),
+        other => Err(Error::usage(format!("{other:?} is no generator")).hint("stable, deepgnn")),
+    }
+}
+
+fn feature(text: &str) -> Result<Feature, Error> {
+    let wrong = || Error::usage(format!("{text:?} is no feature with its type")).hint("0:float32:128, 2:text");
+    let mut words = text.split(':');
+    let (Some(id), Some(ty), count, None) = (words.next(), words.next(), words.next(), words.next()) else {
+        return Err(wrong());
+    };
+    let ty: FeatureType = ty.parse()?;
+    let count = count.map_or(Ok(1), str::parse).map_err(|_| wrong())?;
+    match ty {
+        FeatureType::Sparse(_) => Err(Error::unsupported("sparse features are not shown here").hint("dump shows them")),
+        _ if count == 0 || count > 1 << 20 => Err(wrong()),
+        _ if id.is_empty() => Err(wrong()),
+        ty => Ok(Feature { id: id.to_owned(), ty, count }),
+    }
+}

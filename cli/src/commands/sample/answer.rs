@@ -1,0 +1,169 @@
+//! What was drawn, as columns: shown as a table, as JSON, or written as Arrow.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph::sampling::Generator;
+use isomorph::storage::{Mode, Staging};
+use isomorph::{Error, Kind, Location, Result};
+use serde::Serialize;
+use serde_json::{Map, Number, Value};
+
+use super::features::is_number;
+use crate::args::sample::CommonArgs;
+use crate::console::Console;
+use crate::render::{Cell, Column, Table};
+
+/// Columns of equal length.
+pub(super) struct Drawn {
+    what: &'static str,
+    how: String,
+    fields: Vec<Field>,
+    columns: Vec<ArrayRef>,
+}
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    sample: &'a str,
+    seed: i64,
+    generator: &'a str,
+    rows: Vec<Map<String, Value>>,
+}
+
+impl Drawn {
+    /// Nothing yet.
+    pub fn new(what: &'static str, how: String) -> Self {
+        Drawn { what, how, fields: Vec::new(), columns: Vec::new() }
+    }
+
+    /// Adds a column.
+    pub fn column(&mut self, name: &str, column: ArrayRef) {
+        self.fields.push(Field::new(name, column.data_type().clone(), true));
+        self.columns.push(column);
+    }
+
+    fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.len())
+    }
+
+    /// Shows it on the console.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn show(&self, path: &str, common: &CommonArgs, console: &Console) -> Result<()> {
+        let generator = match common.generator {
+            Generator::Stable => "stable",
+            Generator::Compat => "deepgnn",
+        };
+        if console.json {
+            let mut rows = vec![Map::new(); self.rows()];
+            for (field, column) in self.fields.iter().zip(&self.columns) {
+                for (row, value) in rows.iter_mut().zip(json(column)?) {
+                    row.insert(field.name().clone(), value);
+                }
+            }
+            return console.document(&Document { path, sample: self.what, seed: common.seed, generator, rows });
+        }
+        let mut screen = console.screen();
+        screen.line(self.what, &format!("{}, seed {}", self.how, common.seed));
+        let alignment = |field: &Field| if is_number(field.data_type()) { Column::number() } else { Column::text(1) };
+        let mut table =
+            Table::new(std::iter::once(Column::stage()).chain(self.fields.iter().map(alignment)).collect::<Vec<_>>());
+        table.row(std::iter::once(Cell::from("")).chain(self.fields.iter().map(|field| Cell::from(field.name()))));
+        let options = FormatOptions::default().with_null("–");
+        let formatters = self.columns.iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options));
+        let formatters = formatters.collect::<std::result::Result<Vec<_>, _>>().map_err(unshown)?;
+        for row in 0..self.rows() {
+            let cells = formatters.iter().map(|formatter| Cell::from(formatter.value(row).to_string()));
+            table.row(std::iter::once(Cell::from("")).chain(cells));
+        }
+        screen.table(&table);
+        console.show(&screen)
+    }
+
+    /// Writes it to a new file in Arrow's format for files.
+    ///
+    /// # Errors
+    /// When the file is there already or cannot be written.
+    pub fn write(self, file: &str, console: &Console) -> Result<()> {
+        let location = Location::parse(file)?;
+        let schema = Arc::new(Schema::new(self.fields.clone()));
+        let rows = self.rows();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), self.columns, &options).map_err(unshown)?;
+        let staging = Staging::file(&location, Mode::CreateNew)?;
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(staging.create("")?, &schema).map_err(unwritten)?;
+        writer.write(&batch).map_err(unwritten)?;
+        writer.into_inner().map_err(unwritten)?.finish()?;
+        let bytes = staging.commit(&[])?.bytes;
+        let mut screen = console.screen();
+        screen.line(self.what, &self.how);
+        screen.line("wrote", &format!("{file} ({rows} rows)"));
+        console.show(&screen)?;
+        console.document(&serde_json::json!({ "sample": self.what, "wrote": file, "rows": rows, "bytes": bytes }))
+    }
+}
+
+fn unshown(error: arrow_schema::ArrowError) -> Error {
+    Error::usage("the answer cannot be shown").caused_by(error)
+}
+
+fn unwritten(error: arrow_schema::ArrowError) -> Error {
+    match error {
+        arrow_schema::ArrowError::IoError(_, io) => io.into(),
+        other => Error::new(Kind::Io, "the answer cannot be written").caused_by(other),
+    }
+}
+
+/// The cells of a column: numbers, texts, bytes as hexadecimal text, lists of numbers.
+fn json(column: &ArrayRef) -> Result<Vec<Value>> {
+    let to = |wanted: &DataType| cast(column, wanted).map_err(unshown);
+    Ok(match column.data_type() {
+        DataType::List(_) | DataType::FixedSizeList(..) => {
+            let lists = to(&DataType::new_list(item(column.data_type()), true))?;
+            let lists = lists.as_list::<i32>();
+            let cells = (0..lists.len()).map(|at| json(&lists.value(at)).map(Value::Array));
+            cells.collect::<Result<_>>()?
+        }
+        DataType::Float16 | DataType::Float32 => {
+            let number = |number: f32| {
+                // The shortest text that means this number, which has fewer digits than it has as 64 bits.
+                let shortest = number.to_string().parse().ok();
+                shortest.and_then(Number::from_f64).map_or_else(|| Value::String(number.to_string()), Value::Number)
+            };
+            to(&DataType::Float32)?
+                .as_primitive::<Float32Type>()
+                .iter()
+                .map(|cell| cell.map_or(Value::Null, number))
+                .collect()
+        }
+        DataType::Float64 => {
+            let number =
+                |number: f64| Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number);
+            column.as_primitive::<Float64Type>().iter().map(|cell| cell.map_or(Value::Null, number)).collect()
+        }
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
+            to(&DataType::UInt64)?.as_primitive::<UInt64Type>().iter().map(Value::from).collect()
+        }
+        DataType::Utf8 => column.as_string::<i32>().iter().map(Value::from).collect(),
+        DataType::Binary => {
+            let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            column.as_binary::<i32>().iter().map(|cell| Value::from(cell.map(hex))).collect()
+        }
+        _ => to(&DataType::Int64)?.as_primitive::<Int64Type>().iter().map(Value::from).collect(),
+    })
+}
+
+fn item(list: &DataType) -> DataType {
+    match list {
+        DataType::List(field) | DataType::FixedSizeList(field, _) => field.data_type().clone(),
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,182 @@
+//! `sample`: nodes, edges, neighbours, walks and features, drawn from a graph where it lies.
+
+mod answer;
+mod features;
+mod place;
+
+use std::sync::Arc;
+
+use arrow_array::{Array, Float32Array, Int64Array, ListArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::Field;
+use isomorph::sampling::{
+    Ask, Bias, Choice, Draw, EdgeSampler, Missing, NeighborLists, NodeSampler, Picks, Push, Sampler,
+};
+use isomorph::{Error, Result};
+
+use super::Answer;
+use crate::args::sample::{CommonArgs, Elements, ElementsArgs, Near, NearArgs, SampleArgs, WalkArgs, What};
+use crate::console::Console;
+use answer::Drawn;
+use place::Place;
+
+/// The type of an edge that stands for none: no graph has it.
+const NONE: i32 = i32::MIN;
+
+/// Draws and shows.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
+    let common = args.what.common();
+    let resources = common.resources.resources()?;
+    let place = Place::open(&args.path, common, &resources)?;
+    let graph = Arc::clone(&place.graph);
+    let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
+    let drawn = match &args.what {
+        What::Nodes(args) => nodes(&place, args)?,
+        What::Edges(args) => edges(&place, args)?,
+        What::Neighbors(args) => neighbors(&mut sampler, &place, args)?,
+        What::Walk(args) => walk(&mut sampler, &place, args)?,
+        What::Features(args) => features::features(&sampler, &place, args)?,
+    };
+    match &common.arrow {
+        Some(file) => drawn.write(file, console)?,
+        None => drawn.show(&args.path, common, console)?,
+    }
+    Ok(Answer::Yes)
+}
+
+fn draw(common: &CommonArgs) -> Draw {
+    Draw::of(common.seed as u64)
+}
+
+fn choice(strategy: Elements) -> (Choice, &'static str) {
+    match strategy {
+        Elements::Weighted => (Choice::Weighted, "by weight"),
+        Elements::Uniform => (Choice::Uniform, "evenly"),
+        Elements::WithoutReplacement => (Choice::WithoutReplacement, "evenly, none twice"),
+    }
+}
+
+fn nodes(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
+    let (choice, how) = choice(args.strategy);
+    let mut sampler = NodeSampler::new(&place.graph, &place.node_types(&args.types)?, choice, args.common.generator)?;
+    let count = args.count.get();
+    let (mut found, mut kinds) = (vec![0; count], vec![0; count]);
+    let filled = sampler.sample(draw(&args.common), 0, &mut found, &mut kinds)?;
+    found.truncate(filled);
+    kinds.truncate(filled);
+    let mut drawn = Drawn::new("nodes", format!("{filled} of {} nodes, {how}", sampler.size()));
+    drawn.column("node", place.keys(&found)?);
+    drawn.column("type", place.node_type_names(&kinds));
+    Ok(drawn)
+}
+
+fn edges(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
+    let (choice, how) = choice(args.strategy);
+    let mut sampler = EdgeSampler::new(&place.graph, &place.edge_types(&args.types)?, choice, args.common.generator)?;
+    let count = args.count.get();
+    let (mut sources, mut targets, mut kinds) = (vec![0; count], vec![0; count], vec![0; count]);
+    let filled = sampler.sample(draw(&args.common), 0, &mut sources, &mut targets, &mut kinds)?;
+    sources.truncate(filled);
+    targets.truncate(filled);
+    kinds.truncate(filled);
+    let mut drawn = Drawn::new("edges", format!("{filled} of {} edges, {how}", sampler.size()));
+    drawn.column("source", place.keys(&sources)?);
+    drawn.column("target", place.keys(&targets)?);
+    drawn.column("type", place.edge_type_names(&kinds));
+    Ok(drawn)
+}
+
+fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Drawn> {
+    let nodes = place.ids(&args.nodes, &args.common)?;
+    let (types, count) = (place.edge_types(&args.types)?, args.count.get());
+    let times = args.at.map(|time| vec![time; nodes.len()]);
+    let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
+    if args.strategy == Near::All {
+        return all_neighbors(sampler, place, &ask);
+    }
+    let room = nodes.len().checked_mul(count).ok_or_else(|| Error::usage("these are too many"))?;
+    let (mut found, mut weights, mut kinds, mut created) =
+        (vec![0; room], vec![0.0; room], vec![0; room], vec![0; room]);
+    let mut picks = Picks { ids: &mut found, weights: &mut weights, types: &mut kinds, created: &mut created };
+    // Weights of PageRank stand for what was found; a type stands for an edge.
+    let missing = Missing { ty: NONE, weight: f32::NAN, ..Missing::default() };
+    let draw = draw(&args.common);
+    let how = match args.strategy {
+        Near::Weighted => sampler.weighted(&ask, count, draw, &missing, &mut picks).map(|()| "by weight"),
+        Near::Uniform => sampler.uniform(&ask, count, true, draw, &missing, &mut picks).map(|()| "evenly"),
+        Near::WithoutReplacement => {
+            sampler.uniform(&ask, count, false, draw, &missing, &mut picks).map(|()| "evenly, none twice")
+        }
+        Near::Top => sampler.top(&ask, count, &missing, &mut picks).map(|()| "the heaviest"),
+        Near::Last => sampler.last(&ask, count, &missing, &mut picks).map(|()| "the latest"),
+        Near::Pagerank | Near::All => {
+            sampler.pagerank(&ask, count, Push::default(), &missing, &mut picks).map(|()| "by PageRank")
+        }
+    }?;
+    let ranks = args.strategy == Near::Pagerank;
+    let there = |at: usize| if ranks { !weights[at].is_nan() } else { kinds[at] != NONE };
+    let rows: Vec<usize> = (0..room).filter(|at| there(*at)).collect();
+    let mut drawn = Drawn::new("neighbors", format!("up to {count} for each node, {how}"));
+    let sources: Vec<i64> = rows.iter().map(|at| nodes[at / count]).collect();
+    let targets: Vec<i64> = rows.iter().map(|at| found[*at]).collect();
+    drawn.column("node", place.keys(&sources)?);
+    drawn.column("neighbor", place.keys(&targets)?);
+    let weights: Float32Array = rows.iter().map(|at| weights[*at]).collect::<Vec<_>>().into();
+    drawn.column(if ranks { "rank" } else { "weight" }, Arc::new(weights));
+    if !ranks {
+        let kinds: Vec<i32> = rows.iter().map(|at| kinds[*at]).collect();
+        drawn.column("type", place.edge_type_names(&kinds));
+    }
+    if !ranks && sampler.graph().has_times() {
+        drawn.column("created_at", Arc::new(rows.iter().map(|at| created[*at]).collect::<Int64Array>()));
+    }
+    Ok(drawn)
+}
+
+fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<Drawn> {
+    let mut lists = NeighborLists::default();
+    sampler.neighbors(ask, &mut lists)?;
+    let sources = ask.nodes.iter().zip(&lists.counts);
+    let sources: Vec<i64> = sources.flat_map(|(node, count)| std::iter::repeat_n(*node, *count as usize)).collect();
+    let mut drawn = Drawn::new("neighbors", format!("all {}", lists.ids.len()));
+    drawn.column("node", place.keys(&sources)?);
+    drawn.column("neighbor", place.keys(&lists.ids)?);
+    drawn.column("weight", Arc::new(Float32Array::from(lists.weights)));
+    drawn.column("type", place.edge_type_names(&lists.types));
+    if sampler.graph().has_times() {
+        drawn.column("created_at", Arc::new(Int64Array::from(lists.created)));
+    }
+    Ok(drawn)
+}
+
+fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> {
+    let nodes = place.ids(&args.nodes, &args.common)?;
+    let types = place.edge_types(&args.types)?;
+    let times = args.at.map(|time| vec![time; nodes.len()]);
+    let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
+    let stride = usize::from(args.length) + 1;
+    // No walk comes to an id that its caller has not given, but for this one, whose walks are cut here if it is a node.
+    let end = i64::MIN;
+    let mut out = vec![0; nodes.len() * stride];
+    sampler.walk(
+        &ask,
+        usize::from(args.length),
+        Bias { back: args.p, away: args.q },
+        draw(&args.common),
+        end,
+        &mut out,
+    )?;
+    let steps: Vec<&[i64]> =
+        out.chunks_exact(stride).map(|walk| walk[1..].split(|node| *node == end).next().unwrap_or_default()).collect();
+    let lengths = OffsetBuffer::from_lengths(steps.iter().map(|walk| walk.len()));
+    let keys = place.keys(&steps.concat())?;
+    let item = Arc::new(Field::new_list_field(keys.data_type().clone(), true));
+    let walks = ListArray::new(item, lengths, keys, None);
+    let mut drawn = Drawn::new("walks", format!("{} steps each", args.length));
+    drawn.column("node", place.keys(&nodes)?);
+    drawn.column("walk", Arc::new(walks));
+    Ok(drawn)
+}

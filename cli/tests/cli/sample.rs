@@ -1,0 +1,110 @@
+//! `sample`: nodes, edges, neighbours, walks, features.
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, assert_screen, fixture, social};
+
+const KARATE: &str = "deepgnn/karate/bin_linear_p3";
+
+fn column(document: &Value, name: &str) -> Vec<Value> {
+    document["rows"].as_array().unwrap().iter().map(|row| row[name].clone()).collect()
+}
+
+#[test]
+fn a_binary_is_sampled_where_it_lies() {
+    let Some(binary) = fixture(KARATE) else { return };
+    let home = Home::new();
+    let done = home.run(&["sample", &binary, "neighbors", "0", "5", "--count", "3", "--seed", "7"]).exits(0);
+    assert_screen("sample_neighbors", &done.out);
+    let done = home.run(&["sample", &binary, "walk", "0", "33", "--length", "4"]).exits(0);
+    assert_screen("sample_walk", &done.out);
+    let done =
+        home.run(&["sample", &binary, "features", "1", "2", "--features", "0:float32:2,1:int64,2:text"]).exits(0);
+    assert_screen("sample_features", &done.out);
+    // Copies of the files give the same, as do threads.
+    for more in [&["--copy"][..], &["--threads", "1"]] {
+        let again = home.run(&[&["sample", &binary, "walk", "0", "33", "--length", "4"][..], more].concat()).exits(0);
+        assert_eq!(again.out, home.run(&["sample", &binary, "walk", "0", "33", "--length", "4"]).out);
+    }
+}
+
+#[test]
+fn a_seed_gives_what_it_gives_in_the_published_engine() {
+    let Some(binary) = fixture(KARATE) else { return };
+    let Some(expected) = fixture("deepgnn/karate/bin_linear_p3.expected.json") else { return };
+    let expected: Value = serde_json::from_slice(&std::fs::read(expected).unwrap()).unwrap();
+    let asked = &expected["seeded"]["seed_42"];
+    let arguments = ["--count", "12", "--seed", "42", "--generator", "deepgnn", "--json"];
+    let home = Home::new();
+    let nodes = home.run(&[&["sample", &binary, "nodes"][..], &arguments].concat()).exits(0).json();
+    assert_eq!(Value::from(column(&nodes, "node")), asked["node_sampler_weighted_12"][0]);
+    let edges = home.run(&[&["sample", &binary, "edges"][..], &arguments].concat()).exits(0).json();
+    assert_eq!(Value::from(column(&edges, "source")), asked["edge_sampler_weighted_12"][0]);
+    assert_eq!(Value::from(column(&edges, "target")), asked["edge_sampler_weighted_12"][1]);
+}
+
+#[test]
+fn any_other_graph_is_read_first() {
+    let home = Home::with_people();
+    let all = home.run(&["sample", "people.csv", "neighbors", "ada", "--strategy", "all", "--json"]).exits(0).json();
+    assert_eq!(column(&all, "neighbor"), ["charles", "mary"]);
+    assert_eq!(column(&all, "type"), ["knows", "admires"]);
+    let knows = ["sample", "people.csv", "neighbors", "ada", "--types", "knows", "--count", "4", "--json"];
+    assert_eq!(column(&home.run(&knows).exits(0).json(), "neighbor"), ["charles"; 4]);
+    let nodes = ["sample", "people.csv", "nodes", "--strategy", "without-replacement", "--json"];
+    let mut nodes = column(&home.run(&nodes).exits(0).json(), "node");
+    nodes.sort_by_key(Value::to_string);
+    assert_eq!(nodes, ["ada", "charles", "mary"]);
+    let done = home.run(&["sample", "people.csv", "neighbors", "eve"]).exits(3);
+    assert!(done.err.contains("there is no node \"eve\""), "{}", done.err);
+    let Some(social) = social() else { return };
+    let walk = ["sample", &social, "walk", "1000", "--type", "person", "--length", "3", "--json"];
+    let walk = home.run(&walk).exits(0).json();
+    assert!(!walk["rows"][0]["walk"].as_array().unwrap().is_empty(), "{walk}");
+}
+
+#[test]
+fn a_text_and_its_binary_give_the_same_samples() {
+    let Some(text) = fixture("deepgnn/karate/graph.tsv") else { return };
+    let Some(binary) = fixture(KARATE) else { return };
+    let home = Home::new();
+    for question in [
+        &["neighbors", "0", "1", "2", "--count", "5"][..],
+        &["neighbors", "0", "33", "--strategy", "without-replacement", "--count", "4"],
+        &["neighbors", "3", "--strategy", "top"],
+        &["neighbors", "3", "--strategy", "pagerank"],
+        &["walk", "0", "16", "-q", "0.5"],
+    ] {
+        let ask = |path: &str| home.run(&[&["sample", path][..], question, &["--json"]].concat()).exits(0).json();
+        assert_eq!(ask(&text)["rows"], ask(&binary)["rows"], "{question:?}");
+    }
+}
+
+#[test]
+fn arrow_is_written_once() {
+    let Some(binary) = fixture(KARATE) else { return };
+    let home = Home::new();
+    let ask = ["sample", &binary, "nodes", "--count", "4", "--arrow", "nodes.arrow", "--json"];
+    let document = home.run(&ask).exits(0).json();
+    assert_eq!((&document["rows"], &document["wrote"]), (&json!(4), &json!("nodes.arrow")));
+    let file = std::fs::read(home.at("nodes.arrow")).unwrap();
+    assert!(file.starts_with(b"ARROW1") && file.ends_with(b"ARROW1"));
+    home.run(&ask).exits(2);
+}
+
+#[test]
+fn questions_that_make_no_sense_are_refused() {
+    let Some(binary) = fixture(KARATE) else { return };
+    let home = Home::new();
+    for (question, says) in [
+        (&["neighbors", "zero"][..], "is no id"),
+        (&["nodes", "--types", "person"], "there is no type"),
+        (&["walk", "0", "-p", "0"], "must be above 0"),
+        (&["features", "0", "--features", "0:float32:2:1"], "no feature with its type"),
+        (&["nodes", "--generator", "dice"], "no generator"),
+    ] {
+        let done = home.run(&[&["sample", &binary][..], question].concat()).exits(2);
+        assert!(done.err.contains(says), "{question:?}: {}", done.err);
+    }
+    home.run(&["sample", "nothing", "nodes"]).exits(3);
+}

@@ -1,0 +1,181 @@
+//! Any other graph: read once through the model, and kept in temporary files in the form of a binary.
+//!
+//! Edges are sorted by the engine of `isomorph-tables`, which spills what the budget does not hold; what comes out is
+//! written in order and mapped, so a graph larger than memory is sampled like any other.
+
+mod edges;
+mod features;
+mod names;
+
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int32Type};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use bytes::Bytes;
+use isomorph_deepgnn::Types;
+use isomorph_error::Result;
+use isomorph_model::{Batch, Graph as Model, NodeBatch, NodeType, Request, Source, Tables, well_known};
+use isomorph_storage::ScratchFile;
+
+use crate::graph::{Drawing, Graph, GraphOptions};
+use crate::map::own;
+use crate::partition::{Column, DUMMY, Partition, Parts};
+use edges::Edges;
+use features::FeatureWriter;
+pub use names::Names;
+
+/// The property that holds the type of a node where a graph has one node type (DeepGNN).
+const TYPE: &str = "type";
+
+/// A temporary file that is written from the beginning to the end.
+struct Writer(BufWriter<ScratchFile>);
+
+impl Writer {
+    fn new(options: &GraphOptions) -> Result<Self> {
+        Ok(Writer(BufWriter::with_capacity(1 << 18, options.scratch.create()?)))
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(self.0.write_all(bytes)?)
+    }
+
+    fn column(self, name: &str) -> Result<Column> {
+        let file = self.0.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let bytes = if file.size() == 0 { Bytes::new() } else { own(file)? };
+        Ok(Column::new(bytes, name))
+    }
+}
+
+impl Graph {
+    /// Reads a graph of any format. Nodes with integer keys keep them as ids where there is one node type; else ids are
+    /// row numbers, type after type, and [`Names`] knows the keys. Types of nodes and of edges become numbers, properties
+    /// of nodes features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without. Undirected edges
+    /// lead both ways. Times, features of edges and hyperedges are not taken over.
+    ///
+    /// # Errors
+    /// When the graph cannot be read, keys are neither integers nor texts, an end is no node, or the budget has no room
+    /// for the keys.
+    pub fn of_source(source: &dyn Source, options: &GraphOptions) -> Result<(Graph, Names)> {
+        let model = source.graph();
+        let mut names = Names::of(model, options)?;
+        let mut nodes = Nodes::new(options)?;
+        for (number, ty) in model.nodes.iter().enumerate() {
+            let columns = NodeColumns::of(model, ty, names.features());
+            for part in source.scan(&Request::of(Tables::Nodes(number)))? {
+                part.read(&mut |batch| match batch {
+                    Batch::Nodes(batch) => {
+                        names.push(number, batch.keys.as_ref(), batch.rows)?;
+                        nodes.push(&batch, &columns, &mut names)
+                    }
+                    _ => Ok(()),
+                })?;
+            }
+            names.end_of_type()?;
+        }
+        let mut edges = Edges::new(options)?;
+        edges.read(source, &mut names)?;
+        // Ends that are no rows, where nodes are implied by edges: entries that only stand for edges.
+        for id in names.implied() {
+            nodes.entry(*id as i64, DUMMY, 1.0)?;
+        }
+        let (neighbors, records, edge_types, edge_counts) = edges.finish(nodes.count, options)?;
+        names.edge_types = edge_types;
+        let (partition, node_counts, weights) = nodes.finish(neighbors, records, options)?;
+        let real = node_counts.iter().sum();
+        let types = |counts: Vec<u64>| Types { number: counts.len() as u32, counts, weights: Vec::new() };
+        let drawing = Drawing::Weights(weights);
+        let graph = Graph::of(vec![partition], types(node_counts), types(edge_counts), real, drawing, options)?;
+        Ok((graph, names))
+    }
+}
+
+/// Which columns of a node type say what.
+struct NodeColumns {
+    number: i32,
+    ty: Option<usize>,
+    weight: Option<usize>,
+    /// For each feature the property that it is, up to the last one that this type has.
+    features: Vec<Option<usize>>,
+}
+
+impl NodeColumns {
+    fn of(model: &Model, ty: &NodeType, features: &[String]) -> NodeColumns {
+        let find = |name: &str| ty.properties.iter().position(|property| property.name == name);
+        let number = model.nodes.iter().position(|other| std::ptr::eq(other, ty)).unwrap_or(0);
+        let of_rows = find(TYPE).filter(|at| model.nodes.len() == 1 && ty.properties[*at].data_type == DataType::Int32);
+        let mut features: Vec<Option<usize>> = features.iter().map(|name| find(name)).collect();
+        while features.pop_if(|last| last.is_none()).is_some() {}
+        NodeColumns { number: number as i32, ty: of_rows, weight: find(well_known::WEIGHT), features }
+    }
+}
+
+/// The nodes as they come.
+struct Nodes {
+    map: Writer,
+    features: FeatureWriter,
+    weights: Vec<f32>,
+    memory: isomorph_storage::Reservation,
+    counts: Vec<u64>,
+    count: u64,
+}
+
+impl Nodes {
+    fn new(options: &GraphOptions) -> Result<Self> {
+        Ok(Nodes {
+            map: Writer::new(options)?,
+            features: FeatureWriter::new(options)?,
+            weights: Vec::new(),
+            memory: options.budget.reserve(0)?,
+            counts: Vec::new(),
+            count: 0,
+        })
+    }
+
+    fn push(&mut self, batch: &NodeBatch, columns: &NodeColumns, names: &mut Names) -> Result<()> {
+        let column = |at: Option<usize>| at.and_then(|at| batch.properties.get(at)?.as_ref());
+        let types = column(columns.ty).map(|types| types.as_primitive::<Int32Type>().clone());
+        let weights = column(columns.weight).and_then(|weights| cast(weights, &DataType::Float32).ok());
+        let weights = weights.as_ref().map(|weights| weights.as_primitive::<Float32Type>());
+        self.memory.grow(4 * batch.rows as u64)?;
+        let ids = names.ids_of(batch)?;
+        for (row, id) in ids.into_iter().enumerate() {
+            let ty = types.as_ref().map_or(columns.number, |types| types.value(row).clamp(0, i32::from(u16::MAX)));
+            let weight = weights
+                .filter(|weights| !arrow_array::Array::is_null(weights, row))
+                .map_or(1.0, |weights| weights.value(row));
+            self.entry(id, ty, weight)?;
+            if self.counts.len() <= ty as usize {
+                self.counts.resize(ty as usize + 1, 0);
+            }
+            self.counts[ty as usize] += 1;
+        }
+        self.features.push(batch, &columns.features)
+    }
+
+    fn entry(&mut self, id: i64, ty: i32, weight: f32) -> Result<()> {
+        self.map.put(&id.to_le_bytes())?;
+        self.map.put(&self.count.to_le_bytes())?;
+        self.map.put(&ty.to_le_bytes())?;
+        self.weights.push(weight);
+        self.count += 1;
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        neighbors: Column,
+        edges: Column,
+        options: &GraphOptions,
+    ) -> Result<(Partition, Vec<u64>, crate::graph::NodeWeights)> {
+        let (node_slots, node_features) = self.features.finish(self.count)?;
+        let none = Arc::<str>::from("");
+        let edge_features = FeatureWriter::none(options, &none)?;
+        let map = self.map.column("nodes")?;
+        let parts = Parts { map, neighbors, edges, times: None, node_slots, node_features, edge_features };
+        self.weights.shrink_to_fit();
+        Ok((Partition::of(parts), self.counts, crate::graph::NodeWeights { list: self.weights, _memory: self.memory }))
+    }
+}

@@ -1,0 +1,273 @@
+//! Keys and ids of nodes, names and numbers of types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::DataType;
+use isomorph_error::{Error, Result};
+use isomorph_model::{Ends, Graph as Model, KeyKind, NodeBatch};
+use isomorph_storage::Reservation;
+use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
+
+use crate::graph::GraphOptions;
+
+/// Bytes that the id of an implied node takes.
+const IMPLIED: u64 = 32;
+
+/// What ids and numbers of types mean in the graph that was read.
+pub struct Names {
+    types: Vec<TypeNames>,
+    /// Names of the properties of nodes, each once.
+    features: Vec<String>,
+    /// Names of the types of edges.
+    pub(super) edge_types: Vec<String>,
+    /// Whether ids are the keys of the one node type.
+    plain: bool,
+    /// Sources of edges that are no rows, with the entries that were made for them.
+    implied: HashMap<u64, u64>,
+    order: Vec<u64>,
+    memory: Reservation,
+    building: Option<(KeyRowsBuilder, RowKeysBuilder)>,
+    options: GraphOptions,
+}
+
+struct TypeNames {
+    name: String,
+    kind: KeyKind,
+    first: u64,
+    rows: u64,
+    keys: Option<(KeyRows, RowKeys)>,
+}
+
+impl Names {
+    pub(super) fn of(model: &Model, options: &GraphOptions) -> Result<Names> {
+        let plain = matches!(model.nodes.as_slice(), [only] if only.key.kind == KeyKind::Int);
+        let types = model.nodes.iter().map(|ty| TypeNames {
+            name: ty.name.clone(),
+            kind: ty.key.kind,
+            first: 0,
+            rows: 0,
+            keys: None,
+        });
+        let mut features: Vec<String> = Vec::new();
+        for property in model.nodes.iter().flat_map(|ty| &ty.properties) {
+            if !features.contains(&property.name) {
+                features.push(property.name.clone());
+            }
+        }
+        Ok(Names {
+            types: types.collect(),
+            features,
+            edge_types: Vec::new(),
+            plain,
+            implied: HashMap::new(),
+            order: Vec::new(),
+            memory: options.budget.reserve(0)?,
+            building: None,
+            options: options.clone(),
+        })
+    }
+
+    /// Adds the keys of the next nodes of a type.
+    pub(super) fn push(&mut self, ty: usize, keys: Option<&ArrayRef>, rows: usize) -> Result<()> {
+        let first = self.types[..ty].iter().map(|ty| ty.rows).sum();
+        self.types[ty].first = first;
+        self.types[ty].rows += rows as u64;
+        let Some(keys) = keys else { return Ok(()) };
+        let (budget, scratch) = (&self.options.budget, &self.options.scratch);
+        let (rows, texts) = self.building.get_or_insert_with(|| {
+            let texts = RowKeysBuilder::new(budget, scratch, budget.limit() / 8);
+            (KeyRowsBuilder::new(LookupOptions::new(budget, scratch)), texts)
+        });
+        rows.push(keys.as_ref())?;
+        texts.push(keys.as_ref())
+    }
+
+    /// The keys of a type are all there.
+    pub(super) fn end_of_type(&mut self) -> Result<()> {
+        let Some((rows, keys)) = self.building.take() else { return Ok(()) };
+        let Lookup::Memory(rows) = rows.finish()? else {
+            let error = Error::new(isomorph_error::Kind::TooLarge, "the keys of the nodes need more memory");
+            return Err(error.hint("--memory gives more"));
+        };
+        // The type whose keys were pushed last.
+        if let Some(ty) = self.types.iter_mut().rfind(|ty| ty.rows > 0 && ty.keys.is_none() && ty.kind != KeyKind::Row)
+        {
+            ty.keys = Some((rows, keys.finish()?));
+        }
+        Ok(())
+    }
+
+    /// The ids of the nodes of a batch.
+    pub(super) fn ids_of(&self, batch: &NodeBatch) -> Result<Vec<i64>> {
+        match (self.plain, &batch.keys) {
+            (true, Some(keys)) => Ok(integers(keys)?.iter().map(|key| *key as i64).collect()),
+            _ => {
+                let first = (self.types[batch.ty].first + batch.start) as i64;
+                Ok((first..first + batch.rows as i64).collect())
+            }
+        }
+    }
+
+    /// Entries of nodes that edges leave.
+    pub(super) fn entries(&mut self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
+        let from = out.len();
+        self.rows(ty, ends, out)?;
+        if !out[from..].contains(&ABSENT) {
+            return Ok(());
+        }
+        let keys = match ends {
+            Ends::Keys(keys) if self.plain => integers(keys)?,
+            _ => return Err(no_node()),
+        };
+        let rows = self.types[ty].rows;
+        for (entry, key) in out[from..].iter_mut().zip(keys).filter(|(entry, _)| **entry == ABSENT) {
+            let next = rows + self.implied.len() as u64;
+            *entry = match self.implied.get(&key) {
+                Some(entry) => *entry,
+                None => {
+                    self.memory.grow(IMPLIED)?;
+                    self.implied.insert(key, next);
+                    self.order.push(key);
+                    next
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Ids of nodes that edges lead to.
+    pub(super) fn targets(&self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
+        match ends {
+            Ends::Keys(keys) if self.plain => out.extend(integers(keys)?),
+            Ends::Rows(rows) if self.plain => {
+                let keys = self.types[ty].keys.as_ref().ok_or_else(no_node)?.1.gather(rows.values())?;
+                out.extend(integers(&keys)?);
+            }
+            _ => {
+                let from = out.len();
+                self.rows(ty, ends, out)?;
+                if out[from..].contains(&ABSENT) {
+                    return Err(no_node());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows over all types.
+    fn rows(&self, ty: usize, ends: &Ends, out: &mut Vec<u64>) -> Result<()> {
+        let from = out.len();
+        let of = &self.types[ty];
+        match (ends, &of.keys) {
+            (Ends::Rows(rows), _) => {
+                out.extend(rows.values().iter().map(|row| if *row < of.rows { *row } else { ABSENT }))
+            }
+            (Ends::Keys(keys), Some((rows, _))) => {
+                rows.translate(keys.as_ref(), out)?;
+            }
+            (Ends::Keys(keys), None) => out.resize(from + keys.len(), ABSENT),
+        }
+        out[from..].iter_mut().filter(|row| **row != ABSENT).for_each(|row| *row += of.first);
+        Ok(())
+    }
+
+    /// Ids of nodes that only edges name, in the order of their entries.
+    pub(super) fn implied(&self) -> &[u64] {
+        &self.order
+    }
+
+    /// Names of the types of edges, by number.
+    pub fn edge_types(&self) -> &[String] {
+        &self.edge_types
+    }
+
+    /// Names of the types of nodes, by number; nothing where rows have types of their own.
+    pub fn node_types(&self) -> Vec<&str> {
+        self.types.iter().map(|ty| ty.name.as_str()).collect()
+    }
+
+    /// The id of the node with a key; of `ty` where several types have keys.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) when there is none, [`Kind::Usage`](isomorph_error::Kind::Usage)
+    /// when several types have it and `ty` does not say which.
+    pub fn id(&self, ty: Option<&str>, key: &str) -> Result<i64> {
+        if self.plain {
+            let number = key.parse::<i64>().ok().or_else(|| key.parse::<u64>().ok().map(|key| key as i64));
+            return number.ok_or_else(|| Error::usage(format!("{key:?} is no key: keys are integers")));
+        }
+        let mut found = Vec::new();
+        for of in self.types.iter().filter(|of| ty.is_none_or(|ty| of.name == ty)) {
+            let mut rows = Vec::new();
+            match (&of.keys, of.kind) {
+                (None, KeyKind::Row) => rows.extend(key.parse::<u64>().ok().filter(|row| *row < of.rows)),
+                (Some((keys, _)), KeyKind::Int) => {
+                    let number = key.parse::<i64>().map(|key| key as u64).or_else(|_| key.parse::<u64>());
+                    if let Ok(number) = number {
+                        let number = UInt64Array::from(vec![number]);
+                        keys.translate(&number, &mut rows)?;
+                    }
+                }
+                (Some((keys, _)), _) => {
+                    keys.translate(&StringArray::from(vec![key]), &mut rows)?;
+                }
+                (None, _) => {}
+            }
+            found.extend(rows.into_iter().filter(|row| *row != ABSENT).map(|row| (of, row)));
+        }
+        match found.as_slice() {
+            [(of, row)] => Ok((of.first + row) as i64),
+            [] => Err(Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"))),
+            _ => {
+                let types: Vec<&str> = found.iter().map(|(of, _)| of.name.as_str()).collect();
+                Err(Error::usage(format!("{key:?} is the key of nodes of several types"))
+                    .hint(format!("--type {}", types.join(", --type "))))
+            }
+        }
+    }
+
+    /// The keys of nodes: a column of integers, or of texts. Types with keys of several kinds give texts.
+    ///
+    /// # Errors
+    /// When temporary files cannot be read.
+    pub fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
+        if self.plain {
+            return Ok(Arc::new(ids.iter().map(|id| *id as u64).collect::<UInt64Array>()));
+        }
+        let text = |id: &i64| -> Result<String> {
+            let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= *id as u64);
+            let of = of.filter(|of| (*id as u64) < of.first + of.rows);
+            let Some(of) = of else { return Ok(id.to_string()) };
+            let row = *id as u64 - of.first;
+            let Some((_, keys)) = &of.keys else { return Ok(format!("{} {row}", of.name)) };
+            let key = cast(&keys.gather(&[row])?, &DataType::Utf8)
+                .map_err(|error| Error::usage("a key has no text").caused_by(error))?;
+            Ok(key.as_string::<i32>().value(0).to_owned())
+        };
+        Ok(Arc::new(StringArray::from(ids.iter().map(text).collect::<Result<Vec<_>>>()?)))
+    }
+
+    /// Names of the properties that features are, by id.
+    pub fn features(&self) -> &[String] {
+        &self.features
+    }
+}
+
+fn no_node() -> Error {
+    Error::malformed("an end of an edge is no node")
+}
+
+/// Integer keys by their bits.
+fn integers(keys: &ArrayRef) -> Result<Vec<u64>> {
+    let cast =
+        |to: &DataType| cast(keys, to).map_err(|error| Error::malformed("a key is no 64-bit integer").caused_by(error));
+    Ok(match keys.data_type() {
+        DataType::UInt64 => keys.as_primitive::<UInt64Type>().values().to_vec(),
+        _ => cast(&DataType::Int64)?.as_primitive::<Int64Type>().values().iter().map(|key| *key as u64).collect(),
+    })
+}

@@ -13,9 +13,9 @@ use isomorph::convert::{
     CarryUse, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Resources, Silent, convert, digest,
 };
 use isomorph::error::{Findings, Severity};
-use isomorph::formats::annnet::{Annnet, OpenOptions as AnnnetOptions};
+use isomorph::formats::annnet::{Annnet, OpenOptions as AnnnetOptions, WriteLayout};
 use isomorph::model::{Batch, EndForm, Ends, Graph, NodeId, Part, Request, Side, Source, Tables};
-use isomorph::tables::{Encoding, TableWriter, WriteOptions, quiet_fenced_panics};
+use isomorph::tables::{Compression, Encoding, TableWriter, WriteOptions, quiet_fenced_panics};
 use isomorph::{Error, Kind, Location, Result};
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ pub(crate) const MEMBER_WORDS: &[&str] = &[
 ];
 
 /// Graphs with layers, hyperedges of every kind, edges that are entities, slices; the first byte of an input chooses.
-const GRAPHS: [&[u8]; 4] = [
+pub(crate) const GRAPHS: [&[u8]; 4] = [
     include_bytes!("../graphs/layers_of_nobody.annnet"),
     include_bytes!("../graphs/layers.annnet"),
     include_bytes!("../graphs/one_sided.annnet"),
@@ -82,7 +82,7 @@ impl Template {
         let resources = resources(home.path());
         let opened = open(&source, &resources).expect("a sound graph");
         for place in [&graph, &archive] {
-            written(&opened, place, &resources).expect("a sound graph");
+            written(&opened, place, &resources, Way::default()).expect("a sound graph");
         }
         let mut files = BTreeMap::new();
         crate::graphar::collect(&graph, &graph, &mut files);
@@ -91,11 +91,27 @@ impl Template {
     }
 }
 
-fn written(opened: &Opened, place: &Path, resources: &Resources) -> Result<()> {
+/// How a graph is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Way {
+    pub layout: WriteLayout,
+    pub compression: Compression,
+    /// With its matrix and with views for look-ups.
+    pub arrays: bool,
+}
+
+impl Default for Way {
+    fn default() -> Self {
+        Way { layout: WriteLayout::V2, compression: Compression::None, arrays: false }
+    }
+}
+
+pub(crate) fn written(opened: &Opened, place: &Path, resources: &Resources, way: Way) -> Result<()> {
     let destination = Location::from_path(place);
     let mut options = ConvertOptions { to: Some(Format::Annnet), ..ConvertOptions::default() };
     options.epoch = Some(std::time::UNIX_EPOCH);
-    options.write.annnet.compression = isomorph::tables::Compression::None;
+    let annnet = &mut options.write.annnet;
+    (annnet.layout, annnet.compression, annnet.matrix, annnet.cache) = (way.layout, way.compression, way.arrays, way.arrays);
     let plan = Plan::new(opened, &destination, &options, resources, &Silent)?;
     convert(opened, &plan, &destination, &options, resources, &Silent).map(|_| ())
 }
@@ -247,7 +263,7 @@ pub(crate) fn check_archive(data: &[u8]) {
 
 /// The graph is refused; or it is the same in whatever pieces it is read, look-ups find what scans find, and what is
 /// written of it is the same graph.
-fn check(graph: &Path) {
+pub(crate) fn check(graph: &Path) {
     quiet_fenced_panics();
     let home = home();
     let resources = resources(home.path());
@@ -267,7 +283,7 @@ fn check(graph: &Path) {
     }
     let opened = open(graph, &resources).expect("a graph that was opened");
     let place = home.path().join("made.annnet");
-    if let Err(error) = written(&opened, &place, &resources) {
+    if let Err(error) = written(&opened, &place, &resources, Way::default()) {
         let told = error.kind() == Kind::WouldLose && !error.message().contains("another graph");
         assert!(told || !sound, "found sound, and cannot be written: {error:?}");
         if !told {
@@ -277,7 +293,7 @@ fn check(graph: &Path) {
     }
 }
 
-fn open(graph: &Path, resources: &Resources) -> Result<Opened> {
+pub(crate) fn open(graph: &Path, resources: &Resources) -> Result<Opened> {
     let mut options = OpenOptions { from: Some(Format::Annnet), carry: CarryUse::Ignore, ..OpenOptions::default() };
     options.annnet = annnet_options(resources);
     Opened::open(&Location::from_path(graph), &options)
@@ -308,7 +324,7 @@ fn validated(graph: &Path, resources: &Resources) -> bool {
     checked.is_ok() && findings.worst() < Some(Severity::Error)
 }
 
-fn assert_bad_input(error: &Error) {
+pub(crate) fn assert_bad_input(error: &Error) {
     let kind = error.kind();
     let bad = matches!(kind, Kind::Malformed | Kind::TooLarge | Kind::Unsupported | Kind::Incomplete | Kind::NotFound);
     assert!(bad, "{error:?}");

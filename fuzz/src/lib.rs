@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod annnet;
+mod annnet_parts;
 mod carry;
 mod deepgnn;
 mod filter;
@@ -34,6 +35,12 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "annnet_archive", check: annnet::check_archive, seeds: annnet::archive_seeds, words: &[] },
+    Target {
+        name: "annnet_checksum",
+        check: annnet_parts::check_list,
+        seeds: annnet_parts::list_seeds,
+        words: annnet_parts::LIST_WORDS,
+    },
     Target { name: "annnet_json", check: annnet::check_json, seeds: annnet::json_seeds, words: annnet::JSON_WORDS },
     Target {
         name: "annnet_members",
@@ -42,6 +49,12 @@ pub const TARGETS: &[Target] = &[
         words: annnet::MEMBER_WORDS,
     },
     Target { name: "annnet_table", check: annnet::check_table, seeds: annnet::table_seeds, words: &[] },
+    Target {
+        name: "annnet_zarr",
+        check: annnet_parts::check_zarr,
+        seeds: annnet_parts::zarr_seeds,
+        words: annnet_parts::ZARR_WORDS,
+    },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },

@@ -126,9 +126,11 @@ macro_rules! targets {
 
 targets! {
     annnet_archive 150
+    annnet_checksum 1000
     annnet_json 300
     annnet_members 300
     annnet_table 300
+    annnet_zarr 300
     carry 300
     csv 3000
     deepgnn_binary 300

@@ -16,6 +16,12 @@ const METADATA: &str = "annnet.inherited";
 /// The kinds of edges whose direction may be inherited.
 const CLASSES: [Class; 3] = [Class::TwoEnded, Class::Placeholder, Class::OneSided];
 
+/// Takes out of a description what it says of rows by their position alone: for graphs that come from files of another format,
+/// which may have them in another order.
+pub fn forget_rows(graph: &mut Graph) {
+    graph.metadata.remove(METADATA);
+}
+
 fn position(class: Class) -> Option<usize> {
     CLASSES.iter().position(|own| *own == class)
 }

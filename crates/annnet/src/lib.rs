@@ -23,6 +23,7 @@ mod zarr;
 
 pub use cache::{LookUps, write_cache};
 pub use capability::{CAPABILITY, holds};
+pub use inherited::forget_rows;
 pub use kept::{Unknown, unknown};
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;

@@ -5,7 +5,8 @@ mod common;
 
 use common::build::{File, Files};
 use common::view::View;
-use common::write::{bytes, options, write};
+use common::write;
+use common::write::{bytes, options};
 use isomorph_annnet::{Annnet, Layout, WriteLayout, WriteOptions};
 use isomorph_error::Findings;
 use isomorph_model::{MemoryGraph, Source};

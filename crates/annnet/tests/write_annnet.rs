@@ -7,33 +7,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use common::build::{Files, booleans, integers, text};
+use common::graphs::newest;
 use common::view::{View, differences, normal};
-use common::write::{bytes, options, write};
+use common::write;
+use common::write::{bytes, options};
 use common::{expected, fixtures, open};
 use isomorph_annnet::{Annnet, OpenOptions, Unknown, WriteLayout, WriteOptions};
 use isomorph_model::Source;
 use isomorph_storage::{Blob, Location};
 use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader};
-
-/// Every graph of the layout that is written.
-const V2: [&str; 16] = [
-    "aspects_without_nodes",
-    "attr_types",
-    "backend_pandas",
-    "backend_pyarrow",
-    "backend_pyarrow_nopolars",
-    "direction_none",
-    "empty",
-    "empty_undirected",
-    "everything_flat",
-    "everything_multilayer",
-    "jsonlike_ids_lossy",
-    "legacy_vertex_words",
-    "one_node",
-    "plain_directed",
-    "plain_undirected",
-    "stale_overwrite",
-];
 
 fn graph(fixture: &str) -> Option<(PathBuf, Annnet)> {
     let root = fixtures()?.join(fixture);
@@ -72,7 +54,7 @@ fn column(table: &Path, name: &str) -> Vec<String> {
 fn every_graph_comes_back_from_a_directory_and_from_an_archive() {
     let folder = tempfile::tempdir().unwrap();
     let mut found = Vec::new();
-    for fixture in V2 {
+    for fixture in newest() {
         let Some((_, source)) = graph(fixture) else { return };
         for (archive, name) in [(false, fixture.to_owned()), (true, format!("{fixture}.annnet"))] {
             let place = folder.path().join(&name);
@@ -272,7 +254,7 @@ fn empty_folders_are_kept() {
 #[test]
 fn the_matrix_is_that_of_the_published_library() {
     let folder = tempfile::tempdir().unwrap();
-    for fixture in V2 {
+    for fixture in newest() {
         let Some((root, source)) = graph(fixture) else { return };
         // What it shows of these is not all that is in the files.
         if matches!(fixture, "jsonlike_ids_lossy" | "stale_overwrite") {

@@ -97,7 +97,12 @@ pub fn convert(
     if let Some(time) = options.epoch {
         staging.dated(time);
     }
-    let mut sink = plan.to.create(&staging, &plan.target, &write)?;
+    let mut described = plan.target.clone();
+    if opened.format != plan.to {
+        // Rows that were abroad may come in another order.
+        isomorph_annnet::forget_rows(&mut described);
+    }
+    let mut sink = plan.to.create(&staging, &described, &write)?;
     if let Some(record) = plan.mapping.numbering() {
         sink = Box::new(Numberer::new(sink, record, resources));
     } else if plan.to == Format::DeepGnn {

@@ -19,8 +19,10 @@ use crate::rules;
 const EDGE_ML_KIND: &str = "layers/edge_ml_kind.parquet";
 /// What stands for the position of edges without a column in the matrix.
 const NO_COLUMN: i64 = -1;
-/// Bytes of an edge in the making: its id with a hash, two ends and a kind, layers.
+/// Bytes of an edge in the making: its id with a hash, two ends and a kind, all of them references to texts; layers.
 const ROW_BYTES: u64 = 128;
+/// Edges for which memory is taken at once.
+const HELD_ROWS: usize = 1 << 12;
 
 /// Reads all edges, placeholders and hyperedges with them.
 ///
@@ -43,15 +45,15 @@ pub(super) fn read(
     }
     let told = tables.into_iter().filter(|cells| cells.rows() > 0);
     let told = told.map(|cells| cells.ids(column::EDGE_ID, &rules::EDGE_ID)).collect::<Result<Vec<_>>>()?;
-    // Ids with their hashes, ends, kinds: references to texts, in lists that grow by doubling.
-    let most: u64 = told.iter().map(|ids| ids.len() as u64).sum();
-    reader.hold(most * (ENTRY_BYTES + 2 * ROW_BYTES), file::EDGE_DEFINITIONS)?;
     let mut ids: Vec<(u128, &str)> = Vec::new();
     let mut seen: IdMap<()> = IdMap::default();
     for (table, own) in told.iter().enumerate() {
         for id in own.iter().flatten() {
             // An id that is defined twice stays two rows, so that checking the edges finds it.
             if seen.insert(hash(id), ()).is_none() || table == 0 && definitions.cells.rows() > 0 {
+                if ids.len() % HELD_ROWS == 0 {
+                    reader.hold(HELD_ROWS as u64 * (ENTRY_BYTES + ROW_BYTES), file::EDGE_DEFINITIONS)?;
+                }
                 ids.push((hash(id), id));
             }
         }

@@ -5,6 +5,7 @@ pub mod archives;
 pub mod build;
 pub mod cells;
 pub mod changes;
+pub mod graphs;
 pub mod view;
 pub mod write;
 

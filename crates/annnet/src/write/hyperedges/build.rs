@@ -1,4 +1,4 @@
-//! Hyperedges, placeholders and edges with a missing end. They are held until all their members are known.
+//! The rows of hyperedges, placeholders and edges with a missing end, in the making.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,171 +6,24 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use isomorph_error::{Error, Result};
-use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
+use isomorph_error::Result;
+use isomorph_model::batch::MemberBatch;
 use isomorph_model::type_name::{ITEM, list_of};
-use isomorph_storage::Reservation;
 
-use super::columns::{column, columns, floats, gather, ids, keys, lost};
-use super::edges::{COUPLING, Coefficients, Edges, INTER, INTRA, Rows, directions};
-use super::json::push_member;
-use super::layers::{LayerIds, list};
-use super::matrix::weight_of;
-use super::nodes::Nodes;
-use super::output::Output;
-use super::shape::{Class, Shape};
-use super::slices::Slices;
-use super::table::TableOut;
-use super::{WriteLayout, WriteOptions};
+use super::sides::Side;
+use super::{Beside, Member};
 use crate::layout::{column as name, file, word};
-use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
-
-/// What was delivered.
-pub(super) struct Hyperedges {
-    edges: Vec<HyperedgeBatch>,
-    members: Vec<MemberBatch>,
-    held: Reservation,
-    /// Number of real hyperedges.
-    pub count: u64,
-}
-
-/// One member: where it was delivered, and its layer.
-#[derive(Clone, Copy)]
-struct Member {
-    owner: u32,
-    batch: u32,
-    row: u32,
-    layer: Option<i64>,
-}
-
-/// What is written next to.
-pub(super) struct Beside<'a, 'o> {
-    pub shape: &'a Shape,
-    pub nodes: &'a Nodes,
-    pub edges: &'a mut Edges,
-    pub slices: &'a mut Slices,
-    pub layers: &'a mut LayerIds,
-    pub output: &'a mut Output<'o>,
-    pub options: &'a WriteOptions,
-    /// Positions of these edges among all, as the description tells them.
-    pub positions: Option<&'a str>,
-}
-
-impl Hyperedges {
-    /// None yet.
-    ///
-    /// # Errors
-    /// When there is no memory at all.
-    pub fn new(options: &WriteOptions) -> Result<Self> {
-        Ok(Hyperedges { edges: Vec::new(), members: Vec::new(), held: options.budget.reserve(0)?, count: 0 })
-    }
-
-    /// Keeps hyperedges.
-    ///
-    /// # Errors
-    /// When they do not fit the budget.
-    pub fn add(&mut self, batch: HyperedgeBatch) -> Result<()> {
-        let columns = batch.properties.iter().flatten().map(|column| column.get_array_memory_size()).sum::<usize>();
-        let own = batch.keys.get_array_memory_size() + columns;
-        self.held.grow(own as u64 + batch.rows as u64 * ENTRY_BYTES)?;
-        self.edges.push(batch);
-        Ok(())
-    }
-
-    /// Keeps members.
-    ///
-    /// # Errors
-    /// When they do not fit the budget.
-    pub fn add_members(&mut self, batch: MemberBatch) -> Result<()> {
-        let own = keys(&batch.owner)?.get_array_memory_size() + keys(&batch.member)?.get_array_memory_size();
-        let layers = batch.layers.as_ref().map_or(0, |layers| layers.get_array_memory_size());
-        let rows = batch.roles.len() * size_of::<Member>();
-        self.held.grow((own + layers + batch.roles.get_array_memory_size() + rows) as u64)?;
-        self.members.push(batch);
-        Ok(())
-    }
-
-    /// All members are known: writes everything.
-    ///
-    /// # Errors
-    /// When a member belongs to nothing, something is said that the format cannot say, or a table cannot be written.
-    pub fn write(&mut self, beside: &mut Beside<'_, '_>) -> Result<()> {
-        let all = std::mem::take(&mut self.members);
-        let edges = std::mem::take(&mut self.edges);
-        let mut definitions: Option<TableOut> = None;
-        let is_column = |ty: usize| beside.shape.hyperedges.get(ty).is_some_and(|(own, _)| *own != Class::Placeholder);
-        let columns_of_these = edges.iter().filter(|batch| is_column(batch.ty)).map(|batch| batch.rows as u64).sum();
-        beside.edges.keep_positions(beside.positions, columns_of_these);
-        for (ty, (class, valued)) in beside.shape.hyperedges.iter().enumerate() {
-            let batches: Vec<&HyperedgeBatch> = edges.iter().filter(|batch| batch.ty == ty).collect();
-            let members = members_of(ty, &batches, &all, beside.layers)?;
-            let mut start = 0;
-            for batch in batches {
-                let own = ids(&batch.keys, "ids of hyperedges")?;
-                let directed = directions(batch.directed.as_ref(), batch.rows);
-                let end = start + batch.rows as u32;
-                let from = members.partition_point(|member| member.owner < start);
-                let to = members.partition_point(|member| member.owner < end);
-                let mut build = Build::new(*class, own, &directed, (beside.shape.is_flat, beside.options.layout));
-                let mut rest = members.get(from..to).unwrap_or_default();
-                let weights = column(&batch.properties, valued.weight);
-                let weights = weights.map(|weights| floats(weights, "weights")).transpose()?;
-                let weights = (beside.edges.has_matrix() && *class != Class::Placeholder).then_some(weights);
-                for row in 0..batch.rows {
-                    let count = rest.partition_point(|member| member.owner <= start + row as u32);
-                    let (of_row, others) = rest.split_at(count);
-                    build.row(row, of_row, &all, beside.layers)?;
-                    if let Some(weights) = &weights {
-                        build.add_cells(row, of_row, &all, weight_of(*weights, row), beside.nodes)?;
-                    }
-                    rest = others;
-                }
-                if *class == Class::Hyperedge {
-                    self.count += batch.rows as u64;
-                    build.define(&batch.keys, &mut definitions, beside)?;
-                }
-                let weights = column(&batch.properties, valued.weight).cloned();
-                let attributes = columns(&batch.properties, &valued.attributes);
-                build.finish(&batch.keys, weights, attributes, beside)?;
-                beside.slices.list_edges(&batch.keys, own, &beside.shape.all)?;
-                start = end;
-            }
-        }
-        definitions.map_or(Ok(()), |table| table.finish(beside.output))
-    }
-}
-
-/// The members of a type, by their owner.
-fn members_of(
-    ty: usize,
-    batches: &[&HyperedgeBatch],
-    all: &[MemberBatch],
-    layers: &mut LayerIds,
-) -> Result<Vec<Member>> {
-    let mut rows: IdMap<u32> = IdMap::default();
-    for id in batches.iter().map(|batch| ids(&batch.keys, "ids of hyperedges")) {
-        for id in id?.iter().flatten() {
-            let row = rows.len() as u32;
-            rows.insert(hashes::hash(id), row);
-        }
-    }
-    let mut members = Vec::new();
-    for (at, batch) in all.iter().enumerate().filter(|(_, batch)| batch.ty == ty) {
-        let owners = ids(keys(&batch.owner)?, "hyperedges of members")?;
-        let numbers = batch.layers.as_ref().map(|column| layers.column(column)).transpose()?;
-        for row in 0..owners.len() {
-            let owner = rows.get(&hashes::hash(owners.value(row))).copied();
-            let missing = || Error::malformed(format!("members of {:?}, which is no hyperedge", owners.value(row)));
-            let layer = numbers.as_ref().filter(|all| all.is_valid(row)).map(|all| all.value(row));
-            members.push(Member { owner: owner.ok_or_else(missing)?, batch: at as u32, row: row as u32, layer });
-        }
-    }
-    members.sort_by_key(|member| member.owner);
-    Ok(members)
-}
-
+use crate::read::ids as hashes;
+use crate::write::WriteLayout;
+use crate::write::columns::{gather, ids, keys, lost};
+use crate::write::edges::{COUPLING, Coefficients, INTER, INTRA, Rows};
+use crate::write::json::push_member;
+use crate::write::layers::{LayerIds, list};
+use crate::write::nodes::Nodes;
+use crate::write::shape::Class;
+use crate::write::table::TableOut;
 /// The rows of one batch in the making.
-struct Build<'a> {
+pub(super) struct Build<'a> {
     class: Class,
     own: &'a StringArray,
     directed: &'a BooleanArray,
@@ -193,7 +46,8 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    fn new(
+    /// No rows yet, of edges with these ids and directions.
+    pub fn new(
         class: Class,
         own: &'a StringArray,
         directed: &'a BooleanArray,
@@ -221,7 +75,7 @@ impl<'a> Build<'a> {
     }
 
     /// Adds an edge with its members.
-    fn row(&mut self, row: usize, members: &[Member], all: &[MemberBatch], layers: &LayerIds) -> Result<()> {
+    pub fn row(&mut self, row: usize, members: &[Member], all: &[MemberBatch], layers: &LayerIds) -> Result<()> {
         let directed = self.directed.value(row);
         let id = self.own.value(row);
         let mut sides: [Side; 2] = Default::default();
@@ -361,7 +215,7 @@ impl<'a> Build<'a> {
     }
 
     /// Adds the cells of an edge of this weight to the matrix, one for each role.
-    fn add_cells(
+    pub fn add_cells(
         &mut self,
         row: usize,
         members: &[Member],
@@ -383,7 +237,7 @@ impl<'a> Build<'a> {
     }
 
     /// Writes the definitions of hyperedges.
-    fn define(&mut self, keys: &ArrayRef, table: &mut Option<TableOut>, beside: &mut Beside<'_, '_>) -> Result<()> {
+    pub fn define(&mut self, keys: &ArrayRef, table: &mut Option<TableOut>, beside: &mut Beside<'_, '_>) -> Result<()> {
         let columns = [
             (name::EDGE_ID, DataType::Utf8),
             (name::DIRECTED, DataType::Boolean),
@@ -401,7 +255,7 @@ impl<'a> Build<'a> {
     }
 
     /// Writes the rows of the table of edges.
-    fn finish(
+    pub fn finish(
         mut self,
         keys: &ArrayRef,
         weights: Option<ArrayRef>,
@@ -451,53 +305,5 @@ impl<'a> Build<'a> {
             return Ok(());
         }
         beside.edges.push_cells(&self.cells, true, beside.output)
-    }
-}
-
-/// Whether values are all the same.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Agreed<T> {
-    #[default]
-    None,
-    One(T),
-    Several,
-}
-
-impl<T: Copy + PartialEq> Agreed<T> {
-    fn with(self, other: Agreed<T>) -> Agreed<T> {
-        match (self, other) {
-            (Agreed::None, one) | (one, Agreed::None) => one,
-            (Agreed::One(left), Agreed::One(right)) if left == right => self,
-            _ => Agreed::Several,
-        }
-    }
-
-    fn is_one(self) -> bool {
-        matches!(self, Agreed::One(_))
-    }
-
-    fn one(self) -> Option<T> {
-        match self {
-            Agreed::One(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-/// What the members of one side have in common.
-#[derive(Default)]
-struct Side {
-    entity: Agreed<u128>,
-    layer: Agreed<i64>,
-}
-
-impl Side {
-    fn add(&mut self, entity: &str, layer: Option<i64>) {
-        self.entity = self.entity.with(Agreed::One(hashes::hash(entity)));
-        self.layer = self.layer.with(layer.map_or(Agreed::Several, Agreed::One));
-    }
-
-    fn with(&self, other: &Side) -> Side {
-        Side { entity: self.entity.with(other.entity), layer: self.layer.with(other.layer) }
     }
 }

@@ -1,0 +1,95 @@
+//! The typed graph as a source: which parts of the bundled one are read for which tables.
+
+use isomorph_error::{Error, Result};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables,
+};
+
+use super::{BundledId, Shredded};
+
+/// Some rows of the bundled graph, as those of one type or of all.
+struct ShreddedPart<'a> {
+    shredded: &'a Shredded,
+    only: Option<usize>,
+    inner: Box<dyn Part + 'a>,
+}
+
+impl Part for ShreddedPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.inner.read(&mut |batch| match batch {
+            Batch::Nodes(nodes) => self.shredded.nodes(&nodes, self.only, take),
+            Batch::Edges(edges) => self.shredded.edges(&edges, self.only, take),
+            _ => Err(Error::unsupported("only nodes and edges can be shredded")),
+        })
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.inner.rows()
+    }
+}
+
+impl Source for Shredded {
+    fn graph(&self) -> &Graph {
+        &self.bundling.typed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let (tables, only) = match request.tables {
+            Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty)),
+            Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty)),
+            Tables::Edges(ty) => (Tables::Edges(0), Some(ty)),
+            Tables::EdgeEnds(ty) => (Tables::EdgeEnds(0), Some(ty)),
+            other => (other, None),
+        };
+        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let shred = |inner| Box::new(ShreddedPart { shredded: self, only, inner }) as Box<dyn Part>;
+        Ok(parts.into_iter().map(shred).collect())
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        // Types without a key are told by numbers: those are rows.
+        let keyless = |node: usize| self.bundling.typed.nodes.get(node).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+        match self.bundling.typed.edges.get(ty) {
+            Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
+            _ if self.bundling.nodes.len() == 1 => self.inner.end_form(0),
+            _ => EndForm::Keys,
+        }
+    }
+
+    /// The edges of the node that the bundled table has, as far as they are of this type.
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let ty = self.bundling.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+        let near = match side {
+            Side::Out => ty.source,
+            Side::In => ty.target,
+        };
+        let batches = match self.bundled_id(near, node)? {
+            BundledId::Name(name) => self.inner.neighbors(0, NodeId::Key(&name), side)?,
+            BundledId::Row(row) => self.inner.neighbors(0, NodeId::Row(row), side)?,
+        };
+        let mut found = Vec::new();
+        for batch in &batches {
+            self.edges(batch, Some(edge), &mut |batch| {
+                found.extend(match batch {
+                    Batch::Edges(edges) => Some(edges),
+                    _ => None,
+                });
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    fn about(&self) -> About {
+        let mut about = self.inner.about();
+        // All types lie in the one table of edges.
+        if let Some(layout) = about.edge_layouts.first().cloned() {
+            about.edge_layouts = vec![layout; self.bundling.typed.edges.len()];
+        }
+        about
+    }
+}

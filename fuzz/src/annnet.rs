@@ -111,7 +111,8 @@ pub(crate) fn written(opened: &Opened, place: &Path, resources: &Resources, way:
     let mut options = ConvertOptions { to: Some(Format::Annnet), ..ConvertOptions::default() };
     options.epoch = Some(std::time::UNIX_EPOCH);
     let annnet = &mut options.write.annnet;
-    (annnet.layout, annnet.compression, annnet.matrix, annnet.cache) = (way.layout, way.compression, way.arrays, way.arrays);
+    (annnet.layout, annnet.compression, annnet.matrix, annnet.cache) =
+        (way.layout, way.compression, way.arrays, way.arrays);
     let plan = Plan::new(opened, &destination, &options, resources, &Silent)?;
     convert(opened, &plan, &destination, &options, resources, &Silent).map(|_| ())
 }

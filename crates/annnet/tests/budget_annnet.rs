@@ -75,7 +75,10 @@ fn large(lacking: bool) -> Files {
     );
     files.table("tables/_node_table.parquet", vec![("node_id", column(&nodes))]);
     files.table("tables/_edge_table.parquet", vec![("edge_id", column(&edges))]);
-    files.table("slices/node_memberships.parquet", vec![("slice_id", text(vec!["default"; NODES])), ("node_id", column(&nodes))]);
+    files.table(
+        "slices/node_memberships.parquet",
+        vec![("slice_id", text(vec!["default"; NODES])), ("node_id", column(&nodes))],
+    );
     let listed = &edges[usize::from(lacking)..];
     files.table(
         "slices/edge_memberships.parquet",

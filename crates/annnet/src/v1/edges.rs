@@ -51,7 +51,7 @@ pub(super) fn read(
         for id in own.iter().flatten() {
             // An id that is defined twice stays two rows, so that checking the edges finds it.
             if seen.insert(hash(id), ()).is_none() || table == 0 && definitions.cells.rows() > 0 {
-                if ids.len() % HELD_ROWS == 0 {
+                if ids.len().is_multiple_of(HELD_ROWS) {
                     reader.hold(HELD_ROWS as u64 * (ENTRY_BYTES + ROW_BYTES), file::EDGE_DEFINITIONS)?;
                 }
                 ids.push((hash(id), id));

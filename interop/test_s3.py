@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -170,6 +171,61 @@ def test_a_graph_is_replaced_whole(remote: Isomorph, client, social: Path, tmp_p
     remote.run("convert", social, there, "--to", "graphar", "--replace")
     assert len(names(client, "again/")) < len(before)
     remote.run("diff", social, there)
+
+
+def annnet_there_and_here(remote: Isomorph, social: Path, name: str, layout: str, folder: Path) -> tuple[str, Path, Path]:
+    """An annnet graph in the store, the same on the disk, and a table of an edge that both may get."""
+    there, here, table = f"s3://{BUCKET}/{name}", folder / name, folder / f"{name}.csv"
+    for place in (there, here):
+        remote.run("convert", social, place, "--to", "annnet", "--layout", layout, "--lossy", "--epoch", 0)
+    nodes = [json.loads(line) for line in remote.run("dump", here).splitlines() if line.startswith('{"node"')]
+    table.write_text(f"id,source,target\nextra,{nodes[0]['key']},{nodes[1]['key']}\n")
+    return there, here, table
+
+
+@pytest.mark.parametrize("layout", ["v2", "1.1"])
+def test_an_annnet_graph_is_changed_where_it_lies(
+    remote: Isomorph, client, social: Path, tmp_path: Path, layout: str
+) -> None:
+    name = f"grows-{layout}"
+    there, here, table = annnet_there_and_here(remote, social, name, layout, tmp_path)
+
+    def tags() -> dict[str, str]:
+        found = client.list_objects_v2(Bucket=BUCKET, Prefix=f"{name}/").get("Contents", [])
+        return {item["Key"]: item["ETag"] for item in found}
+
+    before = tags()
+    told = remote.json("extend", there, "--edges", table)
+    remote.run("extend", here, "--edges", table)
+    after = tags()
+    changed = {key for key, tag in after.items() if before.get(key) != tag}
+    assert len(changed) == told["files"] < len(after)
+    assert not [key for key in after if ".parquet/" in key], "objects do not become directories"
+    assert f"{name}/structure/entity_index.parquet" not in changed
+    remote.validate(there)
+    assert remote.content(there) == remote.content(here)
+
+
+def test_of_two_changes_of_an_annnet_graph_one_is_refused(
+    cloud_isomorph: Isomorph, remote: Isomorph, client, social: Path, tmp_path: Path
+) -> None:
+    counted: list[int] = []
+    there, _, table = annnet_there_and_here(remote, social, "counted", "v2", tmp_path)
+    with watched(counted.append) as door:
+        at(cloud_isomorph, door).run("extend", there, "--edges", table)
+    there, _, table = annnet_there_and_here(remote, social, "raced", "v2", tmp_path)
+    manifest = client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read()
+
+    def faster(put: int) -> bool:
+        # Somebody else's manifest lands just before ours, which comes last.
+        if put == counted[-1]:
+            client.put_object(Bucket=BUCKET, Key="raced/manifest.json", Body=manifest + b"\n")
+        return False
+
+    with watched(faster) as door:
+        error = at(cloud_isomorph, door).error("extend", there, "--edges", table, expect=3)
+    assert error["kind"] == "conflict"
+    assert client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read() == manifest + b"\n"
 
 
 def test_nothing_to_be_seen_after_a_kill(cloud_isomorph: Isomorph, remote: Isomorph, client, social: Path) -> None:

@@ -65,7 +65,7 @@ fn documents_have_the_documented_fields() {
     assert_members(&digest["lines"][0], "kind type property count sum");
 
     let neighbors = json(&["neighbors", "people.csv", "ada"]);
-    assert_members(&neighbors, "path node neighbors more");
+    assert_members(&neighbors, "path node neighbors more hyperedges more_hyperedges");
     assert_members(&neighbors["node"], "type key");
     assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties");
 

@@ -59,14 +59,6 @@ pub struct Changes {
     pub history: Option<String>,
 }
 
-impl Changes {
-    /// Whether nothing is to be changed.
-    pub fn is_empty(&self) -> bool {
-        let Changes { vertices, edges, table, slice, history } = self;
-        vertices.is_empty() && edges.is_empty() && table.is_none() && slice.is_none() && history.is_none()
-    }
-}
-
 /// An attribute table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttributeTable {
@@ -122,8 +114,50 @@ pub struct Updated {
 /// [`Kind::Unsupported`] for layouts of older versions, which are not changed but converted; [`Kind::Conflict`] when the graph
 /// changed meanwhile; those of writing.
 pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -> Result<Updated> {
-    let before = State::of(location)?;
-    let annnet = Annnet::open(location, &options.open)?;
+    Update::begin(location, options)?.make(changes)
+}
+
+/// A graph that is opened to be changed.
+pub struct Update {
+    location: Location,
+    options: UpdateOptions,
+    before: State,
+    annnet: Annnet,
+}
+
+impl Update {
+    /// Opens the graph at `location`.
+    ///
+    /// # Errors
+    /// As [`Annnet::open`].
+    pub fn begin(location: &Location, options: &UpdateOptions) -> Result<Self> {
+        // Before anything is read: whoever changes it from now on is noticed.
+        let before = State::of(location)?;
+        let annnet = Annnet::open(location, &options.open)?;
+        Ok(Update { location: location.clone(), options: options.clone(), before, annnet })
+    }
+
+    /// The graph as it is.
+    pub fn annnet(&self) -> &Annnet {
+        &self.annnet
+    }
+
+    /// Makes the changes.
+    ///
+    /// # Errors
+    /// As [`update`].
+    pub fn make(self, changes: &Changes) -> Result<Updated> {
+        make(&self.location, self.annnet, &self.before, changes, &self.options)
+    }
+}
+
+fn make(
+    location: &Location,
+    annnet: Annnet,
+    before: &State,
+    changes: &Changes,
+    options: &UpdateOptions,
+) -> Result<Updated> {
     let layout = written_layout(&annnet).ok_or_else(|| {
         Error::unsupported(format!("graphs in the layout {} are not changed in place", annnet.layout().name()))
             .at(location.to_string())
@@ -182,10 +216,10 @@ pub fn update(location: &Location, changes: &Changes, options: &UpdateOptions) -
     }
     target.put(file::MANIFEST, &manifest::with(&text, &stated)?)?;
     updated.whole = target.is_archive();
-    if let State::Manifest(_, fingerprint) = &before {
+    if let State::Manifest(_, fingerprint) = before {
         target.expect(file::MANIFEST, fingerprint)?;
     }
-    if State::of(location)? != before {
+    if State::of(location)? != *before {
         return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
             .at(location.to_string())
             .hint("run again"));

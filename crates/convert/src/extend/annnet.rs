@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema};
 use isomorph_annnet::OpenOptions as AnnnetOptions;
-use isomorph_annnet::update::{self, AttributeTable, Changes, UpdateOptions, Updated};
+use isomorph_annnet::update::{self, AttributeTable, Changes, Update, UpdateOptions, Updated};
 use isomorph_annnet::{Annnet, WriteOptions, write_cache};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, Changed, Location, Reservation};
@@ -39,6 +39,14 @@ pub struct Extension {
     pub columns: Vec<String>,
     /// The time of the entry, instead of the clock's.
     pub epoch: Option<SystemTime>,
+}
+
+impl Extension {
+    /// Whether the graph itself is to be changed.
+    fn changes_something(&self) -> bool {
+        let Extension { vertices, edges, table, slice, history, .. } = self;
+        vertices.is_some() || edges.is_some() || table.is_some() || slice.is_some() || history.is_some()
+    }
 }
 
 /// What was changed, and how long it took.
@@ -80,10 +88,41 @@ pub fn extend_annnet(
             .at(location.to_string())
             .hint("isomorph carry drop PATH    keep it as the annnet graph that it is"));
     }
-    let known = Annnet::open(location, &open)?;
+    let options = UpdateOptions { open, compression: None, created: extension.epoch };
+    let updated = match extension.changes_something() {
+        true => {
+            let update = Update::begin(location, &options)?;
+            let (changes, _held) = changes(update.annnet(), extension, resources, progress)?;
+            Some(update.make(&changes)?)
+        }
+        false => None,
+    };
+    let views = extension.views.then(|| {
+        let writing = WriteOptions {
+            budget: resources.budget.clone(),
+            scratch: Some(resources.scratch.clone()),
+            ..WriteOptions::default()
+        };
+        // What was changed before stays changed.
+        write_cache(location, &writing).map_err(|error| match updated.is_some() {
+            true => error.hint("the graph was changed; the views alone were not made"),
+            false => error,
+        })
+    });
+    let views = views.transpose()?;
+    Ok(Extended { updated, views, seconds: started.elapsed().as_secs_f64() })
+}
+
+/// What is given as tables, read; with the memory that it takes.
+fn changes(
+    known: &Annnet,
+    extension: &Extension,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Changes, Reservation)> {
     let mut held = resources.budget.reserve(0)?;
     let mut read =
-        |file: &Location, rows: update::Rows| read(file, &known, rows, &extension.columns, &mut held, progress);
+        |file: &Location, rows: update::Rows| read(file, known, rows, &extension.columns, &mut held, progress);
     let mut changes = Changes { history: extension.history.clone(), ..Changes::default() };
     if let Some(file) = &extension.vertices {
         changes.vertices = read(file, update::Rows::Vertices)?;
@@ -97,23 +136,7 @@ pub fn extend_annnet(
     if let Some((name, file)) = &extension.slice {
         changes.slice = Some((name.clone(), read(file, update::Rows::Slice)?));
     }
-    drop(known);
-    let is_change = !changes.is_empty();
-    let options = UpdateOptions { open, compression: None, created: extension.epoch };
-    let updated = is_change.then(|| update::update(location, &changes, &options)).transpose()?;
-    let views = extension.views.then(|| {
-        let writing = WriteOptions {
-            budget: resources.budget.clone(),
-            scratch: Some(resources.scratch.clone()),
-            ..WriteOptions::default()
-        };
-        // What was changed before stays changed.
-        write_cache(location, &writing).map_err(|error| match is_change {
-            true => error.hint("the graph was changed; the views alone were not made"),
-            false => error,
-        })
-    });
-    Ok(Extended { updated, views: views.transpose()?, seconds: started.elapsed().as_secs_f64() })
+    Ok((changes, held))
 }
 
 /// All rows of a table. Text has the types of the columns that the format or the graph knows, or that are given; else it is

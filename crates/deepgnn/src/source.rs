@@ -53,7 +53,8 @@ pub fn detect(location: &Location) -> Result<bool> {
         let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
         let data = || names.iter().filter(|name| *name != META && !name.starts_with('.'));
-        return Ok(is_binary(&names) && (has(META) || has(OLD_META))
+        let by_workers = || names.iter().any(|name| binary::worker(name).is_some());
+        return Ok(is_binary(&names) && (has(META) || has(OLD_META) || by_workers())
             || data().next().is_some() && data().all(|name| text::is_text(name) && !name.ends_with(".json")));
     }
     if name.contains(['*', '?']) {

@@ -23,6 +23,45 @@ fn digest(graph: &DeepGnn) -> isomorph_model::digest::Digest {
     MemoryGraph::read(graph).unwrap().digest_table().unwrap().digest()
 }
 
+/// What two workers wrote is what one would have written, whichever partitions each has.
+#[test]
+fn metadata_of_several_workers_is_read_as_one() {
+    let Some(root) = common::fixtures() else { return };
+    let whole = root.join("hetero/bin_linear_p3");
+    let home = tempfile::tempdir().unwrap();
+    let files = common::files(&whole);
+    let meta: serde_json::Value = serde_json::from_slice(&files["meta.json"]).unwrap();
+    for (name, bytes) in files.iter().filter(|(name, _)| *name != "meta.json") {
+        std::fs::write(home.path().join(name), bytes).unwrap();
+    }
+    let share = |partitions: &[&str], nodes: u64, edges: u64, types: usize| {
+        let mut own = meta.clone();
+        (own["node_count"], own["edge_count"]) = (nodes.into(), edges.into());
+        // A worker knows the types that it has seen.
+        own["edge_type_count"] = types.into();
+        own["edge_count_per_type"].as_array_mut().unwrap().truncate(types);
+        let all = own["partitions"].as_object_mut().unwrap();
+        all.retain(|number, _| partitions.contains(&number.as_str()));
+        all.values_mut().for_each(|of| of["edge_weight"].as_array_mut().unwrap().truncate(types));
+        own.to_string()
+    };
+    let (nodes, edges) = (meta["node_count"].as_u64().unwrap(), meta["edge_count"].as_u64().unwrap());
+    std::fs::write(home.path().join("meta_0.json"), share(&["0", "1"], 4, 7, 3)).unwrap();
+    std::fs::write(home.path().join("meta_10.json"), share(&["2"], nodes - 4, edges - 7, 2)).unwrap();
+    let read = |path: &std::path::Path| {
+        let graph = DeepGnn::open(&Location::from_path(path), &OpenOptions::default()).unwrap();
+        let mut findings = isomorph_error::Findings::keeping(8);
+        isomorph_model::Source::validate(&graph, &mut findings).unwrap();
+        assert_eq!(findings.count(&isomorph_deepgnn::rules::COUNTS), 0, "{findings:?}");
+        MemoryGraph::read(&graph).unwrap().digest_table().unwrap().digest()
+    };
+    assert!(isomorph_deepgnn::detect(&Location::from_path(home.path())).unwrap());
+    assert_eq!(read(home.path()), read(&whole));
+    std::fs::write(home.path().join("meta_10.json"), share(&["1", "2"], nodes - 4, edges - 7, 3)).unwrap();
+    let error = DeepGnn::open(&Location::from_path(home.path()), &OpenOptions::default()).err().unwrap();
+    assert!(error.to_string().contains("partition 1 is that of another worker"), "{error}");
+}
+
 #[test]
 fn a_text_and_its_binary_are_one_graph() {
     let Some(root) = fixtures() else { return };

@@ -6,7 +6,7 @@ mod write;
 
 pub use layout::META;
 pub(crate) use layout::{DUMMY, OLD_META};
-pub(crate) use read::{Binary, Partition, Piece, check_tables};
+pub(crate) use read::{Binary, Partition, Piece, check_tables, worker};
 pub use read::{BinaryFiles, Meta, PartitionFiles, Types};
 pub use write::{Built, build};
 pub(crate) use write::{Partitions, note_repairs};

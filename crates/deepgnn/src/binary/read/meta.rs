@@ -75,6 +75,14 @@ impl Meta {
     pub fn of_json(bytes: &[u8]) -> Result<Meta> {
         let value: Value =
             serde_json::from_slice(bytes).map_err(|error| wrong(META, "", "this is no JSON").caused_by(error))?;
+        Meta::of_value(&value)
+    }
+
+    /// Reads what `meta.json` holds.
+    ///
+    /// # Errors
+    /// When it is not what it should be.
+    pub(super) fn of_value(value: &Value) -> Result<Meta> {
         let count = |field: &str| {
             value.get(field).and_then(Value::as_u64).ok_or_else(|| wrong(META, field, "there is no such number"))
         };
@@ -105,8 +113,8 @@ impl Meta {
             edge_features: limited("edge_feature_count")? as u32,
             partitions: (0..count_of as u32).collect(),
             watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
-            node_types: Types::of_json(&value, node_types, "node_count_per_type", "node_weight"),
-            edge_types: Types::of_json(&value, edge_types, "edge_count_per_type", "edge_weight"),
+            node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
+            edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
         })
     }
 

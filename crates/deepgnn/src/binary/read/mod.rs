@@ -4,6 +4,7 @@ mod alias;
 mod files;
 mod meta;
 mod partition;
+mod workers;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Location, Root};
@@ -12,6 +13,7 @@ pub(crate) use alias::check as check_tables;
 pub use files::{BinaryFiles, PartitionFiles};
 pub use meta::{Meta, Types};
 pub(crate) use partition::Partition;
+pub(crate) use workers::worker;
 
 use super::layout::{META, OLD_META};
 use crate::rules;
@@ -37,6 +39,20 @@ pub(crate) struct Piece {
     pub entries: std::ops::Range<u64>,
 }
 
+/// The metadata of several workers, where none has merged it.
+fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
+    let names = root.list_dir("")?.into_iter().filter(|entry| !entry.is_dir).map(|entry| entry.name);
+    let mut found: Vec<(u32, String)> = names.filter_map(|name| Some((worker(&name)?, name))).collect();
+    if found.is_empty() {
+        return Err(Error::broken(&rules::FILE, "there is no meta.json").at(location.to_string()));
+    }
+    found.sort_unstable();
+    let read =
+        |(_, name): (u32, String)| Ok((name.clone(), root.read(&name, isomorph_storage::limits::MANIFEST_BYTES)?));
+    let files = found.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    Meta::of_value(&workers::merged(&files)?)
+}
+
 impl Binary {
     /// Opens a directory; reads its metadata and the lengths of its files.
     ///
@@ -49,9 +65,7 @@ impl Binary {
         let meta = match (root.try_file(META)?, root.try_file(OLD_META)?) {
             (Some(file), _) => Meta::of_json(&file.read_all(limit)?)?,
             (None, Some(file)) => Meta::of_lines(&file.read_all(limit)?)?,
-            (None, None) => {
-                return Err(Error::broken(&rules::FILE, "there is no meta.json").at(location.to_string()));
-            }
+            (None, None) => of_workers(&root, location)?,
         };
         let (mut files, mut bytes) = (0, 0);
         for entry in root.list_dir("")?.iter().filter(|entry| !entry.is_dir) {

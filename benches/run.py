@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import statistics
 import subprocess
@@ -55,6 +56,10 @@ class Sizes:
     annnet: tuple[int, int, int]
     annnet_large: tuple[int, int, int]
     annnet_runs: int
+    #: Nodes, with ten edges each; those that its own converter gets; those of the large graph.
+    deepgnn: int
+    deepgnn_peer: int
+    deepgnn_large: int
 
 
 #: Runs a command and says its seconds, processor seconds and peak kilobytes. A child's peak begins with the memory of
@@ -71,13 +76,17 @@ sys.exit(code)
 MET = {True: "met", False: "not met", None: ""}
 #: Vertices, edges and hyperedges of the annnet graphs; its library takes a minute for the first, so it runs less often.
 FULL = Sizes(
-    1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3
-)
-SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1)
+    1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3,
+    1_000_000, 20_000, 10_000_000,
+)  # fmt: skip
+SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1, 300, 100, 500)
 #: What processor times are counted in, seconds: less is nothing.
 PROCESSOR_TICK = 0.01
 #: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
 ANNNET = Path(sys.prefix).parent / "interop-annnet-venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+#: The environment of deepgnn-ge: that of `interop/test_deepgnn.py`.
+DEEPGNN = Path(sys.prefix).parent / "interop-deepgnn-venv" / ANNNET.parent.name / ANNNET.name
 
 
 @dataclass
@@ -108,7 +117,10 @@ class Bench:
 
     def isomorph(self, *arguments: object) -> tuple[float, float, float]:
         """Seconds, processor seconds and peak megabytes of one call of the command."""
-        words = [str(self.command), *map(str, arguments)]
+        return self.run([str(self.command), *map(str, arguments)])
+
+    def run(self, words: list[str]) -> tuple[float, float, float]:
+        """The same of any program."""
         done = subprocess.run([sys.executable, "-I", "-S", "-c", LAUNCHER, *words], capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{' '.join(words)}\n{done.stderr}")
@@ -433,10 +445,79 @@ def annnet_large(bench: Bench) -> None:
         )
 
 
+def draw(path: Path, nodes: int) -> None:
+    """A text in Linear: nodes of one type, ten edges each, weights of two decimals."""
+    dice = random.Random(nodes)
+    with path.open("w") as file:
+        for node in range(nodes):
+            ends = sorted(dice.randrange(nodes) for _ in range(10))
+            edges = " ".join(f"{node} {end} 0 0.{dice.randrange(1, 100):02}" for end in ends)
+            file.write(f"-1 {node} 0 1.5 {edges}\n")
+
+
+def deepgnn(bench: Bench) -> None:
+    """DeepGNN's converter and ours make a binary of the same texts; the bytes are compared."""
+    sizes = bench.sizes
+    binary, how = bench.folder / "binary", ["--to", "deepgnn", "--no-verify"]
+
+    def ours(text: Path) -> tuple[float, float, float]:
+        runs = []
+        for _ in range(sizes.runs):
+            shutil.rmtree(binary, ignore_errors=True)
+            runs.append(bench.isomorph("convert", text, binary, *how))
+        return tuple(statistics.median(values) for values in zip(*runs, strict=True))
+
+    linear = bench.folder / "drawn.linear"
+    draw(linear, sizes.deepgnn)
+    seconds, processor, peak = ours(linear)
+    bench.add(
+        f"DeepGNN, Linear → binary, {sizes.deepgnn:,} nodes, {sizes.deepgnn * 10:,} edges, synced",
+        "≤ 2.5 s, ≤ 400 MB",
+        f"{seconds:.2f} s, {processor:.2f} s of processor time, {peak:.0f} MB (its converter reads no Linear)",
+        seconds <= 2.5 and peak <= 400,
+    )
+    draw(linear, sizes.deepgnn_peer)
+    if not DEEPGNN.is_file():
+        print("SKIPPED: deepgnn-ge is not installed (`cargo xtask interop -k deepgnn` does it), its lines have no peer")
+    for name in ("json", "tsv", "edgelist"):
+        text, theirs = bench.folder / f"drawn.{name}", bench.folder / "theirs.deepgnn"
+        bench.isomorph("convert", linear, text, *how)
+        _, processor, _ = ours(text)
+        measured, met, answers = f"{processor:.2f} s", None, ""
+        if DEEPGNN.is_file():
+            peers = []
+            for _ in range(min(sizes.runs, 3)):
+                shutil.rmtree(theirs, ignore_errors=True)
+                words = [DEEPGNN, ROOT / "interop" / "deepgnn_tool.py", "convert", name, text, theirs, 1]
+                peers.append(bench.run(list(map(str, words)))[1])
+            times = statistics.median(peers) / max(processor, PROCESSOR_TICK)
+            measured += f"; deepgnn-ge {statistics.median(peers):.1f} s: {times:.0f} ×"
+            files = [{path.name: path.read_bytes() for path in made.iterdir()} for made in (binary, theirs)]
+            met, answers = times >= 40, f"{len(files[0])} files, {'the same bytes' if files[0] == files[1] else 'DIFFER'}"
+        bench.add(
+            f"  {name}, {sizes.deepgnn_peer:,} nodes, {sizes.deepgnn_peer * 10:,} edges, processor time, starting included",
+            "≥ 40 × less",
+            measured,
+            met,
+            answers,
+        )
+    draw(linear, sizes.deepgnn_large)
+    shutil.rmtree(binary, ignore_errors=True)
+    anew = bench.folder / "anew"
+    for work, words in [("Linear → binary", [linear, binary]), ("binary → 3 partitions", [binary, anew, "--partitions", 3])]:
+        resident = bench.resident("convert", *words, *how, "--memory", "512MiB")
+        bench.add(
+            f"  {sizes.deepgnn_large * 10:,} edges, {work}, with --memory 512MiB: anonymous and shared memory",
+            "≤ 640 MiB",
+            f"{resident:.0f} MiB" if resident else "not measured: this system does not say",
+            resident <= 640 if resident else None,
+        )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
-    options.add_argument("--only", choices=["nock", "edges", "annnet"], help="one part of it")
+    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn"], help="one part of it")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     chosen = options.parse_args()
     built = ROOT / "target" / "release"
@@ -450,7 +531,7 @@ def main() -> None:
             print(f"SKIPPED: {name} is not installed, its lines are left out")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
-        for name, part in ("nock", nock), ("edges", edges), ("annnet", annnet):
+        for name, part in ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn):
             if chosen.only in (None, name):
                 part(bench)
     differing = [line.work for line in bench.lines if "DIFFER" in line.answers]

@@ -57,6 +57,10 @@ rules! {
     /// A file is missing.
     FILE "DEEPGNN-FILE" Error
         "every partition has its map, its indexes and its features, even when they are empty", "";
+    /// Holes without end.
+    HOLES "DEEPGNN-HOLES" Error
+        "a mebibyte of text has at most 8388608 features, holes included",
+        "number features from 0 on: every id below the largest takes 16 bytes in memory and 8 in the binary";
     /// An id that cannot be stored.
     ID "DEEPGNN-ID" Error
         "ids are integers from 0 to 18446744073709551615", "";

@@ -286,3 +286,14 @@ fn values_at_times_lie_as_the_engine_reads_them() {
     ];
     assert_eq!(files["node_features_0_0.data"], expected);
 }
+
+/// Some kilobytes that would become gigabytes.
+#[test]
+fn holes_without_end_are_refused() {
+    let line = r#"{"node_id": 1, "node_type": 0, "node_weight": 1, "edge": [], "int8_feature": {"65535": [1]}}"#;
+    let error = build("json", &[line; 100].join("\n"), None, false).err();
+    assert!(error.is_none(), "{error:?}");
+    let error = build("json", &[line; 200].join("\n"), None, false).err().unwrap();
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("DEEPGNN-HOLES"), "{error}");
+    assert_eq!(error.place().line, Some(129));
+}

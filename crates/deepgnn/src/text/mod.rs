@@ -97,6 +97,19 @@ impl FromStr for TextFormat {
     }
 }
 
+/// Features that a piece may have, holes included, unless it has more bytes: JSON makes of a large id any number of holes.
+const FEATURES: usize = 8 << 20;
+
+/// Refuses a piece that is mostly holes before they fill the memory.
+fn few_holes(block: &Block, text: &[u8], start: usize) -> Parsed {
+    let found = block.nodes.features.kinds.len() + block.edges.features.kinds.len();
+    if found > FEATURES.max(text.len()) {
+        let message = format!("{found} features in {start} bytes of text, nearly all of them holes");
+        return Err(Fault::new(&rules::HOLES, message, start));
+    }
+    Ok(())
+}
+
 /// How texts are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
@@ -132,6 +145,7 @@ impl Parser {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             self.line(reading, line, start, block)?;
             block.end_record(start);
+            few_holes(block, text, start)?;
             start = end + 1;
         }
         Ok(())
@@ -161,6 +175,7 @@ impl Parser {
             self.records.record(reading, &text[start..end], start, block)?;
             block.repaired(&rules::JSON_MENDED, start);
             block.end_record(start);
+            few_holes(block, text, start)?;
             start = end;
         }
     }

@@ -70,6 +70,8 @@ impl Plan {
             }
             if ty.direction == Direction::Undirected {
                 text.push_str(", in both directions");
+            } else if own.directed.is_some() {
+                text.push_str(", without a direction in both");
             }
             let mut features: Vec<String> =
                 named(&ty.properties, &own.properties).map(|(name, at)| format!("{} {name}", id(false, at))).collect();

@@ -51,7 +51,10 @@ impl Plan {
         // Other steps have a line for each type.
         if self.to == Format::GraphAr {
             for ty in &typed.nodes {
-                self.line(&ty.name, "the same");
+                self.line(
+                    &ty.name,
+                    format!("vertex type {}, {} = id", ty.name, ty.key.name.as_deref().unwrap_or("id")),
+                );
             }
             for ty in &typed.edges {
                 let relation = ty.relation.fixed().unwrap_or_default();

@@ -229,6 +229,28 @@ fn what_deepgnn_reads_is_a_good_graph() {
     assert_eq!(lines.iter().filter(|line| line.contains("\"edge\"")).count(), 4, "{lines:#?}");
 }
 
+/// Where each row says whether it has a direction, those that have none are there in both.
+#[test]
+fn rows_without_a_direction_are_there_in_both() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, bools, int64};
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("n", int64([3, 4])));
+    build.edges(
+        Edges::rows(node, "r", node, [(0, 1), (1, 0), (0, 0), (1, 1)])
+            .column("directed", bools([Some(true), Some(false), Some(false), None])),
+    );
+    let memory = std::sync::Arc::new(build.finish());
+    let location = Location::from_path(Path::new("/memory"));
+    let opened = Opened { location, format: Format::GraphAr, native: memory.clone(), carry: None, graph: memory };
+    let home = tempfile::tempdir().unwrap();
+    let there = home.path().join("binary");
+    let done = write(&opened, Format::DeepGnn, &there, &ConvertOptions::default()).unwrap();
+    assert_eq!((done.result, done.edges), (Some(digests(&opened)), 4));
+    let lines = alone(&there);
+    let ends = |ends: &str| lines.iter().filter(|line| line.contains(&format!("\"ends\":{ends}"))).count();
+    assert_eq!(["[3,4]", "[4,3]", "[3,3]", "[4,4]"].map(ends), [2, 1, 1, 1], "{lines:#?}");
+}
+
 /// Integer keys are ids, also where rows are in another order, and in several partitions.
 #[test]
 fn integer_keys_stay_and_so_does_the_order_of_rows() {

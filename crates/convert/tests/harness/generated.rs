@@ -77,3 +77,8 @@ fn typed_graphs() {
 fn bundled_graphs() {
     run(Format::Nock, || bundled_graph().boxed());
 }
+
+#[test]
+fn graphs_in_numbers() {
+    run(Format::DeepGnn, crate::texts::graphs);
+}

@@ -15,3 +15,4 @@ mod mutated;
 mod round_trip;
 mod stage;
 mod statements;
+mod texts;

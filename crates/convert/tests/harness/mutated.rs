@@ -57,6 +57,14 @@ const NOTICED: &[&str] = &[
     "GraphAr has no documents",
     "extra_info is an object of texts",
     "a GraphAr edge type is directed or not, as a whole",
+    // What no graph of DeepGNN has.
+    "relations by row cannot be written as edge types here",
+    "edges of DeepGNN have a direction, no keys and no layers",
+    "JSON has edges of nodes only",
+    "has no feature id from 0 to 65535",
+    "is no type of edges",
+    "every element has a type and a weight",
+    "DeepGNN has nothing but holes of that size",
 ];
 
 fn changed(

@@ -78,7 +78,8 @@ pub fn zoo() -> Vec<Case> {
     let nodes =
         [("a", &labels[..600], 1.0, ""), ("b", &labels[500..], 1.0, r#"{"labels":1}"#), ("c", &[][..], 1.0, "")];
     let more_labels = Case::new("more labels than files", Format::Nock, zoo::bundled(&nodes, &[]));
-    typed.chain(bundled).chain(five).chain([more_relations, more_labels]).collect()
+    let texts = crate::texts::cases().into_iter().map(|(name, memory)| Case::new(name, Format::DeepGnn, memory));
+    typed.chain(bundled).chain(five).chain([more_relations, more_labels]).chain(texts).collect()
 }
 
 pub fn resources() -> Resources {

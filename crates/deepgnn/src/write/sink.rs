@@ -118,6 +118,15 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
         if shape.node_times() {
             lost("times of nodes", "a binary has those of edges alone".to_owned());
         }
+        for roles in [&shape.nodes, &shape.edges] {
+            let mut ids: Vec<u32> = roles.iter().filter_map(|role| role.feature()).map(|(id, _)| id).collect();
+            ids.sort_unstable();
+            let several = ids.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).filter_map(|same| same.first());
+            for id in several {
+                let why = "a binary does not say which of them a value has".to_owned();
+                lost(&format!("types of feature {id}"), why);
+            }
+        }
         return Ok(found);
     };
     if (shape.node_times() || shape.edge_times()) && !text::has_times(format) {

@@ -148,11 +148,19 @@ impl<'a> Numberer<'a> {
             keys: None,
             properties,
         };
-        let mirrored = match own.mirror {
-            Some(mirror) if ty.direction == Direction::Undirected => Some(mirrored(&edges, &source, &target, mirror)?),
-            _ => None,
+        let Some(mirror) = own.mirror else { return Ok((edges, None)) };
+        let directed =
+            own.directed.and_then(|at| batch.properties.get(at)?.as_ref()).and_then(|all| all.as_boolean_opt());
+        let is_undirected = |row: usize| match ty.direction {
+            Direction::Undirected => true,
+            _ => directed.is_some_and(|directed| directed.is_valid(row) && !directed.value(row)),
         };
-        Ok((edges, mirrored))
+        // A loop is the same in both directions.
+        let rows = source.values().iter().zip(target.values()).enumerate();
+        let rows = rows.filter(|(row, (from, to))| from != to && is_undirected(*row));
+        let rows: UInt32Array = rows.map(|(row, _)| row as u32).collect();
+        let mirrored = mirrored(&edges, &source, &target, &rows, mirror)?;
+        Ok((edges, Some(mirrored)))
     }
 
     /// The ids of ends of type `ty`.
@@ -214,11 +222,15 @@ fn label_texts(column: &LabelColumn) -> Result<ArrayRef> {
     Ok(Arc::new(texts.finish()))
 }
 
-/// The edges in the other direction, marked. An edge whose ends are one node is the same in both.
-fn mirrored(edges: &EdgeBatch, source: &UInt64Array, target: &UInt64Array, mirror: usize) -> Result<EdgeBatch> {
-    let rows = source.values().iter().zip(target.values()).enumerate();
-    let rows: UInt32Array = rows.filter(|(_, (from, to))| from != to).map(|(row, _)| row as u32).collect();
-    let pick = |column: &dyn Array| take(column, &rows, None).map_err(malformed);
+/// Some rows of edges in the other direction, marked.
+fn mirrored(
+    edges: &EdgeBatch,
+    source: &UInt64Array,
+    target: &UInt64Array,
+    rows: &UInt32Array,
+    mirror: usize,
+) -> Result<EdgeBatch> {
+    let pick = |column: &dyn Array| take(column, rows, None).map_err(malformed);
     let mut properties: Columns = Vec::with_capacity(edges.properties.len());
     for column in &edges.properties {
         properties.push(column.as_ref().map(|column| pick(column.as_ref())).transpose()?);

@@ -89,6 +89,8 @@ pub struct NumberedEdges {
     pub number: u16,
     /// The property that is the weight, or the feature that is nearest to it.
     pub weight: Option<usize>,
+    /// The property that is false for an edge without a direction, where each row has its own.
+    pub directed: Option<usize>,
     /// The feature that marks the second of the two edges that an edge without a direction is.
     pub mirror: Option<usize>,
     /// The features of its properties, or 0, the weight.
@@ -160,10 +162,16 @@ impl Numbering {
                 let is_weight = weight == Some(at) && property.data_type == DataType::Float32;
                 properties.push(if is_weight { 0 } else { features.property(property)? });
             }
-            edges.push(NumberedEdges { number, weight, mirror: None, properties });
+            edges.push(NumberedEdges {
+                number,
+                weight,
+                directed: directed_of(&ty.properties),
+                mirror: None,
+                properties,
+            });
         }
         for (ty, own) in typed.edges.iter().zip(&mut edges) {
-            if ty.direction == Direction::Undirected {
+            if ty.direction == Direction::Undirected || own.directed.is_some() {
                 own.mirror = Some(features.add(What::Mirror, &Property::new("mirror", DataType::UInt8))?);
             }
         }
@@ -184,6 +192,16 @@ fn weight_of(properties: &[Property]) -> Option<usize> {
         property.name == well_known::WEIGHT && property.kind == ValueKind::Plain && property.data_type.is_numeric()
     };
     properties.iter().position(is_weight)
+}
+
+/// The property that says whether an edge has a direction.
+fn directed_of(properties: &[Property]) -> Option<usize> {
+    let is_directed = |property: &Property| {
+        property.name == well_known::DIRECTED
+            && property.kind == ValueKind::Plain
+            && property.data_type == DataType::Boolean
+    };
+    properties.iter().position(is_directed)
 }
 
 /// The numbers of relations: their own, where all are called by different numbers, else those of the edge types.

@@ -17,6 +17,7 @@ mod store;
 mod term;
 mod triple;
 mod validate;
+mod write;
 
 pub use bloom::Bloom;
 pub use capability::CAPABILITY;
@@ -26,3 +27,4 @@ pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
+pub use write::{Created, LakeWriter, WriteOptions};

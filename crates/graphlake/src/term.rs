@@ -1,5 +1,7 @@
 //! Terms as texts of records: IRIs and blank nodes as they are, datatypes with their language behind them.
 
+use isomorph_model::faces::Object;
+
 use crate::id::TripleId;
 
 /// The namespace of RDF.
@@ -50,6 +52,34 @@ impl<'a> Datatype<'a> {
         // Without the language it is nothing but text.
         if name == "langString" { plain } else { Datatype { iri: Some(text), ..plain } }
     }
+
+    /// Appends the datatype text of a literal. Languages are written in lower case.
+    pub(crate) fn push(self, out: &mut String) {
+        match (self.language, self.direction) {
+            (Some(language), direction) => {
+                out.push_str(if direction.is_some() { DIR_LANG_STRING } else { LANG_STRING });
+                out.push('@');
+                out.extend(language.chars().map(|c| c.to_ascii_lowercase()));
+                if let Some(direction) = direction {
+                    out.push_str("--");
+                    out.push_str(direction);
+                }
+            }
+            (None, _) => out.push_str(self.iri.filter(|iri| *iri != isomorph_model::xsd::STRING).unwrap_or_default()),
+        }
+    }
+
+    /// A literal of this datatype as the model has it.
+    pub(crate) fn literal(self, lexical: &'a str) -> Object<'a> {
+        let Datatype { iri, language, direction } = self;
+        let datatype = match (iri, language, direction) {
+            (Some(iri), _, _) => iri,
+            (None, Some(_), None) => LANG_STRING,
+            (None, Some(_), Some(_)) => DIR_LANG_STRING,
+            (None, None, _) => isomorph_model::xsd::STRING,
+        };
+        Object::Literal { lexical, datatype, language, direction }
+    }
 }
 
 /// Gives a datatype text the one form that it is compared in: xsd:string goes without saying, languages are in lower case.
@@ -97,7 +127,10 @@ mod tests {
                 "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON",
             ),
         ] {
-            assert_eq!(Datatype::of(text), Datatype { iri, language, direction });
+            let datatype = Datatype { iri, language, direction };
+            let mut out = String::new();
+            datatype.push(&mut out);
+            assert_eq!((out.as_str(), Datatype::of(text)), (text, datatype));
         }
         let mut text = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString@en-GB".to_owned();
         normalize(&mut text);

@@ -46,14 +46,7 @@ impl Triple {
         if !self.literal {
             return Object::Term(&self.object);
         }
-        let Datatype { iri, language, direction } = Datatype::of(&self.datatype);
-        let datatype = match (iri, language, direction) {
-            (Some(iri), _, _) => iri,
-            (None, Some(_), None) => crate::term::LANG_STRING,
-            (None, Some(_), Some(_)) => crate::term::DIR_LANG_STRING,
-            (None, None, _) => isomorph_model::xsd::STRING,
-        };
-        Object::Literal { lexical: &self.object, datatype, language, direction }
+        Datatype::of(&self.datatype).literal(&self.object)
     }
 
     /// Bytes that it holds.

@@ -1,6 +1,7 @@
 //! Snapshots: which files make up which graphs.
 
 mod read;
+mod write;
 
 use serde_json::{Map, Value};
 

@@ -1,0 +1,18 @@
+//! Names of graphs, predicates and files.
+
+use sha2::{Digest, Sha256};
+
+/// An id that follows from what it names, so that one input gives one store: a UUID of version 8, whose bits are a hash.
+pub(super) fn of(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    let mut bytes: [u8; 16] = [0; 16];
+    bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, hash)| *byte = hash);
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}

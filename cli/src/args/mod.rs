@@ -21,7 +21,7 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
-pub use read::{OpenArgs, ResourceArgs, SelectArgs};
+pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of};
 pub use write::TargetArgs;
 
 /// The command line.

@@ -7,7 +7,7 @@ use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
-use isomorph::formats::{annnet, deepgnn, graphar, nock};
+use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock};
 use isomorph::storage::{Budget, Scratch};
 use isomorph::{Error, Location, Result};
 
@@ -37,10 +37,10 @@ pub struct OpenArgs {
     /// GraphAr: the unit of timestamps that no Parquet file tells
     #[arg(long, value_name = "UNIT", value_parser = unit_parser())]
     pub timestamps: Option<TimeUnit>,
-    /// NOCK: refuse whatever the specification forbids
+    /// NOCK, GraphLake: refuse whatever the specification forbids
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
-    /// NOCK: guess where the specification is broken, with a warning
+    /// NOCK: guess where the specification is broken, with a warning; GraphLake: sort files that are out of order
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; it is layout otherwise
@@ -64,6 +64,16 @@ pub struct OpenArgs {
     /// DeepGNN: the same of edges
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
+    /// GraphLake: the snapshot, by version, by id, or the one that was current at a time (@ and milliseconds since 1970);
+    /// LAKE@VERSION says the same
+    #[arg(long, value_name = "SNAPSHOT")]
+    pub at: Option<graphlake::At>,
+    /// GraphLake: what a short prefix of a foreign store stands for
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
+    /// GraphLake: a triple that was deleted stays deleted, also when it was added again, as the specification's words have it
+    #[arg(long)]
+    pub naive: bool,
 }
 
 /// What is left out while reading.
@@ -129,6 +139,7 @@ impl OpenArgs {
             Some(format) => format,
             None => Format::at(location)?,
         };
+        let of_two = if format == Format::GraphLake { format } else { Format::Nock };
         let given = [
             ("--root", Format::GraphAr, self.root.is_some()),
             ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
@@ -137,8 +148,8 @@ impl OpenArgs {
             ("--types", Format::GraphAr, select.types.is_some()),
             ("--columns", Format::GraphAr, select.columns.is_some()),
             ("--where", Format::GraphAr, !select.conditions.is_empty()),
-            ("--strict", Format::Nock, self.strict),
-            ("--lenient", Format::Nock, self.lenient),
+            ("--strict", of_two, self.strict),
+            ("--lenient", of_two, self.lenient),
             ("--keep-edge-id", Format::Nock, self.keep_edge_id),
             ("--text-format", Format::DeepGnn, self.text_format.is_some()),
             ("--defaults", Format::DeepGnn, self.defaults.is_some()),
@@ -146,6 +157,9 @@ impl OpenArgs {
             ("--temporal", Format::DeepGnn, self.temporal),
             ("--node-features", Format::DeepGnn, self.node_features.is_some()),
             ("--edge-features", Format::DeepGnn, self.edge_features.is_some()),
+            ("--at", Format::GraphLake, self.at.is_some()),
+            ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
+            ("--naive", Format::GraphLake, self.naive),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
             return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
@@ -191,9 +205,64 @@ impl OpenArgs {
                 scratch: Some(resources.scratch.clone()),
                 ..deepgnn::OpenOptions::default()
             },
+            graphlake: graphlake::OpenOptions {
+                at: self.at.clone().unwrap_or_default(),
+                tolerance: match (self.strict, self.lenient) {
+                    (true, _) => graphlake::Tolerance::Strict,
+                    (_, true) => graphlake::Tolerance::Lenient,
+                    _ => graphlake::Tolerance::Normal,
+                },
+                namespaces: self.namespaces.iter().cloned().collect(),
+                naive: self.naive,
+                budget: resources.budget.clone(),
+                ..graphlake::OpenOptions::default()
+            },
             look_ups: false,
         })
     }
+
+    /// The place of the graph that a user calls `path`, and the options for it.
+    ///
+    /// # Errors
+    /// As [`OpenArgs::options`].
+    pub fn place(&self, path: &str, select: &SelectArgs, resources: &Resources) -> Result<(Location, OpenOptions)> {
+        let (location, at) = snapshot_of(path)?;
+        let mut options = self.options(&location, select, resources)?;
+        match at {
+            Some(_) if self.at.is_some() => {
+                return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));
+            }
+            Some(at) => options.graphlake.at = at,
+            None => {}
+        }
+        Ok((location, options))
+    }
+}
+
+/// The place that a user calls `path`, and the snapshot if it is a store and `@` with a snapshot behind it.
+///
+/// # Errors
+/// When it is no place, or cannot be looked at.
+pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
+    let whole = Location::parse(path)?;
+    if let Some((base, at)) = path.rsplit_once('@')
+        && !base.is_empty()
+        && !whole.as_path().is_some_and(std::path::Path::exists)
+        && let Ok(at) = at.parse()
+        && let Ok(base) = Location::parse(base)
+        && graphlake::detect(&base).unwrap_or(false)
+    {
+        return Ok((base, Some(at)));
+    }
+    Ok((whole, None))
+}
+
+/// Reads a prefix and what it stands for.
+fn namespace(text: &str) -> Result<(String, String)> {
+    let (prefix, iri) = text.split_once('=').filter(|(_, iri)| iri.contains(':')).ok_or_else(|| {
+        Error::usage(format!("{text:?} is no prefix and what it stands for")).hint("ex=http://example.org/")
+    })?;
+    Ok((prefix.to_owned(), iri.to_owned()))
 }
 
 /// The conditions by type; those of one type must all hold.

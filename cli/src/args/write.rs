@@ -193,6 +193,7 @@ impl TargetArgs {
             Format::Nock => self.nock(&mut options.nock, destination)?,
             Format::DeepGnn => self.deepgnn(&mut options.deepgnn, destination)?,
             Format::Annnet => self.annnet(&mut options.annnet, destination)?,
+            Format::GraphLake => {}
             _ => self.graphar(&mut options.graphar, returns),
         }
         Ok(options)

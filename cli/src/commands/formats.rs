@@ -30,6 +30,7 @@ impl Document {
             shape: match format.shape() {
                 Shape::Typed => "typed",
                 Shape::Bundled => "bundled",
+                Shape::Triples => "triples",
             },
             names: names(format),
             rules: format.rules().len(),
@@ -44,6 +45,7 @@ fn names(format: Format) -> &'static [&'static str] {
         Format::Nock => &["NAME.parq", "NAME.csv", "DIRECTORY/part_0.parq"],
         Format::Annnet => &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
         Format::DeepGnn => &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"],
+        Format::GraphLake => &["DIRECTORY/store.json", "NAME.lake"],
         _ => &[],
     }
 }
@@ -58,6 +60,7 @@ pub fn run(console: &Console) -> Result<Answer> {
     for document in &documents {
         let shape = match document.shape {
             "typed" => "node and edge types with typed columns",
+            "triples" => "resources and triples in named graphs",
             _ => "one table of nodes and edges, properties as JSON",
         };
         let works = if document.write { "reads, writes" } else { "reads" };

@@ -16,8 +16,8 @@ mod validate;
 
 use std::process::ExitCode;
 
+use isomorph::Result;
 use isomorph::convert::{Opened, Resources};
-use isomorph::{Location, Result};
 
 use crate::args::{Command, OpenArgs, SelectArgs};
 use crate::console::Console;
@@ -72,6 +72,6 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
 
 /// Opens the graph at `path`.
 fn open(path: &str, args: &OpenArgs, select: &SelectArgs, resources: &Resources) -> Result<Opened> {
-    let location = Location::parse(path)?;
-    Opened::open(&location, &args.options(&location, select, resources)?)
+    let (location, options) = args.place(path, select, resources)?;
+    Opened::open(&location, &options)
 }

@@ -34,8 +34,7 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let location = Location::parse(&args.path)?;
-    let mut options = args.open.options(&location, &SelectArgs::default(), &resources)?;
+    let (location, mut options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     // The rules are those of the format: the data is looked at as what it is, and its carry apart.
     options.carry = CarryUse::Ignore;
     let opened = Opened::open(&location, &options)?;

@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::direct;
 use crate::mapping::{Described, Mapping, Numberer, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
@@ -22,6 +21,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Format;
 use crate::tapped::Tapped;
+use crate::{direct, lake};
 
 /// What a conversion did, and the proof that it lost nothing.
 #[derive(Debug, Clone, Serialize)]
@@ -71,6 +71,9 @@ pub fn convert(
     let started = Instant::now();
     if let Some(text) = direct::text(opened, plan.to, &options.write) {
         return direct::build(text, destination, options, resources, progress);
+    }
+    if let Some(source) = lake::snapshot(opened, plan.to) {
+        return lake::build(source, destination, options, resources, progress);
     }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);

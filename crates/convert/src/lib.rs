@@ -16,6 +16,7 @@ mod digests;
 mod direct;
 mod dump;
 mod extend;
+mod lake;
 mod mapping;
 mod open;
 mod options;

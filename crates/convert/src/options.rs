@@ -35,6 +35,8 @@ pub struct OpenOptions {
     pub annnet: isomorph_annnet::OpenOptions,
     /// For DeepGNN.
     pub deepgnn: isomorph_deepgnn::OpenOptions,
+    /// For GraphLake.
+    pub graphlake: isomorph_graphlake::OpenOptions,
     /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
     /// unread, and the source may refuse everything else.
     pub look_ups: bool,
@@ -124,7 +126,7 @@ impl WriteOptions {
     /// Whether the result of writing `format` at `destination` is a directory.
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
-            Format::GraphAr => true,
+            Format::GraphAr | Format::GraphLake => true,
             Format::DeepGnn => self.deepgnn.text.is_none(),
             Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),

@@ -13,15 +13,15 @@ use isomorph_storage::Location;
 use serde::Serialize;
 
 use crate::digests::{Digested, Resources};
-use crate::direct;
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape};
+use crate::registry::{Format, Shape, no_way};
 use crate::running::{Running, State};
 use crate::survey::Survey;
+use crate::{direct, lake};
 
 /// What is carried where files do not declare all that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
@@ -75,7 +75,7 @@ pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertO
     options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
-            .hint("--to graphar|nock|annnet|deepgnn")
+            .hint("--to graphar|nock|annnet|deepgnn|graphlake")
     })
 }
 
@@ -95,6 +95,12 @@ impl Plan {
         let to = target_format(opened, destination, options)?;
         if let Some(text) = direct::text(opened, to, &options.write) {
             return Ok(direct::plan(text, &options.write, started));
+        }
+        if let Some(lake) = lake::snapshot(opened, to) {
+            return Ok(lake::plan(lake, started));
+        }
+        if opened.format_of_graph() == Format::GraphLake || to == Format::GraphLake {
+            return Err(no_way());
         }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
@@ -165,7 +171,7 @@ impl Plan {
             }
         }
         plan.passes.extend(match to.shape() {
-            Shape::Typed => ["nodes", "edges"],
+            Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],
         });
         plan.seconds = started.elapsed().as_secs_f64();

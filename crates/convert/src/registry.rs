@@ -28,6 +28,8 @@ pub enum Format {
     Annnet,
     /// DeepGNN: one of four texts, or a directory of partitions.
     DeepGnn,
+    /// GraphLake: a directory of triples and snapshots.
+    GraphLake,
 }
 
 /// How a format sees properties and types.
@@ -37,11 +39,13 @@ pub enum Shape {
     Typed,
     /// One table of nodes and one of edges, with bags of properties.
     Bundled,
+    /// Triples: resources, and what is said of them.
+    Triples,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 4] = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn];
+    pub const ALL: [Format; 5] = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake];
 
     /// The id that flags and carries use.
     pub fn id(self) -> &'static str {
@@ -50,6 +54,7 @@ impl Format {
             Format::Nock => "nock",
             Format::Annnet => "annnet",
             Format::DeepGnn => "deepgnn",
+            Format::GraphLake => "graphlake",
         }
     }
 
@@ -60,6 +65,7 @@ impl Format {
             Format::Nock => "NOCK",
             Format::Annnet => "annnet",
             Format::DeepGnn => "DeepGNN",
+            Format::GraphLake => "GraphLake",
         }
     }
 
@@ -68,6 +74,7 @@ impl Format {
         match self {
             Format::GraphAr | Format::Annnet | Format::DeepGnn => Shape::Typed,
             Format::Nock => Shape::Bundled,
+            Format::GraphLake => Shape::Triples,
         }
     }
 
@@ -82,6 +89,7 @@ impl Format {
             Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
             Format::Annnet => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
             Format::DeepGnn => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
+            Format::GraphLake => NameRules { legal: |_| true, reserved_prefix: "", key: "term" },
         }
     }
 
@@ -111,6 +119,7 @@ impl Format {
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
             Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
+            Format::GraphLake => any,
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
@@ -122,6 +131,7 @@ impl Format {
             Format::Nock => isomorph_nock::rules::RULES,
             Format::Annnet => isomorph_annnet::rules::RULES,
             Format::DeepGnn => isomorph_deepgnn::rules::RULES,
+            Format::GraphLake => isomorph_graphlake::rules::RULES,
         }
     }
 
@@ -135,6 +145,7 @@ impl Format {
             Format::Nock => Ok(isomorph_nock::detect(location)?.is_some()),
             Format::Annnet => isomorph_annnet::detect(location),
             Format::DeepGnn => isomorph_deepgnn::detect(location),
+            Format::GraphLake => isomorph_graphlake::detect(location),
         }
     }
 
@@ -161,7 +172,7 @@ impl Format {
         }
         Err(Error::unsupported("this is none of the formats that are known")
             .at(location.to_string())
-            .hint("--from graphar|nock|annnet|deepgnn    say which it is"))
+            .hint("--from graphar|nock|annnet|deepgnn|graphlake    say which it is"))
     }
 
     /// Opens a graph; nothing is read but metadata.
@@ -174,6 +185,7 @@ impl Format {
             Format::Nock => Arc::new(isomorph_nock::Nock::open(location, &options.nock)?),
             Format::Annnet => Arc::new(isomorph_annnet::Annnet::open(location, &options.annnet)?),
             Format::DeepGnn => Arc::new(isomorph_deepgnn::DeepGnn::open(location, &options.deepgnn)?),
+            Format::GraphLake => Arc::new(isomorph_graphlake::GraphLake::open(location, &options.graphlake)?),
         })
     }
 
@@ -192,6 +204,7 @@ impl Format {
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
             Format::DeepGnn => isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &options.deepgnn),
+            Format::GraphLake => Err(no_way()),
         }
     }
 
@@ -218,6 +231,7 @@ impl Format {
             Format::Nock => &isomorph_nock::CAPABILITY,
             Format::Annnet => &isomorph_annnet::CAPABILITY,
             Format::DeepGnn => &isomorph_deepgnn::CAPABILITY,
+            Format::GraphLake => &isomorph_graphlake::CAPABILITY,
         }
     }
 
@@ -237,7 +251,7 @@ impl Format {
                 };
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
-            Format::Nock | Format::Annnet | Format::DeepGnn => None,
+            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake => None,
         }
     }
 
@@ -245,7 +259,7 @@ impl Format {
     pub(crate) fn cautions(self, options: &WriteOptions) -> Findings {
         match self {
             Format::GraphAr => options.graphar.findings(),
-            Format::Nock | Format::Annnet | Format::DeepGnn => Findings::default(),
+            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake => Findings::default(),
         }
     }
 
@@ -256,7 +270,7 @@ impl Format {
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
-            Format::Nock => Vec::new(),
+            Format::Nock | Format::GraphLake => Vec::new(),
             Format::Annnet | Format::DeepGnn => {
                 let manifest = match self {
                     Format::Annnet => isomorph_annnet::layout::file::MANIFEST,
@@ -281,10 +295,18 @@ impl Format {
             || isomorph_deepgnn::TextFormat::of_name(&name).is_some() && !name.contains(".json")
         {
             Some(Format::DeepGnn)
+        } else if name.ends_with(".graphlake") || name.ends_with(".lake") {
+            Some(Format::GraphLake)
         } else {
             None
         }
     }
+}
+
+/// The error for a conversion that there is no mapping for.
+pub(crate) fn no_way() -> Error {
+    Error::unsupported("there is no mapping between GraphLake and other formats yet")
+        .hint("a snapshot becomes a store of its own: isomorph convert LAKE@VERSION DIRECTORY --to graphlake")
 }
 
 impl fmt::Display for Format {
@@ -298,6 +320,8 @@ impl FromStr for Format {
 
     fn from_str(id: &str) -> Result<Self> {
         let known = Format::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
-        known.ok_or_else(|| Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet, deepgnn"))
+        known.ok_or_else(|| {
+            Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet, deepgnn, graphlake")
+        })
     }
 }

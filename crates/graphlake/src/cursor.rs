@@ -14,6 +14,9 @@ use crate::triple::Triple;
 /// Bytes that are fetched at once.
 const BLOCK: u64 = 256 << 10;
 
+/// Bytes that are fetched at once where a few records are wanted.
+const SMALL_BLOCK: u64 = 32 << 10;
+
 /// What a triple that is kept in memory needs beside its texts, bytes.
 const OVERHEAD: u64 = size_of::<Triple>() as u64 + 16;
 
@@ -23,6 +26,8 @@ pub(crate) struct Cursor {
     prefixes: Prefixes,
     /// Order that the records must have; nothing when nobody relies on it.
     order: Option<Order>,
+    /// Bytes that are fetched at once.
+    once: u64,
     /// The fetched bytes that are not decoded yet begin here.
     block: Bytes,
     at: usize,
@@ -44,6 +49,7 @@ impl Cursor {
             blob,
             prefixes,
             order,
+            once: BLOCK,
             block: Bytes::new(),
             at: 0,
             fetched: 0,
@@ -77,6 +83,11 @@ impl Cursor {
         all.dedup();
         cursor.sorted = Some((all, memory));
         Ok(cursor)
+    }
+
+    /// Whether it was sorted in memory: then it has no offsets.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.sorted.is_some()
     }
 
     /// Goes to the next triple; false at the end.
@@ -132,15 +143,21 @@ impl Cursor {
     /// Makes at least `needed` bytes from the current record on available. The record was found to be in the file.
     fn fetch(&mut self, needed: u64) -> Result<()> {
         let start = self.offset();
-        let end = start.saturating_add(needed.max(BLOCK)).min(self.blob.size());
+        let end = start.saturating_add(needed.max(self.once)).min(self.blob.size());
         self.block = self.blob.read(start..end)?;
         self.at = 0;
         self.fetched = end;
         Ok(())
     }
 
+    /// Begins at a record that is not the first, to read little.
+    pub(crate) fn begin_at(&mut self, offset: u64) {
+        self.once = SMALL_BLOCK;
+        self.fetched = offset.min(self.blob.size());
+    }
+
     /// Where the next record begins in the file.
-    fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.fetched - (self.block.len() - self.at) as u64
     }
 

@@ -17,6 +17,8 @@ struct Input {
     /// Version of the commit that added it.
     version: i64,
     tombstone: bool,
+    /// Whether the order of the whole file is known to hold, so that nothing that is looked for stands behind what is greater.
+    tried: bool,
 }
 
 impl Ord for Input {
@@ -44,6 +46,8 @@ impl Eq for Input {}
 pub(crate) struct Merge {
     order: Order,
     naive: bool,
+    /// The only first text that is wanted.
+    only: Option<String>,
     inputs: BinaryHeap<Box<Input>>,
     triple: Triple,
 }
@@ -51,16 +55,30 @@ pub(crate) struct Merge {
 impl Merge {
     /// Nothing yet. In `naive` reading, a triple that was deleted stays deleted.
     pub(crate) fn new(order: Order, naive: bool) -> Self {
-        Merge { order, naive, inputs: BinaryHeap::new(), triple: Triple::default() }
+        Merge { order, naive, only: None, inputs: BinaryHeap::new(), triple: Triple::default() }
+    }
+
+    /// The same for triples whose first text is `key`.
+    pub(crate) fn only(order: Order, naive: bool, key: &str) -> Self {
+        Merge { only: Some(key.to_owned()), ..Merge::new(order, naive) }
     }
 
     /// Adds a file.
     ///
     /// # Errors
     /// When its first record cannot be read.
-    pub(crate) fn add(&mut self, mut cursor: Cursor, version: i64, tombstone: bool) -> Result<()> {
-        if cursor.advance()? {
-            self.inputs.push(Box::new(Input { cursor, order: self.order, version, tombstone }));
+    pub(crate) fn add(&mut self, cursor: Cursor, version: i64, tombstone: bool) -> Result<()> {
+        self.add_tried(cursor, version, tombstone, false)
+    }
+
+    /// The same for a file whose order may be known to hold: then it is not read on behind what is wanted.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn add_tried(&mut self, cursor: Cursor, version: i64, tombstone: bool, tried: bool) -> Result<()> {
+        let mut input = Input { cursor, order: self.order, version, tombstone, tried };
+        if input.forward(self.only.as_deref())? {
+            self.inputs.push(Box::new(input));
         }
         Ok(())
     }
@@ -80,13 +98,13 @@ impl Merge {
             top.cursor.triple.clone_from(&self.triple);
             let (mut added, mut deleted) = (None, None);
             note(&top, &mut added, &mut deleted);
-            forward(top)?;
+            forward(top, self.only.as_deref())?;
             while let Some(top) = self.inputs.peek_mut() {
                 if top.cursor.triple.compare(&self.triple, self.order) != Ordering::Equal {
                     break;
                 }
                 note(&top, &mut added, &mut deleted);
-                forward(top)?;
+                forward(top, self.only.as_deref())?;
             }
             let lives = match (added, deleted) {
                 (None, _) => false,
@@ -107,9 +125,25 @@ fn note(input: &Input, added: &mut Option<i64>, deleted: &mut Option<i64>) {
 }
 
 /// Takes the first input to its next triple.
-fn forward(mut top: PeekMut<'_, Box<Input>>) -> Result<()> {
-    if !top.cursor.advance()? {
+fn forward(mut top: PeekMut<'_, Box<Input>>, only: Option<&str>) -> Result<()> {
+    if !top.forward(only)? {
         PeekMut::pop(top);
     }
     Ok(())
+}
+
+impl Input {
+    /// Goes to the next triple that is wanted; false when there is none.
+    fn forward(&mut self, only: Option<&str>) -> Result<bool> {
+        while self.cursor.advance()? {
+            let Some(only) = only else { return Ok(true) };
+            match self.cursor.triple.first(self.order).as_bytes().cmp(only.as_bytes()) {
+                Ordering::Equal => return Ok(true),
+                Ordering::Greater if self.tried => return Ok(false),
+                // A file that nobody has tried is read to its end, so that what is out of order is found.
+                Ordering::Less | Ordering::Greater => {}
+            }
+        }
+        Ok(false)
+    }
 }

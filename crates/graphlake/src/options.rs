@@ -51,7 +51,7 @@ pub enum Tolerance {
 }
 
 /// Options of [`crate::GraphLake::open`].
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct OpenOptions {
     /// The snapshot.
     pub at: At,
@@ -62,6 +62,22 @@ pub struct OpenOptions {
     /// Reads tombstones as the words of the specification have them: a deleted triple stays deleted, also when it was
     /// added again later.
     pub naive: bool,
+    /// Snapshots of at most this many records are read once when they are opened, so that the description is exact: which
+    /// predicates have literals, and how many triples there are.
+    pub survey_up_to: u64,
     /// Memory for files that must be sorted, and for quoted triples.
     pub budget: Budget,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        OpenOptions {
+            at: At::Current,
+            tolerance: Tolerance::Normal,
+            namespaces: BTreeMap::new(),
+            naive: false,
+            survey_up_to: 1_000_000,
+            budget: Budget::default(),
+        }
+    }
 }

@@ -109,6 +109,11 @@ pub(crate) fn quoted_id(iri: &str) -> Option<TripleId> {
     hex.parse().ok()
 }
 
+/// An id as a term.
+pub(crate) fn id_iri(id: &TripleId) -> String {
+    format!("urn:triple:sha256:{id}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,8 @@ pub mod formats {
     pub use isomorph_deepgnn as deepgnn;
     #[cfg(feature = "graphar")]
     pub use isomorph_graphar as graphar;
+    #[cfg(feature = "graphlake")]
+    pub use isomorph_graphlake as graphlake;
     #[cfg(feature = "nock")]
     pub use isomorph_nock as nock;
 }

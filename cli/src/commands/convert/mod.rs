@@ -20,8 +20,7 @@ use crate::progress::Bars;
 pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let destination = Location::parse(&args.destination)?;
-    let source = Location::parse(&args.source)?;
-    let mut how = args.open.options(&source, &args.select, &resources)?;
+    let (source, mut how) = args.open.place(&args.source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
     let wanted = args.target.to.or_else(|| Format::of_name(destination.file_name()));
     how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();

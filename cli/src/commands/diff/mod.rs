@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff};
 use isomorph::model::digest::{Line, LineKind};
-use isomorph::{Error, Location, Result};
+use isomorph::{Error, Result};
 use serde::Serialize;
 
 use super::Answer;
-use crate::args::DiffArgs;
+use crate::args::{DiffArgs, snapshot_of};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -118,7 +118,10 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     options.annnet.scratch = Some(resources.scratch.clone());
     options.annnet.budget = resources.budget.clone();
     options.annnet.scratch = Some(resources.scratch.clone());
-    Opened::open(&Location::parse(path)?, &options)
+    options.graphlake.budget = resources.budget.clone();
+    let (location, at) = snapshot_of(path)?;
+    options.graphlake.at = at.unwrap_or_default();
+    Opened::open(&location, &options)
 }
 
 fn verdict(screen: &mut Screen, found: &Diff, same: bool) {

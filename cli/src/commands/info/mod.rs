@@ -8,7 +8,7 @@ pub use screen::format_name;
 
 use isomorph::convert::{CarryUse, Opened, Resources};
 use isomorph::model::About;
-use isomorph::{Kind, Location, Result};
+use isomorph::{Kind, Result};
 
 use super::Answer;
 use crate::args::{InfoArgs, SelectArgs};
@@ -43,8 +43,8 @@ enum Beside {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
-    let location = Location::parse(&args.path)?;
-    let mut options = args.open.options(&location, &SelectArgs::default(), &Resources::of_this_machine()?)?;
+    let (location, mut options) =
+        args.open.place(&args.path, &SelectArgs::default(), &Resources::of_this_machine()?)?;
     let opened = match Opened::open(&location, &options) {
         // A stale carry is one of the things that somebody wants to be told.
         Err(error) if error.kind() == Kind::StaleCarry => {

@@ -48,6 +48,7 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         table.row(["hyperedges", &ty.name, &count(ty.rows), &facts.join(DOT)].map(Cell::from));
         properties(&mut table, &ty.properties, console.verbose);
     }
+    values(&mut table, graph, console.verbose);
     for kind in &graph.groups {
         table.row(["groups", &kind.kind, "", &group_facts(graph, kind, console.verbose).join(DOT)].map(Cell::from));
         properties(&mut table, &kind.properties, console.verbose);
@@ -79,6 +80,23 @@ fn relations(table: &mut Table, found: &[(String, u64)], verbose: bool) {
     let more = (found.len() - shown) as u64;
     if more > 0 {
         table.row(["", &format!("  and {}", of(more, "more relation"))].map(Cell::from));
+    }
+}
+
+/// Values that lie apart from their owners: the properties of most values, or all of them.
+fn values(table: &mut Table, graph: &Graph, verbose: bool) {
+    let mut found: Vec<_> = graph.values.iter().collect();
+    found.sort_by_key(|values| std::cmp::Reverse(values.rows));
+    let shown = if verbose { found.len() } else { found.len().min(RELATIONS) };
+    for values in found.iter().take(shown) {
+        let qualifiers: Vec<&str> = values.qualifiers.iter().map(|property| property.name.as_str()).collect();
+        let facts = if qualifiers.is_empty() { String::new() } else { format!("by {}", qualifiers.join(", ")) };
+        table.row(["values", &values.property.name, &count(values.rows), &facts].map(Cell::from));
+    }
+    let more = (found.len() - shown) as u64;
+    if more > 0 {
+        let properties = if more == 1 { "property" } else { "properties" };
+        table.row(["", &format!("  and {} more {properties}", thousands(more))].map(Cell::from));
     }
 }
 

@@ -4,9 +4,9 @@ mod find;
 mod incident;
 mod keys;
 
+use isomorph::Result;
 use isomorph::convert::{OpenOptions, Opened};
 use isomorph::model::Side;
-use isomorph::{Location, Result};
 use serde::Serialize;
 
 use super::Answer;
@@ -46,8 +46,7 @@ struct NodeDocument<'a> {
 pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
     let key = args.id.as_deref().or(args.node.as_deref());
-    let location = Location::parse(&args.path)?;
-    let options = args.open.options(&location, &SelectArgs::default(), &resources)?;
+    let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     let opened = Opened::open(&location, &OpenOptions { look_ups: key.is_some(), ..options })?;
     let sides = match (args.out, args.incoming, args.both) {
         (true, ..) => Some([Some(Side::Out), None]),

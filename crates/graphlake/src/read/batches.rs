@@ -18,7 +18,7 @@ const FULL: usize = 256 << 20;
 
 /// Collects the triples of one predicate in one graph: those with resources, or those with literals.
 #[derive(Default)]
-pub(super) struct Collector {
+pub(crate) struct Collector {
     subjects: StringBuilder,
     objects: StringBuilder,
     datatypes: StringBuilder,
@@ -30,7 +30,7 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Adds a triple with ids of quoted triples as terms.
-    pub(super) fn push(&mut self, triple: &Triple, quoted: &Quoted) -> Result<()> {
+    pub(crate) fn push(&mut self, triple: &Triple, quoted: &Quoted) -> Result<()> {
         if quoted.is_empty() {
             self.add(&triple.subject, &triple.object, triple);
             return Ok(());
@@ -58,7 +58,7 @@ impl Collector {
         self.rows >= rows || self.bytes >= FULL
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
@@ -68,7 +68,7 @@ impl Collector {
     }
 
     /// What was collected, as edges.
-    pub(super) fn edges(&mut self, predicate: &str, graph: Option<&str>, bare: bool) -> Batch {
+    pub(crate) fn edges(&mut self, predicate: &str, graph: Option<&str>, bare: bool) -> Batch {
         let rows = self.begin_again();
         let relations =
             Relations { names: StringArray::from(vec![predicate]), index: UInt32Array::from(vec![0; rows]) };

@@ -4,6 +4,7 @@ use arrow_schema::{DataType, Field, Fields};
 use isomorph_model::schema::{GroupKind, Owner, ValueTable};
 use isomorph_model::{EdgeType, Graph, Key, NodeType, Property, Relation, ValueKind, well_known};
 
+use super::survey::Survey;
 use crate::{Snapshot, Store, term};
 
 /// Name of the only node type: everything that is spoken about.
@@ -15,8 +16,7 @@ pub(super) fn literal_fields() -> Fields {
     ["value", "datatype", "language", "direction"].map(text).into_iter().collect()
 }
 
-/// Predicates of a snapshot that may have literals, each once, in the order of the snapshot. Which have some is known
-/// only where the writer says so.
+/// Predicates of a snapshot that may have literals as far as its metadata says, each once, in the order of the snapshot.
 pub(super) fn literal_predicates(snapshot: &Snapshot) -> Vec<&str> {
     let mut seen = std::collections::HashSet::new();
     let mut all = Vec::new();
@@ -30,16 +30,19 @@ pub(super) fn literal_predicates(snapshot: &Snapshot) -> Vec<&str> {
     all
 }
 
-pub(super) fn graph(store: &Store, snapshot: &Snapshot) -> Graph {
+pub(super) fn graph(store: &Store, snapshot: &Snapshot, survey: Option<&Survey>) -> Graph {
     let named = || Property::new(well_known::GRAPH, DataType::Utf8).of_kind(ValueKind::Term);
     let resource = NodeType { implied: true, ..NodeType::new(RESOURCE, Key::term()) };
-    let triples = EdgeType { relation: Relation::PerRow, properties: vec![named()], ..EdgeType::new(0, "", 0) };
-    let values = literal_predicates(snapshot).into_iter().map(|predicate| ValueTable {
+    let rows = survey.map(|survey| survey.edges);
+    let triples = EdgeType { relation: Relation::PerRow, properties: vec![named()], rows, ..EdgeType::new(0, "", 0) };
+    let found = |predicate: &str| survey.map(|survey| survey.literals.get(predicate).copied().unwrap_or_default());
+    let predicates = literal_predicates(snapshot).into_iter().filter(|predicate| found(predicate) != Some(0));
+    let values = predicates.map(|predicate| ValueTable {
         owner: Owner::Nodes(0),
         property: Property::new(predicate, DataType::Struct(literal_fields()))
             .of_kind(ValueKind::Literal { datatype: None }),
         qualifiers: vec![named()],
-        rows: None,
+        rows: found(predicate),
     });
     // Graphs without triples are said to be; those with triples exist because something is in them.
     let graphs = GroupKind {

@@ -8,7 +8,9 @@ mod part;
 mod quoted;
 mod scan;
 mod source;
+mod survey;
 
+pub(crate) use batches::Collector;
 pub use open::{GraphLake, detect};
 
 /// The order in which triples of a predicate are read: there are files for both.

@@ -8,6 +8,7 @@ use isomorph_storage::{Blob, Location, Root};
 
 use super::quoted::Quoted;
 use crate::cursor::Cursor;
+use crate::lookup::Indexes;
 use crate::record::Prefixes;
 use crate::store::STORE;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
@@ -35,6 +36,7 @@ pub struct GraphLake {
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
+    pub(crate) indexes: Indexes,
 }
 
 /// Whether a store is at `location`: a directory with a `store.json` that lists snapshots.
@@ -59,7 +61,8 @@ pub fn detect(location: &Location) -> Result<bool> {
 }
 
 impl GraphLake {
-    /// Opens a snapshot. Reads `store.json` and the snapshot's JSON, no triples.
+    /// Opens a snapshot. Reads `store.json` and the snapshot's JSON, and triples only of small snapshots, see
+    /// [`OpenOptions::survey_up_to`].
     ///
     /// # Errors
     /// When there is no store or no such snapshot, or its metadata does not fit the specification's schema; with strict
@@ -92,9 +95,26 @@ impl GraphLake {
         {
             return Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone()));
         }
-        let graph = super::graph::graph(&store, &snapshot);
-        let options = options.clone();
-        Ok(GraphLake { root, store, snapshot, options, graph, noticed, quoted: OnceLock::new() })
+        let (graph, options) = (Graph::default(), options.clone());
+        let mut lake = GraphLake {
+            root,
+            store,
+            snapshot,
+            options,
+            graph,
+            noticed,
+            quoted: OnceLock::new(),
+            indexes: Indexes::default(),
+        };
+        lake.graph = super::graph::graph(&lake.store, &lake.snapshot, lake.survey().as_ref());
+        Ok(lake)
+    }
+
+    /// The same snapshot with the description of another store of the same triples. Stores declare nothing: what large
+    /// ones may have is guessed from what their writers tell, and two writers tell differently.
+    pub fn described_as(mut self, graph: &Graph) -> Self {
+        self.graph = graph.clone();
+        self
     }
 
     /// The list of snapshots.
@@ -105,6 +125,11 @@ impl GraphLake {
     /// The opened snapshot.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
+    }
+
+    /// Bytes that were read from the store so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.root.bytes_read()
     }
 
     /// Opens a file of the snapshot, whose size must be the one that is stated: nothing else tells a file that was cut.

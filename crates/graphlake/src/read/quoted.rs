@@ -10,7 +10,7 @@ use isomorph_storage::Reservation;
 use super::{GraphLake, Order};
 use crate::id::TripleId;
 use crate::ntriples::push_object;
-use crate::term::{QUOTED_GRAPH, quoted_id};
+use crate::term::{QUOTED_GRAPH, id_iri, quoted_id};
 
 /// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
 const LONGEST: usize = 1 << 20;
@@ -56,6 +56,20 @@ impl Quoted {
     /// Whether nothing is quoted.
     pub(crate) fn is_empty(&self) -> bool {
         self.triples.is_empty()
+    }
+
+    /// The IRI that a quoted triple is stored as, where `term` is one.
+    pub(crate) fn id_of(&self, term: &str) -> Result<Option<String>> {
+        if terms::kind(term) != terms::TermKind::Triple {
+            return Ok(None);
+        }
+        for id in self.triples.keys() {
+            let iri = id_iri(id);
+            if self.term(&iri)?.as_deref() == Some(term) {
+                return Ok(Some(iri));
+            }
+        }
+        Ok(None)
     }
 
     /// The canonical term that `text` stands for, if it is the id of a quoted triple.

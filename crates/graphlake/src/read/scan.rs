@@ -5,23 +5,19 @@ use isomorph_model::faces::Quad;
 
 use super::{GraphLake, Order};
 use crate::merge::Merge;
-use crate::snapshot::NamedGraph;
+use crate::snapshot::{DataFile, NamedGraph};
 use crate::term;
 
 impl GraphLake {
     /// The living triples of `predicate` in `graph`, in `order`.
     pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
-        let files = match order {
-            Order::Subject => &graph.subject_files,
-            Order::Object => &graph.object_files,
-        };
-        let own = || files.iter().filter(|file| file.predicate == predicate);
+        let (files, tombstones) = self.files_of(graph, predicate, order);
         let mut merge = Merge::new(order, self.options.naive);
-        let Some(oldest) = own().map(|file| file.snapshot_version).min() else { return Ok(merge) };
-        for file in own() {
+        let Some(oldest) = files.iter().map(|file| file.snapshot_version).min() else { return Ok(merge) };
+        for file in files {
             merge.add(self.cursor(file, order)?, file.snapshot_version, false)?;
         }
-        for file in self.tombstones(graph, predicate, order) {
+        for file in tombstones {
             // A deletion that is not younger than any file deletes nothing.
             if self.options.naive || file.snapshot_version > oldest {
                 let sorted_so = file.is_inverse == (order == Order::Object);
@@ -32,20 +28,30 @@ impl GraphLake {
         Ok(merge)
     }
 
-    /// The tombstone files to read for `order`: those of that order, if those of the other hold as many of each version;
-    /// else all, because both orders hold the same triples where a writer wrote both.
-    fn tombstones<'a>(
+    /// The files of a predicate that are sorted in `order`, and its tombstone files.
+    pub(crate) fn files_of<'a>(
         &self,
         graph: &'a NamedGraph,
         predicate: &str,
         order: Order,
-    ) -> Vec<&'a crate::snapshot::DataFile> {
+    ) -> (Vec<&'a DataFile>, Vec<&'a DataFile>) {
+        let files = match order {
+            Order::Subject => &graph.subject_files,
+            Order::Object => &graph.object_files,
+        };
+        let own = files.iter().filter(|file| file.predicate == predicate).collect();
+        (own, self.tombstones(graph, predicate, order))
+    }
+
+    /// The tombstone files to read for `order`: those of that order, if those of the other hold as many of each version;
+    /// else all, because both orders hold the same triples where a writer wrote both.
+    fn tombstones<'a>(&self, graph: &'a NamedGraph, predicate: &str, order: Order) -> Vec<&'a DataFile> {
         let of = |inverse: bool| -> Vec<_> {
             let own = graph.tombstones.iter().filter(|file| file.predicate == predicate);
             own.filter(|file| file.is_inverse == inverse).collect()
         };
         let (subject, object) = (of(false), of(true));
-        let counts = |files: &[&crate::snapshot::DataFile]| {
+        let counts = |files: &[&DataFile]| {
             let mut counts: Vec<_> = files.iter().map(|file| (file.snapshot_version, file.triple_count)).collect();
             counts.sort_unstable();
             counts
@@ -58,10 +64,15 @@ impl GraphLake {
     }
 
     /// A file of the other order, sorted in memory.
-    fn resorted(&self, file: &crate::snapshot::DataFile, order: Order) -> Result<crate::cursor::Cursor> {
+    pub(crate) fn resorted(&self, file: &DataFile, order: Order) -> Result<crate::cursor::Cursor> {
         let blob = self.file(file)?;
         let prefixes = crate::record::Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
         crate::cursor::Cursor::of_unsorted(blob, prefixes, order, &self.options.budget)
+    }
+
+    /// Names of the named graphs, those without triples included.
+    pub fn named_graphs(&self) -> impl Iterator<Item = &str> {
+        self.snapshot.graphs.iter().filter_map(|graph| term::graph_name(&graph.name))
     }
 
     /// Hands over every quad of the snapshot as it is stored: graph by graph, predicate by predicate, in `order`. Quoted

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeOrder, Graph, Part, Request, Source, Tables};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use super::GraphLake;
 use super::part::{EmptyGraphs, PredicatePart, Wanted};
@@ -48,6 +48,10 @@ impl Source for GraphLake {
 
     fn about(&self) -> About {
         super::about::about(self)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        crate::lookup::neighbors(self, edge, node, side)
     }
 
     fn as_any(&self) -> Option<&dyn std::any::Any> {

@@ -272,11 +272,12 @@ fn write(staging: &Staging, name: &str, text: &str) -> Result<()> {
 }
 
 fn resource(out: &mut String, text: &str, what: &str) -> Result<()> {
-    if !(text.len() > 2 && text.starts_with("_:")) && !term::is_absolute_iri(text) {
-        return Err(no_iri(text, what));
+    let is_blank = text.len() > 2 && text.starts_with("_:");
+    if is_blank || term::is_absolute_iri(text) {
+        out.push_str(text);
+        return Ok(());
     }
-    out.push_str(text);
-    Ok(())
+    Err(no_iri(text, what))
 }
 
 fn no_iri(text: &str, what: &str) -> Error {

@@ -1,0 +1,69 @@
+//! GraphLake: snapshots looked at, compared, and made stores of their own.
+
+use crate::support::{Home, fixture};
+
+#[test]
+fn a_snapshot_is_named_in_the_path() {
+    let Some(lake) = fixture("graphlake/history") else { return };
+    let home = Home::new();
+    let info = home.run(&["info", &lake]).exits(0);
+    for words in ["GraphLake", "snapshot12 (version 12, 12 of 12)", "resource ─…→ resource"] {
+        assert!(info.out.contains(words), "{words}: {}", info.out);
+    }
+    let dump = |path: &str, more: &[&str]| home.run(&[&["dump", path], more].concat()).exits(0).out;
+    let second = dump(&format!("{lake}@2"), &[]);
+    assert_eq!(second.lines().count(), 35);
+    assert_eq!(second, dump(&lake, &["--at", "2"]));
+    assert_eq!(second, dump(&lake, &["--at", "snapshot2"]));
+    assert_eq!(second, dump(&lake, &["--at", "@1700000120000"]));
+    // Compaction changes no triple, a deletion does.
+    home.run(&["diff", &format!("{lake}@10"), &format!("{lake}@11")]).exits(0);
+    let changed = home.run(&["diff", &format!("{lake}@2"), &format!("{lake}@3")]).exits(1);
+    assert!(changed.out.contains("10"), "{}", changed.out);
+    let missing = home.run(&["info", &format!("{lake}@13")]).exits(3);
+    assert!(missing.err.contains("versions 1 to 12"), "{}", missing.err);
+    home.run(&["info", &format!("{lake}@3"), "--at", "2"]).exits(2);
+    assert_ne!(dump(&format!("{lake}@4"), &["--naive"]), dump(&format!("{lake}@4"), &[]));
+}
+
+#[test]
+fn stores_are_checked_and_digested() {
+    let home = Home::new();
+    for name in ["tiny", "five_k", "history"] {
+        let Some(lake) = fixture(&format!("graphlake/{name}")) else { return };
+        let sound = home.run(&["validate", &lake]).exits(0);
+        assert!(sound.out.contains("rules of GraphLake hold"), "{}", sound.out);
+        home.run(&["digest", &lake]).exits(0);
+    }
+    let explained = home.run(&["explain", "GRAPHLAKE-ORDER"]).exits(0);
+    assert!(explained.out.contains("--lenient"), "{}", explained.out);
+}
+
+#[test]
+fn a_snapshot_becomes_a_store() {
+    let Some(lake) = fixture("graphlake/five_k") else { return };
+    let Some(history) = fixture("graphlake/history") else { return };
+    let home = Home::new();
+    let done = home.run(&["convert", &lake, "new.lake"]).exits(0);
+    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    let same = home.run(&["diff", &lake, "new.lake"]).exits(0);
+    assert!(same.out.contains("in content, order and schema"), "{}", same.out);
+    home.run(&["validate", "new.lake", "--strict"]).exits(0);
+    let plan = home.run(&["convert", &format!("{history}@8"), "eight", "--to", "graphlake", "--plan"]).exits(0);
+    assert!(plan.out.contains("11 stay behind") && !home.at("eight").exists(), "{}", plan.out);
+    home.run(&["convert", &format!("{history}@8"), "eight", "--to", "graphlake"]).exits(0);
+    home.run(&["diff", &format!("{history}@8"), "eight"]).exits(0);
+    home.run(&["convert", &lake, "new.lake"]).exits(2);
+}
+
+#[test]
+fn what_has_no_mapping_is_said() {
+    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let home = Home::with_people();
+    for arguments in [["convert", &lake, "a.parq"], ["convert", "people.csv", "a.lake"]] {
+        let done = home.run(&arguments).exits(3);
+        assert!(done.err.contains("no mapping between GraphLake and other formats"), "{}", done.err);
+    }
+    home.run(&["info", "people.csv", "--at", "3"]).exits(2);
+    home.run(&["info", &lake, "--key", "row"]).exits(2);
+}

@@ -1,0 +1,160 @@
+//! Patterns, and the triples that they describe.
+
+use isomorph_error::Result;
+use isomorph_model::faces::{Object, Quad};
+
+use crate::bloom::Bloom;
+use crate::cursor::Cursor;
+use crate::merge::Merge;
+use crate::read::{GraphLake, Order};
+use crate::snapshot::{DataFile, NamedGraph};
+use crate::term::{self, Datatype};
+use crate::triple::Triple;
+
+/// In which graphs to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InGraph<'a> {
+    /// In all of them, each by itself.
+    #[default]
+    Any,
+    /// In the default graph.
+    Default,
+    /// In a named graph.
+    Named(&'a str),
+}
+
+/// What is known of the quads that are wanted; what is not may be anything. Terms are texts as a store has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pattern<'a> {
+    /// IRI, or blank node.
+    pub subject: Option<&'a str>,
+    /// IRI.
+    pub predicate: Option<&'a str>,
+    /// IRI, blank node or literal.
+    pub object: Option<Object<'a>>,
+    /// The graphs.
+    pub graph: InGraph<'a>,
+}
+
+impl Pattern<'_> {
+    fn has_graph(&self, graph: &NamedGraph) -> bool {
+        match self.graph {
+            InGraph::Any => true,
+            InGraph::Default => term::graph_name(&graph.name).is_none(),
+            InGraph::Named(name) => graph.name == name,
+        }
+    }
+
+    /// The order in which the wanted triples stand together.
+    fn order(&self) -> Order {
+        if self.subject.is_none() && self.object.is_some() { Order::Object } else { Order::Subject }
+    }
+}
+
+impl GraphLake {
+    /// Hands over the quads that fit `pattern`: graph by graph, predicate by predicate; by subject, or by object where only
+    /// that is known. Predicates and files that cannot have any are not opened: their bounds and filters are asked first.
+    ///
+    /// # Errors
+    /// When a file is missing, cut, broken or not in its order, or `take` returns an error.
+    pub fn matching(&self, pattern: &Pattern<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        self.each_match(pattern, &mut |graph, predicate, triple| {
+            let (subject, object) = (triple.subject.as_str(), triple.as_object());
+            take(Quad { subject, predicate, object, graph: term::graph_name(&graph.name) })
+        })
+    }
+
+    /// The same, as triples of predicates and graphs.
+    pub(super) fn each_match<'s>(
+        &'s self,
+        pattern: &Pattern<'_>,
+        take: &mut dyn FnMut(&'s NamedGraph, &'s str, &Triple) -> Result<()>,
+    ) -> Result<()> {
+        let order = pattern.order();
+        let object = pattern.object.map(|object| wanted(&object));
+        let key = match order {
+            Order::Subject => pattern.subject,
+            Order::Object => object.as_ref().map(|object| object.object.as_str()),
+        };
+        for graph in self.snapshot.graphs.iter().filter(|graph| pattern.has_graph(graph)) {
+            for predicate in graph.all_predicates() {
+                if pattern.predicate.is_some_and(|wanted| wanted != predicate) {
+                    continue;
+                }
+                let mut merge = match key {
+                    Some(key) => self.merge_of(graph, predicate, order, key)?,
+                    None => self.merge(graph, predicate, order)?,
+                };
+                while let Some(triple) = merge.next()? {
+                    let fits = object.as_ref().is_none_or(|wanted| {
+                        (&wanted.object, wanted.literal, &wanted.datatype)
+                            == (&triple.object, triple.literal, &triple.datatype)
+                    });
+                    if fits {
+                        take(graph, predicate, triple)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The living triples of a predicate whose first text in `order` is `key`.
+    fn merge_of(&self, graph: &NamedGraph, predicate: &str, order: Order, key: &str) -> Result<Merge> {
+        let mut merge = Merge::only(order, self.options.naive, key);
+        let (files, tombstones) = self.files_of(graph, predicate, order);
+        let mut oldest = None;
+        for file in files.into_iter().filter(|file| may_have(file, key)) {
+            oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
+            let (cursor, tried) = self.cursor_at(file, order, key)?;
+            merge.add_tried(cursor, file.snapshot_version, false, tried)?;
+        }
+        let Some(oldest) = oldest else { return Ok(merge) };
+        for file in tombstones {
+            let sorted_so = file.is_inverse == (order == Order::Object);
+            if (self.options.naive || file.snapshot_version > oldest) && (!sorted_so || may_have(file, key)) {
+                let (cursor, tried) = match sorted_so {
+                    true => self.cursor_at(file, order, key)?,
+                    false => (self.resorted(file, order)?, true),
+                };
+                merge.add_tried(cursor, file.snapshot_version, true, tried)?;
+            }
+        }
+        Ok(merge)
+    }
+
+    /// A cursor that begins not behind the first record with `key`, and whether the order of the whole file was tried.
+    fn cursor_at(&self, file: &DataFile, order: Order, key: &str) -> Result<(Cursor, bool)> {
+        let mut cursor = self.cursor(file, order)?;
+        if cursor.is_sorted() {
+            return Ok((cursor, true));
+        }
+        let index =
+            self.indexes.get(&file.path, file.size, order, &self.options.budget, || self.cursor(file, order))?;
+        let tried = index.is_some();
+        cursor.begin_at(index.map_or(0, |index| index.begin(key)));
+        Ok((cursor, tried))
+    }
+}
+
+/// Whether bounds and filter of a file, sorted in the order of the key, leave it open that the key is there.
+fn may_have(file: &DataFile, key: &str) -> bool {
+    let key = key.as_bytes();
+    let within = file.triple_count > 0 && file.min_value.as_bytes() <= key && key <= file.max_value.as_bytes();
+    within && Bloom::parse(&file.bloom_filter).is_none_or(|filter| filter.may_have(key))
+}
+
+/// The object of a triple as records have it.
+fn wanted(object: &Object<'_>) -> Triple {
+    let mut triple = Triple::default();
+    match object {
+        Object::Term(term) => triple.object.push_str(term),
+        Object::Literal { lexical, datatype, language, direction } => {
+            triple.literal = true;
+            triple.object.push_str(lexical);
+            let iri = Some(*datatype).filter(|_| language.is_none());
+            Datatype { iri, language: *language, direction: *direction }.push(&mut triple.datatype);
+        }
+    }
+    triple
+}

@@ -67,7 +67,7 @@ pub struct OpenArgs {
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time (@ and milliseconds since 1970);
     /// LAKE@VERSION says the same
     #[arg(long, value_name = "SNAPSHOT")]
-    pub at: Option<graphlake::At>,
+    pub snapshot: Option<graphlake::At>,
     /// GraphLake: what a short prefix of a foreign store stands for
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
@@ -157,7 +157,7 @@ impl OpenArgs {
             ("--temporal", Format::DeepGnn, self.temporal),
             ("--node-features", Format::DeepGnn, self.node_features.is_some()),
             ("--edge-features", Format::DeepGnn, self.edge_features.is_some()),
-            ("--at", Format::GraphLake, self.at.is_some()),
+            ("--snapshot", Format::GraphLake, self.snapshot.is_some()),
             ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
             ("--naive", Format::GraphLake, self.naive),
         ];
@@ -206,7 +206,7 @@ impl OpenArgs {
                 ..deepgnn::OpenOptions::default()
             },
             graphlake: graphlake::OpenOptions {
-                at: self.at.clone().unwrap_or_default(),
+                at: self.snapshot.clone().unwrap_or_default(),
                 tolerance: match (self.strict, self.lenient) {
                     (true, _) => graphlake::Tolerance::Strict,
                     (_, true) => graphlake::Tolerance::Lenient,
@@ -229,8 +229,10 @@ impl OpenArgs {
         let (location, at) = snapshot_of(path)?;
         let mut options = self.options(&location, select, resources)?;
         match at {
-            Some(_) if self.at.is_some() => {
-                return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));
+            Some(_) if self.snapshot.is_some() => {
+                return Err(
+                    Error::usage("the snapshot is named twice, in the path and by --snapshot").at(path.to_owned())
+                );
             }
             Some(at) => options.graphlake.at = at,
             None => {}

@@ -123,7 +123,11 @@ impl Differing {
             LineKind::Memberships => Some((LineOf::Membership, line.ty.first()?.clone())),
             LineKind::Documents => None,
         });
-        Differing(types.collect())
+        let mut types: HashSet<_> = types.collect();
+        // Values of nodes may lie apart from them.
+        let apart: Vec<_> = types.iter().filter(|(of, _)| *of == LineOf::Node).map(|(_, ty)| ty.clone()).collect();
+        types.extend(apart.into_iter().map(|ty| (LineOf::Value, ty)));
+        Differing(types)
     }
 
     fn has(&self, element: &Element<'_>) -> bool {

@@ -33,6 +33,8 @@ pub enum LineOf {
     Edge,
     /// A hyperedge.
     Hyperedge,
+    /// A value that lies apart from its owner.
+    Value,
     /// A member of a hyperedge.
     Member,
     /// A group.
@@ -50,6 +52,7 @@ impl LineOf {
             LineOf::Node => "node",
             LineOf::Edge => "edge",
             LineOf::Hyperedge => "hyperedge",
+            LineOf::Value => "value",
             LineOf::Member => "member",
             LineOf::Group => "group",
             LineOf::Membership => "membership",

@@ -88,7 +88,7 @@ fn members(line: Option<&str>) -> Option<Members> {
     json::Members::default()
         .read(line?, |name, value| {
             match name {
-                "node" | "edge" | "key" | "row" | "types" | "ends" => {}
+                "node" | "edge" | "value" | "key" | "row" | "types" | "ends" => {}
                 "properties" => properties = Some(value),
                 _ => drop(members.insert(name.to_owned(), value.to_owned())),
             }

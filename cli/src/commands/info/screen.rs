@@ -88,10 +88,11 @@ fn values(table: &mut Table, graph: &Graph, verbose: bool) {
     let mut found: Vec<_> = graph.values.iter().collect();
     found.sort_by_key(|values| std::cmp::Reverse(values.rows));
     let shown = if verbose { found.len() } else { found.len().min(RELATIONS) };
-    for values in found.iter().take(shown) {
+    for (at, values) in found.iter().take(shown).enumerate() {
         let qualifiers: Vec<&str> = values.qualifiers.iter().map(|property| property.name.as_str()).collect();
         let facts = if qualifiers.is_empty() { String::new() } else { format!("by {}", qualifiers.join(", ")) };
-        table.row(["values", &values.property.name, &count(values.rows), &facts].map(Cell::from));
+        let word = if at == 0 { "values" } else { "" };
+        table.row([word, &values.property.name, &count(values.rows), &facts].map(Cell::from));
     }
     let more = (found.len() - shown) as u64;
     if more > 0 {

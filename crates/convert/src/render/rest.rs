@@ -9,10 +9,12 @@ use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
-use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
+use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
 use isomorph_model::schema::Owner;
 use isomorph_model::type_name::list_of;
-use isomorph_model::{Batch, Direction, Ends, Graph, Key, Request, Source, Tables, json, well_known};
+use isomorph_model::{
+    Batch, Columns, Direction, Ends, Graph, Key, Property, Request, Source, Tables, json, well_known,
+};
 
 use super::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
 
@@ -139,7 +141,8 @@ impl Renderer {
             Batch::Members(batch) => self.members(batch, each),
             Batch::Groups(batch) => self.groups(batch, each),
             Batch::Memberships(batch) => self.memberships(batch, each),
-            _ => Err(Error::unsupported("values in long form as text")),
+            Batch::Values(batch) => self.values(batch, each),
+            Batch::Nodes(_) | Batch::Edges(_) => Err(Error::usage("nodes and edges are rendered apart")),
         }
     }
 
@@ -176,6 +179,31 @@ impl Renderer {
             properties.push(row, &mut line)?;
             line.push('}');
             each(Element { of: LineOf::Hyperedge, ty: &ty.name, identity: &identity, line: &line })?;
+        }
+        Ok(())
+    }
+
+    fn values(&self, batch: &ValueBatch, each: &mut dyn FnMut(Element<'_>) -> Result<()>) -> Result<()> {
+        let table = self.graph.values.get(batch.table).ok_or_else(|| Error::usage("no such table of values"))?;
+        let (word, name, key) = table_of(&self.graph, table.owner)?;
+        let described: Vec<Property> = std::iter::once(&table.property).chain(&table.qualifiers).cloned().collect();
+        let columns: Columns = std::iter::once(Some(batch.values.clone())).chain(batch.qualifiers.clone()).collect();
+        let mut properties = PropertyTexts::new(&described, &columns)?;
+        let owners = self.keys_of(table.owner, &batch.owner)?;
+        let owners = KeyTexts::new(&key, &owners)?;
+        let (mut line, mut identity) = (String::new(), String::new());
+        for row in 0..batch.values.len() {
+            identity.clear();
+            owners.push(row, &mut identity);
+            line.clear();
+            line.push_str("{\"value\":");
+            json::push_string(&mut line, &table.property.name);
+            let _ = write!(line, ",\"of\":[\"{word}\",");
+            json::push_string(&mut line, &name);
+            let _ = write!(line, "],\"key\":{identity}");
+            properties.push(row, &mut line)?;
+            line.push('}');
+            each(Element { of: LineOf::Value, ty: &name, identity: &identity, line: &line })?;
         }
         Ok(())
     }

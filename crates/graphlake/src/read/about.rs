@@ -13,8 +13,9 @@ pub(super) fn about(lake: &GraphLake) -> About {
             // Copies of graphs share their files.
             files.insert(file.path.as_str(), file.size);
         }
-        records += graph.subject_files.iter().map(|file| file.triple_count).sum::<u64>();
-        deleted += graph.tombstones.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum::<u64>();
+        graph.subject_files.iter().for_each(|file| records = records.saturating_add(file.triple_count));
+        let tombstones = graph.tombstones.iter().filter(|file| !file.is_inverse);
+        tombstones.for_each(|file| deleted = deleted.saturating_add(file.triple_count));
     }
     let predicates: std::collections::HashSet<&str> =
         snapshot.graphs.iter().flat_map(super::super::snapshot::NamedGraph::all_predicates).collect();
@@ -38,7 +39,7 @@ pub(super) fn about(lake: &GraphLake) -> About {
         format: "GraphLake".to_owned(),
         version: lake.store.format_version.clone(),
         files: files.len() as u64 + 1 + u64::from(!lake.store.snapshots.is_empty()),
-        bytes: files.values().sum(),
+        bytes: files.values().fold(0, |sum: u64, size| sum.saturating_add(*size)),
         layout,
         edge_layouts: vec!["by subject, by object".to_owned()],
         findings: lake.noticed.clone(),

@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
     use crate::record::{Prefixes, Step, decode};
     use crate::triple::Triple;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 
+use crate::ahead::{AHEAD, Ahead};
 use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::graph::Graph;
 use crate::occurrences::Occurrences;
@@ -52,6 +53,7 @@ pub(crate) struct Worker {
     /// Chosen elements.
     pub chosen: Vec<u64>,
     pub walk: Walk,
+    pub ahead: Ahead,
     pub rank: crate::pagerank::Rank,
 }
 
@@ -116,5 +118,14 @@ impl Share<'_> {
     #[inline]
     pub fn stream(&self, at: usize, draw: Draw) -> crate::random::Stream {
         crate::random::Key::new(draw.seed, draw.hop).stream(self.ask.nodes[at] as u64, self.occurrences[at])
+    }
+
+    /// Fetches the edges of the next nodes, when `at` is the first of them.
+    #[inline]
+    pub fn look_ahead(&self, ahead: &mut Ahead, at: usize) {
+        if at.is_multiple_of(AHEAD) {
+            let end = self.ask.nodes.len().min(at + AHEAD);
+            ahead.fetch(self.graph, self.ask.nodes[at..end].iter().copied());
+        }
     }
 }

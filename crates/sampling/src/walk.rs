@@ -2,6 +2,7 @@
 
 use isomorph_error::{Error, Result};
 
+use crate::ahead::AHEAD;
 use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::graph::{Graph, fits};
 use crate::neighbors::{Weights, safe};
@@ -29,8 +30,10 @@ impl Default for Bias {
 /// Buffers of a walk.
 #[derive(Default)]
 pub(crate) struct Walk {
-    /// Targets of the node that it came from, sorted.
+    /// Targets of the node that it came from, sorted where they are many.
     near: Vec<i64>,
+    /// Which walks of a batch have come to an end.
+    ended: Vec<bool>,
 }
 
 /// Neighbours that are looked at one after another for a node.
@@ -61,14 +64,8 @@ impl Sampler {
         if self.generator == Generator::Compat {
             return self.compat_walk(ask, length, bias, draw, default, out);
         }
-        let stride = length + 1;
-        self.divide_ids(ask, stride, out, &|share, worker, picks| {
-            for (at, node) in share.ask.nodes.iter().enumerate() {
-                let mut stream = share.stream(at, draw);
-                let row = &mut picks.ids[at * stride..(at + 1) * stride];
-                walk(share, worker, (*node, share.ask.time(at)), bias, &mut stream, default, row)?;
-            }
-            Ok(())
+        self.divide_ids(ask, length + 1, out, &|share, worker, picks| {
+            walks(share, worker, length, bias, draw, default, picks.ids)
         })
     }
 
@@ -81,35 +78,45 @@ impl Sampler {
     }
 }
 
-fn walk(
+/// All walks of a share, step by step: what a walk reads next depends on what it read before, and other walks fill the wait.
+fn walks(
     share: &Share<'_>,
     worker: &mut Worker,
-    (node, time): (i64, Option<i64>),
+    length: usize,
     bias: Bias,
-    stream: &mut Stream,
+    draw: Draw,
     default: i64,
-    row: &mut [i64],
+    out: &mut [i64],
 ) -> Result<()> {
-    let graph = share.graph;
+    let (graph, nodes, stride) = (share.graph, share.ask.nodes, length + 1);
     let plain = bias == Bias::default();
-    let Worker { segments, before, sums, walk, .. } = worker;
-    let Some((first, steps)) = row.split_first_mut() else { return Ok(()) };
-    *first = node;
-    let (mut now, mut came) = (node, None);
-    for at in 0..steps.len() {
-        segments.collect(graph, now, share.ask.types, time)?;
-        let chosen = match came {
-            Some(came) if !plain => biased(graph, segments, before, walk, sums, came, bias, stream),
-            _ => Weights::of(graph, segments, sums).map(|weights| weights.pick(stream.unit())),
-        };
-        let Some(chosen) = chosen else {
-            steps[at..].fill(default);
-            return Ok(());
-        };
-        (now, came) = (target(segments.edge(graph, chosen)), Some(now));
-        steps[at] = now;
-        if !plain {
-            std::mem::swap(segments, before);
+    let Worker { segments, before, sums, walk, ahead, .. } = worker;
+    walk.ended.clear();
+    walk.ended.resize(nodes.len(), false);
+    nodes.iter().enumerate().for_each(|(at, node)| out[at * stride] = *node);
+    for step in 1..=length {
+        for at in 0..nodes.len() {
+            if at.is_multiple_of(AHEAD) {
+                let some = at..nodes.len().min(at + AHEAD);
+                let now = some.filter(|at| !walk.ended[*at]).map(|at| out[at * stride + step - 1]);
+                ahead.fetch(graph, now);
+            }
+            let (row, time) = (at * stride, share.ask.time(at));
+            let chosen = if walk.ended[at] {
+                None
+            } else {
+                segments.collect(graph, out[row + step - 1], share.ask.types, time)?;
+                let mut stream = share.stream(at, draw).at(step as u32);
+                if plain || step == 1 {
+                    Weights::of(graph, segments, sums).map(|weights| weights.pick(stream.unit()))
+                } else {
+                    let came = out[row + step - 2];
+                    before.collect(graph, came, share.ask.types, time)?;
+                    biased(graph, segments, before, &mut walk.near, sums, came, bias, &mut stream)
+                }
+            };
+            out[row + step] = chosen.map_or(default, |chosen| target(segments.edge(graph, chosen)));
+            walk.ended[at] = chosen.is_none();
         }
     }
     Ok(())
@@ -121,19 +128,19 @@ fn biased(
     graph: &Graph,
     segments: &Segments,
     before: &Segments,
-    walk: &mut Walk,
+    targets: &mut Vec<i64>,
     sums: &mut Vec<f64>,
     came: i64,
     bias: Bias,
     stream: &mut Stream,
 ) -> Option<usize> {
-    walk.near.clear();
-    walk.near.extend(before.runs(graph).flatten().map(target));
-    let few = walk.near.len() <= FEW;
+    targets.clear();
+    targets.extend(before.runs(graph).flatten().map(target));
+    let few = targets.len() <= FEW;
     if !few {
-        walk.near.sort_unstable();
+        targets.sort_unstable();
     }
-    let near = |id: i64| if few { walk.near.contains(&id) } else { walk.near.binary_search(&id).is_ok() };
+    let near = |id: i64| if few { targets.contains(&id) } else { targets.binary_search(&id).is_ok() };
     sums.clear();
     let mut sum = 0.0;
     for edge in segments.runs(graph).flatten() {

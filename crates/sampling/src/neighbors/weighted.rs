@@ -91,8 +91,9 @@ fn weighted(
     picks: &mut Picks<'_>,
 ) -> Result<()> {
     let graph = share.graph;
-    let Worker { segments, sums, .. } = worker;
+    let Worker { segments, sums, ahead, .. } = worker;
     for (at, node) in share.ask.nodes.iter().enumerate() {
+        share.look_ahead(ahead, at);
         segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let Some(weights) = Weights::of(graph, segments, sums) else {

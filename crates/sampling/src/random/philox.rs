@@ -53,6 +53,14 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// The same stream at its block number `block`, which is two numbers.
+    #[inline]
+    pub fn at(mut self, block: u32) -> Self {
+        self.block = self.block & !u64::from(u32::MAX) | u64::from(block);
+        self.spare = None;
+        self
+    }
+
     /// 64 bits.
     #[inline]
     pub fn next(&mut self) -> u64 {

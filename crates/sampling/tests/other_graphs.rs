@@ -1,0 +1,98 @@
+//! Graphs that are read through the model give the samples of their binaries.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Built, opened};
+use isomorph_deepgnn::{DeepGnn, OpenOptions};
+use isomorph_sampling::{
+    Ask, Bias, Choice, Dense, Draw, Generator, Graph, GraphOptions, Missing, NodeSampler, Picks, Sampler, Strings,
+    TypeSet,
+};
+use isomorph_storage::{Budget, Location, Scratch};
+
+/// A drawn graph in Linear: nodes 3, 6, 9 … with two features each, edges of three types to nodes, and to some that are none.
+fn linear(nodes: u64) -> String {
+    let mut state = 1u64;
+    let mut next = |limit: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    let mut text = String::new();
+    for node in (1..=nodes).map(|node| node * 3) {
+        text.push_str(&format!("-1 {node} {} {}.5 float32 2 {node} 0.25 binary_feature 1 n{node}", next(2), next(9)));
+        let mut edges: Vec<(u64, u64)> = (0..next(12)).map(|_| (next(3), next(nodes * 4))).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        for (ty, target) in edges {
+            text.push_str(&format!(" {node} {target} {ty} {}.25", next(5)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What is drawn from a graph, by several strategies.
+fn drawn(graph: &Arc<Graph>, nodes: &[i64]) -> (Vec<i64>, Vec<u32>, Vec<u8>) {
+    let mut sampler = Sampler::new(graph, Generator::Stable, 2);
+    let types = TypeSet::of(&[0, 2]);
+    let ask = Ask::new(nodes, &types);
+    let (mut ids, mut weights) = (vec![0; nodes.len() * 5], vec![0.0f32; nodes.len() * 5]);
+    let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut [], created: &mut [] };
+    sampler.weighted(&ask, 5, Draw::of(3), &Missing::default(), &mut picks).unwrap();
+    let mut all = ids.clone();
+    sampler.uniform(&ask, 5, false, Draw::of(3), &Missing::default(), &mut Picks::of_ids(&mut ids)).unwrap();
+    all.extend(&ids);
+    sampler.walk(&ask, 4, Bias { back: 0.5, away: 3.0 }, Draw::of(3), -1, &mut ids).unwrap();
+    all.extend(&ids);
+    let mut bytes = vec![0; nodes.len() * 8];
+    sampler.node_features(nodes, &[Dense { id: 0, bytes: 8 }], None, &mut bytes).unwrap();
+    (all, weights.iter().map(|weight| weight.to_bits()).collect(), bytes)
+}
+
+#[test]
+fn a_text_is_sampled_like_its_binary() {
+    let text = linear(500);
+    let built = Built::of(&text, 3);
+    let place = Location::from_path(&built.path.parent().unwrap().join("graph.linear"));
+    let source = DeepGnn::open(&place, &OpenOptions::default()).unwrap();
+    let nodes: Vec<i64> = (0..1600).collect();
+    let binary = opened(&built.path);
+    // Also with so little memory that edges are sorted in temporary files.
+    for memory in [64 << 20, 1 << 20] {
+        let options = GraphOptions::new(&Budget::new(memory), &Scratch::new(None).unwrap());
+        let (graph, names) = Graph::of_source(&source, &options).unwrap();
+        let graph = Arc::new(graph);
+        assert_eq!((graph.nodes(), graph.edges()), (binary.nodes(), binary.edges()));
+        assert_eq!(names.edge_types(), ["0", "1", "2"]);
+        assert_eq!(names.id(None, "12").unwrap(), 12);
+        for types in [TypeSet::all(), TypeSet::of(&[1])] {
+            assert_eq!(graph.edge_count(&types), binary.edge_count(&types));
+            assert_eq!(graph.node_count(&types), binary.node_count(&types));
+        }
+        let (ids, weights, _) = drawn(&binary, &nodes);
+        let (found, found_weights, _) = drawn(&graph, &nodes);
+        assert_eq!(ids, found);
+        assert_eq!(weights, found_weights);
+
+        let sampler = Sampler::new(&graph, Generator::Stable, 1);
+        let name = |property: &str| names.features().iter().position(|name| name == property).unwrap() as u32;
+        let mut bytes = vec![0; 8];
+        sampler.node_features(&[33], &[Dense { id: name("0"), bytes: 8 }], None, &mut bytes).unwrap();
+        assert_eq!(bytes, [33f32.to_le_bytes(), 0.25f32.to_le_bytes()].concat());
+        let mut strings = Strings::default();
+        sampler.node_strings(&[33, 34], &[name("1")], None, &mut strings).unwrap();
+        assert_eq!((strings.bytes.as_slice(), strings.lengths.as_slice()), (&b"n33"[..], &[3, 0][..]));
+
+        // Weights of nodes: those of weight 0 are never drawn, others by their share.
+        let mut sampler = NodeSampler::new(&graph, &TypeSet::all(), Choice::Weighted, Generator::Stable).unwrap();
+        assert_eq!(sampler.size(), 500);
+        let (mut ids, mut types) = (vec![0; 2000], vec![0; 2000]);
+        assert_eq!(sampler.sample(Draw::of(1), -1, &mut ids, &mut types).unwrap(), 2000);
+        let mut wanted = vec![0; 2000];
+        binary.types_of(&ids, -1, &mut wanted).unwrap();
+        assert_eq!(types, wanted);
+    }
+}

@@ -223,7 +223,7 @@ def test_of_two_changes_of_an_annnet_graph_one_is_refused(
         return False
 
     with watched(faster) as door:
-        error = at(cloud_isomorph, door).error("extend", there, "--edges", table, expect=3)
+        error = at(cloud_isomorph, door).error("extend", there, "--edges", table, expect=5)
     assert error["kind"] == "conflict"
     assert client.get_object(Bucket=BUCKET, Key="raced/manifest.json")["Body"].read() == manifest + b"\n"
 

@@ -77,7 +77,7 @@ MET = {True: "met", False: "not met", None: ""}
 #: Vertices, edges and hyperedges of the annnet graphs; its library takes a minute for the first, so it runs less often.
 FULL = Sizes(
     1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3,
-    1_000_000, 20_000, 10_000_000,
+    1_000_000, 100_000, 10_000_000,
 )  # fmt: skip
 SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1, 300, 100, 500)
 #: What processor times are counted in, seconds: less is nothing.

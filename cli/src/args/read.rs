@@ -66,7 +66,7 @@ pub struct OpenArgs {
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time (@ and milliseconds since 1970);
     /// LAKE@VERSION says the same
-    #[arg(long, value_name = "SNAPSHOT")]
+    #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
     /// GraphLake: what a short prefix of a foreign store stands for
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
@@ -157,7 +157,7 @@ impl OpenArgs {
             ("--temporal", Format::DeepGnn, self.temporal),
             ("--node-features", Format::DeepGnn, self.node_features.is_some()),
             ("--edge-features", Format::DeepGnn, self.edge_features.is_some()),
-            ("--snapshot", Format::GraphLake, self.snapshot.is_some()),
+            ("--at", Format::GraphLake, self.snapshot.is_some()),
             ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
             ("--naive", Format::GraphLake, self.naive),
         ];
@@ -230,9 +230,7 @@ impl OpenArgs {
         let mut options = self.options(&location, select, resources)?;
         match at {
             Some(_) if self.snapshot.is_some() => {
-                return Err(
-                    Error::usage("the snapshot is named twice, in the path and by --snapshot").at(path.to_owned())
-                );
+                return Err(Error::usage("the snapshot is named twice, in the path and by --at").at(path.to_owned()));
             }
             Some(at) => options.graphlake.at = at,
             None => {}

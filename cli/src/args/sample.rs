@@ -98,7 +98,7 @@ pub struct NearArgs {
     pub types: Option<Vec<String>>,
     /// Only edges that are there at this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub at: Option<i64>,
+    pub timestamp: Option<i64>,
     #[command(flatten)]
     pub common: CommonArgs,
 }
@@ -123,7 +123,7 @@ pub struct WalkArgs {
     pub types: Option<Vec<String>>,
     /// Only edges that are there at this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub at: Option<i64>,
+    pub timestamp: Option<i64>,
     #[command(flatten)]
     pub common: CommonArgs,
 }

@@ -13,9 +13,9 @@ fn a_snapshot_is_named_in_the_path() {
     let dump = |path: &str, more: &[&str]| home.run(&[&["dump", path], more].concat()).exits(0).out;
     let second = dump(&format!("{lake}@2"), &[]);
     assert_eq!(second.lines().count(), 35);
-    assert_eq!(second, dump(&lake, &["--snapshot", "2"]));
-    assert_eq!(second, dump(&lake, &["--snapshot", "snapshot2"]));
-    assert_eq!(second, dump(&lake, &["--snapshot", "@1700000120000"]));
+    assert_eq!(second, dump(&lake, &["--at", "2"]));
+    assert_eq!(second, dump(&lake, &["--at", "snapshot2"]));
+    assert_eq!(second, dump(&lake, &["--at", "@1700000120000"]));
     // Compaction changes no triple, a deletion does.
     home.run(&["diff", &format!("{lake}@10"), &format!("{lake}@11")]).exits(0);
     let changed = home.run(&["diff", &format!("{lake}@2"), &format!("{lake}@3")]).exits(1);
@@ -25,7 +25,7 @@ fn a_snapshot_is_named_in_the_path() {
     assert_eq!(all["differing"].as_u64(), Some(10), "{all}");
     let missing = home.run(&["info", &format!("{lake}@13")]).exits(3);
     assert!(missing.err.contains("versions 1 to 12"), "{}", missing.err);
-    home.run(&["info", &format!("{lake}@3"), "--snapshot", "2"]).exits(2);
+    home.run(&["info", &format!("{lake}@3"), "--at", "2"]).exits(2);
     assert_ne!(dump(&format!("{lake}@4"), &["--naive"]), dump(&format!("{lake}@4"), &[]));
 }
 
@@ -69,6 +69,6 @@ fn what_there_is_not_is_said() {
     }
     let neighbors = home.run(&["neighbors", &lake, "http://example.org/alice", "--both"]).exits(0);
     assert!(neighbors.out.contains("http://example.org/bob") && neighbors.out.contains("_:x1"), "{}", neighbors.out);
-    home.run(&["info", "people.csv", "--snapshot", "3"]).exits(2);
+    home.run(&["info", "people.csv", "--at", "3"]).exits(2);
     home.run(&["info", &lake, "--key", "row"]).exits(2);
 }

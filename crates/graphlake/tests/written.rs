@@ -5,26 +5,11 @@ mod common;
 
 use std::path::Path;
 
-use common::{broken, fixtures, lines, open};
+use common::{broken, fixtures, lines, open, write};
 use isomorph_error::{Kind, Result};
 use isomorph_graphlake::{At, LakeWriter, OpenOptions, Order, Tolerance, WriteOptions};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Staging};
-
-/// Writes a store, whose quads `fill` pushes.
-fn write(
-    path: &Path,
-    options: &WriteOptions,
-    fill: impl FnOnce(&mut LakeWriter<'_>) -> Result<()>,
-) -> Result<isomorph_graphlake::Created> {
-    let staging = Staging::directory(&Location::from_path(path), Mode::CreateNew)?;
-    let mut writer = LakeWriter::create(&staging, options)?;
-    fill(&mut writer)?;
-    let created = writer.finish(&|_| Ok(()))?;
-    let manifests = LakeWriter::manifests();
-    staging.commit(&manifests.each_ref().map(String::as_str))?;
-    Ok(created)
-}
 
 fn dated() -> WriteOptions {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(1_700_000_000_000);

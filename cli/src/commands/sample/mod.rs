@@ -92,7 +92,7 @@ fn edges(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
 fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Drawn> {
     let nodes = place.ids(&args.nodes, &args.common)?;
     let (types, count) = (place.edge_types(&args.types)?, args.count.get());
-    let times = args.at.map(|time| vec![time; nodes.len()]);
+    let times = args.timestamp.map(|time| vec![time; nodes.len()]);
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     if args.strategy == Near::All {
         return all_neighbors(sampler, place, &ask);
@@ -155,7 +155,7 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
 fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> {
     let nodes = place.ids(&args.nodes, &args.common)?;
     let types = place.edge_types(&args.types)?;
-    let times = args.at.map(|time| vec![time; nodes.len()]);
+    let times = args.timestamp.map(|time| vec![time; nodes.len()]);
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     let stride = usize::from(args.length) + 1;
     // No walk comes to an id that its caller has not given, but for this one, whose walks are cut here if it is a node.

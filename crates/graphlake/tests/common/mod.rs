@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_error::{Findings, Result};
-use isomorph_graphlake::{GraphLake, OpenOptions, Order, push_quad};
+use isomorph_graphlake::{Created, GraphLake, LakeWriter, OpenOptions, Order, WriteOptions, push_quad};
 use isomorph_model::Source;
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Mode, Staging};
 
 /// The fixtures beside the project, if they are there.
 pub fn fixtures() -> Option<PathBuf> {
@@ -20,6 +20,21 @@ pub fn fixtures() -> Option<PathBuf> {
 
 pub fn open(path: &Path, options: &OpenOptions) -> Result<GraphLake> {
     GraphLake::open(&Location::from_path(path), options)
+}
+
+/// Writes a store, whose quads `fill` pushes.
+pub fn write(
+    path: &Path,
+    options: &WriteOptions,
+    fill: impl FnOnce(&mut LakeWriter<'_>) -> Result<()>,
+) -> Result<Created> {
+    let staging = Staging::directory(&Location::from_path(path), Mode::CreateNew)?;
+    let mut writer = LakeWriter::create(&staging, options)?;
+    fill(&mut writer)?;
+    let created = writer.finish(&|_| Ok(()))?;
+    let manifests = LakeWriter::manifests();
+    staging.commit(&manifests.each_ref().map(String::as_str))?;
+    Ok(created)
 }
 
 /// All quads as sorted lines of canonical N-Quads.

@@ -1,0 +1,88 @@
+//! Triples about triples: stored by the ids of what they quote, read as triple terms (R31 to R33).
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{open, write};
+use isomorph_graphlake::{GraphLake, OpenOptions, TripleId, WriteOptions, push_quad};
+use isomorph_model::faces::{Object, Quad, Quads};
+use isomorph_model::{Ends, NodeId, Request, Side, Source, Tables};
+
+const QUOTED: &str = "urn:graphlake:quoted";
+const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
+
+fn iri(id: TripleId) -> String {
+    format!("urn:triple:sha256:{id}")
+}
+
+fn of<'a>(subject: &'a str, predicate: &'a str, object: Object<'a>, graph: Option<&'a str>) -> Quad<'a> {
+    Quad { subject, predicate, object, graph }
+}
+
+/// A store in which `urn:r` reifies a triple with a literal, and somebody doubts a triple about that.
+fn store(home: &tempfile::TempDir) -> GraphLake {
+    let path = home.path().join("lake");
+    let age = Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer");
+    let inner = iri(TripleId::of("urn:s", "urn:age", &age));
+    let outer = iri(TripleId::of(&inner, "urn:by", &Object::Term("urn:me")));
+    let unknown = iri(TripleId::of("urn:not", "urn:in", &Object::Term("urn:here")));
+    write(&path, &WriteOptions::default(), |writer| {
+        for quad in [
+            of("urn:s", "urn:age", age, Some(QUOTED)),
+            of(&inner, "urn:by", Object::Term("urn:me"), Some(QUOTED)),
+            of("urn:r", REIFIES, Object::Term(&inner), None),
+            of(&outer, "urn:doubted", Object::plain("yes", ""), None),
+            of("urn:r", "urn:and", Object::Term(&unknown), None),
+        ] {
+            writer.push(&quad)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    open(&path, &OpenOptions::default()).unwrap()
+}
+
+/// What the model says, as sorted lines.
+fn said(lake: &GraphLake) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut quads = Quads::new(lake.graph(), None);
+    let mut push = |quad: Quad<'_>| {
+        let mut line = String::new();
+        push_quad(&mut line, &quad);
+        lines.push(line);
+        Ok(())
+    };
+    for part in lake.scan(&Request::of(Tables::All)).unwrap() {
+        part.read(&mut |batch| quads.batch(&batch, &mut push)).unwrap();
+    }
+    quads.finish(&mut push).unwrap();
+    lines.sort();
+    lines
+}
+
+const INNER: &str = r#"<<( <urn:s> <urn:age> "5"^^<http://www.w3.org/2001/XMLSchema#integer> )>>"#;
+
+#[test]
+fn ids_are_triple_terms_in_the_model() {
+    let home = tempfile::tempdir().unwrap();
+    let lines = said(&store(&home));
+    for expected in [
+        format!("<urn:r> <{REIFIES}> {INNER} ."),
+        format!(r#"<<( {INNER} <urn:by> <urn:me> )>> <urn:doubted> "yes" ."#),
+    ] {
+        assert!(lines.contains(&expected), "{expected} is not in {lines:#?}");
+    }
+    // A hash that nothing tells how to turn back stays what it is.
+    assert!(lines.iter().any(|line| line.starts_with("<urn:r> <urn:and> <urn:triple:sha256:")), "{lines:#?}");
+}
+
+#[test]
+fn triple_terms_have_neighbours() {
+    let home = tempfile::tempdir().unwrap();
+    let lake = store(&home);
+    let rows = |key: &str, side| -> Vec<usize> {
+        lake.neighbors(0, NodeId::Key(key), side).unwrap().iter().map(|batch| batch.rows).collect()
+    };
+    assert_eq!(rows(INNER, Side::In), [1], "what reifies it");
+    assert_eq!(rows("urn:r", Side::Out), [1, 1], "by both predicates");
+}

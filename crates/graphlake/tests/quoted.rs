@@ -6,7 +6,7 @@ mod common;
 use common::{open, write};
 use isomorph_graphlake::{GraphLake, OpenOptions, TripleId, WriteOptions, push_quad};
 use isomorph_model::faces::{Object, Quad, Quads};
-use isomorph_model::{Ends, NodeId, Request, Side, Source, Tables};
+use isomorph_model::{NodeId, Request, Side, Source, Tables};
 
 const QUOTED: &str = "urn:graphlake:quoted";
 const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";

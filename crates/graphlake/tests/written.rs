@@ -3,13 +3,11 @@
 
 mod common;
 
-use std::path::Path;
-
 use common::{broken, fixtures, lines, open, write};
-use isomorph_error::{Kind, Result};
-use isomorph_graphlake::{At, LakeWriter, OpenOptions, Order, Tolerance, WriteOptions};
+use isomorph_error::Kind;
+use isomorph_graphlake::{At, OpenOptions, Order, Tolerance, WriteOptions};
 use isomorph_model::faces::{Object, Quad};
-use isomorph_storage::{Budget, Location, Mode, Staging};
+use isomorph_storage::{Budget, Location};
 
 fn dated() -> WriteOptions {
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_millis(1_700_000_000_000);

@@ -21,6 +21,7 @@ use isomorph_model::{
 use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
+use crate::mapping::view::shown;
 
 /// Shows a typed source as one table of nodes and one of edges.
 pub struct Bundled {
@@ -127,24 +128,13 @@ impl Bundled {
             }
         }
     }
-}
 
-struct BundledPart<'a> {
-    bundled: &'a Bundled,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for BundledPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => take(Batch::Nodes(self.bundled.nodes(nodes)?)),
-            Batch::Edges(edges) => take(Batch::Edges(self.bundled.edges(edges)?)),
+    fn part<'a>(&'a self, inner: Box<dyn Part + 'a>) -> Box<dyn Part + 'a> {
+        shown(inner, |batch, take| match batch {
+            Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
+            Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
             _ => Err(Error::unsupported("only nodes and edges can be bundled")),
         })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
     }
 }
 
@@ -174,7 +164,7 @@ impl Source for Bundled {
         for tables in requests {
             let request = Request { tables, ..*request };
             for inner in self.inner.scan(&request)? {
-                parts.push(Box::new(BundledPart { bundled: self, inner }) as Box<dyn Part>);
+                parts.push(self.part(inner));
             }
         }
         Ok(parts)
@@ -185,8 +175,7 @@ impl Source for Bundled {
         for ty in 0..self.bundling.edges.len() {
             let Some(inner) = self.inner.runs(ty, order)? else { return Ok(None) };
             for run in inner {
-                let bundle = |inner| Box::new(BundledPart { bundled: self, inner }) as Box<dyn Part>;
-                runs.push(run.into_iter().map(bundle).collect());
+                runs.push(run.into_iter().map(|inner| self.part(inner)).collect());
             }
         }
         Ok(Some(runs))

@@ -13,6 +13,7 @@ use isomorph_model::{
 };
 
 use super::shred::CARRY_FITS;
+use crate::mapping::view::shown;
 
 /// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
 pub struct Declared {
@@ -179,30 +180,18 @@ impl Declared {
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
-        parts.into_iter().map(|inner| Box::new(DeclaredPart { declared: self, inner }) as Box<dyn Part>).collect()
+        let declared = |inner| {
+            shown(inner, |batch, take| match batch {
+                Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
+                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+                other => take(other),
+            })
+        };
+        parts.into_iter().map(declared).collect()
     }
 
     fn inner_edge(&self, ty: usize) -> usize {
         self.edges.get(ty).map_or(ty, |place| place.inner)
-    }
-}
-
-struct DeclaredPart<'a> {
-    declared: &'a Declared,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for DeclaredPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => take(Batch::Nodes(self.declared.nodes(nodes)?)),
-            Batch::Edges(edges) => take(Batch::Edges(self.declared.edges(edges)?)),
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
     }
 }
 

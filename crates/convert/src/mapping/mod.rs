@@ -25,6 +25,7 @@ mod relate;
 mod shred;
 mod surveyed;
 mod typed;
+mod view;
 
 use std::sync::Arc;
 

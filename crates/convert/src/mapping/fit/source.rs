@@ -13,6 +13,7 @@ use isomorph_model::{
 use super::Fitting;
 use super::cells::Way;
 use crate::mapping::declared;
+use crate::mapping::view::shown;
 
 /// Shows a graph as one of the two that a record relates, from the other.
 pub struct Converted {
@@ -117,7 +118,14 @@ impl Converted {
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
-        parts.into_iter().map(|inner| Box::new(ConvertedPart { converted: self, inner }) as Box<dyn Part>).collect()
+        let converted = |inner| {
+            shown(inner, |batch, take| match batch {
+                Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
+                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+                other => take(other),
+            })
+        };
+        parts.into_iter().map(converted).collect()
     }
 }
 
@@ -128,25 +136,6 @@ fn convert(columns: Columns, ways: &[Way], properties: &[Property]) -> Result<Co
         column.map_err(|error| error.at(Place::field(property.name.clone())))
     };
     columns.map(convert).collect()
-}
-
-struct ConvertedPart<'a> {
-    converted: &'a Converted,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for ConvertedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => take(Batch::Nodes(self.converted.nodes(nodes)?)),
-            Batch::Edges(edges) => take(Batch::Edges(self.converted.edges(edges)?)),
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
 }
 
 impl Source for Converted {

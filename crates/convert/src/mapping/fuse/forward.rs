@@ -17,6 +17,7 @@ use super::{DEFAULT, Fusion};
 use crate::mapping::bundle::{bases, names, with_base};
 use crate::mapping::declared;
 use crate::mapping::shred::label_lists;
+use crate::mapping::view::shown;
 
 /// Shows a typed source with one node type and one edge type.
 pub struct Fused {
@@ -128,7 +129,11 @@ impl Fused {
         let mut parts = Vec::new();
         for tables in tables {
             for inner in self.inner.scan(&Request { tables, ..*request })? {
-                parts.push(Box::new(FusedPart { fused: self, inner }) as Box<dyn Part>);
+                parts.push(shown(inner, |batch, take| match batch {
+                    Batch::Nodes(nodes) => take(Batch::Nodes(self.nodes(nodes)?)),
+                    Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+                    _ => Err(Error::unsupported("only nodes and edges can be fused")),
+                }));
             }
         }
         Ok(parts)
@@ -152,25 +157,6 @@ fn same(text: &str, rows: usize) -> ArrayRef {
 fn doubles(column: &ArrayRef) -> Result<Float64Array> {
     let column = arrow_cast::cast(column, &DataType::Float64).map_err(|error| Error::malformed(error.to_string()))?;
     Ok(column.as_primitive::<Float64Type>().clone())
-}
-
-struct FusedPart<'a> {
-    fused: &'a Fused,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for FusedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => take(Batch::Nodes(self.fused.nodes(nodes)?)),
-            Batch::Edges(edges) => take(Batch::Edges(self.fused.edges(edges)?)),
-            _ => Err(Error::unsupported("only nodes and edges can be fused")),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
 }
 
 /// The one slice.

@@ -20,6 +20,7 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::keys;
+use crate::mapping::view::{edges_shown, one_table, shown};
 
 /// Shows one node type and one edge type as the graph that they were made from.
 pub struct Split {
@@ -280,27 +281,6 @@ fn texts(ends: &Ends) -> Result<&StringArray> {
     keys.ok_or_else(|| Error::unsupported("edges whose ends are no text"))
 }
 
-struct SplitPart<'a> {
-    split: &'a Split,
-    only: Option<usize>,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for SplitPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => self.split.nodes(&nodes, self.only, take),
-            Batch::Edges(edges) => self.split.edges(&edges, self.only, take),
-            // The slice of everything, which the typed graph does not have.
-            _ => Ok(()),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
-}
-
 impl Source for Split {
     fn graph(&self) -> &Graph {
         &self.record.typed
@@ -321,7 +301,15 @@ impl Source for Split {
             other => (other, None),
         };
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        Ok(parts.into_iter().map(|inner| Box::new(SplitPart { split: self, only, inner }) as Box<dyn Part>).collect())
+        let split = |inner| {
+            shown(inner, move |batch, take| match batch {
+                Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
+                Batch::Edges(edges) => self.edges(&edges, only, take),
+                // The slice of everything, which the typed graph does not have.
+                _ => Ok(()),
+            })
+        };
+        Ok(parts.into_iter().map(split).collect())
     }
 
     fn end_form(&self, ty: usize) -> EndForm {
@@ -346,25 +334,10 @@ impl Source for Split {
             (None, NodeId::Row(row)) => NodeId::Row(row.saturating_add(base)),
             (None, other) => other,
         };
-        let mut found = Vec::new();
-        for batch in &self.inner.neighbors(0, node, side)? {
-            self.edges(batch, Some(edge), &mut |batch| {
-                found.extend(match batch {
-                    Batch::Edges(edges) => Some(edges),
-                    _ => None,
-                });
-                Ok(())
-            })?;
-        }
-        Ok(found)
+        edges_shown(&self.inner.neighbors(0, node, side)?, |batch, take| self.edges(batch, Some(edge), take))
     }
 
     fn about(&self) -> About {
-        let mut about = self.inner.about();
-        // All types lie in the one table of edges.
-        if let Some(layout) = about.edge_layouts.first().cloned() {
-            about.edge_layouts = vec![layout; self.record.typed.edges.len()];
-        }
-        about
+        one_table(self.inner.about(), self.record.typed.edges.len())
     }
 }

@@ -25,6 +25,7 @@ use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::view::{edges_shown, shown};
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
 pub struct Unnumbered {
@@ -240,7 +241,11 @@ impl Unnumbered {
     }
 
     fn part<'a>(&'a self, inner: Box<dyn Part + 'a>, only: Option<usize>) -> Box<dyn Part + 'a> {
-        Box::new(UnnumberedPart { unnumbered: self, only, inner })
+        shown(inner, move |batch, take| match batch {
+            Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
+            Batch::Edges(edges) => self.edges(&edges, only, take),
+            other => take(other),
+        })
     }
 }
 
@@ -294,26 +299,6 @@ fn label_lists(texts: &ArrayRef) -> Result<ArrayRef> {
         }
     }
     lists.finish()
-}
-
-struct UnnumberedPart<'a> {
-    unnumbered: &'a Unnumbered,
-    only: Option<usize>,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for UnnumberedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => self.unnumbered.nodes(&nodes, self.only, take),
-            Batch::Edges(edges) => self.unnumbered.edges(&edges, self.only, take),
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
 }
 
 impl Source for Unnumbered {
@@ -370,17 +355,9 @@ impl Source for Unnumbered {
             _ => None,
         };
         let id = id.ok_or_else(|| Error::unsupported("nodes are found by their rows or integer keys here"))?;
-        let mut found = Vec::new();
-        for batch in &self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)? {
-            self.edges(batch, Some(edge), &mut |batch| {
-                found.extend(match batch {
-                    Batch::Edges(edges) => Some(edges),
-                    _ => None,
-                });
-                Ok(())
-            })?;
-        }
-        Ok(found)
+        edges_shown(&self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?, |batch, take| {
+            self.edges(batch, Some(edge), take)
+        })
     }
 
     fn about(&self) -> About {

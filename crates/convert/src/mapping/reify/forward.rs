@@ -14,6 +14,7 @@ use isomorph_storage::Budget;
 use super::columns::{as_type, key_text, pick, pick_ends, rows_of_role, said_of_end};
 use super::tables::ByEdge;
 use super::{EdgeMemberships, ROLES, Reification};
+use crate::mapping::view::shown;
 
 /// Shows a graph as nodes and edges.
 pub struct Reified {
@@ -187,10 +188,7 @@ impl Reified {
 
     fn parts<'a>(&'a self, tables: Tables, request: &Request, want: Want) -> Result<Vec<Box<dyn Part + 'a>>> {
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        Ok(parts
-            .into_iter()
-            .map(|inner| Box::new(ReifiedPart { reified: self, inner, want }) as Box<dyn Part>)
-            .collect())
+        Ok(parts.into_iter().map(|inner| shown(inner, move |batch, take| self.batch(batch, want, take))).collect())
     }
 }
 
@@ -198,22 +196,6 @@ impl Reified {
 fn edge_batch(ty: usize, source: Ends, target: Ends, properties: Columns) -> EdgeBatch {
     let rows = source.len();
     EdgeBatch { ty, rows, relations: None, source, target, layers: None, directed: None, keys: None, properties }
-}
-
-struct ReifiedPart<'a> {
-    reified: &'a Reified,
-    inner: Box<dyn Part + 'a>,
-    want: Want,
-}
-
-impl Part for ReifiedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| self.reified.batch(batch, self.want, take))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
 }
 
 impl Source for Reified {

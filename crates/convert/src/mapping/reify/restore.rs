@@ -15,6 +15,7 @@ use isomorph_model::{
 
 use super::columns::{as_type, key_of_text, pick, said};
 use super::{EdgeMemberships, ROLES, Reification};
+use crate::mapping::view::shown;
 use crate::mapping::{CARRY_FITS, declared};
 
 /// Shows nodes and edges as the graph that they were made from.
@@ -209,7 +210,7 @@ impl Restored {
 
     fn parts<'a>(&'a self, tables: Tables, request: &Request, only_groups: bool) -> Result<Vec<Box<dyn Part + 'a>>> {
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        let part = |inner| Box::new(RestoredPart { restored: self, inner, only_groups }) as Box<dyn Part>;
+        let part = |inner| shown(inner, move |batch, take| self.batch(batch, only_groups, take));
         Ok(parts.into_iter().map(part).collect())
     }
 
@@ -252,22 +253,6 @@ fn flat(column: &ArrayRef, mut each: impl FnMut(u32, usize)) -> Result<(usize, A
         }
     }
     Ok((items.len(), pick(lists.values(), Some(&UInt32Array::from(items)))?))
-}
-
-struct RestoredPart<'a> {
-    restored: &'a Restored,
-    inner: Box<dyn Part + 'a>,
-    only_groups: bool,
-}
-
-impl Part for RestoredPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| self.restored.batch(batch, self.only_groups, take))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
 }
 
 impl Source for Restored {

@@ -14,6 +14,7 @@ use super::Relating;
 use crate::mapping::bundle::relations_of;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::view::shown;
 
 /// Shows edge types by relation as edges that name their relations.
 pub struct Unrelated {
@@ -63,25 +64,13 @@ impl Unrelated {
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
-        parts.into_iter().map(|inner| Box::new(UnrelatedPart { unrelated: self, inner }) as Box<dyn Part>).collect()
-    }
-}
-
-struct UnrelatedPart<'a> {
-    unrelated: &'a Unrelated,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for UnrelatedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Edges(edges) => take(Batch::Edges(self.unrelated.edges(edges)?)),
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
+        let unrelated = |inner| {
+            shown(inner, |batch, take| match batch {
+                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+                other => take(other),
+            })
+        };
+        parts.into_iter().map(unrelated).collect()
     }
 }
 

@@ -15,6 +15,7 @@ use isomorph_model::{
 use super::Relating;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::view::{edges_shown, one_table, shown};
 
 /// Shows a graph whose edges name their relations with an edge type for each relation.
 pub struct Related {
@@ -98,25 +99,6 @@ impl Related {
     }
 }
 
-struct RelatedPart<'a> {
-    related: &'a Related,
-    only: Option<usize>,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for RelatedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Edges(edges) => self.related.edges(&edges, self.only, take),
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
-}
-
 impl Source for Related {
     fn graph(&self) -> &Graph {
         &self.record.typed
@@ -133,7 +115,12 @@ impl Source for Related {
             other => (other, None),
         };
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        let related = |inner| Box::new(RelatedPart { related: self, only, inner }) as Box<dyn Part>;
+        let related = |inner| {
+            shown(inner, move |batch, take| match batch {
+                Batch::Edges(edges) => self.edges(&edges, only, take),
+                other => take(other),
+            })
+        };
         Ok(parts.into_iter().map(related).collect())
     }
 
@@ -142,24 +129,10 @@ impl Source for Related {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let mut found = Vec::new();
-        for batch in &self.inner.neighbors(0, node, side)? {
-            self.edges(batch, Some(edge), &mut |batch| {
-                found.extend(match batch {
-                    Batch::Edges(edges) => Some(edges),
-                    _ => None,
-                });
-                Ok(())
-            })?;
-        }
-        Ok(found)
+        edges_shown(&self.inner.neighbors(0, node, side)?, |batch, take| self.edges(batch, Some(edge), take))
     }
 
     fn about(&self) -> About {
-        let mut about = self.inner.about();
-        if let Some(layout) = about.edge_layouts.first().cloned() {
-            about.edge_layouts = vec![layout; self.record.typed.edges.len()];
-        }
-        about
+        one_table(self.inner.about(), self.record.typed.edges.len())
     }
 }

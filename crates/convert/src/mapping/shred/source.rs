@@ -6,27 +6,7 @@ use isomorph_model::{
 };
 
 use super::{BundledId, Shredded};
-
-/// Some rows of the bundled graph, as those of one type or of all.
-struct ShreddedPart<'a> {
-    shredded: &'a Shredded,
-    only: Option<usize>,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for ShreddedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Nodes(nodes) => self.shredded.nodes(&nodes, self.only, take),
-            Batch::Edges(edges) => self.shredded.edges(&edges, self.only, take),
-            _ => Err(Error::unsupported("only nodes and edges can be shredded")),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
-}
+use crate::mapping::view::{edges_shown, one_table, shown};
 
 impl Source for Shredded {
     fn graph(&self) -> &Graph {
@@ -46,7 +26,13 @@ impl Source for Shredded {
             other => (other, None),
         };
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        let shred = |inner| Box::new(ShreddedPart { shredded: self, only, inner }) as Box<dyn Part>;
+        let shred = |inner| {
+            shown(inner, move |batch, take| match batch {
+                Batch::Nodes(nodes) => self.nodes(&nodes, only, take),
+                Batch::Edges(edges) => self.edges(&edges, only, take),
+                _ => Err(Error::unsupported("only nodes and edges can be shredded")),
+            })
+        };
         Ok(parts.into_iter().map(shred).collect())
     }
 
@@ -71,25 +57,10 @@ impl Source for Shredded {
             BundledId::Name(name) => self.inner.neighbors(0, NodeId::Key(&name), side)?,
             BundledId::Row(row) => self.inner.neighbors(0, NodeId::Row(row), side)?,
         };
-        let mut found = Vec::new();
-        for batch in &batches {
-            self.edges(batch, Some(edge), &mut |batch| {
-                found.extend(match batch {
-                    Batch::Edges(edges) => Some(edges),
-                    _ => None,
-                });
-                Ok(())
-            })?;
-        }
-        Ok(found)
+        edges_shown(&batches, |batch, take| self.edges(batch, Some(edge), take))
     }
 
     fn about(&self) -> About {
-        let mut about = self.inner.about();
-        // All types lie in the one table of edges.
-        if let Some(layout) = about.edge_layouts.first().cloned() {
-            about.edge_layouts = vec![layout; self.bundling.typed.edges.len()];
-        }
-        about
+        one_table(self.inner.about(), self.bundling.typed.edges.len())
     }
 }

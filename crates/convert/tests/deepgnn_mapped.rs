@@ -109,6 +109,44 @@ fn fixtures_survive() {
     }
 }
 
+/// Nodes that several lines and several partitions describe are one, in every format, and in files of DeepGNN again.
+#[test]
+fn split_nodes_are_united() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    let lines: String = (0..60)
+        .map(|line| {
+            let (id, target) = (line * 17 % 23, line * 5 % 29);
+            let features = match line % 3 {
+                0 => format!("float32 2 {id} 0.5"),
+                1 => format!("uint8 0 binary_feature 1 n{id}"),
+                _ => format!("uint8 0 uint8 0 int64 1 {id}"),
+            };
+            format!("-1 {id} {} 1 {features} {id} {target} {} 0.5\n", id % 2, line % 2)
+        })
+        .collect();
+    std::fs::write(&path, lines).unwrap();
+    let text = open(&path, &OpenOptions::default());
+    let whole = digests(&text);
+    survives(&text);
+    let mut written = ConvertOptions::default();
+    for partitions in [1, 3] {
+        written.write.deepgnn.binary.partitions = partitions;
+        let binary = home.path().join(format!("binary{partitions}"));
+        write(&text, Format::DeepGnn, &binary, &written).unwrap();
+        let split = open(&binary, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+        let expected = digests(&split);
+        survives(&split);
+        // Each node in one place again: another binary of the same graph.
+        let anew = home.path().join(format!("anew{partitions}"));
+        assert_eq!(write(&split, Format::DeepGnn, &anew, &written).unwrap().result, Some(expected));
+    }
+    let anew = home.path().join("anew.linear");
+    written.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+    assert_eq!(write(&text, Format::DeepGnn, &anew, &written).unwrap().result, Some(whole));
+    assert_eq!(std::fs::read_to_string(&anew).unwrap().lines().count(), 23);
+}
+
 /// The lines of a dump without the carry.
 fn alone(path: &Path) -> Vec<String> {
     let opened = open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });

@@ -13,6 +13,7 @@ pub mod rules;
 mod source;
 mod survey;
 mod text;
+mod united;
 mod validate;
 mod write;
 

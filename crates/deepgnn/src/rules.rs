@@ -81,9 +81,12 @@ rules! {
     NEIGHBOR_FIELDS "DEEPGNN-NEIGHBOR-FIELDS" Warning
         "a neighbour has target, type, weight and features",
         "the fourth of five fields is passed over; the published converter drops the fifth (--compat deepgnn)";
+    /// Statements of one node that differ.
+    NODE_CONTRADICTED "DEEPGNN-NODE-CONTRADICTED" Warning
+        "statements of one node agree", "of type, weight and each feature the first value counts, as in the engine";
     /// A node twice.
     NODE_REPEATED "DEEPGNN-NODE-REPEATED" Warning
-        "a node is stated once", "the engine answers with the first that has a feature";
+        "a node is stated once", "its statements are read as one node, with the edges of all";
     /// A number that is none.
     NUMBER "DEEPGNN-NUMBER" Error
         "numbers are written as Python writes them and are in the range of their type", "";

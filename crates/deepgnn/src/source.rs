@@ -1,5 +1,7 @@
 //! A graph of any of these formats as a source of model batches.
 
+use std::sync::OnceLock;
+
 use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, Batch, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
@@ -10,6 +12,7 @@ use crate::block::Block;
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
+use crate::united::{self, United};
 use crate::write::Records;
 use crate::{OpenOptions, neighbors, validate};
 
@@ -33,6 +36,8 @@ pub struct DeepGnn {
     graph: Graph,
     /// Memory and place of what is sorted.
     room: (Budget, Option<Scratch>),
+    /// The statements of nodes, where some have several; found out when nodes are read.
+    united: OnceLock<Option<United>>,
 }
 
 /// What it is stored as.
@@ -96,7 +101,13 @@ impl DeepGnn {
         if options.later {
             let (columns, graph) = (Columns::default(), Graph::default());
             let room = room(options);
-            return Ok(DeepGnn { form: Form::Text(text, Box::default()), columns, graph, room });
+            return Ok(DeepGnn {
+                form: Form::Text(text, Box::default()),
+                columns,
+                graph,
+                room,
+                united: OnceLock::new(),
+            });
         }
         Ok(DeepGnn { room: room(options), ..DeepGnn::of_text(text)? })
     }
@@ -108,7 +119,12 @@ impl DeepGnn {
     pub fn of_text(text: Text) -> Result<DeepGnn> {
         let survey = Survey::of(&text)?;
         let (columns, graph) = (survey.columns.clone(), survey.graph.clone());
-        Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph, room: room(&OpenOptions::default()) })
+        let (room, united) = (room(&OpenOptions::default()), OnceLock::new());
+        if text.raw {
+            // What is compared with a binary has all of its statements.
+            united.get_or_init(|| None);
+        }
+        Ok(DeepGnn { form: Form::Text(text, Box::new(survey)), columns, graph, room, united })
     }
 
     /// The text, if it is one.
@@ -132,12 +148,39 @@ impl DeepGnn {
         if columns.edge_times {
             graph.metadata.insert(WATERMARK.to_owned(), binary.meta.watermark.to_string());
         }
-        Ok(DeepGnn { form: Form::Binary(binary), columns, graph, room: room(options) })
+        let united = OnceLock::new();
+        if options.raw {
+            united.get_or_init(|| None);
+        }
+        Ok(DeepGnn { form: Form::Binary(binary), columns, graph, room: room(options), united })
     }
 
     /// A sort within the memory that it was opened with.
     pub(crate) fn records(&self) -> Result<Records> {
         Records::new(&self.room.0, self.room.1.as_ref())
+    }
+
+    /// The statements of nodes, if one has several.
+    ///
+    /// # Errors
+    /// When they cannot be read, or there is no room to sort them.
+    pub(crate) fn united(&self) -> Result<Option<&United>> {
+        if let Some(known) = self.united.get() {
+            return Ok(known.as_ref());
+        }
+        let found = united::united(self, &self.graph, &self.room.0, self.room.1.as_ref())?;
+        Ok(self.united.get_or_init(|| found).as_ref())
+    }
+
+    /// Hands over all nodes as blocks, in their order; ids and types alone of a binary where they are `bare`.
+    pub(crate) fn node_blocks(&self, bare: bool, mut take: impl FnMut(&Block) -> Result<()> + Send) -> Result<()> {
+        match &self.form {
+            Form::Text(text, _) => text.each(|_, block| take(block)),
+            Form::Binary(binary) => binary.pieces().try_for_each(|piece| {
+                let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(()) };
+                partition.nodes(piece.entries, &self.columns.node_features, bare, &mut take)
+            }),
+        }
     }
 
     /// Hands over everything as blocks, in its order, with what names a place for errors.
@@ -284,18 +327,27 @@ impl Source for DeepGnn {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported("the edges of DeepGNN files come in the order of their lines"));
         }
-        let Some(wanted) = Wanted::of(request) else { return Ok(Vec::new()) };
+        let Some(mut wanted) = Wanted::of(request) else { return Ok(Vec::new()) };
         let columns = &self.columns;
-        Ok(match &self.form {
+        let mut parts: Vec<Box<dyn Part>> = Vec::new();
+        if wanted.nodes
+            && let Some(united) = self.united()?
+        {
+            parts.push(united.part(wanted.bare, wanted.rows));
+            wanted.nodes = false;
+        }
+        match &self.form {
+            _ if !wanted.nodes && !wanted.edges => {}
             Form::Text(text, survey) => {
                 let part = |place| Box::new(TextPart { text, columns, place, wanted }) as Box<dyn Part>;
-                survey.places.iter().map(part).collect()
+                parts.extend(survey.places.iter().map(part));
             }
             Form::Binary(binary) => {
                 let part = |piece| Box::new(BinaryPart { binary, columns, piece, wanted }) as Box<dyn Part>;
-                binary.pieces().map(part).collect()
+                parts.extend(binary.pieces().map(part));
             }
-        })
+        }
+        Ok(parts)
     }
 
     fn about(&self) -> About {

@@ -31,6 +31,8 @@ pub(crate) struct Survey {
     pub graph: Graph,
     pub places: Vec<Place>,
     pub records: u64,
+    /// Whether the ids of nodes ascend: then none is stated again.
+    pub ascends: bool,
     pub findings: Findings,
 }
 
@@ -42,12 +44,17 @@ impl Survey {
     /// # Errors
     /// When it is not sound.
     pub fn of(text: &Text) -> Result<Survey> {
-        let mut survey = Survey { findings: text.noticed.clone(), ..Survey::default() };
+        let mut survey = Survey { findings: text.noticed.clone(), ascends: true, ..Survey::default() };
         let (mut of_nodes, mut of_edges) = (Found::new(), Found::new());
         let (mut nodes, mut edges) = (0, 0);
         // The most features that an element has, holes at its end included.
         let mut most = (0, 0);
+        let mut last = None;
         text.each(|piece, block| {
+            for id in &block.nodes.ids {
+                survey.ascends &= last < Some(*id);
+                last = Some(*id);
+            }
             note_repairs(text, piece, block, &mut survey.findings);
             most.0 = most.0.max(note_features(&block.nodes.features, &mut of_nodes));
             most.1 = most.1.max(note_features(&block.edges.features, &mut of_edges));

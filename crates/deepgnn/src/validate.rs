@@ -1,6 +1,7 @@
 //! Checking every rule.
 
 use isomorph_error::{Findings, Place, Result};
+use isomorph_model::Source;
 
 use crate::binary::{DUMMY, check_tables};
 use crate::block::Block;
@@ -29,6 +30,9 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
     })?;
     let nodes = check.nodes;
     check.ids(findings)?;
+    if let Some(united) = graph.united()? {
+        united.contradictions(graph.graph(), findings)?;
+    }
     if let Form::Binary(binary) = &graph.form {
         if binary.meta.nodes != nodes {
             let message = format!("meta.json says {} nodes, the partitions have {nodes}", binary.meta.nodes);

@@ -1,0 +1,247 @@
+//! Nodes that several lines, or several partitions, describe: one node each.
+//!
+//! The engine answers with the first statement that has what is asked for, and with the edges of all. So does the model: of each
+//! property the first value counts, in the order of partitions and of lines. Where ids ascend through all of it nothing repeats, which
+//! a pass over the ids tells; else ids are sorted, and only where some repeat, the nodes are sorted too, within the budget.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, UInt64Array, new_null_array};
+use arrow_schema::{ArrowError, Field, Schema};
+use arrow_select::concat::{concat, concat_batches};
+use arrow_select::take::take;
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::{Batch, Graph, NodeBatch, Part, Property};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
+
+use crate::batches::NODE;
+use crate::binary::DUMMY;
+use crate::block::Block;
+use crate::rules;
+use crate::source::{DeepGnn, Form};
+
+/// Rows of a batch on the way into order.
+const ROWS: usize = 1 << 14;
+
+/// The statements of all nodes, sorted by id and, of one node, in the order in which they count.
+pub(crate) struct United {
+    sorted: SortedEdges,
+    /// Number of columns.
+    width: usize,
+}
+
+/// Whether ids are stated again, found out by a pass over them.
+struct Ids {
+    last: Option<u64>,
+    ascend: bool,
+}
+
+impl Ids {
+    fn see(&mut self, block: &Block) {
+        let nodes = block.nodes.ids.iter().zip(&block.nodes.types);
+        for (id, _) in nodes.filter(|(_, ty)| **ty != DUMMY) {
+            self.ascend &= self.last < Some(*id);
+            self.last = Some(*id);
+        }
+    }
+}
+
+/// The statements of `graph`, if a node has several.
+///
+/// # Errors
+/// When they cannot be read, or there is no room for them.
+pub(crate) fn united(
+    graph: &DeepGnn,
+    shown: &Graph,
+    budget: &Budget,
+    scratch: Option<&Scratch>,
+) -> Result<Option<United>> {
+    if !repeats(graph)? {
+        return Ok(None);
+    }
+    let scratch = scratch.cloned().map_or_else(|| Scratch::new(None), Ok)?;
+    let properties = properties(shown);
+    let schema = schema(properties);
+    let options = SortOptions::new(budget, &scratch).payload(Arc::clone(&schema)).memory(budget.available() / 2);
+    let sorter = EdgeSorter::new(options)?;
+    let mut sequence = 0;
+    graph.node_blocks(false, |block| {
+        graph.columns.nodes(block, 0, ROWS, false, &mut |batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            let ids = ids_of(&nodes)?;
+            let zeros = vec![0; nodes.rows];
+            let columns = record_batch(&schema, properties, &nodes)?;
+            sorter.push(ids.values(), &zeros, Some(&columns), sequence)?;
+            sequence += nodes.rows as u64;
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    Ok(Some(United { sorted: sorter.finish()?, width: properties.len() }))
+}
+
+/// Whether a node is stated more than once.
+fn repeats(graph: &DeepGnn) -> Result<bool> {
+    let mut ids = Ids { last: None, ascend: true };
+    match &graph.form {
+        // Opening it has told.
+        Form::Text(_, survey) => ids.ascend = survey.ascends,
+        Form::Binary(_) => graph.node_blocks(true, |block| {
+            ids.see(block);
+            Ok(())
+        })?,
+    }
+    if ids.ascend {
+        return Ok(false);
+    }
+    let mut sorted = graph.records()?;
+    graph.node_blocks(true, |block| {
+        let nodes = block.nodes.ids.iter().zip(&block.nodes.types);
+        nodes.filter(|(_, ty)| **ty != DUMMY).try_for_each(|(id, _)| sorted.push_id(*id, 0))
+    })?;
+    let (mut before, mut found) = (None, false);
+    sorted.each_id(|id, _| {
+        found |= before == Some(id);
+        before = Some(id);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn properties(graph: &Graph) -> &[Property] {
+    graph.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default()
+}
+
+fn schema(properties: &[Property]) -> Arc<Schema> {
+    let fields = properties.iter().enumerate();
+    let fields = fields.map(|(at, property)| Field::new(at.to_string(), property.data_type.clone(), true));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+fn ids_of(nodes: &NodeBatch) -> Result<UInt64Array> {
+    let keys = nodes.keys.as_ref().and_then(|keys| keys.as_primitive_opt::<UInt64Type>());
+    keys.cloned().ok_or_else(|| Error::usage("nodes without ids"))
+}
+
+fn record_batch(schema: &Arc<Schema>, properties: &[Property], nodes: &NodeBatch) -> Result<RecordBatch> {
+    let columns = properties.iter().zip(&nodes.properties);
+    let columns = columns
+        .map(|(property, column)| column.clone().unwrap_or_else(|| new_null_array(&property.data_type, nodes.rows)));
+    let options = RecordBatchOptions::new().with_row_count(Some(nodes.rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns.collect(), &options).map_err(malformed)
+}
+
+fn malformed(error: ArrowError) -> Error {
+    Error::malformed(error.to_string())
+}
+
+/// Runs of equal ids: where each begins, and the number of rows behind the last.
+fn runs(ids: &UInt64Array) -> Vec<usize> {
+    let values = ids.values();
+    let begins = (0..values.len()).filter(|row| *row == 0 || values[row - 1] != values[*row]);
+    begins.chain([values.len()]).collect()
+}
+
+/// One row for each run: of each column the first value that the run has.
+fn first_values(runs: &[usize], columns: &RecordBatch) -> Result<RecordBatch> {
+    let pick = |column: &ArrayRef| {
+        let rows = runs.windows(2).map(|run| {
+            let first = (run[0]..run[1]).find(|row| column.is_valid(*row));
+            first.unwrap_or(run[0]) as u32
+        });
+        take(column, &rows.collect::<UInt32Array>(), None)
+    };
+    let picked = columns.columns().iter().map(pick).collect::<Result<Vec<_>, _>>().map_err(malformed)?;
+    let options = RecordBatchOptions::new().with_row_count(Some(runs.len().saturating_sub(1)));
+    RecordBatch::try_new_with_options(columns.schema(), picked, &options).map_err(malformed)
+}
+
+impl United {
+    /// Hands over the statements in pieces: ids, where each node begins, with the number of rows behind, how many of these nodes are
+    /// settled, and columns. The last one of a piece may go on: then the next piece begins with what is known of it.
+    fn pieces(
+        &self,
+        mut take_piece: impl FnMut(&UInt64Array, &[usize], usize, &RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        let mut pending: Option<(UInt64Array, RecordBatch)> = None;
+        let mut stream = self.sorted.stream()?;
+        while let Some(batch) = stream.next_batch()? {
+            let (ids, columns) = match pending.take() {
+                None => (batch.aligned, batch.payload),
+                Some((ids, columns)) => {
+                    let ids = concat(&[&ids as &dyn Array, &batch.aligned]).map_err(malformed)?;
+                    let columns = concat_batches(&columns.schema(), [&columns, &batch.payload]).map_err(malformed)?;
+                    (ids.as_primitive::<UInt64Type>().clone(), columns)
+                }
+            };
+            let begins = runs(&ids);
+            let [.., last, end] = *begins.as_slice() else { continue };
+            take_piece(&ids, &begins, begins.len() - 2, &columns)?;
+            let of_last = first_values(&[0, end - last], &columns.slice(last, end - last))?;
+            pending = Some((ids.slice(last, 1), of_last));
+        }
+        match pending {
+            Some((ids, columns)) => take_piece(&ids, &[0, 1], 1, &columns),
+            None => Ok(()),
+        }
+    }
+
+    /// All nodes by their ids, as one part; ids alone where it is `bare`.
+    pub fn part(&self, bare: bool, rows: usize) -> Box<dyn Part + '_> {
+        Box::new(UnitedPart { united: self, bare, rows: rows.max(1) })
+    }
+
+    /// Says where statements of one node contradict each other.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn contradictions(&self, graph: &Graph, findings: &mut Findings) -> Result<()> {
+        let properties = properties(graph);
+        self.pieces(|ids, begins, _, columns| {
+            for run in begins.windows(2).filter(|run| run[1] - run[0] > 1) {
+                for (property, column) in properties.iter().zip(columns.columns()) {
+                    let mut stated = (run[0]..run[1]).filter(|row| column.is_valid(*row));
+                    let Some(first) = stated.next() else { continue };
+                    let first = column.slice(first, 1).to_data();
+                    if stated.any(|row| column.slice(row, 1).to_data() != first) {
+                        let message = format!("node {} has several values of {}", ids.value(run[0]), property.name);
+                        findings.push(&rules::NODE_CONTRADICTED, message, Place::file(NODE));
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+struct UnitedPart<'a> {
+    united: &'a United,
+    bare: bool,
+    rows: usize,
+}
+
+impl Part for UnitedPart<'_> {
+    fn read(&self, take_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let mut start = 0;
+        self.united.pieces(|ids, begins, count, columns| {
+            let settled = begins.get(..=count).unwrap_or_default();
+            let firsts: UInt32Array = begins.iter().take(count).map(|row| *row as u32).collect();
+            let ids = take(ids, &firsts, None).map_err(malformed)?;
+            let columns = if self.bare { None } else { Some(first_values(settled, columns)?) };
+            for from in (0..count).step_by(self.rows) {
+                let rows = self.rows.min(count - from);
+                let properties = match &columns {
+                    Some(columns) => columns.columns().iter().map(|column| Some(column.slice(from, rows))).collect(),
+                    None => vec![None; self.united.width],
+                };
+                let keys = Some(ids.slice(from, rows));
+                take_batch(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties }))?;
+                start += rows as u64;
+            }
+            Ok(())
+        })
+    }
+}

@@ -28,7 +28,7 @@ pub struct Bloom {
 }
 
 /// The hash of keys: XXH64, seed 0.
-fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     XxHash64::oneshot(0, bytes)
 }
 
@@ -51,7 +51,11 @@ impl Bloom {
 
     /// Adds a key.
     pub fn add(&mut self, key: &[u8]) {
-        let hash = hash(key);
+        self.add_hash(hash(key));
+    }
+
+    /// The same for a key whose hash is known.
+    pub(crate) fn add_hash(&mut self, hash: u64) {
         let at = self.block(hash);
         if let Some(block) = self.blocks.get_mut(at) {
             bits(hash).zip(block).for_each(|(bit, word)| *word |= bit);

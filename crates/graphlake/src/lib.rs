@@ -29,4 +29,4 @@ pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
-pub use write::{Created, LakeWriter, WriteOptions};
+pub use write::{Created, Filler, LakeWriter, WriteOptions};

@@ -100,7 +100,7 @@ pub(crate) fn is_absolute_iri(text: &str) -> bool {
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(of_scheme)
-        && !text.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+        && !text.bytes().any(|b| b <= b' ' || matches!(b, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
 }
 
 /// The id that a term stands for, if it is the IRI of a triple.

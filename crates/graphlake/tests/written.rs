@@ -57,21 +57,87 @@ fn every_snapshot_is_written_anew() {
     }
 }
 
+/// Every file of a store, by name.
+fn bytes(path: &std::path::Path) -> Vec<(String, Vec<u8>)> {
+    let root = isomorph_storage::Root::open(&Location::from_path(path)).unwrap();
+    let files = root.list("").unwrap().into_iter();
+    files.map(|file| (file.name.clone(), root.read(&file.name, 1 << 30).unwrap().to_vec())).collect()
+}
+
 #[test]
 fn one_input_gives_one_store() {
     let Some(root) = fixtures() else { return };
     let source = open(&root.join("five_k"), &OpenOptions::default()).unwrap();
     let home = tempfile::tempdir().unwrap();
     let mut all = Vec::new();
-    for (name, order) in [("a", Order::Subject), ("b", Order::Subject)] {
+    for (name, order) in [("a", Order::Subject), ("b", Order::Object)] {
         let path = home.path().join(name).join("lake");
         std::fs::create_dir(home.path().join(name)).unwrap();
         write(&path, &dated(), |writer| source.quads(order, &mut |quad| writer.push(&quad))).unwrap();
-        let root = isomorph_storage::Root::open(&Location::from_path(&path)).unwrap();
-        let files = root.list("").unwrap().into_iter();
-        all.push(files.map(|file| (file.name.clone(), root.read(&file.name, 1 << 30).unwrap())).collect::<Vec<_>>());
+        all.push(bytes(&path));
     }
     assert!(all[0].len() > 20 && all[0] == all[1]);
+}
+
+/// Triples in no order, many of them twice; their terms differ late, or are long.
+fn drawn(number: u64, take: &mut dyn FnMut(Quad<'_>) -> isomorph_error::Result<()>) -> isomorph_error::Result<()> {
+    let mut state = 7 + number;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for _ in 0..8_000 {
+        let subject = format!("http://example.org/a/long/name/of/something/{}", next(700));
+        let predicate = format!("urn:p:{}", next(5));
+        let text = format!("{}{}", "x".repeat(next(300) as usize), next(40));
+        let iri = format!("urn:{text}");
+        let graph = if next(4) == 0 { Some("urn:graph") } else { None };
+        let object = match next(4) {
+            0 => Object::Term(&iri),
+            1 => Object::plain(&text, ""),
+            2 => Object::plain(&text, "urn:d"),
+            _ => Object::Literal { lexical: &text, datatype: "", language: Some("en"), direction: None },
+        };
+        take(Quad { subject: &subject, predicate: &predicate, object, graph })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn threads_and_memory_change_no_byte() {
+    let home = tempfile::tempdir().unwrap();
+    let mut expected: Option<Vec<(String, Vec<u8>)>> = None;
+    for (threads, memory) in [(1, 512 << 20), (3, 512 << 20), (1, 4 << 20), (2, 6 << 20)] {
+        let budget = Budget::new(memory);
+        let scratch = isomorph_storage::Scratch::new(Some(home.path())).unwrap();
+        let options = WriteOptions {
+            file_bytes: 100_000,
+            threads,
+            budget: budget.clone(),
+            scratch: Some(scratch.clone()),
+            ..dated()
+        };
+        let path = home.path().join(format!("{threads}-{memory}")).join("lake");
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        write(&path, &options, |writer| {
+            let mut fillers = writer.fillers(threads)?;
+            // Each piece goes to another one each time.
+            for piece in 0..4 {
+                let at = (piece as usize + threads / 2) % threads;
+                drawn(piece, &mut |quad| fillers[at].push(&quad))?;
+            }
+            writer.absorb(fillers)?;
+            // And some come the plain way.
+            drawn(4, &mut |quad| writer.push(&quad))
+        })
+        .unwrap();
+        assert!(budget.peak() > memory / 8 || memory > 100 << 20, "{} of {memory} were used", budget.peak());
+        assert_eq!((budget.used(), scratch.used()), (0, 0));
+        let found = bytes(&path);
+        assert!(found.len() > 100, "{} files", found.len());
+        assert!(expected.get_or_insert_with(|| found.clone()) == &found, "{threads} threads, {memory} bytes");
+        assert_eq!(broken(&path, &OpenOptions::default()), Vec::<&str>::new());
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Triples as records: which namespaces become prefixes, and the bytes.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use isomorph_model::faces::Object;
 
 use crate::term::Datatype;
+use crate::triple::Triple;
 
 /// Where a text is divided into namespace and local part; nothing for blank nodes, and where there is no namespace.
 ///
@@ -13,65 +14,163 @@ fn split(text: &str) -> Option<(&str, &str)> {
     if text.starts_with("_:") {
         return None;
     }
-    let at = text.rfind(['#', '/']).or_else(|| text.rfind(':'))?;
+    let bytes = text.as_bytes();
+    let at = memchr::memrchr2(b'#', b'/', bytes).or_else(|| memchr::memrchr(b':', bytes))?;
     let (namespace, local) = text.split_at_checked(at + 1)?;
     namespace.contains(':').then_some((namespace, local))
 }
 
-/// How often each namespace is used, and then its number.
+/// A namespace of a file in the making, by its number there: 0 where a text has none.
+type Number = u32;
+
+/// The namespaces of a file and how often each is used; in the end, the number by which records name it.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
-    uses: BTreeMap<String, i32>,
+    numbers: HashMap<String, Number>,
+    all: Vec<Namespace>,
+    /// What subjects, objects and datatypes used last: mostly they do so again.
+    last: [Number; 3],
+    /// Bytes of the texts.
+    bytes: u64,
 }
 
+#[derive(Debug)]
+struct Namespace {
+    text: String,
+    uses: u32,
+    /// What stands for it in records; 0 for one that does not pay.
+    prefix: i32,
+}
+
+/// What a namespace takes beside its texts, bytes.
+const OVERHEAD: u64 = 120;
+
 impl Namespaces {
-    /// Counts what a triple uses.
-    pub(super) fn count(&mut self, triple: &Row<'_>) {
-        for (namespace, _) in triple.terms().into_iter().flatten().filter_map(split) {
-            match self.uses.get_mut(namespace) {
-                Some(uses) => *uses = uses.saturating_add(1),
+    /// Memory that they take, bytes.
+    pub(super) fn memory(&self) -> u64 {
+        2 * self.bytes + self.all.len() as u64 * OVERHEAD
+    }
+
+    fn get(&self, number: Number) -> Option<&Namespace> {
+        self.all.get((number as usize).checked_sub(1)?)
+    }
+
+    /// Counts a use of a namespace at one of the three places of terms.
+    fn used(&mut self, text: &str, place: usize) -> Number {
+        let last = self.last.get(place).copied().unwrap_or_default();
+        let number = match self.get(last).filter(|namespace| namespace.text == text) {
+            Some(_) => last,
+            None => match self.numbers.get(text) {
+                Some(number) => *number,
                 None => {
-                    self.uses.insert(namespace.to_owned(), 1);
+                    self.all.push(Namespace { text: text.to_owned(), uses: 0, prefix: 0 });
+                    self.bytes += text.len() as u64;
+                    let number = self.all.len() as Number;
+                    self.numbers.insert(text.to_owned(), number);
+                    number
                 }
-            }
+            },
+        };
+        if let Some(namespace) = self.all.get_mut((number as usize).wrapping_sub(1)) {
+            namespace.uses = namespace.uses.saturating_add(1);
         }
+        if let Some(last) = self.last.get_mut(place) {
+            *last = number;
+        }
+        number
     }
 
-    /// Gives numbers, from 1 on and in the order of their texts, to those that are used at least twice.
-    pub(super) fn number(&mut self) {
-        self.uses.retain(|_, uses| *uses >= 2);
-        self.uses.values_mut().zip(1..).for_each(|(number, next)| *number = next);
-    }
-
-    /// Prefixes with their numbers.
-    pub(super) fn prefixes(self) -> Vec<(String, i32)> {
-        self.uses.into_iter().collect()
-    }
-
-    fn term(&self, out: &mut Vec<u8>, text: &str) {
-        let (number, local) = match split(text).and_then(|(namespace, local)| Some((*self.uses.get(namespace)?, local)))
-        {
-            Some((number, local)) => (number, local),
+    fn draft_term(&mut self, out: &mut Vec<u8>, text: &str, place: usize) {
+        let (number, local) = match split(text) {
+            Some((namespace, local)) => (self.used(namespace, place), local),
             None => (0, text),
         };
         out.extend_from_slice(&number.to_le_bytes());
         sized(out, local);
     }
 
-    /// Appends the record of a triple, whose parts are below 2^31 bytes.
-    pub(super) fn record(&self, out: &mut Vec<u8>, row: &Row<'_>) {
-        self.term(out, row.subject);
+    /// Appends the draft of a record of a triple, whose parts are below 2^31 bytes: what [`Namespaces::record`] makes a
+    /// record of when it is known which namespaces pay.
+    pub(super) fn draft(&mut self, out: &mut Vec<u8>, row: &Row<'_>) {
+        self.draft_term(out, row.subject, 0);
         match row.datatype {
             None => {
                 out.push(0);
-                self.term(out, row.object);
+                self.draft_term(out, row.object, 1);
             }
             Some(datatype) => {
                 out.push(1);
                 sized(out, row.object);
-                self.term(out, datatype);
+                self.draft_term(out, datatype, 2);
             }
         }
+    }
+
+    /// Gives prefixes, numbered from 1 on and in the order of their texts, to those that are used at least twice, and
+    /// returns them.
+    pub(super) fn number(&mut self) -> Vec<(String, i32)> {
+        let mut paying: Vec<&mut Namespace> = self.all.iter_mut().filter(|namespace| namespace.uses >= 2).collect();
+        paying.sort_unstable_by(|one, other| one.text.cmp(&other.text));
+        let numbered = paying.into_iter().zip(1..).map(|(namespace, prefix)| {
+            namespace.prefix = prefix;
+            (namespace.text.clone(), prefix)
+        });
+        numbered.collect()
+    }
+
+    /// Appends the record that the draft at the begin of `drafts` stands for, and returns the length of the draft.
+    pub(super) fn record(&self, out: &mut Vec<u8>, drafts: &[u8]) -> usize {
+        let mut draft = Draft { bytes: drafts, at: 0 };
+        self.term(out, &mut draft);
+        let literal = draft.take(1) == [1];
+        out.push(u8::from(literal));
+        if literal {
+            let value = draft.sized();
+            out.extend_from_slice(&(value.len() as u32).to_le_bytes());
+            out.extend_from_slice(value);
+        }
+        self.term(out, &mut draft);
+        draft.at
+    }
+
+    fn term(&self, out: &mut Vec<u8>, draft: &mut Draft<'_>) {
+        let number = draft.number();
+        let local = draft.sized();
+        match self.get(number) {
+            Some(Namespace { prefix: 0, text, .. }) => {
+                out.extend_from_slice(&0i32.to_le_bytes());
+                out.extend_from_slice(&((text.len() + local.len()) as u32).to_le_bytes());
+                out.extend_from_slice(text.as_bytes());
+            }
+            known => {
+                out.extend_from_slice(&known.map_or(0, |namespace| namespace.prefix).to_le_bytes());
+                out.extend_from_slice(&(local.len() as u32).to_le_bytes());
+            }
+        }
+        out.extend_from_slice(local);
+    }
+}
+
+/// Reads what [`Namespaces::draft`] wrote.
+struct Draft<'d> {
+    bytes: &'d [u8],
+    at: usize,
+}
+
+impl<'d> Draft<'d> {
+    fn take(&mut self, length: usize) -> &'d [u8] {
+        let start = self.at;
+        self.at += length;
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    fn number(&mut self) -> u32 {
+        self.take(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    fn sized(&mut self) -> &'d [u8] {
+        let length = self.number();
+        self.take(length as usize)
     }
 }
 
@@ -82,11 +181,11 @@ fn sized(out: &mut Vec<u8>, text: &str) {
 
 /// A triple of one predicate, borrowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row<'a> {
-    pub(super) subject: &'a str,
-    pub(super) object: &'a str,
+pub(crate) struct Row<'a> {
+    pub(crate) subject: &'a str,
+    pub(crate) object: &'a str,
     /// Datatype and language of a literal; empty for plain text.
-    pub(super) datatype: Option<&'a str>,
+    pub(crate) datatype: Option<&'a str>,
 }
 
 impl<'a> Row<'a> {
@@ -98,9 +197,16 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The texts that may have a namespace.
-    fn terms(&self) -> [Option<&'a str>; 2] {
-        [Some(self.subject), self.datatype.or(Some(self.object)).filter(|text| !text.is_empty())]
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.subject.len() + self.object.len() + self.datatype.map_or(0, str::len)
+    }
+}
+
+impl<'a> From<&'a Triple> for Row<'a> {
+    fn from(triple: &'a Triple) -> Self {
+        let datatype = triple.literal.then_some(triple.datatype.as_str());
+        Row { subject: &triple.subject, object: &triple.object, datatype }
     }
 }
 
@@ -109,7 +215,6 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
     use crate::record::{Prefixes, Step, decode};
-    use crate::triple::Triple;
 
     #[test]
     fn namespaces_end_where_the_rule_says() {
@@ -130,11 +235,14 @@ mod tests {
         ];
         let rows = rows.map(|(subject, object, datatype)| Row { subject, object, datatype });
         let mut namespaces = Namespaces::default();
-        rows.iter().for_each(|row| namespaces.count(row));
-        namespaces.number();
-        let mut bytes = Vec::new();
-        rows.iter().for_each(|row| namespaces.record(&mut bytes, row));
-        let file = crate::DataFile { prefix_map: namespaces.prefixes(), ..crate::DataFile::default() };
+        let mut drafts = Vec::new();
+        rows.iter().for_each(|row| namespaces.draft(&mut drafts, row));
+        let prefix_map = namespaces.number();
+        let (mut bytes, mut read) = (Vec::new(), 0);
+        while read < drafts.len() {
+            read += namespaces.record(&mut bytes, &drafts[read..]);
+        }
+        let file = crate::DataFile { prefix_map, ..crate::DataFile::default() };
         assert_eq!(file.prefix_map, [("http://example.org/".to_owned(), 1), ("urn:".to_owned(), 2)]);
         let prefixes = Prefixes::of(&file, &crate::OpenOptions::default()).unwrap();
         let (mut at, mut triple) = (0, Triple::default());

@@ -8,11 +8,10 @@ use twox_hash::XxHash64;
 
 use super::encode::{Namespaces, Row};
 use super::uuid;
-use crate::bloom::Bloom;
+use crate::bloom::{self, Bloom};
 use crate::id::TripleId;
 use crate::read::Order;
 use crate::snapshot::DataFile;
-use crate::triple::Triple;
 
 /// The longest text of `min_value` and `max_value`, bytes; bounds of longer ones are cut.
 const LONGEST_BOUND: usize = 1024;
@@ -20,101 +19,118 @@ const LONGEST_BOUND: usize = 1024;
 /// Bytes that are encoded before they are written.
 const BLOCK: usize = 128 << 10;
 
+/// Memory is asked for in steps of this, bytes.
+const HELD_STEP: u64 = 256 << 10;
+
 /// Which graph and predicate files are of, and how large they may become.
-pub(super) struct Partition<'a> {
-    pub(super) graph: &'a str,
-    pub(super) graph_id: &'a str,
-    pub(super) predicate: &'a str,
-    pub(super) predicate_id: &'a str,
-    pub(super) version: i64,
+pub(crate) struct Partition<'a> {
+    pub(crate) graph: &'a str,
+    pub(crate) graph_id: &'a str,
+    pub(crate) predicate: &'a str,
+    pub(crate) predicate_id: &'a str,
+    pub(crate) version: i64,
     /// Expanded bytes of a file.
-    pub(super) file_bytes: u64,
-    pub(super) id_filters: bool,
+    pub(crate) file_bytes: u64,
+    pub(crate) id_filters: bool,
 }
 
-/// Collects sorted triples and writes a file whenever there are enough: namespaces are known only then.
-pub(super) struct FileWriter<'a> {
+/// Takes sorted triples and writes a file whenever there are enough. Which namespaces become prefixes is known only then:
+/// until then records are drafts.
+pub(crate) struct FileWriter<'a> {
     staging: &'a Staging,
     partition: &'a Partition<'a>,
     order: Order,
-    texts: String,
-    rows: Vec<[u32; 4]>,
+    making: Making,
     held: Reservation,
     done: Vec<DataFile>,
 }
 
-/// A length that says that the object is no literal.
-const NO_LITERAL: u32 = u32::MAX;
+/// A file in the making.
+#[derive(Default)]
+struct Making {
+    drafts: Vec<u8>,
+    namespaces: Namespaces,
+    /// Expanded texts, with what is added for each row, bytes.
+    taken: u64,
+    rows: u64,
+    literals: u64,
+    lowest: String,
+    highest: String,
+    /// Hashes of the different first texts, for the filter.
+    keys: Vec<u64>,
+    /// Hashes of the ids of triples, for theirs.
+    ids: Vec<u64>,
+    line: String,
+}
+
+/// What is counted for a row beside its texts when files are divided, bytes.
+const OF_ROW: u64 = 16;
+
+impl Making {
+    /// Memory that it takes, bytes: vectors grow by doubling, and what was not touched is not there.
+    fn memory(&self) -> u64 {
+        let hashes = (self.keys.len() + self.ids.len()) as u64 * 8;
+        self.drafts.len() as u64 + hashes + self.namespaces.memory()
+    }
+}
 
 impl<'a> FileWriter<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         staging: &'a Staging,
         partition: &'a Partition<'a>,
         order: Order,
         budget: &Budget,
     ) -> Result<Self> {
         let held = budget.reserve(0)?;
-        Ok(FileWriter { staging, partition, order, texts: String::new(), rows: Vec::new(), held, done: Vec::new() })
+        Ok(FileWriter { staging, partition, order, making: Making::default(), held, done: Vec::new() })
     }
 
     /// Adds the next triple in the order.
-    pub(super) fn push(&mut self, triple: &Triple) -> Result<()> {
-        let bytes = triple.bytes() + size_of::<[u32; 4]>();
-        let taken = self.texts.len() + self.rows.len() * size_of::<[u32; 4]>();
-        if !self.rows.is_empty() && (taken + bytes) as u64 > self.partition.file_bytes {
+    pub(crate) fn push<'r>(&mut self, row: impl Into<Row<'r>>) -> Result<()> {
+        let row = row.into();
+        let bytes = row.bytes() as u64 + OF_ROW;
+        if self.making.rows > 0 && self.making.taken + bytes > self.partition.file_bytes {
             self.write()?;
         }
-        // Vectors grow by doubling.
-        let needed = 2 * (self.texts.len() + self.rows.len() * size_of::<[u32; 4]>() + bytes) as u64;
+        let making = &mut self.making;
+        let needed = making.memory() + 2 * bytes + 2 * OF_ROW;
         if needed > self.held.bytes() {
-            self.held.grow(needed - self.held.bytes())?;
+            self.held.grow((needed - self.held.bytes()).max(HELD_STEP.min(self.partition.file_bytes)))?;
         }
-        let datatype = if triple.literal { triple.datatype.len() as u32 } else { NO_LITERAL };
-        let start = self.texts.len() as u32;
-        self.rows.push([start, triple.subject.len() as u32, triple.object.len() as u32, datatype]);
-        [&triple.subject, &triple.object, &triple.datatype].into_iter().for_each(|text| self.texts.push_str(text));
+        let first = if self.order == Order::Subject { row.subject } else { row.object };
+        if making.rows == 0 || first != making.highest {
+            making.keys.push(bloom::hash(first.as_bytes()));
+            if making.rows == 0 {
+                first.clone_into(&mut making.lowest);
+            }
+            first.clone_into(&mut making.highest);
+        }
+        // Who looks for an id reads one order.
+        if self.partition.id_filters && self.order == Order::Subject {
+            let id = TripleId::with(&mut making.line, row.subject, self.partition.predicate, &row.as_object());
+            making.ids.push(bloom::hash(&id.0));
+        }
+        making.namespaces.draft(&mut making.drafts, &row);
+        making.taken += bytes;
+        making.rows += 1;
+        making.literals += u64::from(row.datatype.is_some());
         Ok(())
     }
 
     /// Writes what is left and says what there is.
-    pub(super) fn finish(mut self) -> Result<Vec<DataFile>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<DataFile>> {
         self.write()?;
         Ok(self.done)
     }
 
+    /// Writes one file; none when there are no rows.
     fn write(&mut self) -> Result<()> {
-        let texts = std::mem::take(&mut self.texts);
-        let rows = std::mem::take(&mut self.rows);
-        let rows = rows.iter().map(|[start, subject, object, datatype]| {
-            let part = |start: usize, length: u32| texts.get(start..start + length as usize).unwrap_or_default();
-            let start = *start as usize;
-            let behind = start + *subject as usize;
-            let datatype = (*datatype != NO_LITERAL).then(|| part(behind + *object as usize, *datatype));
-            Row { subject: part(start, *subject), object: part(behind, *object), datatype }
-        });
-        let file = self.file(rows)?;
-        self.done.extend(file);
-        let held = self.held.bytes();
-        self.held.shrink(held);
-        Ok(())
-    }
-
-    /// Writes one file; nothing when there are no rows.
-    fn file<'t>(&self, rows: impl ExactSizeIterator<Item = Row<'t>> + Clone) -> Result<Option<DataFile>> {
         use std::hash::Hasher;
-        let first = |row: &Row<'t>| if self.order == Order::Subject { row.subject } else { row.object };
-        let Some(lowest) = rows.clone().next() else { return Ok(None) };
-        let mut namespaces = Namespaces::default();
-        let (mut keys, mut highest, mut literals) = (1, first(&lowest), 0);
-        for row in rows.clone() {
-            namespaces.count(&row);
-            literals += u64::from(row.datatype.is_some());
-            if first(&row) != highest {
-                keys += 1;
-                highest = first(&row);
-            }
+        if self.making.rows == 0 {
+            return Ok(());
         }
-        namespaces.number();
+        let mut making = std::mem::take(&mut self.making);
+        let prefix_map = making.namespaces.number();
         let partition = self.partition;
         let id = uuid::of(&[
             "file",
@@ -126,21 +142,11 @@ impl<'a> FileWriter<'a> {
         ]);
         let path = format!("graphs/{}/{}/{id}.bin", partition.graph_id, partition.predicate_id);
         let mut out = self.staging.create(&path)?;
-        let mut bloom = Bloom::for_keys(keys);
-        let mut ids = Some(rows.len()).filter(|_| partition.id_filters).and_then(Bloom::for_keys);
         let mut hasher = XxHash64::with_seed(0);
-        let (mut bytes, mut line, mut before) = (Vec::with_capacity(BLOCK), String::new(), None);
-        let count = rows.len() as u64;
-        for row in rows {
-            namespaces.record(&mut bytes, &row);
-            if before != Some(first(&row)) {
-                before = Some(first(&row));
-                bloom.iter_mut().for_each(|bloom| bloom.add(first(&row).as_bytes()));
-            }
-            if let Some(ids) = &mut ids {
-                let id = TripleId::with(&mut line, row.subject, partition.predicate, &row.as_object());
-                ids.add(&id.0);
-            }
+        let mut bytes = Vec::with_capacity(BLOCK.min(making.drafts.len()) + BLOCK / 8);
+        let mut read = 0;
+        while let Some(drafts) = making.drafts.get(read..).filter(|drafts| !drafts.is_empty()) {
+            read += making.namespaces.record(&mut bytes, drafts);
             if bytes.len() >= BLOCK {
                 hasher.write(&bytes);
                 out.write_all(&bytes)?;
@@ -150,29 +156,42 @@ impl<'a> FileWriter<'a> {
         hasher.write(&bytes);
         out.write_all(&bytes)?;
         let digest = out.finish()?;
-        let prefix_map = namespaces.prefixes();
-        Ok(Some(DataFile {
+        let ids = partition.id_filters && self.order == Order::Subject;
+        self.done.push(DataFile {
             id,
             predicate: partition.predicate.to_owned(),
             snapshot_version: partition.version,
             is_inverse: self.order == Order::Object,
             path,
             size: digest.size,
-            triple_count: count,
-            max_value: upper_bound(highest),
-            min_value: lower_bound(first(&lowest)).to_owned(),
-            bloom_filter: bloom.map(|bloom| bloom.to_text()).unwrap_or_default(),
+            triple_count: making.rows,
+            max_value: upper_bound(&making.highest),
+            min_value: lower_bound(&making.lowest).to_owned(),
+            bloom_filter: filter(&making.keys).unwrap_or_default(),
             graph: partition.graph.to_owned(),
             original_graph: partition.graph.to_owned(),
             prefixes: prefix_map.iter().map(|(prefix, _)| prefix.clone()).collect(),
             prefix_map,
-            id_bloom_filter: ids.map(|ids| ids.to_text()),
+            id_bloom_filter: if ids { filter(&making.ids) } else { None },
             checksum: Some(format!("xxh64:{:016x}", hasher.finish())),
             sort_order: Some("codepoint".to_owned()),
-            literal_count: Some(literals),
+            literal_count: Some(making.literals),
             extra: serde_json::Map::new(),
-        }))
+        });
+        // What was allocated serves the next file.
+        making.drafts.clear();
+        making.keys.clear();
+        making.ids.clear();
+        self.making = Making { drafts: making.drafts, keys: making.keys, ids: making.ids, ..Making::default() };
+        Ok(())
     }
+}
+
+/// The filter of keys with these hashes, as text; nothing where it would be too large for a snapshot.
+fn filter(hashes: &[u64]) -> Option<String> {
+    let mut bloom = Bloom::for_keys(hashes.len())?;
+    hashes.iter().for_each(|hash| bloom.add_hash(*hash));
+    Some(bloom.to_text())
 }
 
 /// A text that is not above `text`, and not long: a prefix is.

@@ -1,9 +1,19 @@
 //! Writing: triples sorted in both orders, files with filters, one snapshot.
 
 mod create;
+mod dictionary;
 mod encode;
 mod files;
-mod sorter;
+mod filler;
+mod intern;
+mod map;
+mod names;
+mod order;
+mod pairs;
+mod parallel;
+mod parts;
+mod run;
 mod uuid;
 
 pub use create::{Created, LakeWriter, WriteOptions};
+pub use filler::Filler;

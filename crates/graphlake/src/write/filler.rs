@@ -1,0 +1,204 @@
+//! Where quads enter: each thread that has some gathers them by itself.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
+
+use super::intern::Interner;
+use super::names::Names;
+use super::run::{self, RESOURCE, Row, Run};
+use crate::rules;
+use crate::term::{self, Datatype};
+
+/// The longest part of a triple, bytes: lengths have 31 bits.
+const LONGEST: usize = i32::MAX as usize;
+
+/// What a term takes in memory beside its text while its run is sorted, bytes: offset and tag, then place in the table, or
+/// key, number and rank.
+const OF_TERM: u64 = 34;
+
+/// What a triple takes then: a row and a pair.
+const OF_ROW: u64 = 20;
+
+/// Memory is asked for in steps of this, bytes; less is never made do with.
+const STEP: u64 = 1 << 20;
+
+/// Takes quads for a store in the making, on any thread, and gathers them in sorted runs.
+pub struct Filler {
+    names: Arc<Names>,
+    scratch: Scratch,
+    terms: Interner,
+    rows: Vec<Row>,
+    /// The number that a predicate has here, by graph; which partition is meant; and the same for graphs and datatypes.
+    predicates: Interner,
+    partitions: Vec<u32>,
+    graphs: Interner,
+    graph_numbers: Vec<u32>,
+    datatypes: Interner,
+    datatype_numbers: Vec<u32>,
+    /// The subject before: triples of one subject mostly follow each other.
+    subject: Option<u32>,
+    text: String,
+    held: Reservation,
+    /// What terms and rows may take, bytes.
+    memory: u64,
+    file: Option<ScratchFile>,
+    runs: Vec<Run>,
+}
+
+impl Filler {
+    /// An empty one that may take `memory` bytes of `budget` before it goes to temporary files.
+    pub(super) fn new(names: &Arc<Names>, budget: &Budget, memory: u64, scratch: &Scratch) -> Result<Self> {
+        Ok(Filler {
+            names: Arc::clone(names),
+            scratch: scratch.clone(),
+            terms: Interner::new(),
+            rows: Vec::new(),
+            predicates: Interner::new(),
+            partitions: Vec::new(),
+            graphs: Interner::new(),
+            graph_numbers: Vec::new(),
+            datatypes: Interner::new(),
+            datatype_numbers: Vec::new(),
+            subject: None,
+            text: String::new(),
+            held: budget.reserve(0)?,
+            memory: memory.max(STEP),
+            file: None,
+            runs: Vec::new(),
+        })
+    }
+
+    /// Adds a quad. Its terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels. Quoted
+    /// triples are not among them. After an error about a term the next quad may follow.
+    ///
+    /// # Errors
+    /// [`rules::IRI`] when a term is not of that kind; [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
+    pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
+        let (object, literal) = match quad.object {
+            Object::Term(term) => (term, false),
+            Object::Literal { lexical, .. } => (lexical, true),
+        };
+        if quad.subject.len() > LONGEST || object.len() > LONGEST {
+            return Err(Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record"));
+        }
+        self.make_room(quad.subject.len() + object.len())?;
+        let graph = self.graph(quad.graph)?;
+        let partition = self.partition(graph, quad.predicate)?;
+        let same = self.subject.filter(|id| self.terms.text(*id) == quad.subject.as_bytes());
+        let subject = match same {
+            Some(subject) => subject,
+            None => self.terms.intern(RESOURCE, quad.subject, || resource(quad.subject, "subject"))?,
+        };
+        self.subject = Some(subject);
+        let tag = if literal { self.datatype(&quad.object)? + 1 } else { RESOURCE };
+        let check = || if literal { Ok(()) } else { resource(object, "object") };
+        let object = self.terms.intern(tag, object, check)?;
+        self.rows.push([partition, subject, object]);
+        Ok(())
+    }
+
+    fn graph(&mut self, name: Option<&str>) -> Result<u32> {
+        let name = name.unwrap_or(term::DEFAULT_GRAPH);
+        let (names, numbers) = (&self.names, &mut self.graph_numbers);
+        let here = self.graphs.intern(0, name, || {
+            graph_name(name)?;
+            numbers.push(names.graph(name)?);
+            Ok(())
+        })?;
+        Ok(self.graph_numbers.get(here as usize).copied().unwrap_or_default())
+    }
+
+    fn partition(&mut self, graph: u32, predicate: &str) -> Result<u32> {
+        let (names, numbers) = (&self.names, &mut self.partitions);
+        self.predicates.intern(graph, predicate, || {
+            if !term::is_absolute_iri(predicate) {
+                return Err(no_iri(predicate, "predicate"));
+            }
+            numbers.push(names.partition(graph, predicate)?);
+            Ok(())
+        })
+    }
+
+    fn datatype(&mut self, object: &Object<'_>) -> Result<u32> {
+        let Object::Literal { datatype: iri, language, direction, .. } = *object else { return Ok(0) };
+        self.text.clear();
+        Datatype { iri: Some(iri).filter(|_| language.is_none()), language, direction }.push(&mut self.text);
+        if self.text.is_empty() {
+            return Ok(0);
+        }
+        let (names, numbers, text) = (&self.names, &mut self.datatype_numbers, &self.text);
+        let here = self.datatypes.intern(0, text, || {
+            if language.is_none() && !term::is_absolute_iri(iri) {
+                return Err(no_iri(iri, "datatype"));
+            }
+            numbers.push(names.datatype(text)?);
+            Ok(())
+        })?;
+        Ok(self.datatype_numbers.get(here as usize).copied().unwrap_or_default())
+    }
+
+    /// Sees to it that two terms of so many bytes together, and a triple, have a place in memory.
+    fn make_room(&mut self, texts: usize) -> Result<()> {
+        let more = texts as u64 + 2 * OF_TERM + OF_ROW;
+        let needed = |filler: &Filler| {
+            let (terms, rows) = (filler.terms.len() as u64 * OF_TERM, filler.rows.len() as u64 * OF_ROW);
+            filler.terms.text_bytes() as u64 + terms + rows + more
+        };
+        if needed(self) <= self.held.bytes() && self.terms.has_room(texts) {
+            return Ok(());
+        }
+        let missing = needed(self).saturating_sub(self.held.bytes());
+        let fits = needed(self) <= self.memory
+            && self.terms.has_room(texts)
+            && (missing == 0 || self.held.try_grow(missing.max(STEP)));
+        if !fits {
+            self.spill()?;
+            let missing = needed(self).saturating_sub(self.held.bytes());
+            self.held.grow(missing)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is in memory to a run.
+    fn spill(&mut self) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(self.scratch.create()?),
+        };
+        let datatypes = self.names.datatypes();
+        self.runs.push(run::write(file, &mut self.terms, &mut self.rows, &self.partitions, &datatypes)?);
+        self.terms.clear();
+        self.subject = None;
+        Ok(())
+    }
+
+    /// The file with its runs; nothing when no quad came.
+    pub(super) fn finish(mut self) -> Result<Option<(ScratchFile, Vec<Run>)>> {
+        self.spill()?;
+        Ok(self.file.map(|file| (file, self.runs)))
+    }
+}
+
+/// Whether a graph may have this name.
+pub(super) fn graph_name(name: &str) -> Result<()> {
+    if name.starts_with("_:") || term::is_absolute_iri(name) { Ok(()) } else { Err(no_iri(name, "graph")) }
+}
+
+fn resource(text: &str, what: &str) -> Result<()> {
+    let is_blank = text.len() > 2 && text.starts_with("_:");
+    if is_blank || term::is_absolute_iri(text) { Ok(()) } else { Err(no_iri(text, what)) }
+}
+
+fn no_iri(text: &str, what: &str) -> Error {
+    let shown = crate::cursor::shown(text);
+    if text.starts_with("<<(") {
+        return Error::unsupported(format!("the quoted triple {shown} as {what} cannot be written yet"));
+    }
+    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
+}

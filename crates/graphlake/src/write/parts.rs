@@ -1,0 +1,151 @@
+//! The files of all partitions, written on all threads.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc;
+
+use isomorph_error::{Error, Result};
+use isomorph_storage::{ScratchFile, Staging};
+
+use super::create::{VERSION, WriteOptions};
+use super::dictionary::Dictionary;
+use super::encode::Row;
+use super::files::{FileWriter, Partition};
+use super::pairs::Pairs;
+use super::run::Run;
+use super::{parallel, uuid};
+use crate::read::Order;
+use crate::snapshot::DataFile;
+
+/// Triples that are written between two reports.
+const REPORTED: u64 = 1 << 14;
+
+/// The id of a graph.
+pub(super) fn graph_id(name: &str) -> String {
+    uuid::of(&["graph", name])
+}
+
+/// The id of a predicate, in every graph.
+pub(super) fn predicate_id(predicate: &str) -> String {
+    uuid::of(&["predicate", predicate])
+}
+
+/// What the files are written from.
+pub(super) struct Parts<'a> {
+    pub(super) staging: &'a Staging,
+    pub(super) options: &'a WriteOptions,
+    pub(super) files: &'a [(ScratchFile, Vec<Run>)],
+    pub(super) dictionary: &'a Dictionary,
+    pub(super) file_bytes: u64,
+}
+
+/// The files of a partition, by subject and by object.
+pub(super) type Written = [Vec<DataFile>; 2];
+
+impl Parts<'_> {
+    /// Writes the partitions with these numbers, graphs and predicates, in both orders.
+    pub(super) fn write(
+        &self,
+        partitions: &[(u32, &str, &str)],
+        advance: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Vec<Written>> {
+        let tasks: Vec<_> =
+            partitions.iter().flat_map(|part| [Order::Subject, Order::Object].map(|order| (part, order))).collect();
+        let stopped = AtomicBool::new(false);
+        let (report, reports) = mpsc::channel::<u64>();
+        let (done, answer) = std::thread::scope(|scope| {
+            let stopped = &stopped;
+            let working = scope.spawn(move || {
+                parallel::map(self.options.threads, tasks, |((number, graph, predicate), order)| {
+                    let files = self.part(*number, graph, predicate, order, stopped, &report.clone());
+                    if files.is_err() {
+                        stopped.store(true, Relaxed);
+                    }
+                    files
+                })
+            });
+            // Whoever started this hears of it on its own thread.
+            let mut answer = Ok(());
+            for rows in reports {
+                if answer.is_ok() {
+                    answer = advance(rows);
+                    stopped.fetch_or(answer.is_err(), Relaxed);
+                }
+            }
+            (working.join(), answer)
+        });
+        answer?;
+        let done = done.map_err(|_| Error::malformed("a thread that writes files ended early"))?;
+        let mut failed = None;
+        let mut files = Vec::with_capacity(done.len());
+        for result in done {
+            match result {
+                Ok(written) => files.push(written),
+                // The first that says why; the others were told to stop.
+                Err(Some(error)) => failed = failed.or(Some(error)),
+                Err(None) => {}
+            }
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let mut files = files.into_iter();
+        let pairs = std::iter::from_fn(|| Some([files.next()?, files.next()?]));
+        Ok(pairs.collect())
+    }
+
+    /// Writes one partition in one order. The error is nothing where another thread has failed.
+    fn part(
+        &self,
+        number: u32,
+        graph: &str,
+        predicate: &str,
+        order: Order,
+        stopped: &AtomicBool,
+        report: &mpsc::Sender<u64>,
+    ) -> std::result::Result<Vec<DataFile>, Option<Error>> {
+        let partition = Partition {
+            graph,
+            graph_id: &graph_id(graph),
+            predicate,
+            predicate_id: &predicate_id(predicate),
+            version: VERSION,
+            file_bytes: self.file_bytes,
+            id_filters: self.options.id_filters,
+        };
+        let mut writer = FileWriter::new(self.staging, &partition, order, &self.options.budget)?;
+        let memory = self.options.budget.limit() / 16;
+        let mut pairs = Pairs::new(self.files, self.dictionary, number, order, memory)?;
+        let mut unsaid = 0;
+        let mut before: Option<(u32, super::dictionary::Term<'_>)> = None;
+        while let Some(pair) = pairs.next()? {
+            let (high, low) = ((pair >> 32) as u32, pair as u32);
+            // Triples that share their first term stand together.
+            let first = match before {
+                Some((place, term)) if place == high => term,
+                _ => self.dictionary.term(high)?,
+            };
+            before = Some((high, first));
+            let other = self.dictionary.term(low)?;
+            let (subject, object) = if order == Order::Subject { (first, other) } else { (other, first) };
+            writer.push(Row { subject: subject.text, object: object.text, datatype: object.datatype })?;
+            unsaid += 1;
+            if unsaid == REPORTED {
+                if stopped.load(Relaxed) {
+                    return Err(None);
+                }
+                self.tell(order, unsaid, report);
+                unsaid = 0;
+            }
+        }
+        self.tell(order, unsaid, report);
+        Ok(writer.finish()?)
+    }
+
+    /// Tells of triples once, though they are written twice.
+    fn tell(&self, order: Order, rows: u64, report: &mpsc::Sender<u64>) {
+        if order == Order::Subject {
+            // Nobody listens any more only where the work has ended.
+            let _ = report.send(rows);
+        }
+    }
+}

@@ -100,7 +100,9 @@ pub(crate) fn is_absolute_iri(text: &str) -> bool {
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(of_scheme)
-        && !text.bytes().any(|b| b <= b' ' || matches!(b, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
+        && !text
+            .bytes()
+            .any(|b| b <= b' ' || matches!(b, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
 }
 
 /// The id that a term stands for, if it is the IRI of a triple.

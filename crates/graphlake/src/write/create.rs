@@ -5,9 +5,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use isomorph_error::Result;
 #[cfg(doc)]
 use isomorph_error::Kind;
+use isomorph_error::Result;
 use isomorph_model::faces::Quad;
 use isomorph_storage::{Budget, Scratch, ScratchFile, Staging};
 
@@ -114,7 +114,9 @@ impl<'a> LakeWriter<'a> {
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
         let own = match &mut self.own {
             Some(own) => own,
-            none => none.insert(Filler::new(&self.names, &self.options.budget, shared(&self.options, 1), &self.scratch)?),
+            none => {
+                none.insert(Filler::new(&self.names, &self.options.budget, shared(&self.options, 1), &self.scratch)?)
+            }
         };
         own.push(quad)
     }

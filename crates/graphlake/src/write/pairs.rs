@@ -118,7 +118,8 @@ impl Input<'_> {
             self.read += more;
             self.at = 0;
         }
-        let pair = self.block.get(self.at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let pair =
+            self.block.get(self.at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
         self.at += 8;
         let place = |at: u64| u64::from(dictionary.place(self.run, at as u32));
         Ok(Some(place(pair >> 32) << 32 | place(pair)))

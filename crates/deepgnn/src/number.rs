@@ -128,7 +128,14 @@ fn short_decimal(text: &[u8]) -> Option<f64> {
         }
     }
     let decimals = point.map_or(0, |at| digits.len() - 1 - at);
-    if value >= 1 << 53 || digits.len() == usize::from(point.is_some()) {
+    of_digits(negative, value, digits.len() - usize::from(point.is_some()), decimals)
+}
+
+/// The number that `count` digits make, the last `decimals` of them behind the point; nothing when there are none, or too many to be
+/// exact.
+#[inline]
+pub(crate) fn of_digits(negative: bool, value: u64, count: usize, decimals: usize) -> Option<f64> {
+    if !(1..=16).contains(&count) || value >= 1 << 53 {
         return None;
     }
     let value = value as f64 / POWERS[decimals];

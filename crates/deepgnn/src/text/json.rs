@@ -42,7 +42,7 @@ impl Slots {
         collides
     }
 
-    fn drain_into(&mut self, out: &mut Features) {
+    fn drain_into(&self, out: &mut Features) {
         for slot in self.of.iter().cloned().chain(self.moved.iter().cloned().map(Some)) {
             match slot {
                 Some((kind, bytes)) => {
@@ -64,16 +64,11 @@ struct Edge {
     ty: Option<i32>,
     weight: Option<(f64, bool)>,
     life: Life,
-    slots: Slots,
+    /// Where its features are, if it has any.
+    slots: Option<usize>,
 }
 
 impl Edge {
-    fn clear(&mut self) {
-        let slots = std::mem::take(&mut self.slots);
-        *self = Edge { slots, ..Edge::default() };
-        self.slots.clear();
-    }
-
     /// The order in which the published converter stores edges: a time that is not stated sorts as 0.
     fn order(&self) -> (i32, i64, i128, u64) {
         let removed = match self.life.removed {
@@ -82,6 +77,30 @@ impl Edge {
         };
         (self.ty.unwrap_or_default(), self.life.created.unwrap_or(0), removed, self.target.unwrap_or_default())
     }
+
+    /// The same of edges without times.
+    fn order_without_times(&self) -> (i32, u64) {
+        (self.ty.unwrap_or_default(), self.target.unwrap_or_default())
+    }
+}
+
+/// The features of the edges of a record, of those that have any.
+#[derive(Debug, Default)]
+struct Pool {
+    slots: Vec<Slots>,
+    used: usize,
+}
+
+impl Pool {
+    /// The number of one that is empty.
+    fn next(&mut self) -> usize {
+        match self.slots.get_mut(self.used) {
+            Some(slots) => slots.clear(),
+            None => self.slots.push(Slots::default()),
+        }
+        self.used += 1;
+        self.used - 1
+    }
 }
 
 /// Reads records; keeps memory from one to the next.
@@ -89,9 +108,7 @@ impl Edge {
 pub(super) struct Records {
     node: Slots,
     edges: Vec<Edge>,
-    /// How many of `edges` belong to this record.
-    used: usize,
-    order: Vec<usize>,
+    of_edges: Pool,
 }
 
 impl Records {
@@ -102,7 +119,8 @@ impl Records {
     pub fn record(&mut self, reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
         let mut scan = Scan::new(text, start);
         self.node.clear();
-        self.used = 0;
+        self.edges.clear();
+        self.of_edges.used = 0;
         let (mut id, mut ty, mut weight, mut life) = (None, None, None, Life::default());
         let (mut has_edges, mut neighbors) = (false, None);
         let at = scan.here();
@@ -115,7 +133,8 @@ impl Records {
                 b"removed_at" => life.removed = time(scan)?,
                 b"edge" => {
                     has_edges = true;
-                    self.used = 0;
+                    self.edges.clear();
+                    self.of_edges.used = 0;
                     scan.array(|scan| self.edge(reading, scan, block))?;
                 }
                 b"neighbor" if !reading.compat => {
@@ -142,58 +161,71 @@ impl Records {
             None => {}
         }
         let stated = Life { created: Some(life.created.unwrap_or(0)), removed: Some(life.removed.unwrap_or(-1)) };
-        let is_temporal =
-            life != Life::default() || self.edges[..self.used].iter().any(|edge| edge.life != Life::default());
+        let is_temporal = life != Life::default() || self.edges.iter().any(|edge| edge.life != Life::default());
         block.node(id, ty, weight, is_temporal.then_some(stated));
         self.node.drain_into(&mut block.nodes.features);
-        self.order.clear();
-        self.order.extend(0..self.used);
-        let edges = &self.edges;
-        self.order.sort_by_key(|at| edges[*at].order());
-        for at in &self.order {
-            let edge = &mut self.edges[*at];
+        // Most texts are in order, and looking costs less than sorting.
+        match is_temporal {
+            true => self.edges.sort_by_key(Edge::order),
+            false if self.edges.is_sorted_by_key(Edge::order_without_times) => {}
+            false => self.edges.sort_by_key(Edge::order_without_times),
+        }
+        for edge in &self.edges {
             let (source, target) = (edge.source.unwrap_or(id), edge.target.unwrap_or_default());
             let (weight, integral) = edge.weight.unwrap_or_default();
             block.edge(source, target, edge.ty.unwrap_or_default(), weight);
             let created = edge.life.created.or(stated.created);
             let removed = edge.life.removed.or(stated.removed);
             block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
-            edge.slots.drain_into(&mut block.edges.features);
+            match edge.slots.and_then(|slots| self.of_edges.slots.get(slots)) {
+                Some(slots) => slots.drain_into(&mut block.edges.features),
+                None => block.edges.features.end_element(),
+            }
         }
         Ok(())
     }
 
-    fn next_edge(&mut self) -> &mut Edge {
-        if self.edges.len() == self.used {
-            self.edges.push(Edge::default());
-        }
-        self.used += 1;
-        let edge = &mut self.edges[self.used - 1];
-        edge.clear();
-        edge
-    }
-
     fn edge(&mut self, reading: &Reading, scan: &mut Scan<'_>, block: &mut Block) -> Parsed {
         let at = scan.here();
-        let edge = self.next_edge();
-        scan.object(|scan, key, key_at| {
-            match key {
-                b"src_id" => edge.source = Some(node_id(scan)?),
-                b"dst_id" => edge.target = Some(node_id(scan)?),
-                b"edge_type" => edge.ty = Some(element_type(scan)?),
-                b"weight" => edge.weight = Some(weight_of(scan)?),
-                b"created_at" => edge.life.created = time(scan)?,
-                b"removed_at" => edge.life.removed = time(scan)?,
-                key => self::feature::member(reading, scan, key, key_at, &mut edge.slots, block)?,
+        let mut edge = Edge::default();
+        let mut open = scan.open()?;
+        while open {
+            // Nearly all keys are these four.
+            if scan.named(b"\"src_id\"") {
+                edge.source = Some(node_id(scan)?);
+            } else if scan.named(b"\"dst_id\"") {
+                edge.target = Some(node_id(scan)?);
+            } else if scan.named(b"\"edge_type\"") {
+                edge.ty = Some(element_type(scan)?);
+            } else if scan.named(b"\"weight\"") {
+                edge.weight = Some(weight_of(scan)?);
+            } else {
+                let (key, key_at) = scan.key()?;
+                match &*key {
+                    b"src_id" => edge.source = Some(node_id(scan)?),
+                    b"dst_id" => edge.target = Some(node_id(scan)?),
+                    b"edge_type" => edge.ty = Some(element_type(scan)?),
+                    b"weight" => edge.weight = Some(weight_of(scan)?),
+                    b"created_at" => edge.life.created = time(scan)?,
+                    b"removed_at" => edge.life.removed = time(scan)?,
+                    key => {
+                        let pool = &mut self.of_edges;
+                        let slots = *edge.slots.get_or_insert_with(|| pool.next());
+                        self::feature::member(reading, scan, key, key_at, &mut pool.slots[slots], block)?;
+                    }
+                }
             }
-            Ok(())
-        })?;
+            open = scan.more()?;
+        }
         let missing = match edge {
             Edge { source: None, .. } => "src_id",
             Edge { target: None, .. } => "dst_id",
             Edge { ty: None, .. } => "edge_type",
             Edge { weight: None, .. } => "weight",
-            _ => return Ok(()),
+            _ => {
+                self.edges.push(edge);
+                return Ok(());
+            }
         };
         Err(Fault::new(&rules::JSON, format!("the edge has no {missing}"), at))
     }
@@ -205,8 +237,8 @@ impl Records {
             scan.object(|scan, target, at| {
                 let target = values::id(target, at)?;
                 let weight = weight_of(scan)?;
-                let edge = self.next_edge();
-                (edge.source, edge.target, edge.ty, edge.weight) = (Some(source), Some(target), Some(ty), Some(weight));
+                let (source, target) = (Some(source), Some(target));
+                self.edges.push(Edge { source, target, ty: Some(ty), weight: Some(weight), ..Edge::default() });
                 Ok(())
             })
         })
@@ -214,17 +246,28 @@ impl Records {
 }
 
 fn node_id(scan: &mut Scan<'_>) -> Parsed<u64> {
-    let (text, at) = scan.number("an id")?;
-    values::id(text, at)
+    let at = scan.here();
+    match scan.integer().map(u64::try_from) {
+        Some(Ok(id)) => Ok(id),
+        Some(Err(_)) => values::id(scan.behind(at), at),
+        None => values::id(scan.number("an id")?.0, at),
+    }
 }
 
 fn element_type(scan: &mut Scan<'_>) -> Parsed<i32> {
-    let (text, at) = scan.number("a type")?;
-    values::element_type(text, at)
+    let at = scan.here();
+    match scan.integer() {
+        Some(ty @ 0..=values::LAST_TYPE) => Ok(ty as i32),
+        Some(_) => values::element_type(scan.behind(at), at),
+        None => values::element_type(scan.number("a type")?.0, at),
+    }
 }
 
 /// A weight, and whether it is written as an integer.
 fn weight_of(scan: &mut Scan<'_>) -> Parsed<(f64, bool)> {
+    if let Some(weight) = scan.decimal() {
+        return Ok(weight);
+    }
     let (text, at) = scan.number("a weight")?;
     Ok((values::weight(text, at)?, number::is_integer(text)))
 }

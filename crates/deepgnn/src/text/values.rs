@@ -137,12 +137,14 @@ pub(crate) fn one(dtype: DType, word: &[u8], at: usize, compat: bool, out: &mut 
     number::push(dtype, word, out).map_err(|wrong| Fault::number(wrong, dtype.name(), word, at))
 }
 
+/// The largest type. They are counted from 0 on, so a large one makes long lists in every file that names them.
+pub(crate) const LAST_TYPE: i64 = 65_535;
+
 /// A type of a node or an edge.
 pub(crate) fn element_type(word: &[u8], at: usize) -> Parsed<i32> {
-    /// Types are counted from 0 on, so a large one makes long lists in every file that names them.
-    const MOST: i128 = 65_535;
+    const LAST: i128 = LAST_TYPE as i128;
     match number::integer(word) {
-        Ok(ty @ 0..=MOST) => Ok(ty as i32),
+        Ok(ty @ 0..=LAST) => Ok(ty as i32),
         Ok(ty) => Err(Fault::new(&rules::TYPE, format!("{ty} is no type"), at)),
         Err(wrong) => Err(Fault::number(wrong, "type", word, at)),
     }

@@ -199,32 +199,46 @@ struct Sweep<'a, const ID: usize> {
     /// The page that is read; those below it are still to come.
     page: usize,
     bytes: Cow<'a, [u8]>,
-    /// Elements of the page that are still to come.
+    /// The elements of the page that are of this stack. They are found without a branch, which no processor could foresee.
+    found: Vec<u16>,
+    /// How many of them are still to come.
     left: usize,
 }
 
+// Elements of a page are told apart by 16 bits.
+const _: () = assert!(PAGE <= 1 << 16);
+
 impl<'a, const ID: usize> Sweep<'a, ID> {
     fn new(alias: &'a Alias<ID>, scale: f32, small: bool) -> Self {
-        Sweep { alias, scale, small, page: alias.pages.len(), bytes: Cow::Borrowed(&[]), left: 0 }
+        let found = vec![0; PAGE];
+        Sweep { alias, scale, small, page: alias.pages.len(), bytes: Cow::Borrowed(&[]), found, left: 0 }
     }
 
+    #[inline]
     fn next(&mut self) -> Result<Option<(u32, f32)>> {
-        loop {
-            while self.left > 0 {
-                self.left -= 1;
-                let end = (self.left + 1) * Alias::<ID>::RECORD;
-                let weight = weight_of(&self.bytes[..end]) * self.scale;
-                // A weight that is no number is not small.
-                if (weight < 1.0) == self.small {
-                    return Ok(Some(((self.page * PAGE + self.left) as u32, weight)));
-                }
-            }
+        while self.left == 0 {
             if self.page == 0 {
                 return Ok(None);
             }
             self.page -= 1;
             self.bytes = self.alias.page(self.page)?;
-            self.left = self.bytes.len() / Alias::<ID>::RECORD;
+            self.find();
+        }
+        self.left -= 1;
+        let at = usize::from(self.found[self.left]);
+        let weight = weight_of(&self.bytes[..(at + 1) * Alias::<ID>::RECORD]) * self.scale;
+        Ok(Some(((self.page * PAGE + at) as u32, weight)))
+    }
+
+    /// Finds the elements of the page.
+    fn find(&mut self) {
+        self.left = 0;
+        for (at, record) in self.bytes.chunks_exact(Alias::<ID>::RECORD).enumerate() {
+            if let Some(place) = self.found.get_mut(self.left) {
+                *place = at as u16;
+            }
+            // A weight that is no number is not small.
+            self.left += usize::from((weight_of(record) * self.scale < 1.0) == self.small);
         }
     }
 }

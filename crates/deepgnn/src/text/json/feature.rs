@@ -161,6 +161,22 @@ fn ragged(at: usize) -> Box<Fault> {
 /// Appends one number: a text that is one counts as well, and so do true and false.
 fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed {
     let at = scan.here();
+    // What nearly every number is.
+    let quick = match dtype {
+        DType::Float16 | DType::Float32 | DType::Float64 => {
+            scan.decimal().map(|(value, _)| number::push_float(dtype, value, out))
+        }
+        _ => scan.integer().map(|value| number::push_integer(dtype, i128::from(value), out)),
+    };
+    match quick {
+        Some(Ok(())) => return Ok(()),
+        Some(Err(_)) if dtype == DType::UInt64 => {
+            let wrapped = wrapped(scan.behind(at), out, block, at);
+            return wrapped.map_err(|wrong| Fault::number(wrong, dtype.name(), scan.behind(at), at));
+        }
+        Some(Err(wrong)) => return Err(Fault::number(wrong, dtype.name(), scan.behind(at), at)),
+        None => {}
+    }
     if let Some(truth) = scan.truth() {
         let pushed = number::push_integer(dtype, i128::from(truth), out);
         return pushed.map_err(|wrong| Fault::number(wrong, dtype.name(), b"a truth value", at));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::fault::{Fault, Parsed, shown};
-use crate::rules;
+use crate::{number, rules};
 
 /// Objects and arrays inside one another, at most.
 const DEPTH: usize = 64;
@@ -39,6 +39,47 @@ impl<'a> Text<'a> {
     }
 }
 
+/// How many bytes come before the first quote, backslash or control character. Keys are a few bytes long, so the call of a search
+/// would cost more than the search.
+#[inline]
+fn ordinary(text: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const TOPS: u64 = ONES << 7;
+    // The top bit of each byte below `ONES * limit`; above the lowest such byte there may be others that are not.
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & TOPS;
+    let mut passed = 0;
+    let mut words = text.chunks_exact(8);
+    for eight in words.by_ref() {
+        let word = eight.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+        let found = is(b'"') | is(b'\\') | below(word, 0x20);
+        if found != 0 {
+            return passed + found.trailing_zeros() as usize / 8;
+        }
+        passed += 8;
+    }
+    let rest = words.remainder();
+    passed + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
+}
+
+/// How many digits a text begins with, and the number that they make behind the digits of `before`. More than 19 digits make any
+/// number.
+#[inline]
+fn digits_of(text: &[u8], before: u64) -> (usize, u64) {
+    let (mut length, mut value) = (0, before);
+    while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    (length, value)
+}
+
+/// Whether a number ends before this byte, for sure.
+#[inline]
+fn ends_number(byte: u8) -> bool {
+    matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')
+}
+
 /// A place in a JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct Scan<'a> {
@@ -66,9 +107,11 @@ impl<'a> Scan<'a> {
     }
 
     /// The next byte that is no space.
+    #[inline]
     pub fn peek(&mut self) -> Option<u8> {
         while let Some(byte) = self.text.get(self.at) {
-            if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            // Most bytes are above all spaces: one comparison.
+            if *byte > b' ' || !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
                 return Some(*byte);
             }
             self.at += 1;
@@ -76,21 +119,25 @@ impl<'a> Scan<'a> {
         None
     }
 
+    #[inline]
     fn take(&mut self, wanted: u8) -> bool {
         let found = self.peek() == Some(wanted);
         self.at += usize::from(found);
         found
     }
 
+    #[inline]
     fn must(&mut self, wanted: u8) -> Parsed {
-        if self.take(wanted) {
-            return Ok(());
-        }
+        if self.take(wanted) { Ok(()) } else { Err(self.missing(wanted)) }
+    }
+
+    #[cold]
+    fn missing(&self, wanted: u8) -> Box<Fault> {
         let found = &self.text[self.at..];
-        Err(match found.is_empty() {
+        match found.is_empty() {
             true => self.wrong(format!("the text ends where {:?} should be", char::from(wanted))),
             false => self.wrong(format!("{} where {:?} should be", shown(found), char::from(wanted))),
-        })
+        }
     }
 
     /// Passes the end of the text.
@@ -109,24 +156,66 @@ impl<'a> Scan<'a> {
         if self.depth > DEPTH { Err(self.wrong("nested too deeply")) } else { Ok(()) }
     }
 
+    /// Begins an object; says whether it has members. Each is passed by [`named`](Self::named) or [`key`](Self::key) and its value, and
+    /// then [`more`](Self::more) says whether another follows.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open(&mut self) -> Parsed<bool> {
+        self.enter()?;
+        self.must(b'{')?;
+        let open = !self.take(b'}');
+        self.depth -= usize::from(!open);
+        Ok(open)
+    }
+
+    /// Behind a member: whether another follows.
+    ///
+    /// # Errors
+    /// When neither another nor the end does.
+    #[inline]
+    pub fn more(&mut self) -> Parsed<bool> {
+        let more = self.goes_on(b'}')?;
+        self.depth -= usize::from(!more);
+        Ok(more)
+    }
+
+    /// Passes the key of a member, and the colon behind it, if it is this one as it is always written; `quoted` has its quotes.
+    #[inline]
+    pub fn named(&mut self, quoted: &[u8]) -> bool {
+        let at = self.at;
+        let found = self.peek() == Some(b'"') && self.text[self.at..].starts_with(quoted);
+        if found {
+            self.at += quoted.len();
+            if self.take(b':') {
+                return true;
+            }
+            self.at = at;
+        }
+        false
+    }
+
+    /// Passes the key of a member, and the colon behind it.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn key(&mut self) -> Parsed<(Cow<'a, [u8]>, usize)> {
+        let key = self.string()?;
+        self.must(b':')?;
+        Ok((if key.escaped { key.bytes()? } else { Cow::Borrowed(key.raw) }, key.at))
+    }
+
     /// Passes an object; `member` is told each key and its place, and must pass the value.
     ///
     /// # Errors
     /// When it is none, and those of `member`.
     pub fn object(&mut self, mut member: impl FnMut(&mut Self, &[u8], usize) -> Parsed) -> Parsed {
-        self.enter()?;
-        self.must(b'{')?;
-        let mut open = !self.take(b'}');
+        let mut open = self.open()?;
         while open {
-            let key = self.string()?;
-            self.must(b':')?;
-            match key.escaped {
-                false => member(self, key.raw, key.at)?,
-                true => member(self, &key.bytes()?, key.at)?,
-            }
-            open = self.goes_on(b'}')?;
+            let (key, at) = self.key()?;
+            member(self, &key, at)?;
+            open = self.more()?;
         }
-        self.depth -= 1;
         Ok(())
     }
 
@@ -147,6 +236,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Behind a member or an item: whether another follows. A comma before the end is passed over.
+    #[inline]
     fn goes_on(&mut self, close: u8) -> Parsed<bool> {
         if self.take(close) {
             return Ok(false);
@@ -166,24 +256,76 @@ impl<'a> Scan<'a> {
     pub fn string(&mut self) -> Parsed<Text<'a>> {
         self.must(b'"')?;
         let begin = self.at;
-        let mut escaped = false;
+        let (mut escaped, mut control) = (false, false);
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
-            let Some(found) = memchr::memchr2(b'"', b'\\', rest) else {
-                return Err(self.wrong("a text that does not end"));
-            };
-            self.at += found;
-            if self.text[self.at] == b'"' {
-                let raw = &self.text[begin..self.at];
-                if raw.iter().any(|byte| *byte < 0x20) {
-                    return Err(self.wrong("a control character in a text"));
+            self.at += ordinary(rest);
+            match self.text.get(self.at) {
+                None => return Err(self.wrong("a text that does not end")),
+                Some(b'"') if control => return Err(self.wrong("a control character in a text")),
+                Some(b'"') => {
+                    let raw = &self.text[begin..self.at];
+                    self.at += 1;
+                    return Ok(Text { raw, at: self.start + begin, escaped });
                 }
-                self.at += 1;
-                return Ok(Text { raw, at: self.start + begin, escaped });
+                Some(b'\\') => {
+                    escaped = true;
+                    control |= self.text.get(self.at + 1).is_some_and(|byte| *byte < b' ');
+                    self.at += 2;
+                }
+                Some(_) => {
+                    control = true;
+                    self.at += 1;
+                }
             }
-            escaped = true;
-            self.at += 2;
         }
+    }
+
+    /// Passes a decimal number of few digits and without exponent, and says whether it is an integer; passes nothing else.
+    ///
+    /// This is what nearly every number is: one pass over its digits, where [`number`](Self::number) finds its end first.
+    #[inline]
+    pub fn decimal(&mut self) -> Option<(f64, bool)> {
+        self.peek();
+        let (negative, digits) = match self.text.get(self.at..)? {
+            [b'-', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let (whole, mut value) = digits_of(digits, 0);
+        let (mut length, mut decimals) = (whole, 0);
+        if digits.get(whole) == Some(&b'.') {
+            let (count, all) = digits_of(&digits[whole + 1..], value);
+            (decimals, value, length) = (count, all, whole + 1 + count);
+        }
+        let value = number::of_digits(negative, value, whole + decimals, decimals)?;
+        let ends = digits.get(length).is_none_or(|byte| ends_number(*byte));
+        if ends {
+            self.at += usize::from(negative) + length;
+        }
+        ends.then_some((value, length == whole))
+    }
+
+    /// Passes an integer of 1 to 18 digits; passes nothing else.
+    #[inline]
+    pub fn integer(&mut self) -> Option<i64> {
+        self.peek();
+        let (sign, digits) = match self.text.get(self.at..)? {
+            [b'-', rest @ ..] => (-1, rest),
+            rest => (1, rest),
+        };
+        let (length, value) = digits_of(digits, 0);
+        let ends = digits.get(length).is_none_or(|byte| ends_number(*byte));
+        let passed = (1..=18).contains(&length) && ends;
+        if passed {
+            self.at += usize::from(sign < 0) + length;
+        }
+        // 18 digits are less than 2^63.
+        passed.then_some(sign * value as i64)
+    }
+
+    /// What was passed since `at`.
+    pub fn behind(&self, at: usize) -> &'a [u8] {
+        self.text.get(at.saturating_sub(self.start)..self.at).unwrap_or_default()
     }
 
     /// Passes `null` if it stands here.
@@ -241,6 +383,106 @@ impl<'a> Scan<'a> {
             Some(b'"') => self.string().map(|_| ()),
             _ if self.null() || self.truth().is_some() => Ok(()),
             _ => self.number("a value").map(|_| ()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_at_once_end_where_one_at_a_time_does() {
+        let mut state = 1u64;
+        for case in 0..20_000usize {
+            let text: Vec<u8> = (0..case % 40)
+                .map(|_| {
+                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    // Bytes beside those that are looked for, and with the top bit, are what a trick gets wrong.
+                    [b'a', b'!', b'#', b'[', b']', b' ', 0x80, 0xa2, 0xdc, 0xff, b'"', b'\\', 0x1f, 0]
+                        [(state >> 33) as usize % 14]
+                })
+                .map(|byte| if case % 3 == 0 && byte < 0x20 { b'x' } else { byte })
+                .collect();
+            let one = text.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(text.len());
+            assert_eq!(ordinary(&text), one, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_are_passed_at_once_are_what_the_long_way_reads() {
+        let numbers = [
+            "0",
+            "-0",
+            "7",
+            "-7",
+            "007",
+            "123456789012345678",
+            "1234567890123456789",
+            "18446744073709551616",
+            "0.5",
+            "-0.25",
+            "1.",
+            ".5",
+            "-",
+            "",
+            ".",
+            "1e3",
+            "1.5e-3",
+            "9007199254740993",
+            "0.1234567890123456",
+            "1_0",
+            "+1",
+            "1.2.3",
+            "1x",
+            "Infinity",
+            "-Infinity",
+            "NaN",
+            "true",
+        ];
+        for number in numbers {
+            for end in ["", ",", "]", "}", " ", "\n", "\"", ":"] {
+                let text = format!(" {number}{end}");
+                let scan = Scan::new(text.as_bytes(), 100);
+                let slow = scan.clone().number("a number").ok().map(|(word, _)| word.to_vec());
+                let (mut decimal, mut integer) = (scan.clone(), scan.clone());
+                if let Some((value, is_integer)) = decimal.decimal() {
+                    let word = slow.clone().unwrap();
+                    assert_eq!(value.to_bits(), number::float(&word).unwrap().to_bits(), "{text:?}");
+                    assert_eq!((is_integer, decimal.behind(101)), (number::is_integer(&word), &*word), "{text:?}");
+                }
+                if let Some(value) = integer.integer() {
+                    let word = slow.unwrap();
+                    assert_eq!(
+                        (i128::from(value), integer.behind(101)),
+                        (number::integer(&word).unwrap(), &*word),
+                        "{text:?}"
+                    );
+                }
+            }
+        }
+        let passes = |text: &str| {
+            let scan = Scan::new(text.as_bytes(), 0);
+            (scan.clone().decimal(), scan.clone().integer())
+        };
+        assert_eq!(passes("-12,"), (Some((-12.0, true)), Some(-12)));
+        assert_eq!(passes("0.85}"), (Some((0.85, false)), None));
+        assert_eq!(passes("\"7\""), (None, None));
+    }
+
+    #[test]
+    fn a_key_is_passed_with_its_colon_or_not_at_all() {
+        for (text, found, left) in [
+            (&b" \"weight\" : 1"[..], true, &b" 1"[..]),
+            (b"\"weight\":1", true, b"1"),
+            (b"\"weights\": 1", false, b"\"weights\": 1"),
+            (b"\"weight\" 1", false, b"\"weight\" 1"),
+            (b"\"wei", false, b"\"wei"),
+            (b"", false, b""),
+        ] {
+            let mut scan = Scan::new(text, 0);
+            assert_eq!((scan.named(b"\"weight\""), &scan.text[scan.at..]), (found, left));
         }
     }
 }

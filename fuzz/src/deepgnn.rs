@@ -108,14 +108,15 @@ pub(crate) fn check_text(data: &[u8]) {
     }
 }
 
-/// The files of a sound binary.
-fn template() -> BTreeMap<String, Vec<u8>> {
+/// The files of a sound binary of so many partitions.
+pub(crate) fn template(partitions: u32) -> BTreeMap<String, Vec<u8>> {
     let home = home();
     let (text, made) = (home.path().join("seed.json"), home.path().join("made"));
     std::fs::write(&text, SEED).expect("a file");
     let open = OpenOptions { from: Some(Format::DeepGnn), ..OpenOptions::default() };
     let mut write = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
     write.write.deepgnn.binary.watermark = Some(10);
+    write.write.deepgnn.binary.partitions = partitions;
     converted(&text, &made, &open, &write, home.path()).expect("a sound text");
     let entries = std::fs::read_dir(&made).expect("a folder").map(|entry| entry.expect("an entry").path());
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -123,7 +124,7 @@ fn template() -> BTreeMap<String, Vec<u8>> {
 }
 
 thread_local! {
-    static TEMPLATE: BTreeMap<String, Vec<u8>> = template();
+    static TEMPLATE: BTreeMap<String, Vec<u8>> = template(1);
 }
 
 pub(crate) fn binary_seeds() -> Vec<Vec<u8>> {

@@ -15,6 +15,7 @@ mod mutate;
 mod names;
 mod nock;
 mod redo;
+mod sampling;
 mod tables;
 mod yml;
 
@@ -77,6 +78,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
     Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
+    Target { name: "sampling", check: sampling::check, seeds: sampling::seeds, words: &[] },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },
     Target { name: "type_name", check: names::check_type, seeds: names::type_seeds, words: names::TYPES },
 ];

@@ -148,6 +148,7 @@ targets! {
     orc 2000
     parquet 1500
     redo 500
+    sampling 400
     size 20000
     type_name 20000
 }

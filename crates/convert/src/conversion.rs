@@ -92,6 +92,8 @@ pub fn convert(
             found => found?,
         };
     }
+    // What a binary of DeepGNN has no place for; numbers say it with features.
+    write.deepgnn.binary.beside = !options.loses() && plan.mapping.numbering().is_none();
     let directory = write.is_directory(plan.to);
     let staging = match directory {
         true => Staging::directory(destination, mode)?,
@@ -148,7 +150,7 @@ pub fn convert(
     }
     let carries = !options.loses() && !mapping.steps.is_empty();
     if carries {
-        write_carry(&staging, directory, plan, &mapping, &source.digests)?;
+        write_carry(&staging, directory, (plan.from, plan.to), &mapping, Some(source.digests))?;
     }
     // The last moment to turn back.
     progress.advance(0)?;
@@ -225,6 +227,8 @@ fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> O
     options.nock.scratch = Some(resources.scratch.clone());
     options.annnet.budget = resources.budget.clone();
     options.annnet.scratch = Some(resources.scratch.clone());
+    options.deepgnn.budget = resources.budget.clone();
+    options.deepgnn.scratch = Some(resources.scratch.clone());
     options.showing(mapping.shown())
 }
 
@@ -275,15 +279,25 @@ fn blame(opened: &Opened, error: Error) -> Error {
     }
 }
 
-fn write_carry(staging: &Staging, directory: bool, plan: &Plan, mapping: &Mapping, digests: &Digests) -> Result<()> {
+/// Writes what travels beside a graph of one format in files of another.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(crate) fn write_carry(
+    staging: &Staging,
+    directory: bool,
+    (of, format): (Format, Format),
+    mapping: &Mapping,
+    digests: Option<Digests>,
+) -> Result<()> {
     let files = staging.finished();
     let carry = Carry {
         version: carry::VERSION,
         written_by: concat!("isomorph ", env!("CARGO_PKG_VERSION")).to_owned(),
-        of: plan.from.id().to_owned(),
-        format: plan.to.id().to_owned(),
+        of: of.id().to_owned(),
+        format: format.id().to_owned(),
         mapping: mapping.clone(),
-        digests: *digests,
+        digests,
         files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
     };
     let mut file = match directory {

@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, Text};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::well_known::WEIGHT;
+use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
 use isomorph_storage::{Location, Mode, Staging};
 
-use crate::conversion::{Certificate, compare};
-use crate::digests::{Resources, digest};
-use crate::mapping::Mapping;
+use crate::conversion::{Certificate, compare, write_carry};
+use crate::digests::{Digested, Resources, digest};
+use crate::mapping::{Mapping, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
 use crate::plan::{Plan, PlanLine};
@@ -52,9 +52,10 @@ impl Plan {
     /// # Errors
     /// When something would not, and that was not asked for.
     pub(crate) fn describe_deepgnn(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
-        let write = &options.write.deepgnn;
-        self.line("graph", layout(write));
-        let unheld = isomorph_deepgnn::unheld(graph, write)?;
+        let mut write = options.write.deepgnn.clone();
+        write.binary.beside = !options.loses();
+        self.line("graph", layout(&write));
+        let unheld = isomorph_deepgnn::unheld(graph, &write)?;
         if let Some((subject, why)) = unheld.first().filter(|_| !options.loses()) {
             return Err(Error::new(Kind::WouldLose, format!("{subject} would be lost: {why}"))
                 .hint("--lossy    write it without them"));
@@ -63,6 +64,8 @@ impl Plan {
         let has_weights = graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == WEIGHT);
         if !has_weights {
             self.line("weights of nodes", "1, as the graph states none");
+        } else if write.text.is_none() && write.binary.beside {
+            self.carried.push("weights of nodes".to_owned());
         }
         Ok(())
     }
@@ -82,7 +85,32 @@ pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
     format!("binary v2, {partitions} partition{several}{samplers}")
 }
 
-/// Makes the binary, compares what is read from it with what the text says, and publishes it.
+/// What of the graph of a text its binary does not say, although it was asked for it: that keeps the binary from being the text again.
+fn unsaid(graph: &Graph, write: &isomorph_deepgnn::WriteOptions) -> Result<Vec<String>> {
+    let unheld = isomorph_deepgnn::unheld(graph, write)?;
+    let mut unsaid: Vec<String> = unheld.into_iter().map(|(subject, why)| format!("{subject}: {why}")).collect();
+    let is_time = |name: &str| [CREATED_AT, REMOVED_AT].contains(&name);
+    let mut of_edges = graph.edges.iter().flat_map(|ty| &ty.properties);
+    if write.binary.watermark.is_none() && of_edges.any(|property| is_time(&property.name)) {
+        unsaid.push("times of edges: they are stored when there is a watermark (--watermark)".to_owned());
+    }
+    Ok(unsaid)
+}
+
+/// What a text says, and that it is what its binary must say.
+fn said(text: &Text, typed: bool, resources: &Resources, progress: &dyn Progress) -> Result<[Digested; 2]> {
+    let text = if typed { text.clone() } else { text.as_binary() };
+    let graph = DeepGnn::of_text(text.clone())?;
+    let whole = digest(&graph, resources, progress)?;
+    let stated = match typed && graph.is_split()? {
+        true => digest(&graph.as_stated(), resources, progress)?,
+        false => whole.clone(),
+    };
+    Ok([whole, stated])
+}
+
+/// Makes the binary, compares what is read from it with what the text says, and publishes it. With it travels what it does not say: types
+/// of features, and weights of nodes.
 ///
 /// # Errors
 /// When the text is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
@@ -101,20 +129,34 @@ pub(crate) fn build(
     }
     let mut write = options.write.deepgnn.binary.clone();
     (write.budget, write.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
+    write.beside = !options.loses();
     progress.begin("build", None);
     let built = isomorph_deepgnn::build(text, &staging, &write, &|rows| progress.advance(rows));
     progress.end();
     let built = built?;
     // The last moment to turn back.
     progress.advance(0)?;
+    let graph = built.graph;
+    let lost = unsaid(&graph, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
+    let carries = lost.is_empty() && !options.loses();
+    let source = match options.no_verify {
+        true => None,
+        false => Some(said(text, carries, resources, progress)?),
+    };
+    let mut carried = Vec::new();
+    if carries {
+        let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
+        let digests = source.as_ref().map(|[whole, _]| whole.digests);
+        write_carry(&staging, true, (Format::DeepGnn, Format::DeepGnn), &mapping, digests)?;
+        carried.push("types of features, and weights of nodes".to_owned());
+    }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
-        if options.no_verify {
-            return Ok(None);
-        }
-        let raw = OpenOptions { raw: true, ..OpenOptions::default() };
-        let source = digest(&DeepGnn::of_text(text.as_binary())?, resources, progress)?;
-        let result = digest(&DeepGnn::open(location, &raw)? as &dyn Source, resources, progress)?;
-        compare(&source, &result)?;
+        let Some([_, source]) = &source else { return Ok(None) };
+        let mut how = OpenOptions { raw: !carries, ..OpenOptions::default() };
+        (how.budget, how.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
+        let how = if carries { how.showing(&graph) } else { how };
+        let result = digest(&DeepGnn::open(location, &how)?.as_stated() as &dyn Source, resources, progress)?;
+        compare(source, &result)?;
         Ok(Some((source.digests, result.digests)))
     })?;
     Ok(Certificate {
@@ -125,8 +167,8 @@ pub(crate) fn build(
         result: proof.map(|(_, result)| result),
         nodes: built.nodes,
         edges: built.edges,
-        carried: Vec::new(),
-        lost: Vec::new(),
+        carried,
+        lost,
         files: published.files,
         bytes: published.bytes,
         seconds: started.elapsed().as_secs_f64(),

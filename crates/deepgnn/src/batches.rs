@@ -29,7 +29,7 @@ pub(crate) const WATERMARK: &str = "deepgnn.watermark";
 pub(crate) struct Columns {
     pub node_features: FeatureColumns,
     pub edge_features: FeatureColumns,
-    /// Whether nodes have weights: the binary keeps them in its tables for sampling alone, rounded and mixed.
+    /// Whether nodes have weights: of a binary those that lie beside it.
     pub node_weights: bool,
     /// Whether nodes have times.
     pub node_times: bool,

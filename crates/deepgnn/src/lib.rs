@@ -17,7 +17,7 @@ mod united;
 mod validate;
 mod write;
 
-pub use binary::{BinaryFiles, Built, META, Meta, PartitionFiles, Types, build};
+pub use binary::{BESIDE, BinaryFiles, Built, META, Meta, PartitionFiles, Types, build};
 pub use capability::CAPABILITY;
 pub use dtype::DType;
 pub use feature::FeatureType;

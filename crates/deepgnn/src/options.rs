@@ -25,6 +25,8 @@ pub struct OpenOptions {
     pub node_features: Vec<(u32, crate::FeatureType)>,
     /// The same of edges.
     pub edge_features: Vec<(u32, crate::FeatureType)>,
+    /// A binary shows weights of nodes: those that lie beside it, and 1 otherwise.
+    pub node_weights: bool,
     /// Memory for what is sorted while a graph is checked.
     pub budget: Budget,
     /// Where it goes beyond that.
@@ -32,13 +34,15 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The options to open files that were written from `graph`: they show what it had. A binary does not store types of features;
+    /// The options to open files that were written from `graph`: they show what it had. A binary does not store types of features, and has
+    /// weights of nodes beside it;
     /// text states weights of nodes also where the graph has none, and EdgeList says nowhere that its lines have times.
     pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
         let mut options = self.clone();
         if let Ok(shape) = Shape::of(graph) {
             options.temporal |= shape.node_times() || shape.edge_times();
             options.no_node_weights |= !shape.nodes.contains(&Role::Weight);
+            options.node_weights |= shape.nodes.contains(&Role::Weight);
             options.node_features.extend(shape.nodes.iter().filter_map(|role| role.feature()));
             options.edge_features.extend(shape.edges.iter().filter_map(|role| role.feature()));
         }
@@ -69,6 +73,8 @@ pub struct BuildOptions {
     pub edge_samplers: bool,
     /// The last time that is known, for graphs with times; they are stored exactly when there is one.
     pub watermark: Option<i64>,
+    /// Write what a binary has no place for into the folder [`crate::BESIDE`] inside it: weights of nodes, where one is not 1.
+    pub beside: bool,
     /// Memory for tables of sampling; what does not fit goes to temporary files.
     pub budget: Budget,
     /// Where those are.
@@ -92,6 +98,7 @@ impl Default for BuildOptions {
             node_samplers: true,
             edge_samplers: true,
             watermark: None,
+            beside: false,
             budget: Budget::default(),
             scratch: None,
         }

@@ -94,7 +94,7 @@ impl DeepGnn {
         {
             let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
             if is_binary(&names) || names.iter().all(|name| name == META || name == OLD_META) {
-                return DeepGnn::of_binary(Binary::open(location)?, options);
+                return DeepGnn::of_binary(Binary::open(location, options.node_weights && !options.raw)?, options);
             }
         }
         let text = Text::open(location, options)?;
@@ -135,9 +135,23 @@ impl DeepGnn {
         }
     }
 
+    /// The same with each statement of a node as a node of its own: what a text and its binary are compared by, in which they come in
+    /// different orders.
+    pub fn as_stated(self) -> DeepGnn {
+        DeepGnn { united: OnceLock::from(None), ..self }
+    }
+
+    /// Whether a node has several statements.
+    ///
+    /// # Errors
+    /// When they cannot be read, or there is no room to sort them.
+    pub fn is_split(&self) -> Result<bool> {
+        self.united().map(|united| united.is_some())
+    }
+
     fn of_binary(binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
         let columns = Columns {
-            node_weights: false,
+            node_weights: options.node_weights && !options.raw,
             node_times: false,
             // Of a text nothing but its bytes is compared with a binary.
             edge_times: binary.meta.watermark >= 0 && !options.raw,

@@ -7,7 +7,7 @@ use isomorph_model::Graph;
 
 use crate::batches::Columns;
 use crate::binary::note_repairs;
-use crate::block::Features;
+use crate::block::{Block, Features};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::text::{Piece, Text};
 
@@ -38,6 +38,46 @@ pub(crate) struct Survey {
 
 type Found = BTreeMap<(u32, FeatureType), u64>;
 
+/// What elements have, noted on the way.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    of_nodes: Found,
+    of_edges: Found,
+    /// The most features that an element has, holes at its end included.
+    most: (u32, u32),
+    node_times: bool,
+    edge_times: bool,
+}
+
+impl Noted {
+    /// Notes the elements of a block.
+    pub fn see(&mut self, block: &Block) {
+        self.most.0 = self.most.0.max(note_features(&block.nodes.features, &mut self.of_nodes));
+        self.most.1 = self.most.1.max(note_features(&block.edges.features, &mut self.of_edges));
+        self.node_times |= !block.nodes.lives.is_empty();
+        self.edge_times |= !block.edges.lives.is_empty();
+    }
+
+    /// The columns of what was noted in `text`.
+    pub fn columns(&self, text: &Text) -> Columns {
+        if text.raw {
+            // What the binary has no place for is left out.
+            return Columns {
+                node_features: FeatureColumns::declared(self.most.0, &[]).bytes(),
+                edge_features: FeatureColumns::declared(self.most.1, &[]).bytes(),
+                ..Columns::default()
+            };
+        }
+        Columns {
+            node_features: FeatureColumns::of(&self.of_nodes),
+            edge_features: FeatureColumns::of(&self.of_edges),
+            node_weights: text.node_weights,
+            node_times: self.node_times,
+            edge_times: self.edge_times,
+        }
+    }
+}
+
 impl Survey {
     /// Reads a text once.
     ///
@@ -45,10 +85,7 @@ impl Survey {
     /// When it is not sound.
     pub fn of(text: &Text) -> Result<Survey> {
         let mut survey = Survey { findings: text.noticed.clone(), ascends: true, ..Survey::default() };
-        let (mut of_nodes, mut of_edges) = (Found::new(), Found::new());
-        let (mut nodes, mut edges) = (0, 0);
-        // The most features that an element has, holes at its end included.
-        let mut most = (0, 0);
+        let (mut noted, mut nodes, mut edges) = (Noted::default(), 0, 0);
         let mut last = None;
         text.each(|piece, block| {
             for id in &block.nodes.ids {
@@ -56,10 +93,7 @@ impl Survey {
                 last = Some(*id);
             }
             note_repairs(text, piece, block, &mut survey.findings);
-            most.0 = most.0.max(note_features(&block.nodes.features, &mut of_nodes));
-            most.1 = most.1.max(note_features(&block.edges.features, &mut of_edges));
-            survey.columns.node_times |= !block.nodes.lives.is_empty();
-            survey.columns.edge_times |= !block.edges.lives.is_empty();
+            noted.see(block);
             let counts = (block.nodes.ids.len() as u64, block.edges.sources.len() as u64);
             survey.add(text, piece, nodes, counts);
             nodes += counts.0;
@@ -67,15 +101,7 @@ impl Survey {
             survey.records += block.records.len() as u64;
             Ok(())
         })?;
-        survey.columns.node_weights = text.node_weights && !text.raw;
-        survey.columns.node_features = FeatureColumns::of(&of_nodes);
-        survey.columns.edge_features = FeatureColumns::of(&of_edges);
-        if text.raw {
-            survey.columns.node_features = FeatureColumns::declared(most.0, &[]).bytes();
-            survey.columns.edge_features = FeatureColumns::declared(most.1, &[]).bytes();
-            // What the binary has no place for.
-            (survey.columns.node_times, survey.columns.edge_times) = (false, false);
-        }
+        survey.columns = noted.columns(text);
         survey.graph = survey.columns.graph(Some(nodes), Some(edges));
         Ok(survey)
     }

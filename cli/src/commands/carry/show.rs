@@ -20,7 +20,7 @@ struct Document<'a> {
     written_by: &'a str,
     stale: bool,
     differences: &'a [String],
-    digests: &'a Digests,
+    digests: Option<&'a Digests>,
     files: &'a [Bound],
 }
 
@@ -35,13 +35,17 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
     let about =
         format!("{} graph, written as {} by {}", format_name(&carry.of), format_name(&carry.format), carry.written_by);
     screen.line("of", &about);
-    let Digests { content, order, schema } = carry.digests;
-    let digests = [("content", content), ("order", order), ("schema", schema)];
-    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(0)]);
-    for (at, (what, digest)) in digests.iter().enumerate() {
-        table.row([if at == 0 { "digest" } else { "" }, what, &digest.to_string()].map(Cell::from));
+    match carry.digests {
+        Some(Digests { content, order, schema }) => {
+            let digests = [("content", content), ("order", order), ("schema", schema)];
+            let mut table = Table::new([Column::stage(), Column::text(1), Column::text(0)]);
+            for (at, (what, digest)) in digests.iter().enumerate() {
+                table.row([if at == 0 { "digest" } else { "" }, what, &digest.to_string()].map(Cell::from));
+            }
+            screen.table(&table);
+        }
+        None => screen.line("digest", "not known: written with --no-verify"),
     }
-    screen.table(&table);
     screen.line("bound to", &bound_to(&carry));
     match differences.as_slice() {
         [] if args.verify => screen.marked("fits", Some(Mark::Sound), "every byte is as it was written"),
@@ -67,7 +71,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
         written_by: &carry.written_by,
         stale: !differences.is_empty(),
         differences: &differences,
-        digests: &carry.digests,
+        digests: carry.digests.as_ref(),
         files: &carry.files,
     })?;
     Ok(Answer::yes_if(differences.is_empty()))

@@ -6,7 +6,7 @@ use std::io::Write;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
-use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of};
+use super::{Bound, CARRY_STALE, Carry, DOCUMENT, FOLDER, location_of};
 use crate::digests::{Resources, digest};
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
@@ -50,8 +50,13 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
     let opened = Opened::open(location, &options)?;
     let carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
     let digests = digest(opened.graph.as_ref(), resources, progress)?.digests;
-    if digests != carry.digests {
-        let what = if digests.content == carry.digests.content { "order or schema" } else { "content" };
+    let stated = carry.digests.ok_or_else(|| {
+        Error::new(Kind::StaleCarry, "the carry was written without a proof (--no-verify) and cannot tell what graph it belongs to")
+            .rule(&CARRY_STALE)
+            .at(location.to_string())
+    })?;
+    if digests != stated {
+        let what = if digests.content == stated.content { "order or schema" } else { "content" };
         let message = format!("this is not the graph any more that was carried: its {what} differs");
         return Err(Error::new(Kind::StaleCarry, message)
             .rule(&CARRY_STALE)
@@ -76,7 +81,7 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
 /// [`Kind::NotFound`] when there is none; [`Kind::Unsupported`] in an object store.
 pub fn remove(location: &Location) -> Result<Location> {
     let (home, directory) = home_of(location, Format::at(location)?);
-    Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
+    let carry = Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
     let document = location_of(&home, directory)?;
     let path = document.as_path().ok_or_else(|| {
         Error::unsupported("a carry in an object store is not removed here")
@@ -85,6 +90,13 @@ pub fn remove(location: &Location) -> Result<Location> {
     })?;
     fs::remove_file(path).map_err(|error| Error::from(error).at(document.to_string()))?;
     if let Some(folder) = path.parent() {
+        let ours = format!("{FOLDER}/");
+        for name in carry.files.iter().filter_map(|bound| bound.name.strip_prefix(&ours)) {
+            // Only what lies in the folder itself is ours.
+            if !name.contains('/') && name != ".." {
+                let _ = fs::remove_file(folder.join(name));
+            }
+        }
         // The folder may hold something else, and then it stays.
         let _ = fs::remove_dir(folder);
     }
@@ -97,8 +109,8 @@ fn files(home: &Location, directory: bool) -> Result<Vec<Bound>> {
         return Ok(vec![hashed(home.file_name(), &Blob::open(home)?)?]);
     }
     let root = Root::open(home)?;
-    let ours = format!("{FOLDER}/");
-    let names = root.list("")?.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with(&ours));
+    let own = format!("{FOLDER}/{DOCUMENT}");
+    let names = root.list("")?.into_iter().map(|entry| entry.name).filter(|name| *name != own);
     names.map(|name| hashed(&name, &root.file(&name)?)).collect()
 }
 

@@ -44,9 +44,10 @@ pub struct Carry {
     pub format: String,
     /// The way from the carried graph to the data.
     pub mapping: Mapping,
-    /// Digests of the carried graph.
-    pub digests: Digests,
-    /// The files of the data.
+    /// Digests of the carried graph; nothing where it was not asked for to know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digests: Option<Digests>,
+    /// The files of the data, and of what is too large for this document and lies beside it.
     pub files: Vec<Bound>,
 }
 

@@ -1,9 +1,11 @@
 //! The binary: a directory of partitions.
 
+mod beside;
 mod layout;
 mod read;
 mod write;
 
+pub use beside::BESIDE;
 pub use layout::META;
 pub(crate) use layout::{DUMMY, OLD_META};
 pub(crate) use read::{Binary, Partition, Piece, check_tables, worker};

@@ -109,7 +109,7 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
     let mut found = Vec::new();
     let mut lost = |subject: &str, why: String| found.push((subject.to_owned(), why));
     let Some(format) = options.text else {
-        if shape.nodes.contains(&Role::Weight) {
+        if shape.nodes.contains(&Role::Weight) && !options.binary.beside {
             lost(
                 "weights of nodes",
                 "a binary has them in its tables for sampling alone, rounded and mixed".to_owned(),

@@ -46,7 +46,7 @@ impl BinaryFiles {
     /// # Errors
     /// When files are missing, or lengths do not fit one another.
     pub fn open(location: &Location) -> Result<BinaryFiles> {
-        let binary = Binary::open(location)?;
+        let binary = Binary::open(location, false)?;
         let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
         let partitions = partitions.map(|(number, partition)| partition.files(*number)).collect();
         Ok(BinaryFiles { meta: binary.meta, partitions, root: Root::open(location)? })

@@ -54,11 +54,11 @@ fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
 }
 
 impl Binary {
-    /// Opens a directory; reads its metadata and the lengths of its files.
+    /// Opens a directory; reads its metadata and the lengths of its files. With `weights`, those of nodes that lie beside it too.
     ///
     /// # Errors
     /// When files are missing, or lengths do not fit one another.
-    pub fn open(location: &Location) -> Result<Binary> {
+    pub fn open(location: &Location, weights: bool) -> Result<Binary> {
         let root = Root::open(location)?;
         let mut noticed = Findings::keeping(8);
         let limit = isomorph_storage::limits::MANIFEST_BYTES;
@@ -72,7 +72,7 @@ impl Binary {
             files += 1;
             bytes += entry.size;
         }
-        let partition = |number: &u32| Partition::open(&root, *number, meta.watermark >= 0);
+        let partition = |number: &u32| Partition::open(&root, *number, meta.watermark >= 0, weights);
         let partitions = meta.partitions.iter().map(partition).collect::<Result<Vec<_>>>()?;
         let edges: u64 = partitions.iter().map(|partition| partition.edges).sum();
         if edges != meta.edges {

@@ -7,6 +7,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, Root};
 
 use super::files::PartitionFiles;
+use crate::binary::beside::Weights;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Features, Kind, Life};
 use crate::feature::{FeatureColumns, FeatureType};
@@ -38,6 +39,8 @@ pub(crate) struct Partition {
     edge_index: Blob,
     edge_features: FeatureFiles,
     times: Option<Blob>,
+    /// Weights of nodes, if they are wanted.
+    weights: Option<Weights>,
     /// Number of entries of the map.
     pub entries: u64,
     /// Number of edges.
@@ -140,7 +143,7 @@ impl Partition {
     ///
     /// # Errors
     /// When one is missing, or its length does not fit the others.
-    pub fn open(root: &Root, number: u32, temporal: bool) -> Result<Partition> {
+    pub fn open(root: &Root, number: u32, temporal: bool, weights: bool) -> Result<Partition> {
         let names = Names::of(number);
         let map = must(root, &names.map)?;
         if !map.size().is_multiple_of(MAP_RECORD as u64) {
@@ -174,6 +177,7 @@ impl Partition {
             neighbors,
             edge_index,
             times,
+            weights: weights.then(|| Weights::open(root, number, entries)).transpose()?,
             entries,
             edges,
         })
@@ -252,14 +256,18 @@ impl Partition {
                 continue;
             }
             block.clear();
+            // The binary has them in its tables for sampling alone.
+            let weights = match &self.weights {
+                Some(weights) if !keys_only => weights.read(range.clone())?,
+                _ => Vec::new(),
+            };
             for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
                 let ty = half_word(&record[16..]) as i32;
                 if ty < DUMMY || ty > i32::from(u16::MAX) {
                     let place = self.place_of_entry(range.start + at as u64);
                     return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
                 }
-                // The weight of a node is stored in its table for sampling alone.
-                block.node(word(record), ty, 0.0, None);
+                block.node(word(record), ty, weights.get(at).map_or(0.0, |weight| f64::from(*weight)), None);
             }
             if !keys_only {
                 self.node_features.read(&ends, columns, &mut block.nodes.features)?;

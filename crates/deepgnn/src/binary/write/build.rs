@@ -1,12 +1,14 @@
 //! From text to a binary in one pass.
 
 use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::Graph;
 use isomorph_storage::Staging;
 
 use super::partition::Refused;
 use super::partitions::Partitions;
 use crate::BuildOptions;
 use crate::block::Block;
+use crate::survey::Noted;
 use crate::text::{Fault, Piece, Text};
 
 /// What was built.
@@ -16,6 +18,8 @@ pub struct Built {
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
+    /// The graph of the text, with all that the binary has no place for.
+    pub graph: Graph,
     /// What was mended in the text.
     pub findings: Findings,
 }
@@ -38,8 +42,9 @@ pub fn build(
 ) -> Result<Built> {
     let mut partitions = Partitions::create(staging, options)?;
     let mut findings = text.noticed.clone();
-    let mut records = 0u64;
+    let (mut records, mut noted) = (0u64, Noted::default());
     text.each(|piece, block| {
+        noted.see(block);
         note_repairs(text, piece, block, &mut findings);
         let appended = partitions.append(block, |at| records + at as u64)?;
         appended.map_err(|refused| place(text, piece, block, refused))?;
@@ -47,7 +52,7 @@ pub fn build(
         advance((block.nodes.ids.len() + block.edges.sources.len()) as u64)
     })?;
     let (nodes, edges) = partitions.finish(options.watermark)?;
-    Ok(Built { nodes, edges, findings })
+    Ok(Built { nodes, edges, graph: noted.columns(text).graph(Some(nodes), Some(edges)), findings })
 }
 
 /// The error for an edge that broke a rule, at the record that it came in.

@@ -11,6 +11,7 @@ use super::features::FeatureFiles;
 use super::meta::{PartitionMeta, Sum};
 use super::pages::Room;
 use crate::BuildOptions;
+use crate::binary::beside;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Life, RecordEnd};
 use crate::rules;
@@ -58,7 +59,7 @@ impl Gathered {
 }
 
 /// Writes the files of one partition.
-pub(super) struct Partition {
+pub(super) struct Partition<'a> {
     map: Gathered,
     node_index: Gathered,
     node_features: FeatureFiles,
@@ -78,6 +79,8 @@ pub(super) struct Partition {
     /// The type of its last edge.
     last_type: i32,
     meta: PartitionMeta,
+    /// Weights of nodes beside the binary, if they are wanted.
+    weights: Option<beside::Writer<'a>>,
 }
 
 /// What is wrong with an edge of a block: a rule, in words.
@@ -86,8 +89,8 @@ pub(crate) struct Refused {
     pub error: Error,
 }
 
-impl Partition {
-    pub fn create(staging: &Staging, number: u32, options: &BuildOptions, room: &Room) -> Result<Partition> {
+impl<'a> Partition<'a> {
+    pub fn create(staging: &'a Staging, number: u32, options: &BuildOptions, room: &Room) -> Result<Self> {
         let (names, count) = (Names::of(number), options.partitions);
         let times = options.watermark.map(|watermark| -> Result<Gathered> {
             let mut times = Gathered::create(staging, &names.times, count)?;
@@ -111,6 +114,7 @@ impl Partition {
             current: None,
             last_type: 0,
             meta: PartitionMeta::default(),
+            weights: options.beside.then(|| beside::Writer::new(staging, number)),
         })
     }
 
@@ -150,6 +154,9 @@ impl Partition {
     fn append_node(&mut self, block: &Block, node: usize) -> Result<()> {
         let nodes = &block.nodes;
         let (id, ty, weight) = (nodes.ids[node], nodes.types[node], nodes.weights[node]);
+        if let Some(weights) = &mut self.weights {
+            weights.put(self.entries, weight as f32)?;
+        }
         self.entry(id, ty)?;
         let of_type = ty as usize;
         self.meta.node_weights.at(of_type).add(weight, false);
@@ -258,6 +265,9 @@ impl Partition {
         }
         self.node_features.finish()?;
         self.edge_features.finish()?;
+        if let Some(weights) = self.weights {
+            weights.finish()?;
+        }
         for (ty, alias) in self.node_alias.into_iter().flatten().enumerate() {
             let mut file = staging.create(&name("node", ty, number))?;
             alias.write(&mut file)?;

@@ -16,7 +16,7 @@ use crate::{BuildOptions, Dispatch};
 pub(crate) struct Partitions<'a> {
     staging: &'a Staging,
     options: BuildOptions,
-    partitions: Vec<Partition>,
+    partitions: Vec<Partition<'a>>,
 }
 
 impl<'a> Partitions<'a> {

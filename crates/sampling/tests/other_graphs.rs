@@ -6,12 +6,12 @@ mod common;
 use std::sync::Arc;
 
 use common::{Built, opened};
-use isomorph_deepgnn::{DeepGnn, OpenOptions};
+use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, Text};
 use isomorph_sampling::{
     Ask, Bias, Choice, Dense, Draw, Generator, Graph, GraphOptions, Missing, NodeSampler, Picks, Sampler, Strings,
     TypeSet,
 };
-use isomorph_storage::{Budget, Location, Scratch};
+use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 
 /// A drawn graph in Linear: nodes 3, 6, 9 … with two features each, edges of three types to nodes, and to some that are none.
 fn linear(nodes: u64) -> String {
@@ -95,4 +95,94 @@ fn a_text_is_sampled_like_its_binary() {
         binary.types_of(&ids, -1, &mut wanted).unwrap();
         assert_eq!(types, wanted);
     }
+}
+
+/// Times, features of edges and sparse ones: what a graph says when it is read is what its binary says.
+#[test]
+fn times_and_features_of_edges_are_those_of_the_binary() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lines = String::new();
+    for node in 0..60u64 {
+        let edges: Vec<String> = (0..node % 7)
+            .map(|step| {
+                let (target, relation) = ((node * 11 + step * 5) % 60, step % 2);
+                let created = step * 4 + node % 3 + 1;
+                let removed = if step % 3 == 0 { format!(", \"removed_at\": {}", created + 9) } else { String::new() };
+                format!(
+                    "{{\"src_id\": {node}, \"dst_id\": {target}, \"edge_type\": {relation}, \"weight\": {step}.5, \"created_at\": {created}{removed}, \"float_feature\": {{\"0\": [{node}, {step}]}}, \"binary_feature\": {{\"2\": \"e{node}-{step}\"}}}}"
+                )
+            })
+            .collect();
+        lines.push_str(&format!(
+            "{{\"node_id\": {node}, \"node_type\": 0, \"node_weight\": 1, \"sparse_float_feature\": {{\"1\": {{\"coordinates\": [[{node}, 2], [3, 4]], \"values\": [0.5, {node}]}}}}, \"edge\": [{}]}}\n",
+            edges.join(", ")
+        ));
+    }
+    let (text, binary) = (home.path().join("graph.json"), home.path().join("binary"));
+    std::fs::write(&text, lines).unwrap();
+    let place = Location::from_path(&text);
+    let build = BuildOptions { partitions: 2, watermark: Some(100), ..BuildOptions::default() };
+    let staging = Staging::directory(&Location::from_path(&binary), Mode::CreateNew).unwrap();
+    isomorph_deepgnn::build(&Text::open(&place, &OpenOptions::default()).unwrap(), &staging, &build, &|_| Ok(()))
+        .unwrap();
+    staging.commit(&["meta.json"]).unwrap();
+    let binary = opened(&binary);
+    let source = DeepGnn::open(&place, &OpenOptions::default()).unwrap();
+    for memory in [64 << 20, 1 << 20] {
+        let options = GraphOptions::new(&Budget::new(memory), &Scratch::new(None).unwrap());
+        let (graph, names) = Graph::of_source(&source, &options).unwrap();
+        let graph = Arc::new(graph);
+        assert!(graph.has_times());
+        assert_eq!(names.edge_features(), ["0", "2"]);
+        let nodes: Vec<i64> = (0..60).collect();
+        let types = TypeSet::all();
+        for time in [None, Some(0), Some(8), Some(21), Some(1000)] {
+            let times = time.map(|time| vec![time; nodes.len()]);
+            let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
+            let of = |graph: &Arc<Graph>| {
+                let mut lists = isomorph_sampling::NeighborLists::default();
+                Sampler::new(graph, Generator::Stable, 1).neighbors(&ask, &mut lists).unwrap();
+                let mut edges = Vec::new();
+                let mut at = 0;
+                for (node, count) in nodes.iter().zip(&lists.counts) {
+                    for edge in at..at + *count as usize {
+                        let weight = lists.weights[edge].to_bits();
+                        edges.push((*node, lists.types[edge], lists.ids[edge], weight, lists.created[edge]));
+                    }
+                    at += *count as usize;
+                }
+                edges.sort_unstable();
+                edges
+            };
+            let expected = of(&binary);
+            assert_eq!(expected, of(&graph), "{time:?}");
+            let (sources, targets): (Vec<i64>, Vec<i64>) = expected.iter().map(|edge| (edge.0, edge.2)).unzip();
+            let kinds: Vec<i32> = expected.iter().map(|edge| edge.1).collect();
+            let edges = isomorph_sampling::Edges { sources: &sources, targets: &targets, types: &kinds };
+            let strings = |graph: &Arc<Graph>, ids: &[u32]| {
+                let mut strings = Strings::default();
+                Sampler::new(graph, Generator::Stable, 1).edge_strings(edges, ids, None, &mut strings).unwrap();
+                strings
+            };
+            assert_eq!(strings(&binary, &[0, 2]), strings(&graph, &[0, 1]), "{time:?}");
+        }
+        let sparse = |graph: &Arc<Graph>, id: u32| {
+            let mut sparse = [isomorph_sampling::Sparse::default()];
+            Sampler::new(graph, Generator::Stable, 1).node_sparse(&nodes, &[id], None, &mut sparse).unwrap();
+            sparse
+        };
+        let name = names.features().iter().position(|name| name == "1").unwrap() as u32;
+        assert_eq!(sparse(&binary, 1), sparse(&graph, name));
+        assert_eq!(sparse(&graph, name)[0].dimensions, 2);
+    }
+}
+
+/// What has no place in pairs is refused by its name, not left out.
+#[test]
+fn hyperedges_are_refused() {
+    let rich = isomorph_model::zoo::annnet();
+    let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
+    let error = Graph::of_source(&rich, &options).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), isomorph_error::Kind::Unsupported, "{error:?}");
+    assert!(error.message().contains("hyperedges"), "{error:?}");
 }

@@ -1,20 +1,25 @@
 //! Edges, sorted by source, then type, then target.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int32Type};
-use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, RecordBatch};
+use arrow_array::types::{Float32Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, Int64Array, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Direction, EdgeBatch, EdgeType, Relation, Request, Source, Tables, well_known};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{
+    Batch, Direction, EdgeBatch, EdgeType, Graph as Model, Property, Relation, Request, Source, Tables, well_known,
+};
 use isomorph_tables::sort::{EdgeSorter, SortOptions};
 
+use super::features::{FeatureWriter, columns};
 use super::{Names, Writer};
 use crate::graph::GraphOptions;
-use crate::partition::Column;
+use crate::partition::{Column, Features};
 
 /// Edges on their way into order.
 pub(super) struct Edges {
@@ -23,14 +28,51 @@ pub(super) struct Edges {
     sequence: u64,
     types: Vec<String>,
     numbers: HashMap<String, i32>,
+    /// Whether an edge type has times.
+    times: bool,
+    /// Names of the features, by id.
+    features: Vec<String>,
 }
 
+/// What of a partition is of edges.
+pub(super) struct EdgeColumns {
+    /// Where the edges of each node begin.
+    pub neighbors: Column,
+    pub records: Column,
+    pub times: Option<Column>,
+    pub features: Features,
+}
+
+/// Edges in order.
+pub(super) struct Sorted {
+    pub columns: EdgeColumns,
+    /// Names of the types, by number.
+    pub types: Vec<String>,
+    /// How many edges they have.
+    pub counts: Vec<u64>,
+}
+
+/// An edge that waits for the others of its node: type, target, weight, times, and where its features are.
+type Pending = (i32, u64, f32, [i64; 2], Range<usize>);
+
 impl Edges {
-    pub fn new(options: &GraphOptions) -> Result<Self> {
+    pub fn new(model: &Model, names: &Names, options: &GraphOptions) -> Result<Self> {
+        let times = model.edges.iter().flat_map(|ty| &ty.properties).any(|property| is_time(property).is_some());
+        let features = names.edge_features().to_vec();
         let field = |name, data_type| Field::new(name, data_type, false);
-        let schema = Arc::new(Schema::new(vec![field("type", DataType::Int32), field("weight", DataType::Float32)]));
+        let mut fields = vec![field("type", DataType::Int32), field("weight", DataType::Float32)];
+        if times {
+            fields.extend([field("created", DataType::Int64), field("removed", DataType::Int64)]);
+        }
+        if !features.is_empty() {
+            // Those of a row one behind the other, each behind its length.
+            fields.push(field("features", DataType::Binary));
+        }
+        let schema = Arc::new(Schema::new(fields));
         let sort = SortOptions::new(&options.budget, &options.scratch).payload(Arc::clone(&schema));
-        Ok(Edges { sorter: EdgeSorter::new(sort)?, schema, sequence: 0, types: Vec::new(), numbers: HashMap::new() })
+        let sorter = EdgeSorter::new(sort)?;
+        let (types, numbers) = (Vec::new(), HashMap::new());
+        Ok(Edges { sorter, schema, sequence: 0, types, numbers, times, features })
     }
 
     /// Reads all edges of a graph.
@@ -80,7 +122,14 @@ impl Edges {
             ),
             None => Arc::new(Float32Array::from(vec![1.0; batch.rows])),
         };
-        let payload = RecordBatch::try_new(Arc::clone(&self.schema), vec![types, weights]).map_err(unsorted)?;
+        let mut payload = vec![types, weights];
+        if self.times {
+            payload.extend(lives(ty, batch));
+        }
+        if !self.features.is_empty() {
+            payload.push(self.cells(ty, batch)?);
+        }
+        let payload = RecordBatch::try_new(Arc::clone(&self.schema), payload).map_err(unsorted)?;
         let (mut sources, mut targets) = (Vec::new(), Vec::new());
         names.entries(ty.source, &batch.source, &mut sources)?;
         names.targets(ty.target, &batch.target, &mut targets)?;
@@ -113,14 +162,37 @@ impl Edges {
         self.sort(&take(&back), &take(&ends), &payload)
     }
 
+    /// The features of the rows of a batch.
+    fn cells(&self, ty: &EdgeType, batch: &EdgeBatch) -> Result<ArrayRef> {
+        let place = |name: &String| ty.properties.iter().position(|property| property.name == *name);
+        let features: Vec<Option<usize>> = self.features.iter().map(place).collect();
+        let columns = columns(&batch.properties, &features);
+        let (mut cells, mut cell) = (BinaryBuilder::new(), Vec::new());
+        for row in 0..batch.rows {
+            cell.clear();
+            for column in &columns {
+                let start = cell.len();
+                cell.extend_from_slice(&[0; 4]);
+                if let Some((_, cells)) = column.as_ref().filter(|(column, _)| column.is_valid(row)) {
+                    cells.append(row, &mut cell);
+                }
+                let length = u32::try_from(cell.len() - start - 4)
+                    .map_err(|_| Error::new(Kind::TooLarge, "a feature of an edge of more than 4 GiB"))?;
+                cell[start..start + 4].copy_from_slice(&length.to_le_bytes());
+            }
+            cells.append_value(&cell);
+        }
+        Ok(Arc::new(cells.finish()))
+    }
+
     fn sort(&mut self, sources: &[u64], targets: &[u64], payload: &RecordBatch) -> Result<()> {
         self.sorter.push(sources, targets, Some(payload), self.sequence)?;
         self.sequence += sources.len() as u64;
         Ok(())
     }
 
-    /// Writes the edges of `entries` nodes: where those of each begin, the records, names of the types, and how many edges they have.
-    pub fn finish(self, entries: u64, options: &GraphOptions) -> Result<(Column, Column, Vec<String>, Vec<u64>)> {
+    /// Writes the edges of `entries` nodes.
+    pub fn finish(self, entries: u64, options: &GraphOptions) -> Result<Sorted> {
         // Names that are numbers are the numbers (DeepGNN); others are numbered as they came.
         let parsed: Option<Vec<u16>> = self.types.iter().map(|name| name.parse().ok()).collect();
         let numbers: Vec<i32> = match &parsed {
@@ -132,15 +204,34 @@ impl Edges {
         numbers.iter().zip(self.types).for_each(|(number, name)| names[*number as usize] = name);
         let mut counts = vec![0; count];
         let (mut starts, mut records) = (Writer::new(options)?, Writer::new(options)?);
-        let (mut written, mut next, mut pending) = (0u64, 0u64, Vec::<(i32, u64, f32)>::new());
-        let mut flush = |pending: &mut Vec<(i32, u64, f32)>, records: &mut Writer| -> Result<u64> {
-            pending.sort_by_key(|(ty, target, weight)| (*ty, *target, weight.to_bits()));
-            for (ty, target, weight) in pending.iter() {
+        let mut features = FeatureWriter::new(options)?;
+        let mut times = self.times.then(|| Writer::new(options)).transpose()?;
+        if let Some(times) = &mut times {
+            // The last time that is known; nothing is asked of it.
+            times.put(&i64::MAX.to_le_bytes())?;
+        }
+        let (mut written, mut next) = (0u64, 0u64);
+        let (mut pending, mut cells) = (Vec::<Pending>::new(), Vec::<u8>::new());
+        let mut flush = |pending: &mut Vec<Pending>, cells: &mut Vec<u8>, records: &mut Writer| -> Result<u64> {
+            pending.sort_by_key(|(ty, target, weight, life, _)| (*ty, *target, weight.to_bits(), *life));
+            for (ty, target, weight, life, of) in pending.iter() {
                 counts[*ty as usize] += 1;
-                record(records, *target, *ty, *weight)?;
+                record(records, *target, features.slot, *ty, *weight)?;
+                if let Some(times) = &mut times {
+                    times.put(&life[0].to_le_bytes())?;
+                    times.put(&life[1].to_le_bytes())?;
+                }
+                let mut rest = cells.get(of.clone()).unwrap_or_default();
+                while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+                    let length = (u32::from_le_bytes(*length) as usize).min(behind.len());
+                    let (bytes, behind) = behind.split_at(length);
+                    features.bytes(bytes)?;
+                    rest = behind;
+                }
             }
             let count = pending.len() as u64;
             pending.clear();
+            cells.clear();
             Ok(count)
         };
         let sorted = self.sorter.finish()?;
@@ -148,29 +239,66 @@ impl Edges {
             let batch = batch?;
             let types = batch.payload.column(0).as_primitive::<Int32Type>();
             let weights = batch.payload.column(1).as_primitive::<Float32Type>();
+            let time = |at: usize| batch.payload.column(at).as_primitive::<Int64Type>().values();
+            let lives = self.times.then(|| [time(2), time(3)]);
+            let own = batch.payload.columns().last().and_then(|column| column.as_binary_opt::<i32>());
             for row in 0..batch.aligned.len() {
                 let source = batch.aligned.value(row);
                 while next <= source {
-                    written += flush(&mut pending, &mut records)?;
+                    written += flush(&mut pending, &mut cells, &mut records)?;
                     starts.put(&written.to_le_bytes())?;
                     next += 1;
                 }
-                pending.push((numbers[types.value(row) as usize], batch.other.value(row), weights.value(row)));
+                let start = cells.len();
+                cells.extend_from_slice(own.map_or(&[], |own| own.value(row)));
+                let life = lives.map_or([0, -1], |lives| lives.map(|times| times[row]));
+                let number = numbers[types.value(row) as usize];
+                pending.push((number, batch.other.value(row), weights.value(row), life, start..cells.len()));
             }
         }
-        written += flush(&mut pending, &mut records)?;
+        written += flush(&mut pending, &mut cells, &mut records)?;
         while next <= entries {
             starts.put(&written.to_le_bytes())?;
             next += 1;
         }
-        record(&mut records, 0, 0, -1.0)?;
-        Ok((starts.column("neighbors")?, records.column("edges")?, names, counts))
+        record(&mut records, 0, features.slot, 0, -1.0)?;
+        let columns = EdgeColumns {
+            neighbors: starts.column("neighbors")?,
+            records: records.column("edges")?,
+            times: times.map(|times| times.column("times")).transpose()?,
+            features: features.finish()?,
+        };
+        Ok(Sorted { columns, types: names, counts })
     }
 }
 
-fn record(records: &mut Writer, target: u64, ty: i32, weight: f32) -> Result<()> {
+/// Whether a property is a time of edges, and what stands where there is none.
+fn is_time(property: &Property) -> Option<i64> {
+    let is_number = property.data_type.is_integer() || matches!(property.data_type, DataType::Timestamp(..));
+    match property.name.as_str() {
+        well_known::CREATED_AT if is_number => Some(0),
+        well_known::REMOVED_AT if is_number => Some(-1),
+        _ => None,
+    }
+}
+
+/// When the edges of a batch were created and removed: as numbers, 0 and −1 where they state nothing.
+fn lives(ty: &EdgeType, batch: &EdgeBatch) -> [ArrayRef; 2] {
+    [0, -1].map(|none| {
+        let at = ty.properties.iter().position(|property| is_time(property) == Some(none));
+        let column = at.and_then(|at| batch.properties.get(at)?.as_ref());
+        let times = column.and_then(|column| cast(column, &DataType::Int64).ok());
+        let times: Int64Array = match &times {
+            Some(times) => times.as_primitive::<Int64Type>().iter().map(|time| Some(time.unwrap_or(none))).collect(),
+            None => vec![none; batch.rows].into(),
+        };
+        Arc::new(times) as ArrayRef
+    })
+}
+
+fn record(records: &mut Writer, target: u64, slot: u64, ty: i32, weight: f32) -> Result<()> {
     records.put(&target.to_le_bytes())?;
-    records.put(&0u64.to_le_bytes())?;
+    records.put(&slot.to_le_bytes())?;
     records.put(&ty.to_le_bytes())?;
     records.put(&weight.to_le_bytes())
 }

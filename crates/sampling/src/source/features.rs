@@ -1,9 +1,10 @@
-//! Properties of nodes as features: their bytes, as a binary of DeepGNN has them.
+//! Properties as features: their bytes, as a binary of DeepGNN has them.
 
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, ListArray};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
 use isomorph_error::Result;
@@ -13,18 +14,25 @@ use super::Writer;
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features};
 
-/// Writes features in the order of nodes.
+/// Writes features in the order of elements.
 pub(super) struct FeatureWriter {
-    slots: Writer,
     index: Writer,
     data: Writer,
-    slot: u64,
-    nodes: u64,
+    /// The first slot of the next element.
+    pub slot: u64,
     offset: u64,
+    cell: Vec<u8>,
+}
+
+/// Writes the features of nodes.
+pub(super) struct NodeFeatures {
+    slots: Writer,
+    features: FeatureWriter,
+    nodes: u64,
 }
 
 /// Where the bytes of the cells of a column are.
-enum Cells {
+pub(super) enum Cells {
     /// Values of equal width: bytes, first value, width.
     Fixed(Buffer, usize, usize),
     /// Lists of such values.
@@ -33,12 +41,15 @@ enum Cells {
     Truth(ArrayRef),
     /// Texts and bytes.
     Text(ArrayRef),
+    /// Points and values: coordinates of the points of each row, coordinates of each point, numbers; values of each row.
+    Sparse { points: ListArray, values: Box<Cells> },
     /// What has no such form.
     None,
 }
 
 impl Cells {
-    fn of(column: &ArrayRef) -> Cells {
+    /// Those of `column`.
+    pub fn of(column: &ArrayRef) -> Cells {
         let fixed = |column: &ArrayRef| {
             let width = column.data_type().primitive_width()?;
             let data = column.to_data();
@@ -65,11 +76,13 @@ impl Cells {
                 let size = i64::from(*size);
                 lists((0..=column.len() as i64).map(|at| at * size).collect(), column.as_fixed_size_list().values())
             }
+            DataType::Struct(_) => sparse(column).unwrap_or(Cells::None),
             _ => fixed(column).map_or(Cells::None, |(bytes, first, width)| Cells::Fixed(bytes, first, width)),
         }
     }
 
-    fn put(&self, row: usize, out: &mut Writer) -> Result<u64> {
+    /// Appends the bytes of a row.
+    pub fn append(&self, row: usize, out: &mut Vec<u8>) {
         let bytes: &[u8] = match self {
             Cells::Fixed(bytes, first, width) => {
                 bytes.get((first + row) * width..(first + row + 1) * width).unwrap_or_default()
@@ -88,42 +101,94 @@ impl Cells {
                 DataType::Binary => column.as_binary::<i32>().value(row),
                 _ => column.as_binary::<i64>().value(row),
             },
+            Cells::Sparse { points, values } => {
+                let points = points.value(row);
+                let coordinates = points.as_list::<i32>();
+                let width = if coordinates.is_empty() { 0 } else { coordinates.value_length(0) as u32 };
+                let (from, to) = (coordinates.value_offsets()[0], coordinates.value_offsets()[coordinates.len()]);
+                let numbers = coordinates.values().as_primitive::<Int64Type>();
+                let numbers = numbers.values().get(from as usize..to as usize).unwrap_or_default();
+                out.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
+                out.extend_from_slice(&width.to_le_bytes());
+                numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+                return values.append(row, out);
+            }
             Cells::None => &[],
         };
-        out.put(bytes)?;
-        Ok(bytes.len() as u64)
+        out.extend_from_slice(bytes);
     }
+}
+
+/// The cells of a sparse tensor, if the column is one.
+fn sparse(column: &ArrayRef) -> Option<Cells> {
+    let fields = column.as_struct_opt()?;
+    let points = fields.column_by_name("coordinates")?.as_list_opt::<i32>()?;
+    points.values().as_list_opt::<i32>()?.values().as_primitive_opt::<Int64Type>()?;
+    let values = Cells::of(fields.column_by_name("values")?);
+    matches!(values, Cells::Lists(..)).then(|| Cells::Sparse { points: points.clone(), values: Box::new(values) })
+}
+
+/// The columns of a batch that are features: for each id its column and cells.
+pub(super) type Columns<'a> = Vec<Option<(&'a ArrayRef, Cells)>>;
+
+/// The columns of the properties that are features.
+pub(super) fn columns<'a>(properties: &'a [Option<ArrayRef>], features: &[Option<usize>]) -> Columns<'a> {
+    let column = |at: Option<usize>| properties.get(at?)?.as_ref();
+    features.iter().map(|at| column(*at).map(|column| (column, Cells::of(column)))).collect()
 }
 
 impl FeatureWriter {
     pub fn new(options: &GraphOptions) -> Result<Self> {
-        let (slots, index, data) = (Writer::new(options)?, Writer::new(options)?, Writer::new(options)?);
-        Ok(FeatureWriter { slots, index, data, slot: 0, nodes: 0, offset: 0 })
+        Ok(FeatureWriter {
+            index: Writer::new(options)?,
+            data: Writer::new(options)?,
+            slot: 0,
+            offset: 0,
+            cell: Vec::new(),
+        })
     }
 
-    /// Features that nothing has.
-    pub fn none(options: &GraphOptions, name: &str) -> Result<Features> {
-        let mut index = Writer::new(options)?;
-        index.put(&0u64.to_le_bytes())?;
-        Ok(Features::of(index.column(name)?, Writer::new(options)?.column(name)?))
-    }
-
-    /// Adds the properties of the next nodes; null is a hole.
-    pub fn push(&mut self, batch: &NodeBatch, features: &[Option<usize>]) -> Result<()> {
-        let column = |at: Option<usize>| batch.properties.get(at?)?.as_ref();
-        let cells: Vec<Option<(&ArrayRef, Cells)>> =
-            features.iter().map(|at| column(*at).map(|column| (column, Cells::of(column)))).collect();
-        for row in 0..batch.rows {
-            self.slots.put(&self.slot.to_le_bytes())?;
-            for cell in &cells {
-                self.index.put(&self.offset.to_le_bytes())?;
-                if let Some((column, cells)) = cell
-                    && column.is_valid(row)
-                {
-                    self.offset += cells.put(row, &mut self.data)?;
-                }
+    /// Adds the features of the next element; null is a hole.
+    pub fn row(&mut self, columns: &Columns<'_>, row: usize) -> Result<()> {
+        for cell in columns {
+            self.cell.clear();
+            if let Some((_, cells)) = cell.as_ref().filter(|(column, _)| column.is_valid(row)) {
+                cells.append(row, &mut self.cell);
             }
-            self.slot += cells.len() as u64;
+            self.index.put(&self.offset.to_le_bytes())?;
+            self.data.put(&self.cell)?;
+            self.offset += self.cell.len() as u64;
+        }
+        self.slot += columns.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a feature whose bytes are there.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.index.put(&self.offset.to_le_bytes())?;
+        self.data.put(bytes)?;
+        self.offset += bytes.len() as u64;
+        self.slot += 1;
+        Ok(())
+    }
+
+    pub fn finish(mut self) -> Result<Features> {
+        self.index.put(&self.offset.to_le_bytes())?;
+        Ok(Features::of(self.index.column("features")?, self.data.column("features")?))
+    }
+}
+
+impl NodeFeatures {
+    pub fn new(options: &GraphOptions) -> Result<Self> {
+        Ok(NodeFeatures { slots: Writer::new(options)?, features: FeatureWriter::new(options)?, nodes: 0 })
+    }
+
+    /// Adds the properties of the next nodes.
+    pub fn push(&mut self, batch: &NodeBatch, features: &[Option<usize>]) -> Result<()> {
+        let columns = columns(&batch.properties, features);
+        for row in 0..batch.rows {
+            self.slots.put(&self.features.slot.to_le_bytes())?;
+            self.features.row(&columns, row)?;
         }
         self.nodes += batch.rows as u64;
         Ok(())
@@ -132,9 +197,8 @@ impl FeatureWriter {
     /// Where the features of each of `entries` nodes begin, and the features. Entries behind the nodes have none.
     pub fn finish(mut self, entries: u64) -> Result<(Column, Features)> {
         for _ in self.nodes..=entries {
-            self.slots.put(&self.slot.to_le_bytes())?;
+            self.slots.put(&self.features.slot.to_le_bytes())?;
         }
-        self.index.put(&self.offset.to_le_bytes())?;
-        Ok((self.slots.column("slots")?, Features::of(self.index.column("features")?, self.data.column("features")?)))
+        Ok((self.slots.column("slots")?, self.features.finish()?))
     }
 }

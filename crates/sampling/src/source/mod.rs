@@ -8,7 +8,6 @@ mod features;
 mod names;
 
 use std::io::{BufWriter, Write};
-use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
@@ -16,15 +15,15 @@ use arrow_cast::cast;
 use arrow_schema::DataType;
 use bytes::Bytes;
 use isomorph_deepgnn::Types;
-use isomorph_error::Result;
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Graph as Model, NodeBatch, NodeType, Request, Source, Tables, well_known};
 use isomorph_storage::ScratchFile;
 
 use crate::graph::{Drawing, Graph, GraphOptions};
 use crate::map::own;
 use crate::partition::{Column, DUMMY, Partition, Parts};
-use edges::Edges;
-use features::FeatureWriter;
+use edges::{EdgeColumns, Edges};
+use features::NodeFeatures;
 pub use names::Names;
 
 /// The property that holds the type of a node where a graph has one node type (DeepGNN).
@@ -52,14 +51,21 @@ impl Writer {
 impl Graph {
     /// Reads a graph of any format. Nodes with integer keys keep them as ids where there is one node type; else ids are
     /// row numbers, type after type, and [`Names`] knows the keys. Types of nodes and of edges become numbers, properties
-    /// of nodes features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without. Undirected edges
-    /// lead both ways. Times, features of edges and hyperedges are not taken over.
+    /// features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without; times of edges those called
+    /// `created_at` and `removed_at`. Undirected edges lead both ways.
     ///
     /// # Errors
     /// When the graph cannot be read, keys are neither integers nor texts, an end is no node, or the budget has no room
-    /// for the keys.
+    /// for the keys; [`Kind::Unsupported`] when it has hyperedges.
     pub fn of_source(source: &dyn Source, options: &GraphOptions) -> Result<(Graph, Names)> {
         let model = source.graph();
+        if let Some(ty) = model.hyperedges.iter().find(|ty| ty.rows != Some(0)) {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("hyperedges of type {} have no neighbours in pairs", ty.name),
+            )
+            .hint("isomorph convert PATH NEW --to graphar --hyperedges expand    makes edges of them"));
+        }
         let mut names = Names::of(model, options)?;
         let mut nodes = Nodes::new(options)?;
         for (number, ty) in model.nodes.iter().enumerate() {
@@ -75,15 +81,16 @@ impl Graph {
             }
             names.end_of_type()?;
         }
-        let mut edges = Edges::new(options)?;
+        let mut edges = Edges::new(model, &names, options)?;
         edges.read(source, &mut names)?;
         // Ends that are no rows, where nodes are implied by edges: entries that only stand for edges.
         for id in names.implied() {
             nodes.entry(*id as i64, DUMMY, 1.0)?;
         }
-        let (neighbors, records, edge_types, edge_counts) = edges.finish(nodes.count, options)?;
-        names.edge_types = edge_types;
-        let (partition, node_counts, weights) = nodes.finish(neighbors, records, options)?;
+        let written = edges.finish(nodes.count, options)?;
+        let edge_counts = written.counts;
+        names.edge_types = written.types;
+        let (partition, node_counts, weights) = nodes.finish(written.columns)?;
         let real = node_counts.iter().sum();
         let types = |counts: Vec<u64>| Types { number: counts.len() as u32, counts, weights: Vec::new() };
         let drawing = Drawing::Weights(weights);
@@ -115,7 +122,7 @@ impl NodeColumns {
 /// The nodes as they come.
 struct Nodes {
     map: Writer,
-    features: FeatureWriter,
+    features: NodeFeatures,
     weights: Vec<f32>,
     memory: isomorph_storage::Reservation,
     counts: Vec<u64>,
@@ -126,7 +133,7 @@ impl Nodes {
     fn new(options: &GraphOptions) -> Result<Self> {
         Ok(Nodes {
             map: Writer::new(options)?,
-            features: FeatureWriter::new(options)?,
+            features: NodeFeatures::new(options)?,
             weights: Vec::new(),
             memory: options.budget.reserve(0)?,
             counts: Vec::new(),
@@ -164,17 +171,11 @@ impl Nodes {
         Ok(())
     }
 
-    fn finish(
-        mut self,
-        neighbors: Column,
-        edges: Column,
-        options: &GraphOptions,
-    ) -> Result<(Partition, Vec<u64>, crate::graph::NodeWeights)> {
+    fn finish(mut self, edges: EdgeColumns) -> Result<(Partition, Vec<u64>, crate::graph::NodeWeights)> {
+        let EdgeColumns { neighbors, records: edges, times, features: edge_features } = edges;
         let (node_slots, node_features) = self.features.finish(self.count)?;
-        let none = Arc::<str>::from("");
-        let edge_features = FeatureWriter::none(options, &none)?;
         let map = self.map.column("nodes")?;
-        let parts = Parts { map, neighbors, edges, times: None, node_slots, node_features, edge_features };
+        let parts = Parts { map, neighbors, edges, times, node_slots, node_features, edge_features };
         self.weights.shrink_to_fit();
         Ok((Partition::of(parts), self.counts, crate::graph::NodeWeights { list: self.weights, _memory: self.memory }))
     }

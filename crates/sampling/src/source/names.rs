@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Ends, Graph as Model, KeyKind, NodeBatch};
+use isomorph_model::{Ends, Graph as Model, KeyKind, NodeBatch, well_known};
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 
@@ -23,6 +23,8 @@ pub struct Names {
     types: Vec<TypeNames>,
     /// Names of the properties of nodes, each once.
     features: Vec<String>,
+    /// Names of the properties of edges that are features, each once.
+    edge_features: Vec<String>,
     /// Names of the types of edges.
     pub(super) edge_types: Vec<String>,
     /// Whether ids are the keys of the one node type.
@@ -53,15 +55,25 @@ impl Names {
             rows: 0,
             keys: None,
         });
-        let mut features: Vec<String> = Vec::new();
+        let (mut features, mut edge_features) = (Vec::new(), Vec::new());
         for property in model.nodes.iter().flat_map(|ty| &ty.properties) {
             if !features.contains(&property.name) {
                 features.push(property.name.clone());
             }
         }
+        for property in model.edges.iter().flat_map(|ty| &ty.properties) {
+            let is_column =
+                [well_known::WEIGHT, well_known::CREATED_AT, well_known::REMOVED_AT].contains(&&*property.name);
+            // A weight of more bits than the engine's is a feature too.
+            let is_whole = !is_column || property.name == well_known::WEIGHT && property.data_type != DataType::Float32;
+            if is_whole && !edge_features.contains(&property.name) {
+                edge_features.push(property.name.clone());
+            }
+        }
         Ok(Names {
             types: types.collect(),
             features,
+            edge_features,
             edge_types: Vec::new(),
             plain,
             implied: HashMap::new(),
@@ -252,9 +264,14 @@ impl Names {
         Ok(Arc::new(StringArray::from(ids.iter().map(text).collect::<Result<Vec<_>>>()?)))
     }
 
-    /// Names of the properties that features are, by id.
+    /// Names of the properties that features of nodes are, by id.
     pub fn features(&self) -> &[String] {
         &self.features
+    }
+
+    /// The same of edges.
+    pub fn edge_features(&self) -> &[String] {
+        &self.edge_features
     }
 }
 

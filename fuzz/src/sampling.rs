@@ -40,8 +40,7 @@ pub(crate) fn check(data: &[u8]) {
         let all: usize = templates.iter().map(BTreeMap::len).sum();
         let number = usize::from(*choice) % all;
         let first = templates[0].len();
-        let (files, changed) =
-            if number < first { (&templates[0], number) } else { (&templates[1], number - first) };
+        let (files, changed) = if number < first { (&templates[0], number) } else { (&templates[1], number - first) };
         for (number, (name, own)) in files.iter().enumerate() {
             std::fs::write(path.join(name), if number == changed { bytes } else { own }).expect("a file");
         }

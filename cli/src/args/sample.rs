@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use isomorph::Error;
 use isomorph::formats::deepgnn::FeatureType;
 use isomorph::sampling::Generator;
@@ -31,7 +31,7 @@ pub enum What {
     Neighbors(NearArgs),
     /// Random walks from nodes
     Walk(WalkArgs),
-    /// Features of nodes
+    /// Features of nodes or of edges
     Features(FeaturesArgs),
 }
 
@@ -132,11 +132,14 @@ pub struct WalkArgs {
 #[derive(Debug, Args)]
 pub struct FeaturesArgs {
     /// The nodes
-    #[arg(required = true)]
+    #[arg(required_unless_present = "edges")]
     pub nodes: Vec<String>,
-    /// Features, or properties by name, with their types: 0:float32:128 for 128 numbers, age:int64, name:text. A binary
-    /// does not store types
-    #[arg(long, value_name = "ID:TYPE[:N],…", value_delimiter = ',', required = true, value_parser = feature)]
+    /// An edge instead of nodes, by its ends and its type; may be given several times
+    #[arg(long = "edge", value_names = ["SOURCE", "TARGET", "TYPE"], num_args = 3, action = ArgAction::Append, conflicts_with = "nodes")]
+    pub edges: Vec<String>,
+    /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. A binary does not store
+    /// types: they are named here, or travel with it
+    #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = feature)]
     pub features: Vec<Feature>,
     #[command(flatten)]
     pub common: CommonArgs,
@@ -147,9 +150,9 @@ pub struct FeaturesArgs {
 pub struct Feature {
     /// Its id, or the name of a property.
     pub id: String,
-    /// What its bytes are.
-    pub ty: FeatureType,
-    /// How many numbers.
+    /// What its bytes are; else what the graph says.
+    pub ty: Option<FeatureType>,
+    /// How many numbers, of a feature with its type.
     pub count: usize,
 }
 
@@ -198,15 +201,14 @@ fn generator(text: &str) -> Result<Generator, Error> {
 }
 
 fn feature(text: &str) -> Result<Feature, Error> {
-    let wrong = || Error::usage(format!("{text:?} is no feature with its type")).hint("0:float32:128, 2:text");
+    let wrong = || Error::usage(format!("{text:?} is no feature")).hint("0:float32:128, 1:sparse-int64, 2:text, name");
     let mut words = text.split(':');
-    let (Some(id), Some(ty), count, None) = (words.next(), words.next(), words.next(), words.next()) else {
+    let (Some(id), ty, count, None) = (words.next(), words.next(), words.next(), words.next()) else {
         return Err(wrong());
     };
-    let ty: FeatureType = ty.parse()?;
+    let ty: Option<FeatureType> = ty.map(str::parse).transpose()?;
     let count = count.map_or(Ok(1), str::parse).map_err(|_| wrong())?;
     match ty {
-        FeatureType::Sparse(_) => Err(Error::unsupported("sparse features are not shown here").hint("dump shows them")),
         _ if count == 0 || count > 1 << 20 => Err(wrong()),
         _ if id.is_empty() => Err(wrong()),
         ty => Ok(Feature { id: id.to_owned(), ty, count }),

@@ -126,6 +126,7 @@ fn what_cannot_travel_is_said() {
     }
     // With a watermark they are there.
     let binary = home.path().join("with");
-    let done = write(&home.path().join("times.json"), &binary, |options| options.write.deepgnn.binary.watermark = Some(9));
+    let done =
+        write(&home.path().join("times.json"), &binary, |options| options.write.deepgnn.binary.watermark = Some(9));
     assert_eq!((done.lost.len(), digests(&open(&binary))), (0, digests(&open(&home.path().join("times.json")))));
 }

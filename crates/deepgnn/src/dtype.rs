@@ -96,7 +96,7 @@ impl DType {
     }
 
     /// The type of numbers of this Arrow type.
-    pub(crate) fn of_arrow(data_type: &DataType) -> Option<DType> {
+    pub fn of_arrow(data_type: &DataType) -> Option<DType> {
         // Truth values are bytes in columns.
         let mut numbers = NAMES.iter().map(|(dtype, _, _)| *dtype).filter(|dtype| *dtype != DType::Bool);
         numbers.find(|dtype| dtype.arrow() == *data_type)

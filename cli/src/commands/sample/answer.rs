@@ -129,8 +129,22 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
         DataType::List(_) | DataType::FixedSizeList(..) => {
             let lists = to(&DataType::new_list(item(column.data_type()), true))?;
             let lists = lists.as_list::<i32>();
-            let cells = (0..lists.len()).map(|at| json(&lists.value(at)).map(Value::Array));
+            let cells = (0..lists.len()).map(|at| match lists.is_null(at) {
+                true => Ok(Value::Null),
+                false => json(&lists.value(at)).map(Value::Array),
+            });
             cells.collect::<Result<_>>()?
+        }
+        DataType::Struct(_) => {
+            let fields = column.as_struct();
+            let mut objects = vec![Map::new(); column.len()];
+            for (field, cells) in fields.fields().iter().zip(fields.columns()) {
+                for (object, cell) in objects.iter_mut().zip(json(cells)?) {
+                    object.insert(field.name().clone(), cell);
+                }
+            }
+            let objects = objects.into_iter().map(Value::Object).enumerate();
+            objects.map(|(row, object)| if column.is_null(row) { Value::Null } else { object }).collect()
         }
         DataType::Float16 | DataType::Float32 => {
             let number = |number: f32| {

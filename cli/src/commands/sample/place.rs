@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, StringArray, UInt64Array};
+use arrow_schema::DataType;
 use isomorph::convert::{Opened, Resources};
-use isomorph::formats::deepgnn::DeepGnn;
+use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
+use isomorph::model::Graph as Model;
 use isomorph::sampling::{Graph, GraphOptions, Hold, Names, TypeSet};
 use isomorph::{Error, Location, Result};
 
@@ -16,6 +18,16 @@ pub(super) struct Place {
     pub graph: Arc<Graph>,
     /// Of graphs that were read; the ids of a binary are its keys.
     names: Option<Names>,
+    /// What is said of its nodes and edges.
+    model: Model,
+}
+
+/// What a feature is, by the graph's own word.
+#[derive(Clone, Copy)]
+pub(super) struct Declared {
+    pub ty: FeatureType,
+    /// One number, and no list of them.
+    pub single: bool,
 }
 
 impl Place {
@@ -30,10 +42,12 @@ impl Place {
         let opened = Opened::open(&location, &common.open.options(&location, &SelectArgs::default(), resources)?)?;
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {
-            return Ok(Place { graph: Arc::new(Graph::open(&location, &options)?), names: None });
+            let model = opened.graph.graph().clone();
+            return Ok(Place { graph: Arc::new(Graph::open(&location, &options)?), names: None, model });
         }
         let (graph, names) = Graph::of_source(opened.graph.as_ref(), &options)?;
-        Ok(Place { graph: Arc::new(graph), names: Some(names) })
+        let model = opened.graph.graph().clone();
+        Ok(Place { graph: Arc::new(graph), names: Some(names), model })
     }
 
     /// Ids of the nodes with these keys.
@@ -87,19 +101,55 @@ impl Place {
         self.names.as_ref().map(|names| names.edge_types().iter().map(String::as_str).collect()).unwrap_or_default()
     }
 
-    /// The id of a feature, which may be the name of a property.
-    pub fn feature(&self, name: &str) -> Result<u32> {
-        if let Some(names) = &self.names
-            && let Some(at) = names.features().iter().position(|feature| feature == name)
-        {
+    /// The type of edges of this name or number.
+    pub fn edge_type(&self, name: &str) -> Result<i32> {
+        let set = self.edge_types(&Some(vec![name.to_owned()]))?;
+        let ty = set.listed().and_then(|types| types.first().copied());
+        ty.ok_or_else(|| Error::usage(format!("there is no type {name:?}")))
+    }
+
+    /// The id of a feature of nodes or of edges, which may be the name of a property.
+    pub fn feature(&self, name: &str, of_edges: bool) -> Result<u32> {
+        let known = self.names.as_ref().map(|names| if of_edges { names.edge_features() } else { names.features() });
+        if let Some(at) = known.and_then(|known| known.iter().position(|feature| feature == name)) {
             return Ok(at as u32);
         }
         name.parse().map_err(|_| {
             let error = Error::usage(format!("{name:?} is no feature"));
-            match &self.names {
-                Some(names) => error.hint(names.features().join(", ")),
+            match known {
+                Some(known) => error.hint(known.join(", ")),
                 None => error.hint("features of a binary are numbers"),
             }
+        })
+    }
+
+    /// What the graph says that a feature is: its type, or what travels with a binary.
+    pub fn declared(&self, name: &str, of_edges: bool) -> Result<Declared> {
+        let nodes = self.model.nodes.iter().flat_map(|ty| &ty.properties).filter(|_| !of_edges);
+        let edges = self.model.edges.iter().flat_map(|ty| &ty.properties).filter(|_| of_edges);
+        let property = nodes.chain(edges).find(|property| property.name == name);
+        let raw = Declared { ty: FeatureType::Raw, single: false };
+        let Some(property) = property else { return Ok(raw) };
+        let dense = |item: &DataType, single| {
+            let number = if *item == DataType::Boolean { Some(DType::UInt8) } else { DType::of_arrow(item) };
+            number.map_or(raw, |dtype| Declared { ty: FeatureType::Dense(dtype), single })
+        };
+        Ok(match &property.data_type {
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+                dense(item.data_type(), false)
+            }
+            DataType::Struct(fields) => {
+                let values = fields.iter().find(|field| field.name() == "values").map(|field| field.data_type());
+                match values {
+                    Some(DataType::List(item)) => match DType::of_arrow(item.data_type()) {
+                        Some(dtype) => Declared { ty: FeatureType::Sparse(dtype), single: false },
+                        None => raw,
+                    },
+                    _ => raw,
+                }
+            }
+            DataType::Utf8 | DataType::LargeUtf8 => Declared { ty: FeatureType::Text, single: false },
+            number => dense(number, true),
         })
     }
 }

@@ -51,9 +51,12 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
     let carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
     let digests = digest(opened.graph.as_ref(), resources, progress)?.digests;
     let stated = carry.digests.ok_or_else(|| {
-        Error::new(Kind::StaleCarry, "the carry was written without a proof (--no-verify) and cannot tell what graph it belongs to")
-            .rule(&CARRY_STALE)
-            .at(location.to_string())
+        Error::new(
+            Kind::StaleCarry,
+            "the carry was written without a proof (--no-verify) and cannot tell what graph it belongs to",
+        )
+        .rule(&CARRY_STALE)
+        .at(location.to_string())
     })?;
     if digests != stated {
         let what = if digests.content == stated.content { "order or schema" } else { "content" };

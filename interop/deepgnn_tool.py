@@ -2,6 +2,7 @@
 
     deepgnn_tool.py convert FORMAT TEXT DIRECTORY PARTITIONS [WATERMARK]
     deepgnn_tool.py answers DIRECTORY PARTITIONS QUESTIONS.json
+    deepgnn_tool.py draws DIRECTORY PARTITIONS QUESTIONS.json
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from deepgnn.graph_engine.snark.client import MemoryGraph
+from deepgnn.graph_engine.snark.client import EdgeSampler, MemoryGraph, NodeSampler
 from deepgnn.graph_engine.snark.convert import MultiWorkersConverter
 from deepgnn.graph_engine.snark.decoders import EdgeListDecoder, JsonDecoder, TsvDecoder
 
@@ -66,5 +67,25 @@ def answers(directory: str, partitions: str, questions: str) -> None:
     print(json.dumps(told))
 
 
+def draws(directory: str, partitions: str, questions: str) -> None:
+    """What the engine draws with each seed, as JSON."""
+    asked = json.loads(Path(questions).read_text())
+    graph = MemoryGraph(directory, list(range(int(partitions))))
+    nodes = np.array(asked["nodes"], dtype=np.int64)
+    types, count = list(range(asked["edge_types"])), asked["count"]
+    told: dict[str, Any] = {"counts": graph.neighbor_counts(nodes, types).tolist()}
+    for seed in asked["seeds"]:
+        own = told[str(seed)] = {}
+        ids, weights, kinds = graph.weighted_sample_neighbors(nodes, types, count, seed=seed)
+        own["weighted"] = [ids.tolist(), kinds.tolist(), weights.tolist()]
+        for name, without in (("uniform", False), ("without-replacement", True)):
+            ids, kinds = graph.uniform_sample_neighbors(without, nodes, types, count, seed=seed)[:2]
+            own[name] = [ids.tolist(), kinds.tolist()]
+        own["nodes"] = NodeSampler(graph, -1).sample(count, seed=seed)[0].tolist()
+        sources, targets, kinds = EdgeSampler(graph, -1).sample(count, seed=seed)
+        own["edges"] = [sources.tolist(), targets.tolist(), kinds.tolist()]
+    print(json.dumps(told))
+
+
 if __name__ == "__main__":
-    {"convert": convert, "answers": answers}[sys.argv[1]](*sys.argv[2:])
+    {"convert": convert, "answers": answers, "draws": draws}[sys.argv[1]](*sys.argv[2:])

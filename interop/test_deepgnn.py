@@ -235,3 +235,53 @@ def test_times_are_those_of_its_converter(deepgnn: Path, isomorph: Isomorph, tmp
     for name in ("edge_0_0.timestamp", "edge_0_0.index", "neighbors_0_0.index"):
         assert (again / name).read_bytes() == (ours / name).read_bytes(), name
     assert json.loads((again / "meta.json").read_text())["watermark"] == 50
+
+
+@pytest.mark.parametrize(("seed", "partitions"), [(0, 1), (1, 3), (2, 2)])
+def test_our_engine_draws_what_its_engine_draws(
+    deepgnn: Path, isomorph: Isomorph, tmp_path: Path, seed: int, partitions: int
+) -> None:
+    made = Made(seed, tmp_path / "made.json")
+    binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", partitions)
+    nodes, seeds, count = [*made.nodes, 7, 8], [0, 42, -7, (1 << 63) - 1], 10
+    questions = tmp_path / "draws.json"
+    questions.write_text(json.dumps({"nodes": nodes, "edge_types": 3, "count": count, "seeds": seeds}))
+    told = json.loads(tool(deepgnn, "draws", binary, partitions, questions).splitlines()[-1])
+
+    def ask(what: str, *words: object) -> list[dict[str, Any]]:
+        return isomorph.json("sample", binary, what, *words)["rows"]
+
+    everything = ask("neighbors", *nodes, "--strategy", "all")
+    assert [sum(row["node"] == node for row in everything) for node in nodes] == told["counts"]
+    for number in seeds:
+        own, how = told[str(number)], ("--seed", number, "--generator", "deepgnn", "--count", count)
+        for strategy in ("weighted", "uniform", "without-replacement"):
+            rows = ask("neighbors", *nodes, "--strategy", strategy, *how)
+            ids, kinds, *weights = own[strategy]
+            # Where there is nothing to draw, it fills in and we have no row.
+            drawn = [
+                (node, neighbor, kind)
+                for node, of_node, types in zip(nodes, ids, kinds)
+                for neighbor, kind in zip(of_node, types)
+                if kind >= 0
+            ]
+            assert [(row["node"], row["neighbor"], row["type"]) for row in rows] == drawn, (strategy, number)
+            for of_all in weights:
+                flat = [weight for of_node, types in zip(of_all, kinds) for weight, kind in zip(of_node, types) if kind >= 0]
+                assert [row["weight"] for row in rows] == pytest.approx(flat, rel=1e-6)
+        assert [row["node"] for row in ask("nodes", *how)] == own["nodes"]
+        found = ask("edges", *how)
+        assert [[row[name] for row in found] for name in ("source", "target", "type")] == own["edges"]
+    # Features: those of nodes by the types that travel with the binary, those of edges by named types.
+    for node, (_, features) in list(made.nodes.items())[:5]:
+        names = [str(number) for number, ty in NODE_FEATURES.items() if not ty.startswith("sparse")]
+        used = [name for name in names if any(int(name) in own for _, own in made.nodes.values())]
+        row = ask("features", node, "--features", ",".join(used))[0]
+        for name in used:
+            value = features.get(int(name))
+            assert row[name] == (pytest.approx(value) if isinstance(value, list) else value), (node, name)
+    for (source, target, relation), (_, features) in list(made.edges.items())[:5]:
+        row = ask("features", "--edge", source, target, relation, "--features", "0,1:text")[0]
+        value = features.get(0)
+        assert row["0"] == (value if value is None else pytest.approx(value)), (source, target, relation)
+        assert row["1"] == features.get(1)

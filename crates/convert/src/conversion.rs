@@ -220,7 +220,7 @@ pub fn counts(table: &Table) -> (u64, u64) {
 }
 
 /// How what was written is opened as what it is, to be seen through `mapping`.
-fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
+pub(crate) fn native_options(format: Format, mapping: &Mapping, resources: &Resources) -> OpenOptions {
     let mut options = OpenOptions { from: Some(format), carry: CarryUse::Ignore, ..OpenOptions::default() };
     options.nock.budget = resources.budget.clone();
     options.nock.threads = resources.threads;

@@ -35,6 +35,7 @@ mod running;
 
 mod survey;
 mod tapped;
+mod written;
 
 pub use conversion::{Certificate, convert, counts};
 pub use diff::{Diff, DiffElement, DiffLine, diff};

@@ -12,6 +12,7 @@ use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Format;
+use crate::written;
 
 /// An opened graph.
 pub struct Opened {
@@ -78,6 +79,9 @@ impl Opened {
         }
         let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
         let plan = Plan::new(self, &self.location, &options, resources, progress)?;
+        if plan.mapping.numbering().is_some() {
+            return written::written(self, &plan, resources, progress);
+        }
         plan.mapping.apply(Arc::clone(&self.graph), &resources.budget)
     }
 

@@ -32,10 +32,20 @@ fn digests(opened: &Opened) -> Digests {
 }
 
 fn write(opened: &Opened, to: Format, path: &Path, options: &ConvertOptions) -> Result<Certificate, Error> {
+    write_within(opened, to, path, options, &resources())
+}
+
+fn write_within(
+    opened: &Opened,
+    to: Format,
+    path: &Path,
+    options: &ConvertOptions,
+    resources: &Resources,
+) -> Result<Certificate, Error> {
     let destination = Location::from_path(path);
     let options = ConvertOptions { to: Some(to), ..options.clone() };
-    let plan = Plan::new(opened, &destination, &options, &resources(), &Silent)?;
-    convert(opened, &plan, &destination, &options, &resources(), &Silent)
+    let plan = Plan::new(opened, &destination, &options, resources, &Silent)?;
+    convert(opened, &plan, &destination, &options, resources, &Silent)
 }
 
 fn fixture(name: &str) -> Option<PathBuf> {
@@ -321,4 +331,86 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
         let done = write(&open(&there, &OpenOptions::default()), Format::GraphAr, &back, &ConvertOptions::default());
         assert_eq!(done.unwrap().result, Some(expected));
     }
+}
+
+/// Memory that holds neither the keys nor the rows of the graphs here.
+fn little() -> Resources {
+    Resources { threads: 2, budget: Budget::new(4 << 20), ..Resources::of_this_machine().unwrap() }
+}
+
+#[test]
+fn ends_are_looked_up_beyond_memory() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    let nodes = 200_000u64;
+    // Nodes are odd, every third edge ends in an even id; the last node is stated twice.
+    let id = |node: u64| (node * 7919 % 200_003) * 2 + 1;
+    let mut lines: String = (0..nodes)
+        .map(|node| format!("-1 {} 0 1 {} {} 0 1\n", id(node), id(node), id(node * 31 % nodes) - u64::from(node % 3 == 0)))
+        .collect();
+    lines.push_str(&format!("-1 {} 0 1 float32 1 2\n", id(nodes - 1)));
+    std::fs::write(&path, lines).unwrap();
+    let little = little();
+    let mut options = OpenOptions::default();
+    (options.deepgnn.budget, options.deepgnn.scratch) = (little.budget.clone(), Some(little.scratch.clone()));
+    let (there, plenty) = (home.path().join("g.graphar"), home.path().join("plenty.graphar"));
+    let done = write_within(&open(&path, &options), Format::GraphAr, &there, &ConvertOptions::default(), &little);
+    let done = done.unwrap();
+    assert_eq!(done.result, done.source);
+    assert!(little.scratch.peak() > 0 && little.budget.peak() <= 4 << 20);
+    let wide = write(&open(&path, &OpenOptions::default()), Format::GraphAr, &plenty, &ConvertOptions::default());
+    assert_eq!(wide.unwrap().result, done.result);
+    let alone = |path: &Path| digests(&open(path, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() }));
+    assert_eq!(alone(&there), alone(&plenty));
+}
+
+#[test]
+fn rows_are_put_in_order_beyond_memory() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    let mut build = Build::default();
+    let keys: Vec<i64> = (0..60_000).map(|row| (row * 7919) % 60_013).collect();
+    let names: Vec<String> = keys.iter().map(|key| format!("the node with number {key}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let node = build.nodes(Nodes::keyed("n", int64(keys)).column("name", text(names)));
+    build.edges(Edges::rows(node, "r", node, (0..5_000).map(|row| (row, row + 1))));
+    let mut memory = build.finish();
+    memory.graph.nodes[0].ordered = true;
+    let graph = std::sync::Arc::new(memory);
+    let location = Location::from_path(Path::new("/memory"));
+    let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let (little, home) = (little(), tempfile::tempdir().unwrap());
+    let mut options = ConvertOptions::default();
+    options.write.deepgnn.binary.partitions = 3;
+    let done = write_within(&opened, Format::DeepGnn, &home.path().join("binary"), &options, &little).unwrap();
+    assert_eq!(done.result, Some(digests(&opened)));
+    assert!(little.scratch.peak() > 0);
+}
+
+/// `diff --as deepgnn`: a graph of another format as DeepGNN would hold it.
+#[test]
+fn a_graph_is_seen_as_deepgnn_holds_it() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
+    let mut build = Build::default();
+    let person = build.nodes(Nodes::keyed("person", text(["ann", "bob"])).column("age", int64([30, 40])));
+    build.edges(Edges::rows(person, "knows", person, [(0, 1), (1, 1)]).undirected());
+    let graph = std::sync::Arc::new(build.finish());
+    let location = Location::from_path(Path::new("/memory"));
+    let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let home = tempfile::tempdir().unwrap();
+    let own = Resources { scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };
+    let seen = opened.seen_as(Format::DeepGnn, &own, &Silent).unwrap();
+    let mut out = Vec::new();
+    dump(seen.as_ref(), &mut out, &resources(), &Silent).unwrap();
+    let lines: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_owned).collect();
+    has(&lines, &[r#""key":0"#, r#""0":[30]"#, r#""1":"ann""#]);
+    has(&lines, &[r#""ends":[0,1]"#]);
+    has(&lines, &[r#""ends":[1,0]"#]);
+    // What is written is the same graph, and nothing of the view is left.
+    let binary = home.path().join("binary");
+    write(&opened, Format::DeepGnn, &binary, &ConvertOptions::default()).unwrap();
+    let native = open(&binary, &OpenOptions::default()).native;
+    let of = |source: &dyn isomorph_model::Source| digest(source, &resources(), &Silent).unwrap().digests;
+    assert_eq!(of(native.as_ref()), of(seen.as_ref()));
+    drop(seen);
+    assert!(std::fs::read_dir(home.path()).unwrap().all(|entry| entry.unwrap().file_name() == "binary"));
 }

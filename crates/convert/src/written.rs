@@ -1,0 +1,93 @@
+//! A graph as a format holds it, where that is known when it has been written: ids that are rows, edges in both directions.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use isomorph_error::{Findings, Result};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source};
+use isomorph_storage::Location;
+
+use crate::conversion::{convert, native_options};
+use crate::digests::Resources;
+use crate::mapping::Mapping;
+use crate::open::Opened;
+use crate::options::ConvertOptions;
+use crate::plan::Plan;
+use crate::progress::Progress;
+
+/// A folder that is removed with what is read from it.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What was written, as long as it is read.
+struct Written {
+    inner: Arc<dyn Source>,
+    _folder: Folder,
+}
+
+/// Writes `opened` as planned to where temporary files are, and shows it as what it is there.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub(crate) fn written(
+    opened: &Opened,
+    plan: &Plan,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Arc<dyn Source>> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("isomorph-view-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let folder = Folder(resources.scratch.directory().join(name));
+    let place = Location::from_path(&folder.0);
+    let options = ConvertOptions { to: Some(plan.to), no_verify: true, lossy: true, ..ConvertOptions::default() };
+    convert(opened, plan, &place, &options, resources, progress)?;
+    let shown = Mapping { steps: plan.mapping.steps.last().cloned().into_iter().collect() };
+    let inner = plan.to.open(&place, &native_options(plan.to, &shown, resources))?;
+    Ok(Arc::new(Written { inner, _folder: folder }))
+}
+
+impl Source for Written {
+    fn graph(&self) -> &Graph {
+        self.inner.graph()
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        self.inner.scan(request)
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(ty)
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        self.inner.runs(ty, order)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.inner.end_form(ty)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        self.inner.neighbors(edge, node, side)
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn as_any(&self) -> Option<&dyn Any> {
+        self.inner.as_any()
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        self.inner.validate(findings)
+    }
+}

@@ -1,9 +1,10 @@
 //! A text of DeepGNN and its binary: made in one pass over the text, without the detour of model batches, because the
 //! order of lines and edges, which a graph does not have, decides where things lie in the binary.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, Text};
+use isomorph_deepgnn::{BuildOptions, Built, DeepGnn, OpenOptions, Text};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
@@ -11,7 +12,7 @@ use isomorph_storage::{Location, Mode, Staging};
 
 use crate::conversion::{Certificate, compare, write_carry};
 use crate::digests::{Digested, Resources, digest};
-use crate::mapping::{Mapping, Step};
+use crate::mapping::{Mapping, Step, declared};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
 use crate::plan::{Plan, PlanLine};
@@ -86,11 +87,15 @@ pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
 }
 
 /// What of the graph of a text its binary does not say, although it was asked for it: that keeps the binary from being the text again.
-fn unsaid(graph: &Graph, write: &isomorph_deepgnn::WriteOptions) -> Result<Vec<String>> {
-    let unheld = isomorph_deepgnn::unheld(graph, write)?;
-    let mut unsaid: Vec<String> = unheld.into_iter().map(|(subject, why)| format!("{subject}: {why}")).collect();
+fn unsaid(built: &Built, write: &isomorph_deepgnn::WriteOptions) -> Result<Vec<String>> {
+    let mut stated = built.graph.clone();
     let is_time = |name: &str| [CREATED_AT, REMOVED_AT].contains(&name);
-    let mut of_edges = graph.edges.iter().flat_map(|ty| &ty.properties);
+    if !built.lives {
+        stated.nodes.iter_mut().for_each(|ty| ty.properties.retain(|property| !is_time(&property.name)));
+    }
+    let unheld = isomorph_deepgnn::unheld(&stated, write)?;
+    let mut unsaid: Vec<String> = unheld.into_iter().map(|(subject, why)| format!("{subject}: {why}")).collect();
+    let mut of_edges = stated.edges.iter().flat_map(|ty| &ty.properties);
     if write.binary.watermark.is_none() && of_edges.any(|property| is_time(&property.name)) {
         unsaid.push("times of edges: they are stored when there is a watermark (--watermark)".to_owned());
     }
@@ -136,8 +141,8 @@ pub(crate) fn build(
     let built = built?;
     // The last moment to turn back.
     progress.advance(0)?;
+    let lost = unsaid(&built, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
     let graph = built.graph;
-    let lost = unsaid(&graph, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
     let carries = lost.is_empty() && !options.loses();
     let source = match options.no_verify {
         true => None,
@@ -155,7 +160,9 @@ pub(crate) fn build(
         let mut how = OpenOptions { raw: !carries, ..OpenOptions::default() };
         (how.budget, how.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
         let how = if carries { how.showing(&graph) } else { how };
-        let result = digest(&DeepGnn::open(location, &how)?.as_stated() as &dyn Source, resources, progress)?;
+        let found: Arc<dyn Source> = Arc::new(DeepGnn::open(location, &how)?.as_stated());
+        let found = if carries { declared(found, &graph)? } else { found };
+        let result = digest(found.as_ref(), resources, progress)?;
         compare(source, &result)?;
         Ok(Some((source.digests, result.digests)))
     })?;

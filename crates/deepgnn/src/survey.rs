@@ -47,6 +47,8 @@ pub(crate) struct Noted {
     most: (u32, u32),
     node_times: bool,
     edge_times: bool,
+    /// Whether a node states when it lives; lines with times may state that it always does.
+    pub lives: bool,
 }
 
 impl Noted {
@@ -56,6 +58,8 @@ impl Noted {
         self.most.1 = self.most.1.max(note_features(&block.edges.features, &mut self.of_edges));
         self.node_times |= !block.nodes.lives.is_empty();
         self.edge_times |= !block.edges.lives.is_empty();
+        let stated = |time: Option<i64>, none: i64| time.is_some_and(|time| time != none);
+        self.lives |= block.nodes.lives.iter().any(|life| stated(life.created, 0) || stated(life.removed, -1));
     }
 
     /// The columns of what was noted in `text`.

@@ -44,7 +44,9 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
             }
             screen.table(&table);
         }
-        None => screen.line("digest", "not known: written with --no-verify"),
+        None => {
+            screen.line("digest", "not known: written with --no-verify");
+        }
     }
     screen.line("bound to", &bound_to(&carry));
     match differences.as_slice() {

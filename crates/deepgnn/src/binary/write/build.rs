@@ -20,6 +20,8 @@ pub struct Built {
     pub edges: u64,
     /// The graph of the text, with all that the binary has no place for.
     pub graph: Graph,
+    /// Whether a node of the text states when it lives.
+    pub lives: bool,
     /// What was mended in the text.
     pub findings: Findings,
 }
@@ -52,7 +54,7 @@ pub fn build(
         advance((block.nodes.ids.len() + block.edges.sources.len()) as u64)
     })?;
     let (nodes, edges) = partitions.finish(options.watermark)?;
-    Ok(Built { nodes, edges, graph: noted.columns(text).graph(Some(nodes), Some(edges)), findings })
+    Ok(Built { nodes, edges, graph: noted.columns(text).graph(Some(nodes), Some(edges)), lives: noted.lives, findings })
 }
 
 /// The error for an edge that broke a rule, at the record that it came in.

@@ -346,7 +346,9 @@ fn ends_are_looked_up_beyond_memory() {
     // Nodes are odd, every third edge ends in an even id; the last node is stated twice.
     let id = |node: u64| (node * 7919 % 200_003) * 2 + 1;
     let mut lines: String = (0..nodes)
-        .map(|node| format!("-1 {} 0 1 {} {} 0 1\n", id(node), id(node), id(node * 31 % nodes) - u64::from(node % 3 == 0)))
+        .map(|node| {
+            format!("-1 {} 0 1 {} {} 0 1\n", id(node), id(node), id(node * 31 % nodes) - u64::from(node % 3 == 0))
+        })
         .collect();
     lines.push_str(&format!("-1 {} 0 1 float32 1 2\n", id(nodes - 1)));
     std::fs::write(&path, lines).unwrap();

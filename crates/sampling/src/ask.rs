@@ -141,6 +141,16 @@ impl<'a> Picks<'a> {
     pub fn of_ids(ids: &'a mut [i64]) -> Self {
         Picks { ids, weights: &mut [], types: &mut [], created: &mut [] }
     }
+
+    /// The next elements, and those behind them.
+    pub(crate) fn split(self, at: usize) -> (Self, Self) {
+        let (ids, more_ids) = self.ids.split_at_mut(at);
+        let (weights, more_weights) = self.weights.split_at_mut(at.min(self.weights.len()));
+        let (types, more_types) = self.types.split_at_mut(at.min(self.types.len()));
+        let (created, more_created) = self.created.split_at_mut(at.min(self.created.len()));
+        let behind = Picks { ids: more_ids, weights: more_weights, types: more_types, created: more_created };
+        (Picks { ids, weights, types, created }, behind)
+    }
 }
 
 impl Picks<'_> {
@@ -154,16 +164,6 @@ impl Picks<'_> {
 
     pub(crate) fn reborrow(&mut self) -> Picks<'_> {
         Picks { ids: self.ids, weights: self.weights, types: self.types, created: self.created }
-    }
-
-    /// The next elements, and those behind them.
-    pub(crate) fn split(&mut self, at: usize) -> (Picks<'_>, Picks<'_>) {
-        let (ids, more_ids) = self.ids.split_at_mut(at);
-        let (weights, more_weights) = self.weights.split_at_mut(at.min(self.weights.len()));
-        let (types, more_types) = self.types.split_at_mut(at.min(self.types.len()));
-        let (created, more_created) = self.created.split_at_mut(at.min(self.created.len()));
-        let behind = Picks { ids: more_ids, weights: more_weights, types: more_types, created: more_created };
-        (Picks { ids, weights, types, created }, behind)
     }
 
     /// Elements `from..to`.

@@ -4,6 +4,7 @@ use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
 
+use crate::hubs::Hubs;
 use crate::index::{Entry, Found, Index};
 use crate::map::{Hold, bytes_of};
 use crate::partition::{Column, DUMMY, Partition};
@@ -43,7 +44,8 @@ pub(crate) struct NodeWeights {
 /// A graph to sample from. Shared by any number of samplers and threads.
 pub struct Graph {
     pub(crate) partitions: Vec<Partition>,
-    index: Index,
+    pub(crate) index: Index,
+    pub(crate) hubs: Hubs,
     pub(crate) node_types: Types,
     pub(crate) edge_types: Types,
     /// Nodes, without entries that only stand for edges.
@@ -84,7 +86,8 @@ impl Graph {
             return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
         }
         let index = Index::of(&partitions, &options.budget)?;
-        Ok(Graph { partitions, index, node_types, edge_types, nodes, drawing, options: options.clone() })
+        let hubs = Hubs::new(&options.budget);
+        Ok(Graph { partitions, index, hubs, node_types, edge_types, nodes, drawing, options: options.clone() })
     }
 
     /// Number of nodes, as the metadata says.

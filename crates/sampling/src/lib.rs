@@ -2,9 +2,11 @@
 
 mod ahead;
 mod ask;
+mod divide;
 mod elements;
 mod features;
 mod graph;
+mod hubs;
 mod index;
 mod map;
 mod neighbors;

@@ -1,4 +1,4 @@
-//! The one place of this crate where memory is mapped.
+//! The one place of this crate where memory is mapped, and where the processor is asked to fetch it.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -10,6 +10,28 @@ use memmap2::{Advice, MmapOptions};
 
 /// Bytes that are copied at once.
 const STEP: u64 = 4 << 20;
+
+/// Asks the processor to fetch the line around byte `at`, if there is one. Nothing waits for it, and nothing is read.
+#[inline(always)]
+pub(crate) fn prefetch(bytes: &[u8], at: usize) {
+    prefetch_item(bytes, at);
+}
+
+/// The same for an element of any type.
+#[inline(always)]
+pub(crate) fn prefetch_item<T>(items: &[T], at: usize) {
+    let Some(item) = items.get(at) else { return };
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint about an address inside a slice; it changes nothing that a program can see, and cannot fault. Every
+        // processor of this architecture has the instruction (it belongs to SSE).
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+    }
+    // Others have no stable way to be asked; what is read then waits for itself.
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
 
 /// How the files of a graph are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

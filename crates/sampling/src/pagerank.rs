@@ -49,6 +49,10 @@ impl Hasher for IdHasher {
     fn write_i64(&mut self, number: i64) {
         self.write_u64(number as u64);
     }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
 }
 
 /// What a node has.

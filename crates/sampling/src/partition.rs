@@ -11,7 +11,8 @@ use isomorph_deepgnn::{PartitionFiles, rules};
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, Scratch};
 
-use crate::map::{Hold, bytes_of};
+use crate::ahead::fetch_all;
+use crate::map::{Hold, bytes_of, prefetch};
 
 /// Bytes of an entry of the map: id, number, type.
 pub(crate) const NODE: usize = 20;
@@ -107,6 +108,22 @@ impl Column {
         self.records::<8>().get(at).map(|word| u64::from_le_bytes(*word))
     }
 
+    /// Fetches record number `at` of `size` bytes.
+    #[inline]
+    pub fn fetch(&self, at: usize, size: usize) {
+        let start = at.saturating_mul(size);
+        prefetch(&self.bytes, start);
+        prefetch(&self.bytes, start.saturating_add(size - 1));
+    }
+
+    /// Fetches the words that [`Column::span`] reads.
+    #[inline]
+    fn fetch_span(&self, at: usize) {
+        let start = at.saturating_mul(8);
+        prefetch(&self.bytes, start);
+        prefetch(&self.bytes, start.saturating_add(8));
+    }
+
     #[cold]
     fn broken(&self, row: usize, what: impl Into<String>) -> Error {
         Error::broken(&rules::BOUNDS, what).at(self.place(row))
@@ -142,6 +159,28 @@ impl Features {
         }
         let span = self.index.span(at, self.data.bytes.len())?;
         Ok(self.data.bytes.get(span))
+    }
+
+    /// Fetches the offset of the feature at a slot.
+    #[inline]
+    pub fn fetch_offset(&self, at: usize) {
+        self.index.fetch_span(at);
+    }
+
+    /// Fetches up to `bytes` bytes of feature `id` of an element with these slots.
+    #[inline]
+    pub fn fetch_data(&self, slots: &Range<usize>, id: u32, bytes: usize) {
+        /// Of what is longer the processor foresees the rest.
+        const MOST: usize = 1024;
+        let at = slots.start.saturating_add(id as usize);
+        if at < slots.end
+            && let Ok(span) = self.index.span(at, self.data.bytes.len())
+        {
+            let end = span.end.min(span.start + bytes.min(MOST));
+            if span.start < end {
+                fetch_all(&self.data.bytes, span.start..end);
+            }
+        }
     }
 
     fn slots(&self) -> usize {
@@ -227,6 +266,30 @@ impl Partition {
     #[inline]
     pub fn edge_range(&self, entry: usize) -> Result<Range<usize>> {
         self.neighbors.span(entry, self.edge_count())
+    }
+
+    /// Fetches what [`Partition::edge_range`] reads.
+    #[inline]
+    pub fn fetch_edge_range(&self, entry: usize) {
+        self.neighbors.fetch_span(entry);
+    }
+
+    /// Fetches what [`Partition::id`] and [`Partition::node_type`] read.
+    #[inline]
+    pub fn fetch_node(&self, entry: usize) {
+        self.map.fetch(entry, NODE);
+    }
+
+    /// Fetches what [`Partition::node_slots`] reads.
+    #[inline]
+    pub fn fetch_node_slots(&self, entry: usize) {
+        self.node_slots.fetch_span(entry);
+    }
+
+    /// Fetches some edges.
+    #[inline]
+    pub fn fetch_edges(&self, edges: Range<usize>) {
+        fetch_all(&self.edges.bytes, edges.start * EDGE..edges.end * EDGE);
     }
 
     /// The entry that has edge number `edge`.

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use isomorph_error::Result;
 
-use crate::ahead::{AHEAD, Ahead};
+use crate::ahead::{Ahead, AtEdges, EdgesAt};
 use crate::ask::{Ask, Draw, Generator, Picks};
+use crate::divide::{ALONE, divide, piece};
 use crate::graph::Graph;
+use crate::neighbors::SumsRoom;
 use crate::occurrences::Occurrences;
 use crate::segments::Segments;
 use crate::walk::Walk;
-
-/// Nodes below which a batch is not divided among threads.
-const ALONE: usize = 64;
 
 /// Draws from one graph. Calls take `&mut self`, because buffers are reused: who samples on several threads of their own makes one
 /// for each, which costs nothing. Within a call the batch is divided among `threads`.
@@ -47,14 +46,13 @@ pub(crate) struct Worker {
     /// The neighbours of the node that a walk came from.
     pub before: Segments,
     /// Sums of weights.
-    pub sums: Vec<f64>,
-    /// The same with 32 bits, as the published engine has them.
-    pub short_sums: Vec<f32>,
+    pub sums: SumsRoom,
     /// Chosen elements.
     pub chosen: Vec<u64>,
     pub walk: Walk,
-    pub ahead: Ahead,
     pub rank: crate::pagerank::Rank,
+    pub runs: crate::reference::Runs,
+    pub steps: crate::reference::Steps,
 }
 
 /// A batch as one worker gets it.
@@ -66,8 +64,10 @@ pub(crate) struct Share<'a> {
 }
 
 impl Sampler {
-    /// A sampler of `graph` that divides batches among `threads` threads of the current pool.
+    /// A sampler of `graph` that divides large batches among `threads` threads: the calling one, and others of the current pool. 0
+    /// is as many as the pool has.
     pub fn new(graph: &Arc<Graph>, generator: Generator, threads: usize) -> Self {
+        let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
         let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
         Sampler { graph: Arc::clone(graph), generator, workers, occurrences: Occurrences::default() }
     }
@@ -84,48 +84,49 @@ impl Sampler {
     {
         ask.check()?;
         picks.check(ask.nodes.len().saturating_mul(stride))?;
-        let occurrences = self.occurrences.of(ask.nodes);
+        let (count, occurrences) = (ask.nodes.len(), self.occurrences.of(ask.nodes));
         let share = Share { graph: &self.graph, ask: *ask, occurrences };
-        divided(share, stride, &mut self.workers, picks.reborrow(), work)
+        if count < ALONE || self.workers.len() == 1 {
+            return self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks));
+        }
+        let size = piece(count, self.workers.len());
+        let mut rest = Some((share, picks.reborrow()));
+        let next = || {
+            let (share, picks) = rest.take().filter(|(share, _)| !share.ask.nodes.is_empty())?;
+            let at = size.min(share.ask.nodes.len());
+            let (this, others) = share.split(at);
+            let (these, other_picks) = picks.split(at * stride);
+            rest = Some((others, other_picks));
+            Some((this, these))
+        };
+        divide(&mut self.workers, next, |worker, (share, mut picks)| work(&share, worker, &mut picks))
     }
 }
 
-/// The error of the earliest node wins, so that what is reported does not depend on the number of threads.
-fn divided<F>(share: Share<'_>, stride: usize, workers: &mut [Worker], mut picks: Picks<'_>, work: &F) -> Result<()>
-where
-    F: Fn(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()> + Sync,
-{
-    let count = share.ask.nodes.len();
-    if workers.len() <= 1 || count < 2 * ALONE {
-        return workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, &mut picks));
+impl<'a> Share<'a> {
+    /// The first `at` nodes, and the others.
+    fn split(self, at: usize) -> (Share<'a>, Share<'a>) {
+        let (left, right) = self.ask.split(at);
+        let (seen_left, seen_right) = self.occurrences.split_at(at);
+        let share = |ask, occurrences| Share { graph: self.graph, ask, occurrences };
+        (share(left, seen_left), share(right, seen_right))
     }
-    let half = workers.len() / 2;
-    let at = count * half / workers.len();
-    let (left, right) = share.ask.split(at);
-    let (seen_left, seen_right) = share.occurrences.split_at(at);
-    let (some, others) = workers.split_at_mut(half);
-    let (left_picks, right_picks) = picks.split(at * stride);
-    let graph = share.graph;
-    let (first, second) = rayon::join(
-        || divided(Share { graph, ask: left, occurrences: seen_left }, stride, some, left_picks, work),
-        || divided(Share { graph, ask: right, occurrences: seen_right }, stride, others, right_picks, work),
-    );
-    first.and(second)
-}
 
-impl Share<'_> {
+    /// Looks ahead to the edges of the nodes.
+    pub fn ahead(&self) -> Ahead<AtEdges<'a>> {
+        Ahead::new(AtEdges(self.graph))
+    }
+
+    /// Where the edges of the node at `at` are, if `ahead` knows it.
+    #[inline]
+    pub fn edges_at(&self, ahead: &mut Ahead<AtEdges<'_>>, at: usize) -> Option<EdgesAt> {
+        let nodes = self.ask.nodes;
+        ahead.place(self.graph, at, nodes.len(), |at| nodes[at])
+    }
+
     /// The stream of numbers of the node at `at` in this share.
     #[inline]
     pub fn stream(&self, at: usize, draw: Draw) -> crate::random::Stream {
         crate::random::Key::new(draw.seed, draw.hop).stream(self.ask.nodes[at] as u64, self.occurrences[at])
-    }
-
-    /// Fetches the edges of the next nodes, when `at` is the first of them.
-    #[inline]
-    pub fn look_ahead(&self, ahead: &mut Ahead, at: usize) {
-        if at.is_multiple_of(AHEAD) {
-            let end = self.ask.nodes.len().min(at + AHEAD);
-            ahead.fetch(self.graph, self.ask.nodes[at..end].iter().copied());
-        }
     }
 }

@@ -1,11 +1,14 @@
 //! The edges of a node that a question is about, wherever they lie.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use isomorph_error::Result;
 
+use crate::ahead::EdgesAt;
 use crate::ask::TypeSet;
 use crate::graph::Graph;
+use crate::hubs::{Hub, MANY};
 use crate::index::Entry;
 use crate::partition::{Edge, Partition, target, type_of, weight};
 
@@ -27,6 +30,8 @@ pub(crate) struct Segments {
     list: Vec<Segment>,
     count: usize,
     entries: usize,
+    /// What a list of several entries is sorted in, kept from node to node.
+    sorted: Vec<Segment>,
 }
 
 impl Segments {
@@ -40,6 +45,25 @@ impl Segments {
         if self.entries > 1 && self.list.len() > 1 {
             self.sort(graph);
         }
+        Ok(())
+    }
+
+    /// The same where it may be known already where the edges lie.
+    ///
+    /// # Errors
+    /// As of [`Segments::collect`].
+    #[inline]
+    pub fn collect_at(
+        &mut self,
+        graph: &Graph,
+        place: Option<EdgesAt>,
+        node: i64,
+        types: &TypeSet,
+        time: Option<i64>,
+    ) -> Result<()> {
+        let Some(place) = place else { return self.collect(graph, node, types, time) };
+        self.clear();
+        self.add_edges(graph, place.partition, place.range(), types, time);
         Ok(())
     }
 
@@ -65,22 +89,28 @@ impl Segments {
     /// When an offset points outside.
     #[inline]
     pub fn add_entry(&mut self, graph: &Graph, entry: Entry, types: &TypeSet, time: Option<i64>) -> Result<()> {
-        let partition = graph.partition(entry);
-        let range = partition.edge_range(entry.entry)?;
+        let range = graph.partition(entry).edge_range(entry.entry)?;
+        self.add_edges(graph, entry.partition, range, types, time);
+        Ok(())
+    }
+
+    /// Adds those of the edges of one entry that are asked for.
+    #[inline]
+    fn add_edges(&mut self, graph: &Graph, number: usize, range: Range<usize>, types: &TypeSet, time: Option<i64>) {
         if range.is_empty() {
-            return Ok(());
+            return;
         }
+        let partition = &graph.partitions[number];
         self.entries += 1;
         match types.listed() {
-            None => self.add(partition, entry.partition, range, time),
+            None => self.add(partition, number, range, time),
             Some(types) => {
                 for ty in types {
                     let run = partition.run(&range, *ty);
-                    self.add(partition, entry.partition, run, time);
+                    self.add(partition, number, run, time);
                 }
             }
         }
-        Ok(())
     }
 
     #[inline]
@@ -110,13 +140,15 @@ impl Segments {
             let partition = segment.partition;
             segment.edges.clone().map(move |edge| Segment { partition, edges: edge..edge + 1, before: 0 })
         };
-        let mut edges: Vec<Segment> = self.list.iter().flat_map(single).collect();
-        edges.sort_by_key(|segment| {
+        self.sorted.clear();
+        self.sorted.extend(self.list.iter().flat_map(single));
+        // Keys of different edges differ, so an unstable sort, which needs no room, gives the same.
+        self.sorted.sort_unstable_by_key(|segment| {
             let edge = &graph.partitions[segment.partition].edges()[segment.edges.start];
             (type_of(edge), target(edge), weight(edge).to_bits(), segment.partition, segment.edges.start)
         });
-        edges.iter_mut().enumerate().for_each(|(at, segment)| segment.before = at);
-        self.list = edges;
+        self.sorted.iter_mut().enumerate().for_each(|(at, segment)| segment.before = at);
+        std::mem::swap(&mut self.list, &mut self.sorted);
     }
 
     /// Number of edges.
@@ -155,6 +187,12 @@ impl Segments {
             [only] => Some((only.partition, only.edges.clone())),
             _ => None,
         }
+    }
+
+    /// What is kept of them, if they are one run of many.
+    pub fn hub(&self, graph: &Graph) -> Option<Arc<Hub>> {
+        let (partition, range) = self.only().filter(|(_, range)| range.len() >= MANY)?;
+        graph.hubs.of(graph, partition, range)
     }
 
     /// Each edge with when it was created.

@@ -2,11 +2,11 @@
 
 use isomorph_error::{Error, Result};
 
-use crate::ahead::AHEAD;
 use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::graph::{Graph, fits};
-use crate::neighbors::{Weights, safe};
-use crate::partition::{target, weight};
+use crate::hubs::MANY;
+use crate::neighbors::{SumsRoom, Weights, safe};
+use crate::partition::{Edge, target, weight};
 use crate::random::Stream;
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
@@ -33,11 +33,14 @@ pub(crate) struct Walk {
     /// Targets of the node that it came from, sorted where they are many.
     near: Vec<i64>,
     /// Which walks of a batch have come to an end.
-    ended: Vec<bool>,
+    pub ended: Vec<bool>,
 }
 
 /// Neighbours that are looked at one after another for a node.
 const FEW: usize = 16;
+
+/// Edges that are drawn before all are weighed.
+const TRIES: usize = 64;
 
 impl Sampler {
     /// A walk of `length` steps from each node: `length + 1` nodes in `out` for each, the first of which is the node. Edges
@@ -90,29 +93,27 @@ fn walks(
 ) -> Result<()> {
     let (graph, nodes, stride) = (share.graph, share.ask.nodes, length + 1);
     let plain = bias == Bias::default();
-    let Worker { segments, before, sums, walk, ahead, .. } = worker;
+    let Worker { segments, before, sums, walk, .. } = worker;
     walk.ended.clear();
     walk.ended.resize(nodes.len(), false);
     nodes.iter().enumerate().for_each(|(at, node)| out[at * stride] = *node);
     for step in 1..=length {
+        let mut ahead = share.ahead();
         for at in 0..nodes.len() {
-            if at.is_multiple_of(AHEAD) {
-                let some = at..nodes.len().min(at + AHEAD);
-                let now = some.filter(|at| !walk.ended[*at]).map(|at| out[at * stride + step - 1]);
-                ahead.fetch(graph, now);
-            }
+            let place = ahead.place(graph, at, nodes.len(), |at| out[at * stride + step - 1]);
             let (row, time) = (at * stride, share.ask.time(at));
             let chosen = if walk.ended[at] {
                 None
             } else {
-                segments.collect(graph, out[row + step - 1], share.ask.types, time)?;
+                segments.collect_at(graph, place, out[row + step - 1], share.ask.types, time)?;
                 let mut stream = share.stream(at, draw).at(step as u32);
                 if plain || step == 1 {
                     Weights::of(graph, segments, sums).map(|weights| weights.pick(stream.unit()))
                 } else {
                     let came = out[row + step - 2];
                     before.collect(graph, came, share.ask.types, time)?;
-                    biased(graph, segments, before, &mut walk.near, sums, came, bias, &mut stream)
+                    let near = Near::of(graph, before, &mut walk.near);
+                    biased(graph, segments, &near, sums, came, bias, &mut stream)
                 }
             };
             out[row + step] = chosen.map_or(default, |chosen| target(segments.edge(graph, chosen)));
@@ -122,35 +123,74 @@ fn walks(
     Ok(())
 }
 
-/// Chooses among `segments`, having come from the node `came` whose edges are `before`.
-#[allow(clippy::too_many_arguments, reason = "the buffers of a worker, borrowed apart")]
+/// The nodes that the node before leads to.
+enum Near<'a> {
+    /// In any order.
+    Few(&'a [i64]),
+    /// In ascending order.
+    Sorted(&'a [i64]),
+    /// Edges that are sorted by target.
+    Edges(&'a [Edge]),
+}
+
+impl<'a> Near<'a> {
+    fn of(graph: &'a Graph, before: &Segments, targets: &'a mut Vec<i64>) -> Near<'a> {
+        if before.hub(graph).is_some_and(|hub| hub.ascends)
+            && let Some((partition, range)) = before.only()
+        {
+            return Near::Edges(&graph.partitions[partition].edges()[range]);
+        }
+        targets.clear();
+        targets.extend(before.runs(graph).flatten().map(target));
+        if targets.len() <= FEW {
+            return Near::Few(targets);
+        }
+        targets.sort_unstable();
+        Near::Sorted(targets)
+    }
+
+    fn has(&self, id: i64) -> bool {
+        match self {
+            Near::Few(targets) => targets.contains(&id),
+            Near::Sorted(targets) => targets.binary_search(&id).is_ok(),
+            Near::Edges(edges) => edges.binary_search_by_key(&id, target).is_ok(),
+        }
+    }
+}
+
+/// Chooses among `segments`, having come from the node `came` which leads to the nodes `near`.
+///
+/// Of many edges one is drawn by weight alone and kept with a chance that makes up for the bias, else drawn again: that looks at few edges
+/// (Yang et al.: *KnightKing*, 2019). Where bias is so strong that nothing is kept, and of few edges, all are weighed.
 fn biased(
     graph: &Graph,
     segments: &Segments,
-    before: &Segments,
-    targets: &mut Vec<i64>,
-    sums: &mut Vec<f64>,
+    near: &Near<'_>,
+    room: &mut SumsRoom,
     came: i64,
     bias: Bias,
     stream: &mut Stream,
 ) -> Option<usize> {
-    targets.clear();
-    targets.extend(before.runs(graph).flatten().map(target));
-    let few = targets.len() <= FEW;
-    if !few {
-        targets.sort_unstable();
+    let by = |id: i64| match id {
+        _ if id == came => bias.back,
+        _ if near.has(id) => 1.0,
+        _ => bias.away,
+    };
+    if segments.len() >= MANY {
+        let least = bias.back.min(1.0).min(bias.away);
+        let weights = Weights::of(graph, segments, room)?;
+        for _ in 0..TRIES {
+            let chosen = weights.pick(stream.unit());
+            if stream.unit() * by(target(segments.edge(graph, chosen))) < least {
+                return Some(chosen);
+            }
+        }
     }
-    let near = |id: i64| if few { targets.contains(&id) } else { targets.binary_search(&id).is_ok() };
+    let sums = &mut room.made;
     sums.clear();
     let mut sum = 0.0;
     for edge in segments.runs(graph).flatten() {
-        let id = target(edge);
-        let by = match id {
-            _ if id == came => bias.back,
-            _ if near(id) => 1.0,
-            _ => bias.away,
-        };
-        sum += safe(weight(edge)) / by;
+        sum += safe(weight(edge)) / by(target(edge));
         sums.push(sum);
     }
     Weights::over(sums).map(|weights| weights.pick(stream.unit()))

@@ -213,3 +213,58 @@ fn nodes_and_edges_of_the_whole_graph() {
         }
     }
 }
+
+/// Node 1 with a thousand edges, of which every third leads on to where node 2 leads as well; and node 2 with three hundred.
+fn hubs() -> Built {
+    let edge = |from: i64, to: i64| format!(" {from} {to} 0 {}", 1 + to % 5);
+    let of = |from: i64, targets: &mut dyn Iterator<Item = i64>| {
+        format!("-1 {from} 0 1.0{}\n", targets.map(|to| edge(from, to)).collect::<String>())
+    };
+    Built::of(&(of(1, &mut (2..1002)) + &of(2, &mut (0..300).map(|at| if at == 0 { 1 } else { at * 3 }))), 1)
+}
+
+#[test]
+fn many_edges_are_drawn_from_as_few_are() {
+    let built = hubs();
+    let weight = |to: i64| (1 + to % 5) as f64;
+    let total: f64 = (2..1002).map(weight).sum();
+    let chances: Vec<(i64, f64)> = (2..1002).map(|to| (to, weight(to) / total)).collect();
+    // Walks from 2 over 1: back to 2, on to what 2 leads to, and on to others.
+    let bias = Bias { back: 0.25, away: 3.0 };
+    let factor = |to: i64| match to {
+        2 => 1.0 / bias.back,
+        to if to % 3 == 0 && to < 900 => 1.0,
+        _ => 1.0 / bias.away,
+    };
+    let biased_total: f64 = (2..1002).map(|to| weight(to) * factor(to)).sum();
+    let biased: Vec<(i64, f64)> = (2..1002).map(|to| (to, weight(to) * factor(to) / biased_total)).collect();
+    let mut answers = Vec::new();
+    // With sums that are kept, and with no room for them: the same answers.
+    for memory in [64 << 20, 4096] {
+        let options =
+            isomorph_sampling::GraphOptions { budget: isomorph_storage::Budget::new(memory), ..common::options() };
+        let graph = isomorph_sampling::Graph::open(&isomorph_storage::Location::from_path(&built.path), &options);
+        let graph = std::sync::Arc::new(graph.unwrap());
+        let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
+        let counts = drawn(&mut sampler, 1, 100, |sampler, ask, draw, picks| {
+            sampler.weighted(&ask, 100, draw, &Missing::default(), picks).unwrap();
+        });
+        check("of a thousand", &counts, &chances);
+        assert_eq!(options.budget.used() > 8000, memory > 8000, "sums are kept where there is room for them");
+        let all = TypeSet::all();
+        let nodes = [2; 400];
+        let (mut steps, mut out) = (BTreeMap::new(), vec![0; nodes.len() * 3]);
+        let mut seen = 0;
+        for seed in 0..6000 {
+            sampler.walk(&Ask::new(&nodes, &all), 2, bias, Draw::of(seed), -1, &mut out).unwrap();
+            for walk in out.chunks(3).filter(|walk| walk[1] == 1) {
+                *steps.entry(walk[2]).or_default() += 1;
+                seen += 1;
+            }
+        }
+        assert!(seen > 2000, "{seen}");
+        check("the second step", &steps, &biased);
+        answers.push((counts, steps));
+    }
+    assert_eq!(answers[0], answers[1]);
+}

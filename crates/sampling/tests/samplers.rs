@@ -6,8 +6,8 @@ mod common;
 use common::{Built, fixtures, ids, opened, options};
 use isomorph_error::Kind;
 use isomorph_sampling::{
-    Ask, Bias, Choice, Dense, Draw, EdgeSampler, Generator, Graph, Hold, Missing, NeighborLists, NodeSampler, Picks,
-    Push, Sampler, TypeSet,
+    Ask, Bias, Choice, Dense, Draw, EdgeSampler, Edges, Generator, Graph, Hold, Missing, NeighborLists, NodeSampler,
+    Picks, Push, Sampler, Sparse, Strings, TypeSet,
 };
 use isomorph_storage::Location;
 
@@ -54,7 +54,7 @@ fn neither_threads_nor_partitions_change_what_is_drawn() {
         // Nodes of the graph, many times, with some that are not there.
         let known: Vec<i64> = (0..40).chain([1 << 40]).collect();
         Sampler::new(&graph, Generator::Stable, 1).neighbors(&Ask::new(&known, &TypeSet::all()), &mut lists).unwrap();
-        let nodes: Vec<i64> = known.iter().copied().cycle().take(400).collect();
+        let nodes: Vec<i64> = known.iter().copied().cycle().take(1200).collect();
         let wanted = everything(&graph, 1, &nodes);
         for threads in [2, 3, 8] {
             assert_eq!(everything(&graph, threads, &nodes), wanted, "{one}, {threads} threads");
@@ -249,6 +249,107 @@ fn maps_in_any_order_are_searched() {
         let wanted: Vec<i64> = text.lines().map(|line| line.split(' ').nth(5).unwrap().parse().unwrap()).collect();
         assert_eq!(lists.ids, wanted);
     }
+}
+
+#[test]
+fn nodes_in_no_order_are_found_by_a_table() {
+    // Ids that jump about, each on three lines: the first is the node, the others hold edges of it that come later.
+    let ids: Vec<i64> = (0..3000u64).map(|at| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) as i64).collect();
+    let mut text = ids.iter().map(|id| format!("{id},-1,0,1\n{id},0,1,1\n")).collect::<String>();
+    for more in 2..4 {
+        text += &ids.iter().map(|id| format!("{id},0,{more},1\n")).collect::<String>();
+    }
+    for partitions in [1, 7] {
+        let graph = opened(&Built::with(&text, "edgelist", partitions, None).path);
+        for threads in [1, 3] {
+            let mut sampler = Sampler::new(&graph, Generator::Stable, threads);
+            let all = TypeSet::all();
+            let mut lists = NeighborLists::default();
+            // Between known ones there are unknown ones.
+            let nodes: Vec<i64> = ids.iter().flat_map(|id| [*id, id + 1]).collect();
+            sampler.neighbors(&Ask::new(&nodes, &all), &mut lists).unwrap();
+            assert_eq!(lists.counts.iter().sum::<u64>(), 9000, "{partitions} partitions");
+            let mut picked = vec![0; nodes.len() * 4];
+            let mut picks = Picks::of_ids(&mut picked);
+            sampler.uniform(&Ask::new(&nodes, &all), 4, false, Draw::of(1), &Missing::default(), &mut picks).unwrap();
+            for row in picked.chunks(8) {
+                assert_eq!(row, [1, 2, 3, -1, -1, -1, -1, -1], "{partitions} partitions");
+            }
+            let mut types = vec![0; nodes.len()];
+            graph.types_of(&nodes, -5, &mut types).unwrap();
+            assert!(types.chunks(2).all(|pair| pair == [0, -5]));
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_features_nor_elements() {
+    let mut text = String::new();
+    for node in 0..900 {
+        text += &format!("{},-1,0,{}", node * 7 % 901, 1 + node % 3);
+        match node % 4 {
+            0 => text += &format!(",float32,2,{node},1,binary,1,text {node},uint8,2/1,1,{node},7,8\n"),
+            1 => text += ",uint8,0,binary,1,,uint8,0\n",
+            2 => text += ",float32,1,5\n",
+            _ => text += "\n",
+        }
+        text += &format!("{},0,{},2,float32,2,{node},3\n", node * 7 % 901, node);
+    }
+    let built = Built::with(&text, "edgelist", 2, None);
+    let graph = opened(&built.path);
+    let nodes: Vec<i64> = (0..1000).rev().collect();
+    let (sources, targets): (Vec<i64>, Vec<i64>) = (0..900).map(|node| (node * 7 % 901, node)).unzip();
+    let kinds = vec![0; 900];
+    let answers = |threads: usize| {
+        let sampler = Sampler::new(&graph, Generator::Stable, threads);
+        let mut dense = vec![0; nodes.len() * 10];
+        let features = [Dense { id: 0, bytes: 8 }, Dense { id: 2, bytes: 2 }];
+        sampler.node_features(&nodes, &features, None, &mut dense).unwrap();
+        let mut of_edges = vec![0; 900 * 8];
+        let edges = Edges { sources: &sources, targets: &targets, types: &kinds };
+        sampler.edge_features(edges, &[Dense { id: 0, bytes: 8 }], None, &mut of_edges).unwrap();
+        let (mut strings, mut sparse) = (Strings::default(), [Sparse::default(), Sparse::default()]);
+        sampler.node_strings(&nodes, &[1, 9, 0], None, &mut strings).unwrap();
+        sampler.node_sparse(&nodes, &[2, 5], None, &mut sparse).unwrap();
+        let mut drawn = Vec::new();
+        for choice in [Choice::Weighted, Choice::Uniform, Choice::WithoutReplacement] {
+            let count = 20_000;
+            let (mut first, mut second, mut types) = (vec![0; count], vec![0; count], vec![0; count]);
+            let mut elements = NodeSampler::new(&graph, &TypeSet::all(), choice, Generator::Stable).unwrap();
+            elements = elements.threads(threads);
+            elements.sample(Draw::of(3), -1, &mut first, &mut types).unwrap();
+            drawn.push(first.clone());
+            let elements = EdgeSampler::new(&graph, &TypeSet::all(), choice, Generator::Stable).unwrap();
+            elements.threads(threads).sample(Draw::of(3), -1, &mut first, &mut second, &mut types).unwrap();
+            drawn.extend([first, second]);
+        }
+        (dense, of_edges, strings, sparse, drawn)
+    };
+    let wanted = answers(1);
+    assert!(wanted.2.bytes.len() > 1000 && wanted.3[0].dimensions == 1 && wanted.3[1].dimensions == 0);
+    assert!(wanted.1.iter().any(|byte| *byte != 0));
+    for threads in [2, 5, 0] {
+        assert_eq!(answers(threads), wanted, "{threads} threads");
+    }
+    // What cannot be agreed on is told alike.
+    let odd = opened(
+        &Built::of(
+            &(0..600)
+                .map(|node| format!("-1 {node} 0 1 uint8 {}\n", if node == 500 { "2,1,1 3 4 1" } else { "1,1 3 1" }))
+                .collect::<String>(),
+            1,
+        )
+        .path,
+    );
+    let nodes: Vec<i64> = (0..600).collect();
+    let told = |threads: usize| {
+        let mut sparse = [Sparse::default()];
+        Sampler::new(&odd, Generator::Stable, threads)
+            .node_sparse(&nodes, &[0], None, &mut sparse)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(told(1), told(4));
 }
 
 #[test]

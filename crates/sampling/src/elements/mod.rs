@@ -2,11 +2,13 @@
 
 mod population;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
 
 use crate::ask::{Draw, Generator, TypeSet};
+use crate::divide::{divide, piece};
 use crate::graph::{Graph, fits};
 use crate::neighbors::without_replacement;
 use crate::random::{Key, Xoroshiro};
@@ -42,11 +44,71 @@ struct Elements {
     sums: Vec<f64>,
     /// Sums of their sizes.
     sizes: Vec<u64>,
+    /// The populations of each type, for the published engine's way.
+    types: Vec<OfType>,
+    /// Numbers of a draw without replacement.
     chosen: Vec<u64>,
+    threads: usize,
 }
 
-/// A drawn element: its population, and its number there.
-type Chosen = (usize, u64);
+/// The populations of one type.
+struct OfType {
+    range: Range<usize>,
+    weight: f32,
+    /// The weight of this type and those behind it.
+    rest: f32,
+}
+
+/// A drawn element: its population, its number there, and for tables a number from 0 to below 1 that says which of the two of a record.
+#[derive(Debug, Clone, Copy, Default)]
+struct Drawn {
+    population: usize,
+    at: u64,
+    unit: f64,
+}
+
+/// Elements that are drawn before the first of them is read: their records are fetched meanwhile, side by side.
+const BLOCK: usize = 64;
+
+/// Elements below which a draw is not divided among threads.
+const ALONE: usize = 8192;
+
+/// Where drawn elements go.
+struct Slots<'a> {
+    /// Nodes, or sources of edges.
+    first: &'a mut [i64],
+    /// Targets of edges; empty for nodes.
+    second: &'a mut [i64],
+    types: &'a mut [i32],
+}
+
+impl<'a> Slots<'a> {
+    fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    #[inline]
+    fn put(&mut self, slot: usize, ty: i32, (first, second): (i64, i64)) {
+        self.first[slot] = first;
+        self.types[slot] = ty;
+        if let Some(place) = self.second.get_mut(slot) {
+            *place = second;
+        }
+    }
+
+    fn fill(&mut self, from: usize, missing: i64) {
+        self.first[from..].fill(missing);
+        self.types[from..].fill(-1);
+        self.second.iter_mut().skip(from).for_each(|slot| *slot = missing);
+    }
+
+    fn split(self, at: usize) -> (Slots<'a>, Slots<'a>) {
+        let (first, other_first) = self.first.split_at_mut(at);
+        let (second, other_second) = self.second.split_at_mut(at.min(self.second.len()));
+        let (types, other_types) = self.types.split_at_mut(at);
+        (Slots { first, second, types }, Slots { first: other_first, second: other_second, types: other_types })
+    }
+}
 
 impl Elements {
     fn new(graph: &Arc<Graph>, kind: Kind, types: &TypeSet, choice: Choice, generator: Generator) -> Result<Self> {
@@ -58,107 +120,187 @@ impl Elements {
             sums.push(sum);
             sizes.push(size);
         }
+        let types = OfType::all(&populations);
         let (graph, chosen) = (Arc::clone(graph), Vec::new());
-        Ok(Elements { kind, graph, generator, choice, populations, sums, sizes, chosen })
+        Ok(Elements { kind, graph, generator, choice, populations, sums, sizes, types, chosen, threads: 1 })
+    }
+
+    fn threads(mut self, threads: usize) -> Self {
+        self.threads = if threads == 0 { rayon::current_num_threads() } else { threads };
+        self
     }
 
     fn size(&self) -> u64 {
         self.sizes.last().copied().unwrap_or(0)
     }
 
-    /// Draws `count` elements and hands over the slot and the element of each, returns how many there were.
-    fn sample(
-        &mut self,
-        draw: Draw,
-        count: usize,
-        put: &mut dyn FnMut(&Graph, usize, &Population, i64, i64),
-    ) -> Result<usize> {
-        if self.size() == 0 || self.sums.last().is_none_or(|sum| *sum <= 0.0) {
-            return Ok(0);
-        }
-        match (self.choice, self.generator) {
-            (Choice::Weighted, Generator::Compat) => self.compat(draw.seed, count, put),
-            (Choice::WithoutReplacement, _) => {
-                let filled = usize::try_from(self.size()).unwrap_or(usize::MAX).min(count);
-                let mut stream = Key::new(draw.seed, draw.hop).stream(0, WHOLE);
-                without_replacement(self.size(), filled, &mut stream, &mut self.chosen);
-                for (slot, at) in self.chosen.iter().enumerate() {
-                    let (population, at) = self.of(*at);
-                    let population = &self.populations[population];
-                    let (first, second) = population.element(&self.graph, at)?;
-                    put(&self.graph, slot, population, first, second);
-                }
-                Ok(filled)
+    /// Draws an element for each slot, and returns how many there were; the others are filled.
+    fn sample(&mut self, draw: Draw, missing: i64, mut slots: Slots<'_>) -> Result<usize> {
+        let count = slots.len();
+        let filled = if self.size() == 0 || self.sums.last().is_none_or(|sum| *sum <= 0.0) {
+            0
+        } else if self.choice == Choice::WithoutReplacement {
+            self.distinct(draw, &mut slots)?
+        } else if self.choice == Choice::Weighted && self.generator == Generator::Compat {
+            self.compat(draw.seed, &mut slots)?
+        } else {
+            let key = Key::new(draw.seed, draw.hop);
+            if self.threads > 1 && count >= ALONE {
+                let (size, mut rest, mut start) = (piece(count, self.threads), Some(slots), 0);
+                let next = || {
+                    let slots = rest.take().filter(|slots| slots.len() > 0)?;
+                    let (these, others) = slots.split(size.min(count - start));
+                    let from = start;
+                    start += these.len();
+                    rest = Some(others);
+                    Some((from, these))
+                };
+                let this = &*self;
+                divide(&mut vec![(); self.threads], next, |(), (from, mut these)| this.stable(key, from, &mut these))?;
+                return Ok(count);
             }
-            _ => {
-                let key = Key::new(draw.seed, draw.hop);
-                for slot in 0..count {
-                    let mut stream = key.stream(slot as u64, 0);
-                    let (population, (first, second)) = match self.choice {
-                        Choice::Weighted => {
-                            let wanted = stream.unit() * self.sums.last().copied().unwrap_or(0.0);
-                            let at = self.sums.partition_point(|sum| *sum <= wanted);
-                            let Some(population) = self.populations.get(at.min(self.sums.len() - 1)) else { break };
-                            let record = stream.below(population.size.max(1));
-                            (population, population.weighted(&self.graph, record, stream.unit())?)
-                        }
+            self.stable(key, 0, &mut slots)?;
+            count
+        };
+        slots.fill(filled, missing);
+        Ok(filled)
+    }
+
+    /// With replacement: each slot has a stream of its own, so it does not matter who draws it. The first is slot number `from`.
+    fn stable(&self, key: Key, from: usize, slots: &mut Slots<'_>) -> Result<()> {
+        let (weighted, all) = (self.choice == Choice::Weighted, self.sums.last().copied().unwrap_or(0.0));
+        let (size, last) = (self.size(), self.populations.len().saturating_sub(1));
+        let mut drawn = [Drawn::default(); BLOCK];
+        for start in (0..slots.len()).step_by(BLOCK) {
+            let count = BLOCK.min(slots.len() - start);
+            for (at, drawn) in drawn[..count].iter_mut().enumerate() {
+                let mut stream = key.stream((from + start + at) as u64, 0);
+                *drawn = if weighted {
+                    // One block of the generator is two numbers: with one population it is all that is needed.
+                    let population = match last {
+                        0 => 0,
                         _ => {
-                            let (population, at): Chosen = self.of(stream.below(self.size()));
-                            let population = &self.populations[population];
-                            (population, population.element(&self.graph, at)?)
+                            let wanted = stream.unit() * all;
+                            self.sums.partition_point(|sum| *sum <= wanted).min(last)
                         }
                     };
-                    put(&self.graph, slot, population, first, second);
-                }
-                Ok(count)
+                    let at = stream.below(self.populations[population].size.max(1));
+                    Drawn { population, at, unit: stream.unit() }
+                } else {
+                    self.of(stream.below(size))
+                };
+                self.populations[drawn.population].fetch(drawn.at);
+            }
+            for (at, drawn) in drawn[..count].iter().enumerate() {
+                let population = &self.populations[drawn.population];
+                let element = match weighted {
+                    true => population.weighted(&self.graph, drawn.at, drawn.unit)?,
+                    false => population.element(&self.graph, drawn.at)?,
+                };
+                slots.put(start + at, population.ty, element);
             }
         }
+        Ok(())
+    }
+
+    /// Without replacement.
+    fn distinct(&mut self, draw: Draw, slots: &mut Slots<'_>) -> Result<usize> {
+        let filled = usize::try_from(self.size()).unwrap_or(usize::MAX).min(slots.len());
+        let mut stream = Key::new(draw.seed, draw.hop).stream(0, WHOLE);
+        without_replacement(self.size(), filled, &mut stream, &mut self.chosen);
+        for (start, block) in self.chosen.chunks(BLOCK).enumerate() {
+            for at in block {
+                let drawn = self.of(*at);
+                self.populations[drawn.population].fetch(drawn.at);
+            }
+            for (slot, at) in block.iter().enumerate() {
+                let drawn = self.of(*at);
+                let population = &self.populations[drawn.population];
+                slots.put(start * BLOCK + slot, population.ty, population.element(&self.graph, drawn.at)?);
+            }
+        }
+        Ok(filled)
     }
 
     /// Element number `at` of all populations.
-    fn of(&self, at: u64) -> Chosen {
+    #[inline]
+    fn of(&self, at: u64) -> Drawn {
         let population = self.sizes.partition_point(|size| *size <= at).min(self.sizes.len().saturating_sub(1));
         let before = population.checked_sub(1).map_or(0, |before| self.sizes[before]);
-        (population, at - before)
+        Drawn { population, at: at - before, unit: 0.0 }
     }
 
     /// As the published engine: how many of each type, of these how many of each partition, and for each of these a generator.
-    fn compat(
-        &self,
-        seed: u64,
-        count: usize,
-        put: &mut dyn FnMut(&Graph, usize, &Population, i64, i64),
-    ) -> Result<usize> {
+    fn compat(&self, seed: u64, slots: &mut Slots<'_>) -> Result<usize> {
         let mut random = Xoroshiro::new(seed);
-        let of_types: Vec<&[Population]> = self.populations.chunk_by(|a, b| a.ty == b.ty).collect();
-        let weight = |populations: &[Population]| populations.iter().map(|one| one.weight as f32).sum::<f32>();
-        let (mut slot, mut left) = (0, u32::try_from(count).map_err(|_| Error::usage("more than 2³² elements"))?);
-        for (at, of_type) in of_types.iter().enumerate() {
-            let rest: f32 = of_types[at..].iter().map(|populations| weight(populations)).sum();
-            let share = |part: f32, all: f32| if all > 0.0 { f64::from(part / all) } else { 0.0 };
-            let mut of_this = random.binomial(left, share(weight(of_type), rest));
+        let share = |part: f32, all: f32| if all > 0.0 { f64::from(part / all) } else { 0.0 };
+        let many = |_| Error::usage("more than 2³² elements");
+        let (mut slot, mut left) = (0, u32::try_from(slots.len()).map_err(many)?);
+        for of_type in &self.types {
+            let mut of_this = random.binomial(left, share(of_type.weight, of_type.rest));
             left -= of_this;
-            for (at, population) in of_type.iter().enumerate() {
+            for at in of_type.range.clone() {
                 // Empty partitions take a number too, but no generator. Of edges this ends when all are given away.
                 if self.kind == Kind::Edges && of_this == 0 {
                     break;
                 }
-                let drawn = random.binomial(of_this, share(population.weight as f32, weight(&of_type[at..])));
+                let (population, rest) = (&self.populations[at], weight(&self.populations[at..of_type.range.end]));
+                let drawn = random.binomial(of_this, share(population.weight as f32, rest));
                 of_this -= drawn;
                 if drawn == 0 || population.size == 0 {
                     continue;
                 }
-                let mut random = Xoroshiro::new(random.next() >> 1);
-                for _ in 0..drawn {
-                    let record = (random.unit() * population.size as f32) as u64;
-                    let (first, second) =
-                        population.weighted(&self.graph, record.min(population.size - 1), f64::from(random.unit()))?;
-                    put(&self.graph, slot, population, first, second);
-                    slot += 1;
-                }
+                let random = Xoroshiro::new(random.next() >> 1);
+                self.compat_of(population, random, slot, drawn as usize, slots)?;
+                slot += drawn as usize;
             }
         }
         Ok(slot)
+    }
+
+    /// So many elements of a population, as the published engine draws them.
+    fn compat_of(
+        &self,
+        population: &Population,
+        mut random: Xoroshiro,
+        slot: usize,
+        count: usize,
+        slots: &mut Slots<'_>,
+    ) -> Result<()> {
+        let mut drawn = [(0, 0.0); BLOCK];
+        for start in (0..count).step_by(BLOCK) {
+            let some = &mut drawn[..BLOCK.min(count - start)];
+            for drawn in some.iter_mut() {
+                let record = (random.unit() * population.size as f32) as u64;
+                *drawn = (record.min(population.size - 1), f64::from(random.unit()));
+                population.fetch(drawn.0);
+            }
+            for (at, (record, unit)) in some.iter().enumerate() {
+                slots.put(slot + start + at, population.ty, population.weighted(&self.graph, *record, *unit)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What populations weigh, as the published engine adds it up.
+fn weight(populations: &[Population]) -> f32 {
+    populations.iter().map(|population| population.weight as f32).sum()
+}
+
+impl OfType {
+    fn all(populations: &[Population]) -> Vec<OfType> {
+        let mut end = 0;
+        let of_type = |some: &[Population]| {
+            let start = end;
+            end += some.len();
+            OfType { range: start..end, weight: weight(some), rest: 0.0 }
+        };
+        let mut types: Vec<OfType> = populations.chunk_by(|a, b| a.ty == b.ty).map(of_type).collect();
+        for at in 0..types.len() {
+            types[at].rest = types[at..].iter().map(|of_type| of_type.weight).sum();
+        }
+        types
     }
 }
 
@@ -174,6 +316,13 @@ impl NodeSampler {
         Elements::new(graph, Kind::Nodes, types, choice, generator).map(NodeSampler)
     }
 
+    /// The same sampler, which divides large draws with replacement among `threads` threads of the current pool: 0 is as many as it has.
+    /// Answers are the same.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        NodeSampler(self.0.threads(threads))
+    }
+
     /// Number of nodes that it draws from.
     pub fn size(&self) -> u64 {
         self.0.size()
@@ -187,13 +336,7 @@ impl NodeSampler {
     /// `DEEPGNN-ALIAS` for tables that are damaged.
     pub fn sample(&mut self, draw: Draw, missing: i64, ids: &mut [i64], types: &mut [i32]) -> Result<usize> {
         fits(ids.len(), types.len())?;
-        let filled = self.0.sample(draw, ids.len(), &mut |_, slot, population, id, _| {
-            ids[slot] = id;
-            types[slot] = population.ty;
-        })?;
-        ids[filled..].fill(missing);
-        types[filled..].fill(-1);
-        Ok(filled)
+        self.0.sample(draw, missing, Slots { first: ids, second: &mut [], types })
     }
 }
 
@@ -205,6 +348,12 @@ impl EdgeSampler {
     /// As of [`NodeSampler::new`], but for tables that are not there.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<EdgeSampler> {
         Elements::new(graph, Kind::Edges, types, choice, generator).map(EdgeSampler)
+    }
+
+    /// The same sampler, divided among threads as [`NodeSampler::threads`].
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Self {
+        EdgeSampler(self.0.threads(threads))
     }
 
     /// Number of edges that it draws from.
@@ -226,14 +375,6 @@ impl EdgeSampler {
     ) -> Result<usize> {
         fits(sources.len(), targets.len())?;
         fits(sources.len(), types.len())?;
-        let filled = self.0.sample(draw, sources.len(), &mut |_, slot, population, source, target| {
-            sources[slot] = source;
-            targets[slot] = target;
-            types[slot] = population.ty;
-        })?;
-        sources[filled..].fill(missing);
-        targets[filled..].fill(missing);
-        types[filled..].fill(-1);
-        Ok(filled)
+        self.0.sample(draw, missing, Slots { first: sources, second: targets, types })
     }
 }

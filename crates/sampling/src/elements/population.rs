@@ -56,10 +56,12 @@ const NODE_RECORD: usize = 20;
 /// Bytes of a record of a table of edges: source, target, other source, other target, probability.
 const EDGE_RECORD: usize = 36;
 
+#[inline]
 fn number(record: &[u8], at: usize) -> i64 {
     record.get(at..at + 8).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
+#[inline]
 fn chance(record: &[u8]) -> f32 {
     record.last_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes))
 }
@@ -139,7 +141,18 @@ impl Population {
         Ok(population(size, 0.0, members))
     }
 
+    /// Fetches what [`Population::element`] and [`Population::weighted`] read of element number `at`.
+    #[inline]
+    pub fn fetch(&self, at: u64) {
+        match &self.members {
+            Members::NodeTable(table) => table.fetch(at as usize, NODE_RECORD),
+            Members::EdgeTable(table) => table.fetch(at as usize, EDGE_RECORD),
+            Members::Nodes(_) | Members::Edges(_) => {}
+        }
+    }
+
     /// Element number `at`: a node, or the two ends of an edge.
+    #[inline]
     pub fn element(&self, graph: &Graph, at: u64) -> Result<(i64, i64)> {
         let partition = &graph.partitions[self.partition];
         let index = at as usize;
@@ -158,6 +171,7 @@ impl Population {
     }
 
     /// The element that `record` (of a table) and `unit` (from 0 to below 1) fall on by weight.
+    #[inline]
     pub fn weighted(&self, graph: &Graph, record: u64, unit: f64) -> Result<(i64, i64)> {
         let index = record as usize;
         let first = |table: &Column, record: &[u8]| {

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use isomorph_error::Result;
 
-use super::Edges;
+use super::{Dense, Edges};
+use crate::ahead::Look;
 use crate::graph::{Graph, fits};
+use crate::index::Entry;
 use crate::partition::{Features, Partition, target};
 
 /// A batch of elements.
@@ -13,6 +15,53 @@ use crate::partition::{Features, Partition, target};
 pub(super) enum Elements<'a> {
     Nodes(&'a [i64]),
     Edges(Edges<'a>),
+}
+
+/// Looks at features of nodes.
+pub(super) struct AtFeatures<'a> {
+    pub graph: &'a Graph,
+    /// Those whose bytes are fetched.
+    pub features: &'a [Dense],
+}
+
+/// Slots of the features of the one entry that a node has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FeaturesAt {
+    pub partition: usize,
+    start: usize,
+    end: usize,
+}
+
+impl FeaturesAt {
+    /// Their numbers.
+    #[inline]
+    pub fn slots(&self) -> Range<usize> {
+        self.start..self.end
+    }
+}
+
+impl Look for AtFeatures<'_> {
+    type Place = FeaturesAt;
+
+    #[inline]
+    fn hint(&self, partition: &Partition, entry: usize) {
+        partition.fetch_node_slots(entry);
+    }
+
+    #[inline]
+    fn place(&self, partition: &Partition, entry: Entry) -> Option<FeaturesAt> {
+        let slots = partition.node_slots(entry.entry).ok()?;
+        partition.node_features.fetch_offset(slots.start);
+        Some(FeaturesAt { partition: entry.partition, start: slots.start, end: slots.end })
+    }
+
+    #[inline]
+    fn fetch(&self, place: &FeaturesAt) {
+        let features = &self.graph.partitions[place.partition].node_features;
+        for feature in self.features {
+            features.fetch_data(&place.slots(), feature.id, feature.bytes);
+        }
+    }
 }
 
 /// Edges of one node and type that are looked at one after another before their order is relied on.

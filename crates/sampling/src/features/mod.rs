@@ -3,21 +3,21 @@
 //! A binary does not say of what type a feature is: who asks says how many bytes of each are wanted, or asks for texts or sparse
 //! features.
 
+mod dense;
 mod found;
 mod moments;
+mod sparse;
+mod strings;
 
 use std::ops::Range;
 
-use isomorph_deepgnn::rules;
-use isomorph_error::{Error, Result};
+use isomorph_error::Result;
 
+use crate::ahead::Ahead;
 use crate::ask::Generator;
-use crate::graph::{Graph, fits};
+use crate::graph::Graph;
 use crate::sampler::Sampler;
-use found::Elements;
-
-/// Elements below which a batch is not divided among threads.
-const ALONE: usize = 64;
+use found::{AtFeatures, Elements, FeaturesAt};
 
 /// A dense feature that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,85 +151,8 @@ impl Sampler {
         self.sparse(Elements::Edges(edges), features, times, out)
     }
 
-    fn dense(&self, elements: Elements<'_>, features: &[Dense], times: Option<&[i64]>, out: &mut [u8]) -> Result<()> {
-        let count = elements.check(times)?;
-        let width = features.iter().try_fold(0usize, |sum, feature| sum.checked_add(feature.bytes));
-        let width = width.ok_or_else(|| Error::usage("the features are too long"))?;
-        fits(count.saturating_mul(width), out.len())?;
-        let asked = Asked { graph: &self.graph, elements, times, holes: self.generator == Generator::Compat };
-        dense(&asked, 0..count, features, width, self.workers.len(), out)
-    }
-
-    fn strings(
-        &self,
-        elements: Elements<'_>,
-        features: &[u32],
-        times: Option<&[i64]>,
-        out: &mut Strings,
-    ) -> Result<()> {
-        let count = elements.check(times)?;
-        out.bytes.clear();
-        out.lengths.clear();
-        let asked = Asked { graph: &self.graph, elements, times, holes: self.generator == Generator::Compat };
-        for at in 0..count {
-            for feature in features {
-                let bytes = asked.feature(at, *feature)?.unwrap_or_default();
-                out.bytes.extend_from_slice(bytes);
-                out.lengths.push(bytes.len() as u64);
-            }
-        }
-        Ok(())
-    }
-
-    fn sparse(
-        &self,
-        elements: Elements<'_>,
-        features: &[u32],
-        times: Option<&[i64]>,
-        out: &mut [Sparse],
-    ) -> Result<()> {
-        let count = elements.check(times)?;
-        fits(features.len(), out.len())?;
-        let asked = Asked { graph: &self.graph, elements, times, holes: self.generator == Generator::Compat };
-        for (feature, out) in features.iter().zip(out) {
-            out.indices.clear();
-            out.values.clear();
-            out.dimensions = 0;
-            for at in 0..count {
-                let bytes = asked.feature(at, *feature)?.unwrap_or_default();
-                if !bytes.is_empty() {
-                    out.add(at, bytes)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Sparse {
-    /// Adds a stored feature: number of coordinates and of those of a point (32 bits each), coordinates, values.
-    fn add(&mut self, row: usize, bytes: &[u8]) -> Result<()> {
-        let wrong = |what: &str| Error::broken(&rules::COORDINATES, what.to_owned());
-        let head =
-            |at: usize| bytes.get(at..at + 4).and_then(|four| four.first_chunk()).map(|four| u32::from_le_bytes(*four));
-        let (Some(count), Some(each)) = (head(0), head(4)) else {
-            return Err(wrong("a feature is too short for a sparse one"));
-        };
-        let end = (count as usize).saturating_mul(8).saturating_add(8);
-        if each == 0 || count % each != 0 || bytes.len() < end {
-            return Err(wrong("a feature has not the form of a sparse one"));
-        }
-        if self.dimensions != 0 && self.dimensions != each {
-            return Err(wrong(&format!("points of {each} coordinates, where others have {}", self.dimensions)));
-        }
-        self.dimensions = each;
-        let coordinates = bytes[8..end].as_chunks::<8>().0;
-        for point in coordinates.chunks_exact(each as usize) {
-            self.indices.push(row as i64);
-            self.indices.extend(point.iter().map(|number| i64::from_le_bytes(*number)));
-        }
-        self.values.extend_from_slice(&bytes[end..]);
-        Ok(())
+    fn asked<'a>(&'a self, elements: Elements<'a>, times: Option<&'a [i64]>) -> Asked<'a> {
+        Asked { graph: &self.graph, elements, times, holes: self.generator == Generator::Compat }
     }
 }
 
@@ -243,9 +166,30 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
+    /// Looks ahead to features of the elements.
+    fn ahead(&self, features: &'a [Dense]) -> Ahead<AtFeatures<'a>> {
+        Ahead::new(AtFeatures { graph: self.graph, features })
+    }
+
+    /// Where the features of element `at` of `range` are, if `ahead` knows it.
+    #[inline]
+    fn features_at(&self, ahead: &mut Ahead<AtFeatures<'_>>, at: usize, range: &Range<usize>) -> Option<FeaturesAt> {
+        match self.elements {
+            Elements::Nodes(nodes) => {
+                let nodes = &nodes[range.clone()];
+                ahead.place(self.graph, at - range.start, nodes.len(), |at| nodes[at])
+            }
+            Elements::Edges(_) => None,
+        }
+    }
+
     /// The bytes of a feature of an element.
     #[inline]
-    fn feature(&self, at: usize, id: u32) -> Result<Option<&'a [u8]>> {
+    fn feature(&self, at: usize, place: Option<FeaturesAt>, id: u32) -> Result<Option<&'a [u8]>> {
+        if let (Some(place), None) = (place, self.times) {
+            // One entry, whose holes hide nothing.
+            return self.graph.partitions[place.partition].node_features.get(&place.slots(), id);
+        }
         let mut best = None;
         self.elements.each(self.graph, at, &mut |features, slots| {
             let Some(bytes) = features.get(&slots, id)? else { return Ok(false) };
@@ -265,39 +209,4 @@ impl<'a> Asked<'a> {
         })?;
         Ok(best)
     }
-}
-
-fn dense(
-    asked: &Asked<'_>,
-    range: Range<usize>,
-    features: &[Dense],
-    width: usize,
-    threads: usize,
-    out: &mut [u8],
-) -> Result<()> {
-    if threads > 1 && range.len() >= 2 * ALONE {
-        let middle = range.start + range.len() / 2;
-        let (left, right) = out.split_at_mut((middle - range.start) * width);
-        let (first, second) = rayon::join(
-            || dense(asked, range.start..middle, features, width, threads / 2, left),
-            || dense(asked, middle..range.end, features, width, threads - threads / 2, right),
-        );
-        return first.and(second);
-    }
-    if width == 0 {
-        return Ok(());
-    }
-    for (at, row) in range.zip(out.chunks_exact_mut(width)) {
-        let mut rest = row;
-        for feature in features {
-            let (place, others) = rest.split_at_mut(feature.bytes);
-            let bytes = asked.feature(at, feature.id)?.unwrap_or_default();
-            let copied = bytes.len().min(place.len());
-            let (begin, end) = place.split_at_mut(copied);
-            begin.copy_from_slice(&bytes[..copied]);
-            end.fill(0);
-            rest = others;
-        }
-    }
-    Ok(())
 }

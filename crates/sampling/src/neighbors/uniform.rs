@@ -42,10 +42,11 @@ fn uniform(
     picks: &mut Picks<'_>,
 ) -> Result<()> {
     let graph = share.graph;
-    let Worker { segments, chosen, ahead, .. } = worker;
+    let Worker { segments, chosen, .. } = worker;
+    let mut ahead = share.ahead();
     for (at, node) in share.ask.nodes.iter().enumerate() {
-        share.look_ahead(ahead, at);
-        segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
+        let place = share.edges_at(&mut ahead, at);
+        segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let edges = segments.len();
         let filled = match edges {

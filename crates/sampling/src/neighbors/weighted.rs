@@ -1,9 +1,12 @@
 //! A number of neighbours by the weights of edges, with replacement.
 
+use std::sync::Arc;
+
 use isomorph_error::Result;
 
 use crate::ask::{Ask, Draw, Generator, Missing, Picks};
 use crate::graph::Graph;
+use crate::hubs::{Hub, MANY, add_up};
 use crate::partition::{Edge, target, type_of, weight};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
@@ -19,19 +22,29 @@ pub(crate) struct Weights<'a> {
     sums: &'a [f64],
 }
 
+/// Where sums are made, or held that are kept elsewhere.
+#[derive(Default)]
+pub(crate) struct SumsRoom {
+    pub made: Vec<f64>,
+    kept: Option<Arc<Hub>>,
+}
+
 impl<'a> Weights<'a> {
-    /// Sums up the weights of `segments` in `sums`. Nothing when they are all 0.
+    /// The sums of the weights of `segments`, those that are kept or new ones in `room`. Nothing when they are all 0.
     #[inline]
-    pub fn of(graph: &Graph, segments: &Segments, sums: &'a mut Vec<f64>) -> Option<Weights<'a>> {
-        sums.clear();
+    pub fn of(graph: &Graph, segments: &Segments, room: &'a mut SumsRoom) -> Option<Weights<'a>> {
+        if segments.len() >= MANY {
+            room.kept = segments.hub(graph);
+            if let Some(kept) = &room.kept {
+                return Weights::over(&kept.sums);
+            }
+        }
+        room.made.clear();
         let mut sum = 0.0;
         for run in segments.runs(graph) {
-            sums.extend(run.iter().map(|edge| {
-                sum += safe(weight(edge));
-                sum
-            }));
+            sum = add_up(run, sum, &mut room.made);
         }
-        Weights::over(sums)
+        Weights::over(&room.made)
     }
 
     /// Sums that are there. Nothing when the last is 0.
@@ -91,10 +104,11 @@ fn weighted(
     picks: &mut Picks<'_>,
 ) -> Result<()> {
     let graph = share.graph;
-    let Worker { segments, sums, ahead, .. } = worker;
+    let Worker { segments, sums, .. } = worker;
+    let mut ahead = share.ahead();
     for (at, node) in share.ask.nodes.iter().enumerate() {
-        share.look_ahead(ahead, at);
-        segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
+        let place = share.edges_at(&mut ahead, at);
+        segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         let Some(weights) = Weights::of(graph, segments, sums) else {
             row.fill(0, missing);

@@ -1,5 +1,6 @@
 //! The two generators.
 
+mod binomial;
 mod philox;
 mod xoroshiro;
 

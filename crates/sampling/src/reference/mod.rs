@@ -5,4 +5,5 @@
 mod neighbors;
 mod walk;
 
-pub(crate) use neighbors::Sums;
+pub(crate) use neighbors::{Runs, Sums};
+pub(crate) use walk::Steps;

@@ -45,18 +45,55 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The runs of an entry by type: of the listed types, or of those that are there.
-fn runs(partition: &Partition, range: &Range<usize>, types: &TypeSet) -> Vec<Range<usize>> {
-    let edges = partition.edges();
-    let wanted = |run: &Range<usize>| edges.get(run.start).is_some_and(|edge| types.has(type_of(edge)));
-    let mut runs = Vec::new();
-    let mut start = range.start;
-    for run in edges[range.clone()].chunk_by(|a, b| type_of(a) == type_of(b)) {
-        runs.push(start..start + run.len());
-        start += run.len();
+/// Buffers of the published engine's way.
+#[derive(Default)]
+pub(crate) struct Runs {
+    /// The edges of one entry that are there at a time, run by run.
+    edges: Vec<usize>,
+    /// Of each run the number of edges up to its end, and what they weigh.
+    ends: Vec<(usize, f32)>,
+    /// Sums of weights, in each run from 0 on.
+    sums: Vec<f32>,
+}
+
+impl Runs {
+    /// The edges of an entry, with the sums of their weights.
+    fn read(&mut self, partition: &Partition, range: &Range<usize>, types: &TypeSet, time: Option<i64>) {
+        self.edges.clear();
+        self.ends.clear();
+        self.sums.clear();
+        for run in runs(partition, range, types) {
+            let before = self.edges.len();
+            self.edges.extend(run.filter(|edge| time.is_none_or(|time| is_there(partition, *edge, time))));
+            let mut sum = 0.0f32;
+            self.sums.extend(self.edges[before..].iter().map(|edge| {
+                sum += weight(&partition.edges()[*edge]);
+                sum
+            }));
+            if before < self.edges.len() {
+                self.ends.push((self.edges.len(), sum));
+            }
+        }
     }
-    runs.retain(wanted);
-    runs
+}
+
+fn is_there(partition: &Partition, edge: usize, time: i64) -> bool {
+    !partition.has_times() || partition.alive(edge, time)
+}
+
+/// The runs of an entry by type: of the listed types, or of those that are there.
+fn runs<'a>(
+    partition: &'a Partition,
+    range: &Range<usize>,
+    types: &'a TypeSet,
+) -> impl Iterator<Item = Range<usize>> + use<'a> {
+    let mut start = range.start;
+    let all = partition.edges()[range.clone()].chunk_by(|a, b| type_of(a) == type_of(b));
+    all.filter_map(move |run| {
+        let from = start;
+        start += run.len();
+        run.first().is_some_and(|edge| types.has(type_of(edge))).then_some(from..start)
+    })
 }
 
 impl Sampler {
@@ -83,44 +120,26 @@ impl Sampler {
                 seed = seed.wrapping_add(1);
                 let partition = self.graph.partition(entry);
                 let range = partition.edge_range(entry.entry)?;
-                let runs: Vec<Vec<usize>> = runs(partition, &range, ask.types)
-                    .into_iter()
-                    .map(|run| {
-                        run.filter(|edge| {
-                            ask.time(at).is_none_or(|time| !partition.has_times() || partition.alive(*edge, time))
-                        })
-                        .collect()
-                    })
-                    .filter(|run: &Vec<usize>| !run.is_empty())
-                    .collect();
-                // All sums of the entry: of each type from 0 on.
-                let sums = &mut worker.short_sums;
-                sums.clear();
-                let mut totals = Vec::with_capacity(runs.len());
-                for run in &runs {
-                    let mut sum = 0.0f32;
-                    sums.extend(run.iter().map(|edge| {
-                        sum += weight(&partition.edges()[*edge]);
-                        sum
-                    }));
-                    totals.push(sum);
-                }
-                let total: f32 = totals.iter().sum();
+                let Runs { edges, ends, sums } = {
+                    worker.runs.read(partition, &range, ask.types, ask.time(at));
+                    &worker.runs
+                };
+                let total: f32 = ends.iter().map(|(_, sum)| *sum).sum();
                 if total.is_nan() || total <= 0.0 {
                     continue;
                 }
                 seen += total;
                 let rate = total / seen;
                 let (mut left, mut left_weight, mut slot, mut first) = (count as u32, total, 0, 0);
-                for (run, of_type) in runs.iter().zip(totals) {
+                for (end, of_type) in ends {
+                    let (of_type, run, sums) = (*of_type, &edges[first..*end], &sums[first..*end]);
+                    first = *end;
                     let drawn = match of_type == left_weight {
                         true => left,
                         false => random.binomial(left, f64::from(of_type / left_weight)),
                     };
                     left -= drawn;
                     left_weight -= of_type;
-                    let sums = &sums[first..first + run.len()];
-                    first += run.len();
                     for _ in 0..drawn {
                         if rate < 1.0 && random.unit() > rate {
                             continue;
@@ -152,6 +171,7 @@ impl Sampler {
     ) -> Result<()> {
         ask.check()?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let mut random = Xoroshiro::new(draw.seed);
         for (at, node) in ask.nodes.iter().enumerate() {
             let mut row = picks.rows(at * count, (at + 1) * count);
@@ -161,17 +181,17 @@ impl Sampler {
                 let partition = self.graph.partition(entry);
                 let range = partition.edge_range(entry.entry)?;
                 for run in runs(partition, &range, ask.types) {
-                    let alive = |edge: &usize| {
-                        ask.time(at).is_none_or(|time| !partition.has_times() || partition.alive(*edge, time))
-                    };
-                    let run: Vec<usize> = run.filter(alive).collect();
+                    let there = |edge: &usize| ask.time(at).is_none_or(|time| is_there(partition, *edge, time));
+                    let edges = &mut worker.runs.edges;
+                    edges.clear();
+                    edges.extend(run.filter(there));
                     let mut put = |slot: usize, at: usize| {
-                        let edge = &partition.edges()[run[at]];
-                        row.put(slot, target(edge), weight(edge), type_of(edge), partition.life(run[at]).0);
+                        let edge = &partition.edges()[edges[at]];
+                        row.put(slot, target(edge), weight(edge), type_of(edge), partition.life(edges[at]).0);
                     };
                     match replacement {
-                        true => reservoir.replace(run.len(), &mut random, &mut put),
-                        false => reservoir.keep(run.len(), &mut random, &mut put),
+                        true => reservoir.replace(edges.len(), &mut random, &mut put),
+                        false => reservoir.keep(edges.len(), &mut random, &mut put),
                     }
                 }
             }

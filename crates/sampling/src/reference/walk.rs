@@ -2,10 +2,12 @@
 
 use isomorph_error::Result;
 
-use crate::ask::{Ask, Draw};
+use crate::ask::{Ask, Draw, TypeSet};
+use crate::graph::Graph;
 use crate::partition::target;
 use crate::random::Xoroshiro;
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, Worker};
+use crate::segments::Segments;
 use crate::walk::Bias;
 
 impl Sampler {
@@ -22,57 +24,88 @@ impl Sampler {
     ) -> Result<()> {
         let mut random = Xoroshiro::new(draw.seed);
         let (back, away) = (bias.back as f32, bias.away as f32);
-        // Of each walk the neighbours of the node before: id and weight, the first of each id.
-        let mut before: Vec<Vec<(i64, f32)>> = vec![Vec::new(); ask.nodes.len()];
-        let mut ended = vec![false; ask.nodes.len()];
-        let mut candidates: Vec<(i64, f32)> = Vec::new();
-        let mut here: Vec<(i64, f32)> = Vec::new();
-        for step in 0..=length {
-            for (at, node) in ask.nodes.iter().enumerate() {
-                let row = at * (length + 1);
-                if step == 0 {
-                    out[row] = *node;
-                    continue;
-                }
+        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let Worker { segments, walk, steps, .. } = worker;
+        let Steps { here, before, candidates } = steps;
+        let stride = length + 1;
+        walk.ended.clear();
+        walk.ended.resize(ask.nodes.len(), false);
+        ask.nodes.iter().enumerate().for_each(|(at, node)| out[at * stride] = *node);
+        for step in 1..=length {
+            for (at, ended) in walk.ended.iter_mut().enumerate() {
+                let row = at * stride;
                 let now = out[row + step - 1];
                 let parent = if step == 1 { now } else { out[row + step - 2] };
-                here.clear();
-                for entry in self.graph.find(now) {
-                    let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-                    worker.segments.clear();
-                    worker.segments.add_entry(&self.graph, entry, ask.types, ask.time(at))?;
-                    let mut sums = super::Sums::new(self.graph.partition(entry), entry.entry)?;
-                    here.extend(
-                        worker.segments.each(&self.graph).map(|(edge, _, number)| (target(edge), sums.weight(number))),
-                    );
+                neighbors(&self.graph, segments, now, ask.types, ask.time(at), here)?;
+                before.clear();
+                if step > 1 {
+                    neighbors(&self.graph, segments, parent, ask.types, ask.time(at), before)?;
+                    // The first of each id is the one that counts.
+                    before.sort_unstable_by_key(|neighbor| (neighbor.id, neighbor.at));
                 }
+                let came = |id: i64| {
+                    let first = before.partition_point(|neighbor| neighbor.id < id);
+                    before.get(first).filter(|neighbor| neighbor.id == id)
+                };
                 candidates.clear();
-                let came = |id: i64| before[at].iter().find(|(other, _)| *other == id);
-                if step > 1
-                    && let Some((_, weight)) = came(now)
-                {
-                    candidates.push((parent, weight / back));
+                if let Some(neighbor) = came(now) {
+                    candidates.push((parent, neighbor.weight / back));
                 }
-                for (id, weight) in here.iter().filter(|(id, _)| *id != parent) {
-                    let near = step > 1 && came(*id).is_some();
-                    candidates.push((*id, if near { *weight } else { weight / away }));
+                for Neighbor { id, weight, .. } in here.iter().filter(|neighbor| neighbor.id != parent) {
+                    candidates.push((*id, if came(*id).is_some() { *weight } else { weight / away }));
                 }
                 let mut sum = 0.0;
-                for (_, weight) in &mut candidates {
+                for (_, weight) in candidates.iter_mut() {
                     sum += *weight;
                     *weight = sum;
                 }
-                ended[at] |= candidates.is_empty();
-                out[row + step] = if ended[at] {
+                *ended |= candidates.is_empty();
+                out[row + step] = if *ended {
                     default
                 } else {
                     let wanted = sum * random.unit();
                     let chosen = candidates.partition_point(|(_, sum)| *sum < wanted).min(candidates.len() - 1);
                     candidates[chosen].0
                 };
-                std::mem::swap(&mut before[at], &mut here);
             }
         }
         Ok(())
     }
+}
+
+/// A neighbour, and where it stands among those of its node.
+#[derive(Debug, Clone, Copy)]
+struct Neighbor {
+    id: i64,
+    at: usize,
+    weight: f32,
+}
+
+/// Buffers of a walk.
+#[derive(Default)]
+pub(crate) struct Steps {
+    here: Vec<Neighbor>,
+    before: Vec<Neighbor>,
+    candidates: Vec<(i64, f32)>,
+}
+
+/// The neighbours of a node in the order of partitions and files, with the engine's weights.
+fn neighbors(
+    graph: &Graph,
+    segments: &mut Segments,
+    node: i64,
+    types: &TypeSet,
+    time: Option<i64>,
+    list: &mut Vec<Neighbor>,
+) -> Result<()> {
+    list.clear();
+    for entry in graph.find(node) {
+        segments.clear();
+        segments.add_entry(graph, entry, types, time)?;
+        let mut sums = super::Sums::new(graph.partition(entry), entry.entry)?;
+        for (edge, _, number) in segments.each(graph) {
+            list.push(Neighbor { id: target(edge), at: list.len(), weight: sums.weight(number) });
+        }
+    }
+    Ok(())
 }

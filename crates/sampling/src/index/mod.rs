@@ -3,15 +3,18 @@
 //! Maps are in the order in which nodes arrived, which for a graph that follows the specification is that of their ids.
 //! Whether they are is seen in one pass over the maps (20 bytes for each node, no edges); then nothing is built: ids with
 //! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split over
-//! many partitions, a sorted table is made.
+//! many partitions, a table is made.
+
+mod table;
 
 use std::ops::Range;
 
 use isomorph_error::Result;
-use isomorph_storage::{Budget, Reservation};
+use isomorph_storage::Budget;
 use rayon::prelude::*;
 
 use crate::partition::Partition;
+use table::Table;
 
 /// Partitions that are searched one after another.
 const FEW: usize = 4;
@@ -42,15 +45,8 @@ pub(crate) enum Order {
 pub(crate) enum Index {
     /// Each partition is looked into.
     Each(Vec<Order>),
-    /// Sorted by id, then partition, then entry.
+    /// All entries by hashes of their ids.
     Table(Table),
-}
-
-/// Ids and where they are.
-pub(crate) struct Table {
-    ids: Vec<u64>,
-    places: Vec<(u32, u32)>,
-    _memory: Reservation,
 }
 
 /// The first of `range` whose id is not less than `wanted`.
@@ -158,17 +154,49 @@ impl Index {
                 return Ok(Index::Each(orders));
             }
         }
-        let count: usize = partitions.iter().map(|partition| partition.nodes().len()).sum();
-        // The pairs that are sorted, and the two columns that are made of them.
-        let memory = budget.reserve((count as u64).saturating_mul(32))?;
-        let mut all: Vec<(u64, (u32, u32))> = Vec::with_capacity(count);
-        for (number, partition) in partitions.iter().enumerate() {
-            let entries = 0..partition.nodes().len();
-            all.extend(entries.map(|entry| (partition.id(entry) as u64, (number as u32, entry as u32))));
+        Table::of(partitions, budget).map(Index::Table)
+    }
+
+    /// Fetches what [`Index::guess`] reads.
+    #[inline]
+    pub fn foresee(&self, id: i64) {
+        if let Index::Table(table) = self {
+            table.foresee(id as u64);
         }
-        all.par_sort_unstable();
-        let (ids, places) = all.into_iter().unzip();
-        Ok(Index::Table(Table { ids, places, _memory: memory }))
+    }
+
+    /// An entry that a node may have, found without waiting for much; what [`Index::is_only`] reads is fetched.
+    #[inline]
+    pub fn guess(&self, partitions: &[Partition], id: i64) -> Option<Entry> {
+        match self {
+            Index::Each(orders) => {
+                orders.iter().zip(partitions).enumerate().find_map(|(partition, (order, entries))| {
+                    order.find(entries, id as u64).next().map(|entry| Entry { partition, entry })
+                })
+            }
+            Index::Table(table) => {
+                let entry = table.guess(id as u64)?;
+                partitions[entry.partition].fetch_node(entry.entry);
+                Some(entry)
+            }
+        }
+    }
+
+    /// Whether an entry of [`Index::guess`] is the one entry of the node. Where that would take long to say, no.
+    #[inline]
+    pub fn is_only(&self, partitions: &[Partition], id: i64, entry: Entry) -> bool {
+        let has = |at: usize| partitions[entry.partition].id(at) == id;
+        match self {
+            Index::Each(orders) => match orders.as_slice() {
+                [Order::Steps { .. }] => true,
+                [Order::Ascending] => {
+                    let behind = entry.entry + 1;
+                    behind == partitions[entry.partition].nodes().len() || !has(behind)
+                }
+                _ => false,
+            },
+            Index::Table(table) => has(entry.entry) && table.is_last(entry),
+        }
     }
 
     /// The entries of a node: by partition, then as they stand there.
@@ -176,16 +204,15 @@ impl Index {
     pub fn find<'a>(&'a self, partitions: &'a [Partition], id: i64) -> Found<'a> {
         match self {
             Index::Each(orders) => {
-                let mut found = Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0 };
+                let mut found = Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0, linked: 0 };
                 if let (Some(order), Some(partition)) = (orders.first(), partitions.first()) {
                     found.run = order.find(partition, id as u64);
                 }
                 found
             }
             Index::Table(table) => {
-                let start = lower_bound(0..table.ids.len(), id as u64, |at| table.ids[at]);
-                let same = table.ids[start..].iter().take_while(|other| **other == id as u64).count();
-                Found { index: self, partitions, id: id as u64, partition: 0, run: start..start + same }
+                let linked = table.first(partitions, id as u64);
+                Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0, linked }
             }
         }
     }
@@ -199,6 +226,8 @@ pub(crate) struct Found<'a> {
     /// The partition that `run` is of, where each is looked into.
     partition: usize,
     run: Range<usize>,
+    /// The next entry in a table.
+    linked: u32,
 }
 
 impl Iterator for Found<'_> {
@@ -216,8 +245,9 @@ impl Iterator for Found<'_> {
                 self.run = order.find(partition, self.id);
             },
             Index::Table(table) => {
-                let (partition, entry) = *table.places.get(self.run.next()?)?;
-                Some(Entry { partition: partition as usize, entry: entry as usize })
+                let (entry, next) = table.step(self.linked)?;
+                self.linked = next;
+                Some(entry)
             }
         }
     }

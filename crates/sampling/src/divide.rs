@@ -1,0 +1,103 @@
+//! Batches that are divided among threads.
+
+use std::sync::{Mutex, PoisonError};
+
+use isomorph_error::{Error, Result};
+
+/// Elements below which a batch is not divided: what a thread costs to wake is more.
+pub(crate) const ALONE: usize = 256;
+
+/// Pieces that a worker gets on average: a thread that wakes late, or is taken away, finds less to do.
+const PIECES: usize = 4;
+
+/// Elements of a piece of a batch of `count` for `workers` workers.
+pub(crate) fn piece(count: usize, workers: usize) -> usize {
+    count.div_ceil(workers.max(1) * PIECES).max(ALONE / 4)
+}
+
+/// Lets workers take pieces until there are none. The calling thread works with the first worker; the others get threads of the
+/// pool, which stand ready. The error of the earliest piece wins, so that what is reported does not depend on the
+/// number of threads: pieces are taken in their order.
+pub(crate) fn divide<W, P, N, F>(workers: &mut [W], next: N, work: F) -> Result<()>
+where
+    W: Send,
+    N: FnMut() -> Option<P> + Send,
+    F: Fn(&mut W, P) -> Result<()> + Sync,
+{
+    let queue = Mutex::new(Queue { next, taken: 0, failed: None });
+    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = |worker: &mut W| {
+        loop {
+            // A statement of its own: the lock must not be held while there is work.
+            let taken = lock().take();
+            let Some((number, piece)) = taken else { return };
+            if let Err(error) = work(worker, piece) {
+                lock().fail(number, error);
+            }
+        }
+    };
+    match workers {
+        [] => return Ok(()),
+        [only] => turn(only),
+        [mine, others @ ..] => {
+            let turn = &turn;
+            rayon::in_place_scope(|scope| {
+                others.iter_mut().for_each(|worker| scope.spawn(move |_| turn(worker)));
+                turn(mine);
+            });
+        }
+    }
+    let queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+    queue.failed.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+struct Queue<N> {
+    next: N,
+    taken: usize,
+    failed: Option<(usize, Error)>,
+}
+
+impl<P, N: FnMut() -> Option<P>> Queue<N> {
+    fn take(&mut self) -> Option<(usize, P)> {
+        if self.failed.is_some() {
+            return None;
+        }
+        let piece = (self.next)()?;
+        self.taken += 1;
+        Some((self.taken, piece))
+    }
+
+    fn fail(&mut self, number: usize, error: Error) {
+        if self.failed.as_ref().is_none_or(|(other, _)| number < *other) {
+            self.failed = Some((number, error));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_piece_is_worked_on_once_and_the_earliest_error_is_told() {
+        for threads in [1, 2, 5] {
+            let mut sums = vec![0u64; threads];
+            let mut left = 0..100u64;
+            divide(
+                &mut sums,
+                || left.next(),
+                |sum, piece| {
+                    *sum += piece;
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(sums.iter().sum::<u64>(), 4950);
+            let mut left = 0..100u64;
+            let work =
+                |_: &mut u64, piece: u64| if piece % 7 == 5 { Err(Error::usage(piece.to_string())) } else { Ok(()) };
+            let error = divide(&mut sums, || left.next(), work).unwrap_err();
+            assert!(error.to_string().contains('5') && !error.to_string().contains("12"), "{error}");
+        }
+    }
+}

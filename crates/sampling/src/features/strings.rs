@@ -1,0 +1,77 @@
+//! Features as texts, or any bytes: as many as each has.
+
+use std::ops::Range;
+
+use isomorph_error::{Error, Result};
+
+use super::found::Elements;
+use super::{Asked, Strings};
+use crate::divide::{ALONE, divide, piece};
+use crate::sampler::Sampler;
+
+impl Sampler {
+    pub(super) fn strings(
+        &self,
+        elements: Elements<'_>,
+        features: &[u32],
+        times: Option<&[i64]>,
+        out: &mut Strings,
+    ) -> Result<()> {
+        let count = elements.check(times)?;
+        out.bytes.clear();
+        out.lengths.clear();
+        let (asked, threads, each) = (self.asked(elements, times), self.workers.len(), features.len());
+        if count < ALONE || threads == 1 || each == 0 {
+            return strings(&asked, 0..count, features, &mut |bytes| {
+                out.bytes.extend_from_slice(bytes);
+                out.lengths.push(bytes.len() as u64);
+            });
+        }
+        // Twice over the batch: how long all are, then the bytes of each piece to where they belong.
+        let (size, workers) = (piece(count, threads), &mut vec![(); threads]);
+        let range = |number: usize| number * size..count.min((number + 1) * size);
+        out.lengths.resize(count.saturating_mul(each), 0);
+        let mut pieces = out.lengths.chunks_mut(size * each).enumerate();
+        divide(
+            workers,
+            || pieces.next(),
+            |(), (number, lengths)| {
+                let mut lengths = lengths.iter_mut();
+                strings(&asked, range(number), features, &mut |bytes| {
+                    lengths.next().into_iter().for_each(|length| *length = bytes.len() as u64);
+                })
+            },
+        )?;
+        let total = out.lengths.iter().try_fold(0usize, |sum, length| sum.checked_add(*length as usize));
+        out.bytes.resize(total.ok_or_else(|| Error::usage("the features are too long"))?, 0);
+        let mut rest = out.bytes.as_mut_slice();
+        let mut pieces = out.lengths.chunks(size * each).enumerate();
+        let next = || {
+            let (number, lengths) = pieces.next()?;
+            let these = rest.split_off_mut(..lengths.iter().map(|length| *length as usize).sum())?;
+            Some((number, lengths, these))
+        };
+        divide(workers, next, |(), (number, lengths, mut rest)| {
+            let mut lengths = lengths.iter();
+            strings(&asked, range(number), features, &mut |bytes| {
+                // Who writes to a mapped file meanwhile changes lengths: what there was room for is copied.
+                let room = lengths.next().map_or(0, |length| *length as usize).min(rest.len());
+                let Some(place) = rest.split_off_mut(..room) else { return };
+                let copied = bytes.len().min(room);
+                place[..copied].copy_from_slice(&bytes[..copied]);
+            })
+        })
+    }
+}
+
+/// Hands over the bytes of each feature of each element.
+fn strings(asked: &Asked<'_>, range: Range<usize>, features: &[u32], put: &mut dyn FnMut(&[u8])) -> Result<()> {
+    let mut ahead = asked.ahead(&[]);
+    for at in range.clone() {
+        let place = asked.features_at(&mut ahead, at, &range);
+        for feature in features {
+            put(asked.feature(at, place, *feature)?.unwrap_or_default());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Sums of the weights of nodes with many edges, made once.
+//!
+//! A draw by weight adds up the weights of a node. For most that is less work than to fetch them; for a node with a million edges
+//! it is a million additions for ten neighbours. So the sums of such nodes are kept, and a draw halves them. They are the same
+//! sums as are made each time elsewhere, so answers do not depend on what is kept.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use isomorph_storage::{Budget, Reservation};
+
+use crate::graph::Graph;
+use crate::neighbors::safe;
+use crate::pagerank::IdHasher;
+use crate::partition::{Edge, target, weight};
+
+/// Edges from which on sums are kept: adding up fewer takes as long as looking for them.
+pub(crate) const MANY: usize = 256;
+
+/// Part of the budget that sums may take together.
+const SHARE: u64 = 4;
+
+/// What is kept of an entry, beside the sums.
+const ROOM: u64 = 96;
+
+/// What is kept of the edges of a node.
+pub(crate) struct Hub {
+    /// Sums of their weights.
+    pub sums: Vec<f64>,
+    /// Whether their targets ascend, so that one can be looked for by halving.
+    pub ascends: bool,
+}
+
+/// Kept sums, by the numbers of the first edge and of the one behind the last in their partition.
+type Kept = HashMap<(usize, usize, usize), Arc<Hub>, BuildHasherDefault<IdHasher>>;
+
+/// The sums of a graph, shared by its samplers.
+pub(crate) struct Hubs {
+    kept: RwLock<(Kept, Option<Reservation>)>,
+    budget: Budget,
+}
+
+impl Hubs {
+    /// Nothing yet; what is kept comes from a quarter of `budget`.
+    pub fn new(budget: &Budget) -> Hubs {
+        Hubs { kept: RwLock::new((Kept::default(), None)), budget: budget.clone() }
+    }
+
+    /// What is kept of these edges of a partition, or nothing: then there is no room for it.
+    pub fn of(&self, graph: &Graph, partition: usize, edges: Range<usize>) -> Option<Arc<Hub>> {
+        let (key, count) = ((partition, edges.start, edges.end), edges.len());
+        if let Some(found) = self.kept.read().unwrap_or_else(PoisonError::into_inner).0.get(&key) {
+            return Some(Arc::clone(found));
+        }
+        let needed = (count as u64).saturating_mul(8).saturating_add(ROOM);
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        let (kept, memory) = &mut *kept;
+        if let Some(found) = kept.get(&key) {
+            return Some(Arc::clone(found));
+        }
+        let held = memory.as_ref().map_or(0, Reservation::bytes);
+        if held.saturating_add(needed) > self.budget.limit() / SHARE {
+            return None;
+        }
+        match memory {
+            Some(memory) => memory.try_grow(needed).then_some(())?,
+            None => *memory = Some(self.budget.try_reserve(needed)?),
+        }
+        let edges = graph.partitions[partition].edges().get(edges)?;
+        let mut sums = Vec::with_capacity(count);
+        add_up(edges, 0.0, &mut sums);
+        let made = Arc::new(Hub { sums, ascends: edges.is_sorted_by_key(target) });
+        kept.insert(key, Arc::clone(&made));
+        Some(made)
+    }
+}
+
+/// Puts the sums of the weights of edges behind `sums`, from `sum` on, and returns the last.
+#[inline]
+pub(crate) fn add_up(edges: &[Edge], mut sum: f64, sums: &mut Vec<f64>) -> f64 {
+    sums.extend(edges.iter().map(|edge| {
+        sum += safe(weight(edge));
+        sum
+    }));
+    sum
+}

@@ -1,0 +1,125 @@
+//! Binomial numbers of large expectation, drawn as the published engine's library draws them.
+//!
+//! The algorithm is BTRD (Hörmann: *The generation of binomial random variates*, 1993): a point below a hat of simple shape is drawn, and kept
+//! if it lies below the distribution, which near its middle is followed by recursion and else compared by Stirling's formula. How many
+//! numbers it takes, and in which order, are part of the compatible generator.
+
+/// Below this expectation (more exactly, this most probable number) the library inverts instead.
+pub(super) const LEAST: f64 = 11.0;
+
+/// Steps from the middle that are followed by recursion.
+const NEAR: f64 = 15.0;
+
+/// The area below the hat, and what follows from it.
+struct Hat {
+    a: f64,
+    b: f64,
+    c: f64,
+    alpha: f64,
+    /// The part of the height where the hat is a rectangle.
+    straight: f64,
+    /// Variance.
+    spread: f64,
+}
+
+/// The error of Stirling's formula for the logarithm of `number`!.
+fn correction(number: f64) -> f64 {
+    const FIRST: [f64; 10] = [
+        0.081_061_466_795_327_26,
+        0.041_340_695_955_409_29,
+        0.027_677_925_684_998_34,
+        0.020_790_672_103_765_09,
+        0.016_644_691_189_821_19,
+        0.013_876_128_823_070_75,
+        0.011_896_709_945_891_77,
+        0.010_411_265_261_972_09,
+        0.009_255_462_182_712_733,
+        0.008_330_563_433_362_871,
+    ];
+    if let Some(known) = FIRST.get(number as usize) {
+        return *known;
+    }
+    let one = 1.0 / (number + 1.0);
+    (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 * (one * one)) * (one * one)) * one
+}
+
+/// How many of `trials` succeed, each with `chance` (at most a half), when most probably at least [`LEAST`] do.
+pub(super) fn draw(trials: u32, chance: f64, mut unit: impl FnMut() -> f64) -> u32 {
+    let all = f64::from(trials);
+    let middle = ((all + 1.0) * chance).floor();
+    let ratio = chance / (1.0 - chance);
+    let step = (all + 1.0) * ratio;
+    let spread = all * chance * (1.0 - chance);
+    let root = spread.sqrt();
+    let b = 1.15 + 2.53 * root;
+    let hat = Hat {
+        a: -0.0873 + 0.0248 * b + 0.01 * chance,
+        b,
+        c: all * chance + 0.5,
+        alpha: (2.83 + 5.1 / b) * root,
+        straight: 0.92 - 4.2 / b,
+        spread,
+    };
+    loop {
+        let mut v = unit();
+        let mut u;
+        if v <= 0.86 * hat.straight {
+            // Under the triangle in the middle everything is kept.
+            u = v / hat.straight - 0.43;
+            return at(&hat, u) as u32;
+        }
+        if v >= hat.straight {
+            u = unit() - 0.5;
+        } else {
+            u = v / hat.straight - 0.93;
+            u = if u < 0.0 { -0.5 } else { 0.5 } - u;
+            v = unit() * hat.straight;
+        }
+        let us = 0.5 - u.abs();
+        let number = at(&hat, u);
+        if !(0.0..=all).contains(&number) {
+            continue;
+        }
+        v = v * hat.alpha / (hat.a / (us * us) + hat.b);
+        let distance = (number - middle).abs();
+        if distance <= NEAR {
+            let mut height = 1.0;
+            let (mut from, up) = (middle.min(number), middle < number);
+            while from < middle.max(number) {
+                from += 1.0;
+                let factor = step / from - ratio;
+                if up { height *= factor } else { v *= factor }
+            }
+            if v <= height {
+                return number as u32;
+            }
+            continue;
+        }
+        v = v.ln();
+        let rho = (distance / hat.spread) * (((distance / 3.0 + 0.625) * distance + 1.0 / 6.0) / hat.spread + 0.5);
+        let bell = -distance * distance / (2.0 * hat.spread);
+        if v < bell - rho {
+            return number as u32;
+        }
+        if v > bell + rho {
+            continue;
+        }
+        let above_middle = all - middle + 1.0;
+        let top = (middle + 0.5) * ((middle + 1.0) / (ratio * above_middle)).ln()
+            + correction(middle)
+            + correction(all - middle);
+        let above = all - number + 1.0;
+        let limit =
+            top + (all + 1.0) * (above_middle / above).ln() + (number + 0.5) * (above * ratio / (number + 1.0)).ln()
+                - correction(number)
+                - correction(all - number);
+        if v <= limit {
+            return number as u32;
+        }
+    }
+}
+
+/// The number below a point of the hat.
+fn at(hat: &Hat, u: f64) -> f64 {
+    ((2.0 * hat.a / (0.5 - u.abs()) + hat.b) * u + hat.c).floor()
+}

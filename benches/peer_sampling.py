@@ -2,9 +2,9 @@
 
     python peer_sampling.py GRAPH BATCHES [FEATURES]
 
-GRAPH is a directory that `engine make` of `crates/sampling/benches` wrote; with FEATURES it has float features of 128
-numbers. Prints one line of JSON: medians in microseconds, `_c` without the Python layer, whose arrays are made once then.
-Batches are those of `engine run`: 1024 nodes, ten neighbours for each, walks of five steps.
+GRAPH is a directory that `isomorph-bench sampling-make` wrote; with FEATURES it has float features of 128
+numbers. Prints one line of JSON: medians in microseconds, `_c` without the Python layer, whose arrays are made once then, and
+what it answers to the first batch. Batches are those of `isomorph-bench sampling-run`: 1024 nodes, ten neighbours for each, walks of five steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MASK = (1 << 64) - 1
 
 
 def batches(number: int, nodes: int) -> list[np.ndarray]:
-    """The nodes that `engine run` draws."""
+    """The nodes that `isomorph-bench sampling-run` draws."""
     state, drawn = 7, []
     for _ in range(number):
         batch = []
@@ -41,13 +41,20 @@ def batches(number: int, nodes: int) -> list[np.ndarray]:
 def median(number: int, call: Callable[[int], object]) -> float:
     """The median time of a call, microseconds."""
     for at in range(number // 5 + 1):
-        call(at)
+        call(at % number)
     times = []
     for at in range(number):
         start = time.perf_counter()
         call(at)
         times.append((time.perf_counter() - start) * 1e6)
     return round(statistics.median(times), 1)
+
+
+def checksum(numbers: np.ndarray) -> str:
+    """Numbers times their places, added up, modulo 2⁶⁴."""
+    numbers = numbers.ravel().astype(np.uint64)
+    with np.errstate(over="ignore"):
+        return str(int((numbers * np.arange(1, len(numbers) + 1, dtype=np.uint64)).sum(dtype=np.uint64)))
 
 
 def pointer(array: np.ndarray, kind: type) -> object:
@@ -58,7 +65,7 @@ def main() -> None:
     path, number, features = sys.argv[1], int(sys.argv[2]), len(sys.argv) > 3
     start = time.perf_counter()
     graph = client.MemoryGraph(path, [0])
-    report: dict[str, float] = {"open_ms": round((time.perf_counter() - start) * 1e3, 1)}
+    report: dict[str, float | str] = {"open_ms": round((time.perf_counter() - start) * 1e3, 1)}
     nodes = batches(number, graph.meta.node_count)
     random.seed(1)
     report["weighted_us"] = median(number, lambda at: graph.weighted_sample_neighbors(nodes[at], [0], COUNT, seed=at))
@@ -74,8 +81,12 @@ def main() -> None:
     if features:
         wanted = np.array([[0, 128]], dtype=np.int32)
         report["features_us"] = median(number, lambda at: graph.node_features(nodes[at], wanted, np.float32))
+        report["values"] = checksum(np.asarray(graph.node_features(nodes[0], wanted, np.float32)).view(np.uint32))
+    report["neighbours"] = checksum(np.asarray(graph.weighted_sample_neighbors(nodes[0], [0], COUNT, seed=0)[0]))
     sampler = client.NodeSampler(graph, [0])
     report["nodes_us"] = median(number, lambda at: sampler.sample(BATCH, seed=at))
+    edge_sampler = client.EdgeSampler(graph, [0])
+    report["edges_us"] = median(number, lambda at: edge_sampler.sample(BATCH, seed=at))
 
     # The C interface alone.
     library, handle, types = graph.lib, graph.g_, (c_int32 * 1)(0)

@@ -60,6 +60,8 @@ class Sizes:
     deepgnn: int
     deepgnn_peer: int
     deepgnn_large: int
+    #: Nodes of the sampled graph, with ten edges each; of the one with features; batches of a run.
+    sampling: tuple[int, int, int]
 
 
 #: Runs a command and says its seconds, processor seconds and peak kilobytes. A child's peak begins with the memory of
@@ -77,9 +79,9 @@ MET = {True: "met", False: "not met", None: ""}
 #: Vertices, edges and hyperedges of the annnet graphs; its library takes a minute for the first, so it runs less often.
 FULL = Sizes(
     1_000_000, 100_000, 5_000_000, 500_000, 4_000, 20, 5, (100_000, 1_000_000, 1_000), (2_000_000, 20_000_000, 20_000), 3,
-    1_000_000, 100_000, 10_000_000,
+    1_000_000, 100_000, 10_000_000, (1_000_000, 50_000, 200),
 )  # fmt: skip
-SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1, 300, 100, 500)
+SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1, 300, 100, 500, (300, 200, 3))
 #: What processor times are counted in, seconds: less is nothing.
 PROCESSOR_TICK = 0.01
 #: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
@@ -514,10 +516,56 @@ def deepgnn(bench: Bench) -> None:
         )
 
 
+def sampling(bench: Bench) -> None:
+    """The sampling engine beside DeepGNN's, in turns, below its Python layer where that can be left out."""
+    nodes, with_features, batches = bench.sizes.sampling
+    graph, features, shuffled = (bench.folder / name for name in ("sampled", "features", "shuffled"))
+    bench.measure("sampling-make", nodes, nodes * 10, 0, graph, "sorted")
+    bench.measure("sampling-make", with_features, with_features * 10, 128, features, "sorted")
+    bench.measure("sampling-make", nodes, nodes * 10, 0, shuffled, "shuffled")
+    if not DEEPGNN.is_file():
+        print("SKIPPED: deepgnn-ge is not installed (`cargo xtask interop -k deepgnn` does it), its lines have no peer")
+    ours: dict[tuple[Path, int], list[dict[str, Any]]] = {}
+    theirs: dict[Path, list[dict[str, Any]]] = {}
+    for _ in range(bench.sizes.runs):
+        for path, more in (graph, []), (features, ["features"]):
+            for threads in 1, THREADS:
+                ours.setdefault((path, threads), []).append(bench.measure("sampling-run", path, batches, threads, "sorted"))
+            if DEEPGNN.is_file():
+                words = [DEEPGNN, ROOT / "benches" / "peer_sampling.py", path, batches, *more]
+                done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+                theirs.setdefault(path, []).append(json.loads(done.stdout.splitlines()[-1]))
+
+    def add(work: str, path: Path, name: str, times: float, answer: str = "") -> None:
+        one, two = (statistics.median(run[f"{name}_us"] for run in ours[path, threads]) for threads in (1, THREADS))
+        measured, met, answers = f"{one:.0f} µs; {THREADS} threads {two:.0f} µs", None, ""
+        if path in theirs:
+            key = f"{name}_c_us" if f"{name}_c_us" in theirs[path][0] else f"{name}_us"
+            peer = statistics.median(run[key] for run in theirs[path])
+            measured += f"; deepgnn-ge {peer:.0f} µs: {peer / one:.1f} ×"
+            met = peer / one >= times
+            if answer:
+                same = ours[path, 1][0][answer] == theirs[path][0][answer]
+                answers = "the same answer by the compatible generator" if same else "answers DIFFER"
+        bench.add(f"  batches of 1024, one thread: {work}", f"≥ {times:g} × as fast", measured, met, answers)
+
+    for path, order, size in (graph, "in order", nodes), (shuffled, "shuffled", nodes):
+        first = bench.measure("sampling-run", path, 1, 1, "shuffled" if path == shuffled else "sorted")["open_ms"]
+        bench.add(f"sampling: opening {size:,} nodes, {size * 10:,} edges, ids {order}", "≤ 50 ms", f"{first:.1f} ms", first <= 50)
+    add("ten neighbours by weight", graph, "weighted", 2, "neighbours")
+    add("ten neighbours, evenly", graph, "uniform", 2)
+    add("the same without replacement", graph, "without_replacement", 2)
+    add("walks of five steps", graph, "walk", 10)
+    add("walks of five steps, p = 0.5, q = 2", graph, "walk_biased", 10)
+    add("128 floats of each node", features, "features", 4, "values")
+    add("nodes by weight", graph, "nodes", 1)
+    add("edges by weight", graph, "edges", 1)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
-    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn"], help="one part of it")
+    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn", "sampling"], help="one part of it")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     chosen = options.parse_args()
     built = ROOT / "target" / "release"
@@ -531,7 +579,8 @@ def main() -> None:
             print(f"SKIPPED: {name} is not installed, its lines are left out")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
-        for name, part in ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn):
+        parts = ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn), ("sampling", sampling)
+        for name, part in parts:
             if chosen.only in (None, name):
                 part(bench)
     differing = [line.work for line in bench.lines if "DIFFER" in line.answers]

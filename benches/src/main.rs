@@ -9,6 +9,7 @@ mod edges;
 mod graph;
 mod measure;
 mod nock;
+mod sampling;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,10 @@ isomorph-bench annnet-make VERTICES EDGES HYPEREDGES PATH RUNS
                                               a drawn annnet graph: a directory, or NAME.annnet
 isomorph-bench annnet-read GRAPH RUNS         all of it into the model
 isomorph-bench annnet-neighbours GRAPH LOOKUPS the edges of random nodes, warm
+isomorph-bench sampling-make NODES EDGES FLOATS DIRECTORY ORDER
+                                              a drawn binary of DeepGNN; ORDER of ids is sorted or shuffled
+isomorph-bench sampling-run DIRECTORY BATCHES THREADS ORDER
+                                              batches of 1024: neighbours, walks, features, nodes, edges
 ";
 
 fn main() -> ExitCode {
@@ -60,6 +65,12 @@ fn run(arguments: &[&str]) -> Result<Value> {
         }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),
+        ["sampling-make", nodes, edges, floats, directory, order] => {
+            sampling::make(number(nodes)?, number(edges)?, number(floats)?, directory, *order == "shuffled")
+        }
+        ["sampling-run", directory, batches, threads, order] => {
+            sampling::run(directory, number(batches)?, number(threads)?, *order == "shuffled")
+        }
         _ => Err(Error::usage(format!("what should be measured?\n\n{HELP}"))),
     }
 }

@@ -76,6 +76,8 @@ impl<P, N: FnMut() -> Option<P>> Queue<N> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]

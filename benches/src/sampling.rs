@@ -117,9 +117,8 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     let (all, missing) = (TypeSet::all(), Missing::default());
     let mut state = 7;
     // Other nodes in each batch, drawn beforehand, as the peer gets them.
-    let batch = |_| -> Vec<i64> {
-        (0..BATCH).map(|_| id(next(&mut state) % graph.nodes().max(1), shuffled) as i64).collect()
-    };
+    let batch =
+        |_| -> Vec<i64> { (0..BATCH).map(|_| id(next(&mut state) % graph.nodes().max(1), shuffled) as i64).collect() };
     let nodes: Vec<Vec<i64>> = (0..batches.max(1)).map(batch).collect();
     let ask = |batch: u64| Ask::new(&nodes[batch as usize], &all);
     let room = BATCH * COUNT;
@@ -132,9 +131,8 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     let mut add = |name: &str, time: f64| report.insert(format!("{name}_us"), ((time * 10.0).round() / 10.0).into());
     add("weighted", median(batches, |at| sampler.weighted(&ask(at), COUNT, Draw::of(at), &missing, picks!()))?);
     for (name, replacement) in [("uniform", true), ("without_replacement", false)] {
-        let time = median(batches, |at| {
-            sampler.uniform(&ask(at), COUNT, replacement, Draw::of(at), &missing, picks!())
-        })?;
+        let time =
+            median(batches, |at| sampler.uniform(&ask(at), COUNT, replacement, Draw::of(at), &missing, picks!()))?;
         add(name, time);
     }
     let mut lists = NeighborLists::default();

@@ -7,7 +7,7 @@ use isomorph_error::Error;
 use isomorph_model::faces::Object;
 use sha2::{Digest, Sha256};
 
-use crate::ntriples::push_triple;
+use isomorph_model::ntriples::push_triple;
 
 /// The id of a triple: the SHA-256 of its line of canonical N-Triples, line feed included. The graph is no part of it.
 ///

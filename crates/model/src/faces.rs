@@ -18,11 +18,13 @@
 
 mod from_rdf;
 mod lexical;
+mod resources;
 #[cfg(test)]
 mod tests;
 mod to_rdf;
 
 pub use from_rdf::FromQuads;
+pub use resources::{RESOURCE, description, literal_fields};
 pub use to_rdf::Quads;
 
 use crate::{Graph, KeyKind};

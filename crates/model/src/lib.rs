@@ -16,6 +16,7 @@ pub mod json;
 pub mod key;
 pub mod label;
 pub mod memory;
+pub mod ntriples;
 pub mod property;
 pub mod schema;
 mod table_text;

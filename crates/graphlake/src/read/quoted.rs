@@ -9,8 +9,8 @@ use isomorph_storage::Reservation;
 
 use super::{GraphLake, Order};
 use crate::id::TripleId;
-use crate::ntriples::push_object;
 use crate::term::{QUOTED_GRAPH, id_iri, quoted_id};
+use isomorph_model::ntriples::push_object;
 
 /// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
 const LONGEST: usize = 1 << 20;

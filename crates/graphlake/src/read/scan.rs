@@ -1,7 +1,7 @@
 //! Living triples of a graph and a predicate.
 
 use isomorph_error::Result;
-use isomorph_model::faces::Quad;
+use isomorph_model::faces::{Object, Quad};
 
 use super::{GraphLake, Order};
 use crate::merge::Merge;
@@ -73,6 +73,30 @@ impl GraphLake {
     /// Names of the named graphs, those without triples included.
     pub fn named_graphs(&self) -> impl Iterator<Item = &str> {
         self.snapshot.graphs.iter().filter_map(|graph| term::graph_name(&graph.name))
+    }
+
+    /// Hands over every quad of the snapshot as it is meant: ids of quoted triples are triple terms, and the graph that
+    /// keeps them is left out. Otherwise as [`GraphLake::quads`].
+    ///
+    /// # Errors
+    /// As [`GraphLake::quads`], and when triples quote one another too often.
+    pub fn statements(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let quoted = self.quoted()?;
+        self.quads(order, &mut |quad| {
+            if quoted.is_empty() {
+                return take(quad);
+            }
+            if quad.graph == Some(term::QUOTED_GRAPH) {
+                return Ok(());
+            }
+            let subject = quoted.term(quad.subject)?;
+            let object = if let Object::Term(term) = quad.object { quoted.term(term)? } else { None };
+            take(Quad {
+                subject: subject.as_deref().unwrap_or(quad.subject),
+                object: object.as_deref().map_or(quad.object, Object::Term),
+                ..quad
+            })
+        })
     }
 
     /// Hands over every quad of the snapshot as it is stored: graph by graph, predicate by predicate, in `order`. Quoted

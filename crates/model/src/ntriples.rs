@@ -1,8 +1,8 @@
 //! Canonical N-Triples and N-Quads, as RDF 1.2 has them: what ids of triples are the hash of.
 
-use isomorph_model::faces::{Object, Quad};
-use isomorph_model::term::{self, TermKind};
-use isomorph_model::xsd;
+use crate::faces::{Object, Quad};
+use crate::term::{self, TermKind};
+use crate::xsd;
 
 /// Appends a quad as a line of canonical N-Quads, without the end of the line.
 pub fn push_quad(out: &mut String, quad: &Quad<'_>) {
@@ -15,7 +15,7 @@ pub fn push_quad(out: &mut String, quad: &Quad<'_>) {
 }
 
 /// Appends a triple and a blank: what stands before the full stop.
-pub(crate) fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &Object<'_>) {
+pub fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &Object<'_>) {
     push_term(out, subject);
     out.push(' ');
     push_term(out, predicate);
@@ -25,7 +25,7 @@ pub(crate) fn push_triple(out: &mut String, subject: &str, predicate: &str, obje
 }
 
 /// Appends an object.
-pub(crate) fn push_object(out: &mut String, object: &Object<'_>) {
+pub fn push_object(out: &mut String, object: &Object<'_>) {
     match object {
         Object::Term(term) => push_term(out, term),
         Object::Literal { lexical, datatype, language, direction } => {
@@ -49,7 +49,8 @@ pub(crate) fn push_object(out: &mut String, object: &Object<'_>) {
     }
 }
 
-fn push_term(out: &mut String, text: &str) {
+/// Appends an IRI, a blank node or a triple term.
+pub fn push_term(out: &mut String, text: &str) {
     match term::kind(text) {
         TermKind::Blank | TermKind::Triple => out.push_str(text),
         TermKind::Iri => {

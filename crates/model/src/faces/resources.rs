@@ -1,0 +1,47 @@
+//! The description of quads as they are: every term a node, every triple between terms an edge.
+
+use arrow_schema::{DataType, Field, Fields};
+
+use crate::schema::{GroupKind, Owner, ValueTable};
+use crate::{EdgeType, Graph, Key, NodeType, Property, Relation, ValueKind, well_known};
+
+/// Name of the only node type: everything that is spoken about.
+pub const RESOURCE: &str = "resource";
+
+/// The fields of a literal: `value`, `datatype`, `language`, `direction`.
+pub fn literal_fields() -> Fields {
+    let text = |name: &str| Field::new(name, DataType::Utf8, true);
+    ["value", "datatype", "language", "direction"].map(text).into_iter().collect()
+}
+
+/// The description of quads: an edge type of `edges` rows for triples between resources, and a table for each of these
+/// `predicates` with literals, with its rows. Numbers that are not known are nothing.
+pub fn description<'a>(edges: Option<u64>, predicates: impl IntoIterator<Item = (&'a str, Option<u64>)>) -> Graph {
+    let named = || Property::new(well_known::GRAPH, DataType::Utf8).of_kind(ValueKind::Term);
+    let resource = NodeType { implied: true, ..NodeType::new(RESOURCE, Key::term()) };
+    let triples =
+        EdgeType { relation: Relation::PerRow, properties: vec![named()], rows: edges, ..EdgeType::new(0, "", 0) };
+    let values = predicates.into_iter().map(|(predicate, rows)| ValueTable {
+        owner: Owner::Nodes(0),
+        property: Property::new(predicate, DataType::Struct(literal_fields()))
+            .of_kind(ValueKind::Literal { datatype: None }),
+        qualifiers: vec![named()],
+        rows,
+    });
+    // Graphs without triples are said to be; those with triples exist because something is in them.
+    let graphs = GroupKind {
+        kind: "graph".to_owned(),
+        key: Key::term(),
+        ordered: false,
+        properties: Vec::new(),
+        all: Vec::new(),
+        memberships: Vec::new(),
+    };
+    Graph {
+        nodes: vec![resource],
+        edges: vec![triples],
+        values: values.collect(),
+        groups: vec![graphs],
+        ..Graph::default()
+    }
+}

@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+
+mod capability;
+mod packing;
+mod read;
+pub mod rules;
+mod source;
+mod syntax;
+mod write;
+
+pub use capability::CAPABILITY;
+pub use packing::{Packed, Packing};
+pub use read::{ReadOptions, Reading, Take, Text, detect, read};
+pub use source::{OpenOptions, RdfText};
+pub use syntax::Syntax;
+pub use write::{QuadWriter, WriteOptions};

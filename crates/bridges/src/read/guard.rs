@@ -1,0 +1,130 @@
+//! What a text is looked through for before a parser sees it: what would cost a parser more than the text is worth.
+//!
+//! The parsers keep a state for each level of nesting, and give back terms that are nested values. A text of a few
+//! megabytes could nest so deep that letting go of such a value overflows the stack. XML can moreover name an entity that
+//! stands for a text that names entities.
+
+mod json;
+mod triples;
+mod xml;
+
+use std::cell::{Cell, RefCell};
+use std::io::{self, Read};
+
+use isomorph_error::{Error, Place, Result};
+
+use self::json::JsonGuard;
+use self::triples::TripleGuard;
+use self::xml::XmlGuard;
+use super::labels::Seen;
+use crate::Syntax;
+
+/// Most levels of nesting.
+pub(super) const DEPTH: usize = 128;
+
+/// Bytes that are read and looked through at a time.
+const CHUNK: usize = 64 << 10;
+
+/// What looks through the bytes of a syntax, chunk by chunk.
+enum Guard {
+    Triples(TripleGuard),
+    Xml(Box<XmlGuard>),
+    Json(JsonGuard),
+}
+
+/// Reads a text for a parser; the first thing that is too much ends it.
+pub(super) struct Guarded<'a> {
+    input: &'a mut dyn Read,
+    guard: Guard,
+    watch: &'a Watch,
+    buffer: Vec<u8>,
+    from: usize,
+    to: usize,
+    offset: u64,
+    by_line: bool,
+}
+
+/// What was seen of a text that a parser is reading.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Labels that look like those which parsers invent.
+    pub(super) seen: Option<RefCell<Seen>>,
+    /// Why no more was read: the parser's own error says less.
+    pub(super) failed: RefCell<Option<Error>>,
+    /// How far the parser has come, of syntaxes whose parsers do not tell.
+    pub(super) at: Cell<At>,
+}
+
+/// A place in a text that is handed out line by line.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct At {
+    /// Lines that were begun.
+    pub(super) line: u64,
+    /// Where the last of them begins, bytes.
+    pub(super) start: u64,
+    /// Where the next read begins, bytes.
+    end: u64,
+    /// Whether the next read begins a line.
+    within: bool,
+}
+
+impl<'a> Guarded<'a> {
+    /// A text of `syntax`; one of JSON is refused when it is longer than `largest` bytes.
+    pub(super) fn new(input: &'a mut dyn Read, syntax: Syntax, watch: &'a Watch, largest: u64) -> Self {
+        let guard = match syntax {
+            Syntax::RdfXml => Guard::Xml(Box::default()),
+            Syntax::JsonLd => Guard::Json(JsonGuard::new(largest)),
+            _ => Guard::Triples(TripleGuard::default()),
+        };
+        Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, offset: 0, by_line: !syntax.recovers() }
+    }
+
+    fn fill(&mut self) -> Result<()> {
+        self.from = 0;
+        self.to = 0;
+        let read = self.input.read(&mut self.buffer)?;
+        let bytes = self.buffer.get(..read).unwrap_or_default();
+        if let Some(seen) = &self.watch.seen {
+            seen.borrow_mut().look(bytes)?;
+        }
+        let looked = match &mut self.guard {
+            Guard::Triples(guard) => guard.look(bytes),
+            Guard::Xml(guard) => guard.look(bytes),
+            Guard::Json(guard) => guard.look(bytes),
+        };
+        looked.map_err(|(at, error)| error.at(Place::default().offset(self.offset + at as u64)))?;
+        self.offset += read as u64;
+        self.to = read;
+        Ok(())
+    }
+}
+
+/// What is too much, and how many bytes behind the beginning of the chunk.
+type TooMuch = (usize, Error);
+
+impl Read for Guarded<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.from == self.to
+            && let Err(error) = self.fill()
+        {
+            self.watch.failed.replace(Some(error));
+            return Err(io::Error::other("no more can be read"));
+        }
+        let mut length = (self.to - self.from).min(out.len());
+        if self.by_line {
+            // One line at a time, so that the line of an error is the last that was handed out.
+            let rest = &self.buffer[self.from..self.from + length];
+            let end = memchr::memchr(b'\n', rest);
+            length = end.map_or(length, |end| end + 1);
+            let mut place = self.watch.at.get();
+            if !place.within {
+                (place.line, place.start) = (place.line + 1, place.end);
+            }
+            (place.end, place.within) = (place.end + length as u64, end.is_none());
+            self.watch.at.set(place);
+        }
+        out[..length].copy_from_slice(&self.buffer[self.from..self.from + length]);
+        self.from += length;
+        Ok(length)
+    }
+}

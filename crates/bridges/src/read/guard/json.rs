@@ -1,0 +1,73 @@
+//! Depth and length of JSON.
+
+use isomorph_error::{Error, Kind};
+
+use super::{DEPTH, TooMuch};
+use crate::rules::LIMIT;
+
+/// Counts brackets outside of strings. A text of JSON-LD is moreover refused when it is longer than memory allows: its
+/// parser holds objects whose context or id comes last.
+pub(super) struct JsonGuard {
+    depth: usize,
+    string: bool,
+    escaped: bool,
+    left: u64,
+    largest: u64,
+}
+
+impl JsonGuard {
+    pub(super) fn new(largest: u64) -> Self {
+        JsonGuard { depth: 0, string: false, escaped: false, left: largest, largest }
+    }
+
+    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
+        match self.left.checked_sub(bytes.len() as u64) {
+            Some(left) => self.left = left,
+            None => {
+                let message =
+                    format!("JSON-LD of more than {} bytes, which may have to be held in memory", self.largest);
+                return Err((0, Error::new(Kind::TooLarge, message).hint("--memory 8GiB    allow a quarter of that")));
+            }
+        }
+        for (at, byte) in bytes.iter().enumerate() {
+            if self.string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.string = true,
+                b'{' | b'[' => {
+                    self.depth += 1;
+                    if self.depth > DEPTH {
+                        return Err((at, Error::broken(&LIMIT, format!("JSON nests more than {DEPTH} deep"))));
+                    }
+                }
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn depth_and_length_are_bounded() {
+        let look =
+            |text: &str, largest| JsonGuard::new(largest).look(text.as_bytes()).map_err(|(_, error)| error.kind());
+        assert_eq!(look(&"[".repeat(DEPTH), 1_000), Ok(()));
+        assert_eq!(look(&"[".repeat(DEPTH + 1), 1_000), Err(Kind::Malformed));
+        assert_eq!(look(&"[]".repeat(1_000), 2_000), Ok(()));
+        assert_eq!(look(&"[]".repeat(1_000), 1_999), Err(Kind::TooLarge));
+        assert_eq!(look(&format!("\"\\\"{}\"", "{".repeat(500)), 1_000), Ok(()));
+    }
+}

@@ -1,0 +1,301 @@
+//! Depth, attributes and entities of XML.
+//!
+//! The XML parser compares each attribute of an element with those before it, keeps a list of namespaces for each level,
+//! and entities are replaced by texts that may name entities in turn: all three are ways to make a short text expensive.
+
+use std::collections::HashMap;
+
+use isomorph_error::Error;
+
+use super::{DEPTH, TooMuch};
+use crate::rules::LIMIT;
+
+/// Most attributes of an element, namespaces included.
+const ATTRIBUTES: usize = 256;
+
+/// Longest tag and longest declaration of a document type, bytes.
+const TAG: usize = 16 << 20;
+const DOCUMENT_TYPE: usize = 64 << 10;
+
+/// Longest text between two tags, bytes.
+const TEXT: usize = 64 << 20;
+
+/// Longest text that an entity stands for, bytes; most entities.
+const ENTITY: usize = 64 << 10;
+const ENTITIES: usize = 1_000;
+
+/// Longest name of an entity that is looked up, bytes; no longer one is declared.
+const NAME: usize = 256;
+
+/// How many times as long as the text what its entities stand for may be, and what they may be beside that, bytes.
+const RATIO: u64 = 16;
+const SLACK: u64 = 1 << 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Text,
+    /// Behind `<`: what it begins is not known yet.
+    Opened,
+    Tag {
+        quote: Option<u8>,
+        closing: bool,
+    },
+    Comment,
+    Data,
+    Instruction,
+    /// How many `<` are open.
+    DocumentType(usize),
+}
+
+/// Looks through XML.
+pub(super) struct XmlGuard {
+    state: State,
+    depth: usize,
+    attributes: usize,
+    /// Bytes of the tag or text so far.
+    length: usize,
+    /// The last bytes, newest last, where they tell what begins or ends.
+    last: Vec<u8>,
+    declared: Vec<u8>,
+    entities: HashMap<Vec<u8>, usize>,
+    /// The name of an entity that is being read.
+    name: Option<Vec<u8>>,
+    seen: u64,
+    expanded: u64,
+}
+
+impl Default for XmlGuard {
+    fn default() -> Self {
+        XmlGuard {
+            state: State::Text,
+            depth: 0,
+            attributes: 0,
+            length: 0,
+            last: Vec::new(),
+            declared: Vec::new(),
+            entities: HashMap::new(),
+            name: None,
+            seen: 0,
+            expanded: 0,
+        }
+    }
+}
+
+fn too_much(message: impl Into<String>) -> Error {
+    Error::broken(&LIMIT, message)
+}
+
+impl XmlGuard {
+    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
+        for (at, byte) in bytes.iter().enumerate() {
+            self.seen += 1;
+            self.step(*byte).map_err(|error| (at, error))?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, byte: u8) -> Result<(), Error> {
+        match self.state {
+            State::Text if byte == b'<' => {
+                self.begin(State::Opened);
+                self.last.push(byte);
+            }
+            State::Text => {
+                self.reference(byte)?;
+                self.lengthen(TEXT, "a text between two tags")?;
+            }
+            State::Opened => {
+                self.last.push(byte);
+                self.opened(byte)?;
+            }
+            State::Tag { quote, closing } => self.tag(byte, quote, closing)?,
+            State::Comment => self.until(byte, b"-->"),
+            State::Data => {
+                self.lengthen(TEXT, "a text between two tags")?;
+                self.until(byte, b"]]>");
+            }
+            State::Instruction => self.until(byte, b"?>"),
+            State::DocumentType(open) => {
+                if self.declared.len() == DOCUMENT_TYPE {
+                    return Err(too_much(format!("a document type of more than {DOCUMENT_TYPE} bytes")));
+                }
+                self.declared.push(byte);
+                match byte {
+                    b'<' => self.state = State::DocumentType(open + 1),
+                    b'>' if open == 1 => {
+                        self.declare()?;
+                        self.begin(State::Text);
+                    }
+                    b'>' => self.state = State::DocumentType(open - 1),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, state: State) {
+        self.state = state;
+        self.length = 0;
+        self.name = None;
+        self.last.clear();
+    }
+
+    fn lengthen(&mut self, most: usize, what: &str) -> Result<(), Error> {
+        self.length += 1;
+        if self.length > most { Err(too_much(format!("{what} of more than {most} bytes"))) } else { Ok(()) }
+    }
+
+    /// Tells what `<` began, as soon as it is clear.
+    fn opened(&mut self, byte: u8) -> Result<(), Error> {
+        let is_begun = |what: &[u8]| what.starts_with(&self.last) && what.len() > self.last.len();
+        match self.last.as_slice() {
+            b"<?" => self.begin(State::Instruction),
+            b"</" => self.begin(State::Tag { quote: None, closing: true }),
+            b"<!--" => self.begin(State::Comment),
+            b"<![CDATA[" => self.begin(State::Data),
+            begun if begun.starts_with(b"<!") => {
+                if !is_begun(b"<!--") && !is_begun(b"<![CDATA[") {
+                    let begun = std::mem::take(&mut self.last);
+                    self.begin(State::DocumentType(1));
+                    self.declared.clear();
+                    return begun.get(2..).unwrap_or_default().iter().try_for_each(|byte| self.step(*byte));
+                }
+            }
+            _ => {
+                self.begin(State::Tag { quote: None, closing: false });
+                self.attributes = 0;
+                self.tag(byte, None, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tag(&mut self, byte: u8, quote: Option<u8>, closing: bool) -> Result<(), Error> {
+        self.lengthen(TAG, "a tag")?;
+        match (quote, byte) {
+            (Some(open), _) if open == byte => self.state = State::Tag { quote: None, closing },
+            (Some(_), _) => self.reference(byte)?,
+            (None, b'"' | b'\'') => self.state = State::Tag { quote: Some(byte), closing },
+            (None, b'=') => {
+                self.attributes += 1;
+                if self.attributes > ATTRIBUTES {
+                    return Err(too_much(format!("an element with more than {ATTRIBUTES} attributes")));
+                }
+            }
+            (None, b'>') => {
+                match (closing, self.last.last()) {
+                    (true, _) => self.depth = self.depth.saturating_sub(1),
+                    (false, Some(b'/')) => {}
+                    (false, _) => {
+                        self.depth += 1;
+                        if self.depth > DEPTH {
+                            return Err(too_much(format!("elements nest more than {DEPTH} deep")));
+                        }
+                    }
+                }
+                self.begin(State::Text);
+                return Ok(());
+            }
+            (None, _) => {}
+        }
+        self.last.clear();
+        self.last.push(byte);
+        Ok(())
+    }
+
+    /// Waits for what ends a comment, a text as it is, an instruction.
+    fn until(&mut self, byte: u8, end: &[u8]) {
+        if self.last.len() == end.len() {
+            self.last.remove(0);
+        }
+        self.last.push(byte);
+        if self.last == end {
+            self.begin(State::Text);
+        }
+    }
+
+    /// Takes a byte of a text in which entities are replaced.
+    fn reference(&mut self, byte: u8) -> Result<(), Error> {
+        match (&mut self.name, byte) {
+            (_, b'&') => self.name = Some(Vec::new()),
+            (Some(name), b';') => {
+                let more = self.entities.get(name.as_slice()).copied().unwrap_or_default();
+                self.name = None;
+                self.expanded = self.expanded.saturating_add(more as u64);
+                if self.expanded > SLACK.saturating_add(self.seen.saturating_mul(RATIO)) {
+                    return Err(too_much(format!("entities stand for more than {RATIO} times the text")));
+                }
+            }
+            (Some(name), _) if name.len() < NAME => name.push(byte),
+            _ => self.name = None,
+        }
+        Ok(())
+    }
+
+    /// Measures the entities of a document type: what each stands for, with the entities that it names.
+    fn declare(&mut self) -> Result<(), Error> {
+        let declared = std::mem::take(&mut self.declared);
+        let entities = declared.split(|byte| *byte == b'<').filter_map(|piece| piece.strip_prefix(b"!ENTITY"));
+        for entity in entities {
+            let words = entity.trim_ascii_start();
+            let words = words.strip_prefix(b"%").unwrap_or(words).trim_ascii_start();
+            let end = words.iter().position(u8::is_ascii_whitespace).unwrap_or(words.len());
+            let (name, value) = words.split_at(end);
+            let mut length = value.len();
+            for part in value.split(|byte| *byte == b'&').skip(1) {
+                let end = part.iter().position(|byte| *byte == b';').unwrap_or_default();
+                length = length.saturating_add(self.entities.get(&part[..end]).copied().unwrap_or_default());
+            }
+            if length > ENTITY {
+                return Err(too_much(format!("an entity that stands for more than {ENTITY} bytes")));
+            }
+            self.entities.insert(name.to_vec(), length);
+            if self.entities.len() > ENTITIES || name.len() > NAME {
+                return Err(too_much(format!(
+                    "more than {ENTITIES} entities, or one with a name of more than {NAME} bytes"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> Option<String> {
+        let whole = XmlGuard::default().look(text.as_bytes()).err().map(|(_, error)| error.message().to_owned());
+        let mut guard = XmlGuard::default();
+        let bytewise = text.as_bytes().chunks(1).find_map(|byte| guard.look(byte).err());
+        assert_eq!(whole, bytewise.map(|(_, error)| error.message().to_owned()));
+        whole
+    }
+
+    #[test]
+    fn what_is_usual_passes() {
+        let usual = "<?xml version=\"1.0\"?><!DOCTYPE rdf:RDF [<!ENTITY x \"http://www.w3.org/2001/XMLSchema#\">]>\
+            <!-- > <a> --><a b='>' c=\"/\"><b/><![CDATA[<<<<]]></a>";
+        assert_eq!(refused(usual), None);
+        // Elements beside one another are not inside one another.
+        assert_eq!(refused(&"<a x='1'/><b></b><!--<c>-->".repeat(1_000)), None);
+        let many = format!("<!DOCTYPE r [<!ENTITY x \"{}\">]>{}", "u".repeat(33), "<a b='&x;string'/>".repeat(100_000));
+        assert_eq!(refused(&many), None);
+    }
+
+    #[test]
+    fn what_costs_too_much_does_not() {
+        assert_eq!(refused(&"<a>".repeat(DEPTH)), None);
+        assert!(refused(&"<a>".repeat(DEPTH + 1)).is_some_and(|why| why.contains("nest")));
+        let attributes = |count: usize| format!("<a {}>", "b='1' ".repeat(count));
+        assert_eq!(refused(&attributes(ATTRIBUTES)), None);
+        assert!(refused(&attributes(ATTRIBUTES + 1)).is_some_and(|why| why.contains("attributes")));
+        let laughs: String =
+            (1..20).map(|n| format!("<!ENTITY e{n} \"{}\">", format!("&e{};", n - 1).repeat(10))).collect();
+        let laughs = format!("<!DOCTYPE r [<!ENTITY e0 \"ha\">{laughs}]><a>&e19;</a>");
+        assert!(refused(&laughs).is_some_and(|why| why.contains("stands for more")));
+        let long = format!("<!DOCTYPE r [<!ENTITY e \"{}\">]><a>{}</a>", "x".repeat(60_000), "&e;".repeat(10_000));
+        assert!(refused(&long).is_some_and(|why| why.contains("times the text")));
+    }
+}

@@ -1,0 +1,197 @@
+//! Labels of blank nodes: those of a text are kept, nodes without one get a label that is the same every time.
+//!
+//! Parsers give a node without a label one that they draw by lot: 128 bits, in hexadecimal digits. A text may have such
+//! labels of its own, where it was written by a store that keeps them. So a text is looked through for such digits before
+//! the parser sees them: what is not among them was drawn.
+
+use std::collections::{HashMap, HashSet};
+
+use isomorph_error::Result;
+use isomorph_storage::{Budget, Reservation};
+use oxrdf::BlankNodeRef;
+
+use super::guard::Watch;
+
+/// What is drawn has 128 bits; whatever is shorter than this is a label. That a drawn one is shorter does not happen.
+const DRAWN: u128 = 1 << 76;
+
+/// Hexadecimal digits of the shortest number of that size, and of the longest.
+const DIGITS: std::ops::RangeInclusive<usize> = 20..=32;
+
+/// What the labels of nodes without a label begin with.
+const STEM: &str = "anon";
+
+/// Bytes of the budget for one label that is kept, and how many are asked for at once.
+const EACH: u64 = 64;
+const AT_ONCE: u64 = 1 << 10;
+
+/// Numbers in a text that could be drawn labels, so that they are known not to be.
+pub(super) struct Seen {
+    numbers: HashSet<u128>,
+    memory: Room,
+    value: u128,
+    digits: usize,
+}
+
+/// Memory of the budget, asked for a thousand labels at a time.
+struct Room {
+    memory: Reservation,
+    left: u64,
+}
+
+impl Room {
+    fn new(budget: &Budget) -> Result<Self> {
+        Ok(Room { memory: budget.reserve(0)?, left: 0 })
+    }
+
+    fn one(&mut self) -> Result<()> {
+        if self.left == 0 {
+            self.memory.grow(EACH * AT_ONCE)?;
+            self.left = AT_ONCE;
+        }
+        self.left -= 1;
+        Ok(())
+    }
+}
+
+impl Seen {
+    pub(super) fn new(budget: &Budget) -> Result<Self> {
+        Ok(Seen { numbers: HashSet::new(), memory: Room::new(budget)?, value: 0, digits: 0 })
+    }
+
+    /// Looks through the next bytes.
+    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<()> {
+        for byte in bytes {
+            let digit = match byte {
+                b'0'..=b'9' => byte - b'0',
+                b'a'..=b'f' => byte - b'a' + 10,
+                _ if self.digits == 0 => continue,
+                _ => {
+                    if DIGITS.contains(&self.digits) && self.numbers.insert(self.value) {
+                        self.memory.one()?;
+                    }
+                    (self.value, self.digits) = (0, 0);
+                    continue;
+                }
+            };
+            self.value = self.value << 4 | u128::from(digit);
+            self.digits += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Gives blank nodes of one text their labels.
+pub(super) struct Labels {
+    drawn: HashMap<u128, u64>,
+    next: u64,
+    /// Labels of the text that look like ours, with what they became.
+    kept: HashMap<String, String>,
+    given: HashSet<String>,
+    memory: Room,
+}
+
+impl Labels {
+    pub(super) fn new(budget: &Budget) -> Result<Self> {
+        let memory = Room::new(budget)?;
+        Ok(Labels { drawn: HashMap::new(), next: 0, kept: HashMap::new(), given: HashSet::new(), memory })
+    }
+
+    /// Appends `_:` and the label of a node.
+    pub(super) fn push(&mut self, out: &mut String, node: BlankNodeRef<'_>, watch: &Watch) -> Result<()> {
+        out.push_str("_:");
+        let Some(seen) = &watch.seen else {
+            out.push_str(node.as_str());
+            return Ok(());
+        };
+        let drawn = node.unique_id().filter(|id| *id >= DRAWN && !seen.borrow().numbers.contains(id));
+        match drawn {
+            Some(id) => {
+                let number = self.number(id)?;
+                out.push_str(STEM);
+                out.push_str(&number.to_string());
+            }
+            None => out.push_str(self.kept(node.as_str())?),
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, id: u128) -> Result<u64> {
+        if let Some(number) = self.drawn.get(&id) {
+            return Ok(*number);
+        }
+        while self.given.contains(&format!("{STEM}{}", self.next)) {
+            self.next += 1;
+        }
+        let number = self.next;
+        self.next += 1;
+        self.memory.one()?;
+        self.drawn.insert(id, number);
+        Ok(number)
+    }
+
+    /// The label of the text itself, unless a node without one was given it before.
+    fn kept<'l>(&'l mut self, label: &'l str) -> Result<&'l str> {
+        let Some(rest) = label.strip_prefix(STEM) else { return Ok(label) };
+        if rest.is_empty() || !rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            return Ok(label);
+        }
+        if !self.kept.contains_key(label) {
+            let mut free = label.to_owned();
+            while self.given.contains(&free) || self.is_number(&free) {
+                free.push('-');
+            }
+            self.memory.one()?;
+            self.given.insert(free.clone());
+            self.kept.insert(label.to_owned(), free);
+        }
+        Ok(self.kept.get(label).map_or(label, String::as_str))
+    }
+
+    /// Whether this is what a node without a label was given.
+    fn is_number(&self, label: &str) -> bool {
+        let number = label.strip_prefix(STEM).and_then(|number| number.parse::<u64>().ok());
+        number.is_some_and(|number| number < self.next && format!("{STEM}{number}") == label)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::cell::RefCell;
+
+    use oxrdf::BlankNode;
+
+    use super::*;
+
+    fn label(labels: &mut Labels, node: &BlankNode, watch: &Watch) -> String {
+        let mut out = String::new();
+        labels.push(&mut out, node.as_ref(), watch).unwrap();
+        out
+    }
+
+    #[test]
+    fn labels_of_the_text_are_kept_and_nodes_without_one_are_numbered() {
+        let budget = Budget::default();
+        let mut seen = Seen::new(&budget).unwrap();
+        let own = "f0123456789abcdef0123456789abcde";
+        for bytes in format!("_:{own} <urn:p> _:abc . []").as_bytes().chunks(5) {
+            seen.look(bytes).unwrap();
+        }
+        let watch = Watch { seen: Some(RefCell::new(seen)), ..Watch::default() };
+        let mut labels = Labels::new(&budget).unwrap();
+        let (first, second) = (BlankNode::default(), BlankNode::default());
+        assert_eq!(label(&mut labels, &first, &watch), "_:anon0");
+        assert_eq!(label(&mut labels, &BlankNode::new(own).unwrap(), &watch), format!("_:{own}"));
+        assert_eq!(label(&mut labels, &BlankNode::new("abc").unwrap(), &watch), "_:abc");
+        // Taken before the text names it, and named before it is taken.
+        assert_eq!(label(&mut labels, &BlankNode::new("anon0").unwrap(), &watch), "_:anon0-");
+        assert_eq!(label(&mut labels, &BlankNode::new("anon0-").unwrap(), &watch), "_:anon0--");
+        assert_eq!(label(&mut labels, &BlankNode::new("anon1").unwrap(), &watch), "_:anon1");
+        assert_eq!(label(&mut labels, &BlankNode::new("anon01").unwrap(), &watch), "_:anon01");
+        assert_eq!(label(&mut labels, &second, &watch), "_:anon2");
+        assert_eq!(label(&mut labels, &BlankNode::new("anonymous").unwrap(), &watch), "_:anonymous");
+        assert_eq!(label(&mut labels, &first, &watch), "_:anon0");
+        assert_eq!(label(&mut labels, &BlankNode::new("anon0").unwrap(), &watch), "_:anon0-");
+    }
+}

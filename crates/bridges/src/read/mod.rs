@@ -1,0 +1,223 @@
+//! Reading a text of any syntax as a stream of quads.
+
+mod guard;
+mod labels;
+mod parser;
+mod terms;
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_model::faces::Quad;
+use isomorph_storage::{Blob, Budget, Location};
+use isomorph_tables::fenced;
+
+use self::guard::{Guarded, Watch};
+use self::labels::{Labels, Seen};
+use self::parser::{Fault, Parser};
+use self::terms::Terms;
+use crate::packing::Packing;
+use crate::{Syntax, rules};
+
+/// Bytes of a file that are looked at to tell its syntax.
+const LOOK: u64 = 64 << 10;
+
+/// Findings of each rule that are kept when broken statements are skipped.
+const KEPT: usize = 8;
+
+/// How a text is read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What relative IRIs are relative to, where the text does not say it itself.
+    pub base: Option<String>,
+    /// Leave out statements that are broken, and count them. RDF/XML and JSON-LD end at the first mistake all the same.
+    pub lenient: bool,
+    /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it.
+    pub budget: Budget,
+}
+
+/// What was read.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// Quads that were handed over, equal ones each time.
+    pub quads: u64,
+    /// Mistakes that were skipped.
+    pub skipped: u64,
+    /// Prefixes of the text and what they stand for, in the order of their names.
+    pub prefixes: Vec<(String, String)>,
+    /// What relative IRIs at the end of the text are relative to.
+    pub base: Option<String>,
+    /// What was skipped, as [`rules::SKIPPED`]: the first places.
+    pub findings: Findings,
+}
+
+/// Takes quads.
+pub type Take<'t> = dyn FnMut(Quad<'_>) -> Result<()> + 't;
+
+/// A file with a text of RDF.
+///
+/// ```no_run
+/// use isomorph_bridges::{ReadOptions, Text};
+/// use isomorph_storage::Location;
+///
+/// let text = Text::open(&Location::parse("people.ttl.gz")?, None)?;
+/// let reading = text.read(&ReadOptions::default(), &mut |quad| {
+///     println!("{} {}", quad.subject, quad.predicate);
+///     Ok(())
+/// })?;
+/// println!("{} quads of {}", reading.quads, text.syntax());
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Text {
+    blob: Blob,
+    syntax: Syntax,
+    packing: Packing,
+}
+
+impl Text {
+    /// Opens a file. Without a `syntax` its name tells it, or its first bytes.
+    ///
+    /// # Errors
+    /// When there is no file, or nothing tells the syntax.
+    pub fn open(location: &Location, syntax: Option<Syntax>) -> Result<Text> {
+        Text::open_as(location, syntax, None)
+    }
+
+    /// The same of a file whose name does not tell how it is packed.
+    ///
+    /// # Errors
+    /// As [`Text::open`].
+    pub fn open_as(location: &Location, syntax: Option<Syntax>, packing: Option<Packing>) -> Result<Text> {
+        let blob = Blob::open(location)?;
+        let packing = packing.map_or_else(|| packing_of(&blob), Ok)?;
+        let syntax = match syntax.or_else(|| Syntax::of_name(blob.name())) {
+            Some(syntax) => syntax,
+            None => Syntax::of_bytes(&begin(&blob, packing)?).ok_or_else(|| {
+                Error::unsupported("neither its name nor its beginning tells which syntax of RDF this is")
+                    .at(blob.place())
+                    .hint("--syntax nt|nq|ttl|trig|rdf|jsonld")
+            })?,
+        };
+        Ok(Text { blob, syntax, packing })
+    }
+
+    /// Its syntax.
+    pub fn syntax(&self) -> Syntax {
+        self.syntax
+    }
+
+    /// How it is packed.
+    pub fn packing(&self) -> Packing {
+        self.packing
+    }
+
+    /// The file.
+    pub fn blob(&self) -> &Blob {
+        &self.blob
+    }
+
+    /// Reads everything and hands it over, quad by quad, in the order of the text.
+    ///
+    /// # Errors
+    /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
+    /// [`Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
+    pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+        let mut input = self.packing.reader(&self.blob)?;
+        let reading = read(&mut input, self.syntax, options, take).map_err(|error| error.at(self.blob.place()))?;
+        self.blob.check_unchanged()?;
+        Ok(reading)
+    }
+}
+
+/// Whether a text of RDF is at `location`: as its name says, or its first bytes.
+///
+/// # Errors
+/// When there is nothing, or it cannot be read.
+pub fn detect(location: &Location) -> Result<bool> {
+    if location.scheme().has_listing() && isomorph_storage::Root::open(location).is_ok() {
+        return Ok(false);
+    }
+    let blob = Blob::open(location)?;
+    if Syntax::of_name(blob.name()).is_some() {
+        return Ok(true);
+    }
+    let packing = packing_of(&blob)?;
+    // What cannot be unpacked is something else.
+    Ok(begin(&blob, packing).is_ok_and(|begin| Syntax::of_bytes(&begin).is_some()))
+}
+
+fn packing_of(blob: &Blob) -> Result<Packing> {
+    match Packing::of_name(blob.name()) {
+        Packing::None if Syntax::of_name(blob.name()).is_none() => {
+            Ok(Packing::of_bytes(&blob.read(0..blob.size().min(4))?))
+        }
+        packing => Ok(packing),
+    }
+}
+
+fn begin(blob: &Blob, packing: Packing) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = packing.reader(blob)?.take(LOOK).read_to_end(&mut bytes);
+    read.map_err(|error| Error::from(error).at(blob.place()))?;
+    Ok(bytes)
+}
+
+/// Reads a text from its first byte to its last and hands it over, quad by quad.
+///
+/// Labels of blank nodes are kept. Nodes without a label are called `anon0`, `anon1` and so on as they come, also where
+/// the text has such labels: then these get a dash.
+///
+/// # Errors
+/// As [`Text::read`].
+pub fn read(input: &mut dyn Read, syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+    let mut watch = Watch::default();
+    if !matches!(syntax, Syntax::NTriples | Syntax::NQuads) {
+        watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
+    }
+    let guarded = Guarded::new(input, syntax, &watch, options.budget.limit() / 4);
+    let mut parser = Parser::new(syntax, guarded, options.base.as_deref())?;
+    let mut terms = Terms::new(Labels::new(&options.budget)?, &watch);
+    let mut reading = Reading { findings: Findings::keeping(KEPT), ..Reading::default() };
+    let mut first = Vec::new();
+    loop {
+        let quad = match fenced(&rules::SYNTAX, || Ok(parser.next()))? {
+            None => break,
+            Some(Ok(quad)) => quad,
+            Some(Err(fault)) => {
+                let (message, place) = match fault {
+                    Fault::Input(error) => {
+                        return Err(watch.failed.take().unwrap_or_else(|| Error::from(error)));
+                    }
+                    Fault::Syntax(message, place) => (message, place.unwrap_or_else(|| last_line(&watch))),
+                };
+                if !options.lenient || !syntax.recovers() {
+                    let error = Error::broken(&rules::SYNTAX, message).at(place);
+                    return Err(if syntax.recovers() { error } else { error.of_kind(Kind::Malformed) });
+                }
+                reading.skipped += 1;
+                reading.findings.push(&rules::SKIPPED, message, place);
+                continue;
+            }
+        };
+        if reading.quads == 0 && syntax.has_prefixes() {
+            first = parser.prefixes();
+        }
+        reading.quads += 1;
+        terms.with(&quad, take)?;
+    }
+    reading.base = parser.base();
+    // XML forgets prefixes at the end of the element that has them.
+    reading.prefixes = parser.prefixes();
+    reading.prefixes.extend(first);
+    reading.prefixes.sort();
+    reading.prefixes.dedup_by(|next, before| next.0 == before.0);
+    Ok(reading)
+}
+
+/// The line that was handed out last.
+fn last_line(watch: &Watch) -> Place {
+    let at = watch.at.get();
+    Place::default().line(at.line.max(1)).offset(at.start)
+}

@@ -1,0 +1,142 @@
+//! The six parsers as one.
+
+use std::io;
+
+use isomorph_error::{Error, Place, Result};
+use oxjsonld::{JsonLdParseError, JsonLdParser, ReaderJsonLdParser};
+use oxrdf::{GraphName, Quad};
+use oxrdfxml::{RdfXmlParseError, RdfXmlParser, ReaderRdfXmlParser};
+use oxttl::nquads::ReaderNQuadsParser;
+use oxttl::ntriples::ReaderNTriplesParser;
+use oxttl::trig::ReaderTriGParser;
+use oxttl::turtle::ReaderTurtleParser;
+use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParseError, TurtleParser};
+
+use super::guard::Guarded;
+use crate::Syntax;
+
+/// A parser over a guarded text.
+pub(super) enum Parser<'a> {
+    NTriples(ReaderNTriplesParser<Guarded<'a>>),
+    NQuads(ReaderNQuadsParser<Guarded<'a>>),
+    Turtle(ReaderTurtleParser<Guarded<'a>>),
+    TriG(ReaderTriGParser<Guarded<'a>>),
+    RdfXml(Box<ReaderRdfXmlParser<Guarded<'a>>>),
+    JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
+}
+
+/// Why there is no quad.
+pub(super) enum Fault {
+    /// The text cannot be read on.
+    Input(io::Error),
+    /// It is broken: what is wrong, and where, if the parser knows.
+    Syntax(String, Option<Place>),
+}
+
+impl<'a> Parser<'a> {
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when the base is no absolute IRI.
+    pub(super) fn new(syntax: Syntax, text: Guarded<'a>, base: Option<&str>) -> Result<Self> {
+        let unsound = |error: oxrdf::IriParseError| {
+            Error::usage(format!("{:?} is no absolute IRI: {error}", base.unwrap_or_default())).hint("--base http://…")
+        };
+        Ok(match syntax {
+            Syntax::NTriples => Parser::NTriples(NTriplesParser::new().for_reader(text)),
+            Syntax::NQuads => Parser::NQuads(NQuadsParser::new().for_reader(text)),
+            Syntax::Turtle => {
+                let parser = TurtleParser::new();
+                let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
+                Parser::Turtle(parser.map_err(unsound)?.for_reader(text))
+            }
+            Syntax::TriG => {
+                let parser = TriGParser::new();
+                let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
+                Parser::TriG(parser.map_err(unsound)?.for_reader(text))
+            }
+            Syntax::RdfXml => {
+                let parser = RdfXmlParser::new();
+                let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
+                Parser::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)))
+            }
+            Syntax::JsonLd => {
+                let parser = JsonLdParser::new();
+                let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
+                Parser::JsonLd(Box::new(parser.map_err(unsound)?.for_reader(text)))
+            }
+        })
+    }
+
+    /// The next quad.
+    pub(super) fn next(&mut self) -> Option<Result<Quad, Fault>> {
+        let in_default = |triple: oxrdf::Triple| triple.in_graph(GraphName::DefaultGraph);
+        Some(match self {
+            Parser::NTriples(parser) => parser.next()?.map(in_default).map_err(of_turtle),
+            Parser::NQuads(parser) => parser.next()?.map_err(of_turtle),
+            Parser::Turtle(parser) => parser.next()?.map(in_default).map_err(of_turtle),
+            Parser::TriG(parser) => parser.next()?.map_err(of_turtle),
+            Parser::RdfXml(parser) => parser.next()?.map(in_default).map_err(|error| match error {
+                RdfXmlParseError::Io(error) => Fault::Input(error),
+                RdfXmlParseError::Syntax(error) => Fault::Syntax(sentence(&error.to_string()), None),
+            }),
+            Parser::JsonLd(parser) => parser.next()?.map_err(|error| match error {
+                JsonLdParseError::Io(error) => Fault::Input(error),
+                JsonLdParseError::Syntax(error) => {
+                    let place = error.location().map(|place| place.start);
+                    let place = place.map(|start| at(start.line, start.column, start.offset));
+                    Fault::Syntax(sentence(&error.to_string()), place)
+                }
+            }),
+        })
+    }
+
+    /// Prefixes that are known where the parser stands.
+    pub(super) fn prefixes(&self) -> Vec<(String, String)> {
+        let owned = |(name, iri): (&str, &str)| (name.to_owned(), iri.to_owned());
+        match self {
+            Parser::NTriples(_) | Parser::NQuads(_) => Vec::new(),
+            Parser::Turtle(parser) => parser.prefixes().map(owned).collect(),
+            Parser::TriG(parser) => parser.prefixes().map(owned).collect(),
+            Parser::RdfXml(parser) => parser.prefixes().map(owned).collect(),
+            Parser::JsonLd(parser) => parser.prefixes().map(owned).collect(),
+        }
+    }
+
+    /// The base where the parser stands.
+    pub(super) fn base(&self) -> Option<String> {
+        let base = match self {
+            Parser::NTriples(_) | Parser::NQuads(_) => None,
+            Parser::Turtle(parser) => parser.base_iri(),
+            Parser::TriG(parser) => parser.base_iri(),
+            Parser::RdfXml(parser) => parser.base_iri(),
+            Parser::JsonLd(parser) => parser.base_iri(),
+        };
+        base.map(str::to_owned)
+    }
+}
+
+fn of_turtle(error: TurtleParseError) -> Fault {
+    match error {
+        TurtleParseError::Io(error) => Fault::Input(error),
+        TurtleParseError::Syntax(error) => {
+            let start = error.location().start;
+            Fault::Syntax(sentence(error.message()), Some(at(start.line, start.column, start.offset)))
+        }
+    }
+}
+
+/// A place from numbers that begin with 0.
+fn at(line: u64, column: u64, offset: u64) -> Place {
+    Place::default().line(line + 1).offset(offset).in_field(format!("column {}", column + 1))
+}
+
+/// A message as ours are: one line, lower case, no full stop, and not without end.
+fn sentence(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default().trim().trim_end_matches('.');
+    let mut chars = line.chars();
+    let first = chars.next().map(|c| c.to_ascii_lowercase());
+    let mut text: String = first.into_iter().chain(chars.by_ref().take(300)).collect();
+    if chars.next().is_some() {
+        text.push('…');
+    }
+    text
+}

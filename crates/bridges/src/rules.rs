@@ -1,0 +1,26 @@
+//! The rules of RDF texts, each with a stable id.
+
+use isomorph_error::{Rule, Severity};
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
+        $($(#[$doc])*
+        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
+
+        /// All rules of RDF texts, sorted by id.
+        pub static RULES: &[&Rule] = &[$(&$name),*];
+    };
+}
+
+rules! {
+    /// A text that would take more time or memory than its length allows.
+    LIMIT "RDF-LIMIT" Error
+        "triple terms, XML elements and JSON values nest at most 128 deep, XML elements have at most 256 attributes, and entities add no more than the text is long",
+        "";
+    /// A statement that was left out because it is broken, when reading leniently.
+    SKIPPED "RDF-SKIPPED" Warning
+        "every statement of a text can be read", "what is broken was left out, everything else was read";
+    /// A text that is not a sentence of its syntax.
+    SYNTAX "RDF-SYNTAX" Error
+        "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "--lenient leaves out what is broken";
+}

@@ -1,0 +1,189 @@
+//! Quads as columns.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use arrow_array::builder::{StringBuilder, UInt32Builder};
+use arrow_array::{Array, ArrayRef, StringArray, StructArray};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::batch::ValueBatch;
+use isomorph_model::faces::{Object, Quad, literal_fields};
+use isomorph_model::{Batch, EdgeBatch, Ends, Graph, Relations, xsd};
+
+/// Text after which batches are full, whatever their rows.
+const FULL: usize = 64 << 20;
+
+/// What a scan is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) edges: bool,
+    /// Without the graphs of edges.
+    pub(super) bare: bool,
+    pub(super) values: bool,
+    pub(super) rows: usize,
+}
+
+/// Columns of edges, and of the values of each predicate.
+pub(super) struct Collectors {
+    wanted: Wanted,
+    edges: Edges,
+    /// Tables of values by predicate.
+    tables: HashMap<String, usize>,
+    /// In their order, so that batches come in the same one every time.
+    values: BTreeMap<usize, Values>,
+    bytes: usize,
+}
+
+type Take<'t> = dyn FnMut(Batch) -> Result<()> + 't;
+
+impl Collectors {
+    pub(super) fn new(graph: &Graph, wanted: Wanted) -> Self {
+        let tables = graph.values.iter().enumerate().map(|(at, table)| (table.property.name.clone(), at)).collect();
+        Collectors { wanted, edges: Edges::default(), tables, values: BTreeMap::new(), bytes: 0 }
+    }
+
+    pub(super) fn push(&mut self, quad: &Quad<'_>, take: &mut Take<'_>) -> Result<()> {
+        match quad.object {
+            Object::Term(object) if self.wanted.edges => {
+                self.edges.push(quad, object);
+                self.bytes += object.len();
+                if self.edges.rows == self.wanted.rows {
+                    take(self.edges.batch(self.wanted.bare))?;
+                }
+            }
+            Object::Literal { lexical, datatype, language, direction } if self.wanted.values => {
+                let Some(table) = self.tables.get(quad.predicate).copied() else {
+                    // The text was read before, and all of its predicates are known.
+                    return Err(Error::new(Kind::Conflict, "the text changed while it was read"));
+                };
+                let values = self.values.entry(table).or_default();
+                // xsd:string goes without saying, and so does the datatype of what has a language.
+                let stated = language.is_none() && !matches!(datatype, "" | xsd::STRING);
+                values.push(quad, [Some(lexical), Some(datatype).filter(|_| stated), language, direction]);
+                self.bytes += lexical.len() + datatype.len();
+                if values.rows == self.wanted.rows {
+                    take(values.batch(table))?;
+                }
+            }
+            _ => return Ok(()),
+        }
+        self.bytes += quad.subject.len() + quad.graph.map_or(0, str::len) + 32;
+        if self.bytes > FULL { self.finish(take) } else { Ok(()) }
+    }
+
+    /// Hands over what is left.
+    pub(super) fn finish(&mut self, take: &mut Take<'_>) -> Result<()> {
+        self.bytes = 0;
+        if self.edges.rows > 0 {
+            take(self.edges.batch(self.wanted.bare))?;
+        }
+        for (table, mut values) in std::mem::take(&mut self.values) {
+            if values.rows > 0 {
+                take(values.batch(table))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing is asked for beforehand: there may be a hundred thousand predicates.
+fn texts() -> StringBuilder {
+    StringBuilder::with_capacity(0, 0)
+}
+
+struct Edges {
+    subjects: StringBuilder,
+    objects: StringBuilder,
+    graphs: StringBuilder,
+    relations: UInt32Builder,
+    numbers: HashMap<String, u32>,
+    names: Vec<String>,
+    rows: usize,
+}
+
+impl Default for Edges {
+    fn default() -> Self {
+        Edges {
+            subjects: texts(),
+            objects: texts(),
+            graphs: texts(),
+            relations: UInt32Builder::with_capacity(0),
+            numbers: HashMap::new(),
+            names: Vec::new(),
+            rows: 0,
+        }
+    }
+}
+
+impl Edges {
+    fn push(&mut self, quad: &Quad<'_>, object: &str) {
+        let number = match self.numbers.get(quad.predicate) {
+            Some(number) => *number,
+            None => {
+                let number = self.names.len() as u32;
+                self.names.push(quad.predicate.to_owned());
+                self.numbers.insert(quad.predicate.to_owned(), number);
+                number
+            }
+        };
+        self.relations.append_value(number);
+        self.subjects.append_value(quad.subject);
+        self.objects.append_value(object);
+        self.graphs.append_option(quad.graph);
+        self.rows += 1;
+    }
+
+    fn batch(&mut self, bare: bool) -> Batch {
+        self.numbers.clear();
+        let names = std::mem::take(&mut self.names);
+        let relations = Relations { names: StringArray::from(names), index: self.relations.finish() };
+        let graphs: ArrayRef = Arc::new(self.graphs.finish());
+        Batch::Edges(EdgeBatch {
+            ty: 0,
+            rows: std::mem::take(&mut self.rows),
+            relations: Some(relations),
+            source: Ends::Keys(Arc::new(self.subjects.finish())),
+            target: Ends::Keys(Arc::new(self.objects.finish())),
+            layers: None,
+            directed: None,
+            keys: None,
+            properties: vec![(!bare && graphs.null_count() < graphs.len()).then_some(graphs)],
+        })
+    }
+}
+
+struct Values {
+    subjects: StringBuilder,
+    /// Lexical form, datatype, language, direction.
+    parts: [StringBuilder; 4],
+    graphs: StringBuilder,
+    rows: usize,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Values { subjects: texts(), parts: [texts(), texts(), texts(), texts()], graphs: texts(), rows: 0 }
+    }
+}
+
+impl Values {
+    fn push(&mut self, quad: &Quad<'_>, parts: [Option<&str>; 4]) {
+        self.subjects.append_value(quad.subject);
+        for (builder, part) in self.parts.iter_mut().zip(parts) {
+            builder.append_option(part);
+        }
+        self.graphs.append_option(quad.graph);
+        self.rows += 1;
+    }
+
+    fn batch(&mut self, table: usize) -> Batch {
+        self.rows = 0;
+        let columns: Vec<ArrayRef> = self.parts.iter_mut().map(|part| Arc::new(part.finish()) as ArrayRef).collect();
+        Batch::Values(ValueBatch {
+            table,
+            owner: Ends::Keys(Arc::new(self.subjects.finish())),
+            values: Arc::new(StructArray::new(literal_fields(), columns, None)),
+            qualifiers: vec![Some(Arc::new(self.graphs.finish()))],
+        })
+    }
+}

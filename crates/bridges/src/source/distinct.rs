@@ -1,0 +1,227 @@
+//! Which quads a text says more than once: a graph has each once.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::io::Write;
+
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::Quad;
+use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
+
+/// Hashes are parted by their first byte.
+const PARTS: usize = 256;
+
+/// Hashes that are gathered for a part before they are written, and what each takes, bytes.
+const AT_ONCE: usize = 4 << 10;
+const WIDTH: usize = size_of::<u128>();
+
+/// Bytes of a set for one hash.
+const EACH: u64 = 48;
+
+/// Hashes quads by two keys that were drawn by lot, so that nobody can make two that are taken for one.
+#[derive(Clone, Default)]
+struct Keys(RandomState, RandomState);
+
+impl Keys {
+    fn hash(&self, quad: &Quad<'_>) -> u128 {
+        let of = |keys: &RandomState| {
+            let mut hasher = keys.build_hasher();
+            (quad.subject, quad.predicate, quad.graph).hash(&mut hasher);
+            match quad.object {
+                isomorph_model::faces::Object::Term(term) => (0u8, term).hash(&mut hasher),
+                isomorph_model::faces::Object::Literal { lexical, datatype, language, direction } => {
+                    (1u8, lexical, datatype, language, direction).hash(&mut hasher);
+                }
+            }
+            hasher.finish()
+        };
+        u128::from(of(&self.0)) << 64 | u128::from(of(&self.1))
+    }
+}
+
+/// Gathers the hashes of all quads, 16 bytes each: in memory, then in temporary files.
+pub(super) struct Gather {
+    keys: Keys,
+    parts: Vec<Vec<u128>>,
+    files: Vec<ScratchFile>,
+    memory: Reservation,
+    /// Hashes for which memory was asked, and those that were gathered in it.
+    room: u64,
+    held: u64,
+    scratch: Option<Scratch>,
+    budget: Budget,
+}
+
+impl Gather {
+    pub(super) fn new(budget: &Budget, scratch: Option<&Scratch>) -> Result<Self> {
+        Ok(Gather {
+            keys: Keys::default(),
+            parts: vec![Vec::new(); PARTS],
+            files: Vec::new(),
+            memory: budget.reserve(0)?,
+            room: 0,
+            held: 0,
+            scratch: scratch.cloned(),
+            budget: budget.clone(),
+        })
+    }
+
+    pub(super) fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
+        let hash = self.keys.hash(quad);
+        if self.held == self.room {
+            // Vectors double: half of what they have may be empty.
+            let more = (PARTS * AT_ONCE) as u64;
+            let may = self.budget.available() / 4 > more * WIDTH as u64 * 2;
+            if may && self.memory.try_grow(more * WIDTH as u64 * 2) {
+                self.room += more;
+            } else if self.room == 0 {
+                let least = self.budget.limit() / 64;
+                self.memory.grow(least)?;
+                self.room = (least / (WIDTH as u64 * 2)).max(1);
+            } else {
+                self.spill()?;
+            }
+        }
+        let part = (hash >> 120) as usize;
+        if let Some(part) = self.parts.get_mut(part) {
+            part.push(hash);
+        }
+        self.held += 1;
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        if self.files.is_empty() {
+            let scratch = self.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+            self.files = (0..PARTS).map(|_| scratch.create()).collect::<Result<_>>()?;
+        }
+        for (part, file) in self.parts.iter_mut().zip(&mut self.files) {
+            let bytes: Vec<u8> = part.iter().flat_map(|hash| hash.to_le_bytes()).collect();
+            file.write_all(&bytes)?;
+            part.clear();
+        }
+        self.held = 0;
+        Ok(())
+    }
+
+    /// Finds out which hashes are there more than once.
+    pub(super) fn finish(mut self) -> Result<Distinct> {
+        let mut distinct =
+            Distinct { keys: self.keys.clone(), repeated: HashSet::new(), surplus: 0, memory: self.budget.reserve(0)? };
+        if !self.files.is_empty() {
+            self.spill()?;
+            self.parts.iter_mut().for_each(|part| *part = Vec::new());
+            self.memory.shrink(self.memory.bytes());
+        }
+        for at in 0..PARTS {
+            let mut hashes = std::mem::take(&mut self.parts[at]);
+            let mut memory = self.budget.reserve(0)?;
+            if let Some(file) = self.files.get(at) {
+                memory.grow(file.size().saturating_mul(2))?;
+                let bytes = file.read_at(0..file.size())?;
+                hashes = bytes
+                    .chunks_exact(WIDTH)
+                    .filter_map(|hash| Some(u128::from_le_bytes(hash.try_into().ok()?)))
+                    .collect();
+            }
+            hashes.sort_unstable();
+            for same in hashes.chunk_by(|one, other| one == other).filter(|same| same.len() > 1) {
+                distinct.surplus += same.len() as u64 - 1;
+                if distinct.repeated.insert(same[0]) {
+                    distinct.memory.grow(EACH)?;
+                }
+            }
+        }
+        Ok(distinct)
+    }
+}
+
+/// Which quads are there more than once.
+pub(super) struct Distinct {
+    keys: Keys,
+    repeated: HashSet<u128>,
+    surplus: u64,
+    memory: Reservation,
+}
+
+impl Distinct {
+    /// Quads that were there before.
+    pub(super) fn surplus(&self) -> u64 {
+        self.surplus
+    }
+
+    /// Tells for each quad of a pass over the text whether it is the first of its kind.
+    pub(super) fn once(&self, budget: &Budget) -> Result<Once<'_>> {
+        let memory = budget.reserve(self.repeated.len() as u64 * EACH).map_err(|error| too_many(error, self))?;
+        Ok(Once { distinct: self, seen: HashSet::new(), _memory: memory })
+    }
+}
+
+fn too_many(error: Error, distinct: &Distinct) -> Error {
+    let many = distinct.repeated.len();
+    error.hint(format!("{many} statements are there more than once: sort -u leaves one of each line"))
+}
+
+/// One pass over a text.
+pub(super) struct Once<'d> {
+    distinct: &'d Distinct,
+    seen: HashSet<u128>,
+    _memory: Reservation,
+}
+
+impl Once<'_> {
+    pub(super) fn is_new(&mut self, quad: &Quad<'_>) -> bool {
+        if self.distinct.repeated.is_empty() {
+            return true;
+        }
+        let hash = self.distinct.keys.hash(quad);
+        !self.distinct.repeated.contains(&hash) || self.seen.insert(hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use isomorph_model::faces::Object;
+
+    use super::*;
+
+    /// A number of quads of which each third is there again later, in a budget.
+    fn surplus(count: u64, budget: u64) -> (u64, u64) {
+        let budget = Budget::new(budget);
+        let mut gather = Gather::new(&budget, None).unwrap();
+        let subjects: Vec<String> = (0..count).map(|n| format!("urn:s{n}")).collect();
+        let again = subjects.iter().step_by(3);
+        let all: Vec<&String> = subjects.iter().chain(again).collect();
+        let quad = |subject| Quad { subject, predicate: "urn:p", object: Object::Term("urn:o"), graph: None };
+        all.iter().for_each(|subject| gather.push(&quad(subject)).unwrap());
+        let distinct = gather.finish().unwrap();
+        let mut once = distinct.once(&budget).unwrap();
+        (distinct.surplus(), all.iter().filter(|subject| once.is_new(&quad(subject))).count() as u64)
+    }
+
+    #[test]
+    fn repeats_are_found_in_memory_and_beyond() {
+        assert_eq!(surplus(0, 1 << 30), (0, 0));
+        assert_eq!(surplus(10_000, 1 << 30), (3_334, 10_000));
+        // So little memory that hashes go to files.
+        assert_eq!(surplus(10_000, 2 << 20), (3_334, 10_000));
+    }
+
+    #[test]
+    fn quads_that_differ_are_not_taken_for_one() {
+        let mut gather = Gather::new(&Budget::default(), None).unwrap();
+        let term = Object::Term("x");
+        let quad = Quad { subject: "a", predicate: "b", object: term, graph: None };
+        let others = [
+            Quad { object: Object::plain("x", ""), ..quad },
+            Quad { object: Object::plain("x", "d"), ..quad },
+            Quad { graph: Some(""), ..quad },
+            Quad { graph: Some("x"), ..quad },
+            Quad { subject: "ab", predicate: "", ..quad },
+            quad,
+        ];
+        others.iter().for_each(|quad| gather.push(quad).unwrap());
+        assert_eq!(gather.finish().unwrap().surplus(), 0);
+    }
+}

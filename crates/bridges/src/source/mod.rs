@@ -1,0 +1,193 @@
+//! A text as a source of model batches.
+
+mod batches;
+mod distinct;
+
+use isomorph_error::{Findings, Result};
+use isomorph_model::faces::{Object, Quad, description};
+use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
+use isomorph_storage::{Location, Scratch};
+
+use self::batches::{Collectors, Wanted};
+use self::distinct::{Distinct, Gather};
+use crate::{Packing, ReadOptions, Reading, Syntax, Text};
+
+/// How a text is opened as a graph.
+#[derive(Debug, Clone, Default)]
+pub struct OpenOptions {
+    /// Its syntax, instead of what its name or its beginning tells.
+    pub syntax: Option<Syntax>,
+    /// How it is packed, instead of what its name or its beginning tells.
+    pub packing: Option<Packing>,
+    /// How it is read.
+    pub read: ReadOptions,
+    /// Where what does not fit into memory goes; the system's directory for temporary files if nothing is given.
+    pub scratch: Option<Scratch>,
+}
+
+/// A text of RDF as a graph. It is read once when it is opened, to find out what it speaks of and what it says twice.
+///
+/// ```no_run
+/// use isomorph_bridges::{OpenOptions, RdfText};
+/// use isomorph_model::Source;
+/// use isomorph_storage::Location;
+///
+/// let graph = RdfText::open(&Location::parse("people.ttl")?, &OpenOptions::default())?;
+/// println!("{:?} triples between resources", graph.graph().edges[0].rows);
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+pub struct RdfText {
+    text: Text,
+    options: ReadOptions,
+    reading: Reading,
+    distinct: Distinct,
+    graph: Graph,
+}
+
+impl RdfText {
+    /// Opens and reads a text.
+    ///
+    /// # Errors
+    /// As [`Text::open`] and [`Text::read`]; [`isomorph_error::Kind::NoSpace`] and [`isomorph_error::Kind::Io`] from temporary files.
+    pub fn open(location: &Location, options: &OpenOptions) -> Result<RdfText> {
+        let text = Text::open_as(location, options.syntax, options.packing)?;
+        let mut survey = Survey::default();
+        let mut gather = Gather::new(&options.read.budget, options.scratch.as_ref())?;
+        let reading = text.read(&options.read, &mut |quad| {
+            survey.see(&quad);
+            gather.push(&quad)
+        })?;
+        let distinct = gather.finish()?;
+        let repeated = distinct.surplus() > 0;
+        // What is there twice is one triple; how many of which kind is not worth another pass.
+        let rows = |rows: u64| (!repeated).then_some(rows);
+        let tables = survey.literals.iter().map(|(predicate, count)| (predicate.as_str(), rows(*count)));
+        let mut graph = description(rows(survey.edges), tables);
+        graph.metadata.extend(reading.base.iter().map(|base| ("base".to_owned(), base.clone())));
+        let prefixes = reading.prefixes.iter().map(|(name, iri)| (format!("prefix {name}"), iri.clone()));
+        graph.metadata.extend(prefixes);
+        Ok(RdfText { text, options: options.read.clone(), reading, distinct, graph })
+    }
+
+    /// The same text with the description of another place with the same triples.
+    pub fn described_as(mut self, graph: &Graph) -> Self {
+        self.graph = graph.clone();
+        self
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// What was found when it was opened: prefixes, base, what was skipped.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+
+    /// Hands over its quads in the order of the text, each once.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    pub fn quads(&self, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let mut once = self.distinct.once(&self.options.budget)?;
+        self.text.read(&self.options, &mut |quad| if once.is_new(&quad) { take(quad) } else { Ok(()) }).map(|_| ())
+    }
+}
+
+/// What a text speaks of.
+#[derive(Default)]
+struct Survey {
+    edges: u64,
+    /// Predicates with literals, in the order of their names.
+    literals: std::collections::BTreeMap<String, u64>,
+}
+
+impl Survey {
+    fn see(&mut self, quad: &Quad<'_>) {
+        match quad.object {
+            Object::Term(_) => self.edges += 1,
+            Object::Literal { .. } => match self.literals.get_mut(quad.predicate) {
+                Some(count) => *count += 1,
+                None => {
+                    self.literals.insert(quad.predicate.to_owned(), 1);
+                }
+            },
+        }
+    }
+}
+
+/// The whole text: what stands in it may refer to anything before.
+struct Whole<'a> {
+    text: &'a RdfText,
+    wanted: Wanted,
+}
+
+impl Part for Whole<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let mut collectors = Collectors::new(&self.text.graph, self.wanted);
+        self.text.quads(&mut |quad| collectors.push(&quad, take))?;
+        collectors.finish(take)
+    }
+
+    fn rows(&self) -> Option<u64> {
+        Some(self.text.reading.quads - self.text.distinct.surplus())
+    }
+}
+
+impl Source for RdfText {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// One part: the text from its first byte to its last.
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        if request.order != EdgeOrder::Any {
+            return Err(isomorph_error::Error::unsupported("triples of a text come in its order"));
+        }
+        let (edges, bare, values) = match request.tables {
+            Tables::All => (true, false, true),
+            Tables::AllEdges | Tables::Edges(0) => (true, false, false),
+            Tables::EdgeEnds(0) => (true, true, false),
+            Tables::Rest => (false, false, true),
+            _ => return Ok(Vec::new()),
+        };
+        let wanted = Wanted { edges, bare, values, rows: request.batch_rows.max(1) };
+        Ok(vec![Box::new(Whole { text: self, wanted })])
+    }
+
+    fn about(&self) -> About {
+        let syntax = self.text.syntax();
+        let mut layout = format!("{} statements", self.reading.quads);
+        if self.distinct.surplus() > 0 {
+            layout.push_str(&format!(", {} of them said before", self.distinct.surplus()));
+        }
+        if self.reading.skipped > 0 {
+            layout.push_str(&format!(" · {} broken ones skipped", self.reading.skipped));
+        }
+        match self.reading.prefixes.len() {
+            0 => {}
+            1 => layout.push_str(" · 1 prefix"),
+            many => layout.push_str(&format!(" · {many} prefixes")),
+        }
+        About {
+            format: format!("RDF ({syntax})"),
+            version: if syntax == Syntax::JsonLd { "1.1" } else { "1.2" }.to_owned(),
+            files: 1,
+            bytes: self.text.blob().size(),
+            layout,
+            edge_layouts: vec!["as they come".to_owned()],
+            findings: self.reading.findings.clone(),
+        }
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
+    }
+
+    /// A text that could be opened is sound; what was skipped is said.
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        findings.merge(self.reading.findings.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! Writing quads as a text of any syntax, in the order in which they come.
+
+mod check;
+mod jsonld;
+mod prefixes;
+mod turtle;
+mod xml;
+
+use std::io::Write;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::faces::Quad;
+use isomorph_model::ntriples;
+
+use self::jsonld::JsonLdWriter;
+use self::prefixes::Prefixes;
+use self::turtle::TurtleWriter;
+use self::xml::XmlWriter;
+use crate::Syntax;
+
+/// Bytes that are gathered before they are written.
+const BUFFER: usize = 64 << 10;
+
+/// How a text is written.
+#[derive(Debug, Clone, Default)]
+pub struct WriteOptions {
+    /// Prefixes and what they stand for, for Turtle, TriG and RDF/XML. Names that a syntax does not allow are left out.
+    pub prefixes: Vec<(String, String)>,
+    /// The base to state in Turtle, TriG and RDF/XML. IRIs are written whole all the same.
+    pub base: Option<String>,
+}
+
+/// Writes quads one after another.
+///
+/// Statements about one subject are written together where they come together; nothing is held back, so that any number
+/// of quads can be written. N-Triples and N-Quads are canonical line by line, as RDF 1.2 says it.
+///
+/// ```
+/// use isomorph_bridges::{QuadWriter, Syntax, WriteOptions};
+/// use isomorph_model::faces::{Object, Quad};
+///
+/// let options = WriteOptions { prefixes: vec![("ex".into(), "http://example.org/".into())], base: None };
+/// let mut writer = QuadWriter::new(Syntax::Turtle, Vec::new(), &options)?;
+/// let (subject, predicate) = ("http://example.org/a", "http://example.org/knows");
+/// for object in ["http://example.org/b", "_:c"] {
+///     writer.push(&Quad { subject, predicate, object: Object::Term(object), graph: None })?;
+/// }
+/// let text = String::from_utf8(writer.finish()?)?;
+/// assert_eq!(text, "@prefix ex: <http://example.org/> .\n\nex:a ex:knows ex:b , _:c .\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct QuadWriter<W: Write> {
+    out: W,
+    text: String,
+    syntax: Syntax,
+    form: Form,
+    quads: u64,
+}
+
+enum Form {
+    Lines,
+    Turtle(TurtleWriter),
+    Xml(XmlWriter),
+    JsonLd(JsonLdWriter),
+}
+
+impl<W: Write> QuadWriter<W> {
+    /// Begins a text.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(syntax: Syntax, out: W, options: &WriteOptions) -> Result<Self> {
+        let mut text = String::with_capacity(BUFFER + BUFFER / 4);
+        let form = match syntax {
+            Syntax::NTriples | Syntax::NQuads => Form::Lines,
+            Syntax::Turtle | Syntax::TriG => {
+                Form::Turtle(TurtleWriter::begin(&mut text, Prefixes::new(options), options.base.as_deref()))
+            }
+            Syntax::RdfXml => Form::Xml(XmlWriter::begin(&mut text, Prefixes::new(options), options.base.as_deref())),
+            Syntax::JsonLd => Form::JsonLd(JsonLdWriter::begin(&mut text)),
+        };
+        Ok(QuadWriter { out, text, syntax, form, quads: 0 })
+    }
+
+    /// Writes a quad.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`] when the syntax cannot say it: a named graph without graphs, a triple term as subject, a
+    /// label or a predicate that is no name there; and when the text cannot be written.
+    pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
+        if quad.graph.is_some() && !self.syntax.has_graphs() {
+            return Err(Error::new(Kind::WouldLose, format!("{} has no named graphs", self.syntax))
+                .hint("N-Quads, TriG and JSON-LD have: a name that ends in .nq, .trig or .jsonld"));
+        }
+        check::quad(quad)?;
+        match &mut self.form {
+            Form::Lines => {
+                ntriples::push_quad(&mut self.text, quad);
+                self.text.push('\n');
+            }
+            Form::Turtle(writer) => writer.push(&mut self.text, quad),
+            Form::Xml(writer) => writer.push(&mut self.text, quad)?,
+            Form::JsonLd(writer) => writer.push(&mut self.text, quad)?,
+        }
+        self.quads += 1;
+        if self.text.len() >= BUFFER {
+            self.out.write_all(self.text.as_bytes())?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    /// Quads that were written.
+    pub fn quads(&self) -> u64 {
+        self.quads
+    }
+
+    /// Ends the text and gives back what it was written to.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> Result<W> {
+        match self.form {
+            Form::Lines => {}
+            Form::Turtle(writer) => writer.finish(&mut self.text),
+            Form::Xml(writer) => writer.finish(&mut self.text),
+            Form::JsonLd(writer) => writer.finish(&mut self.text),
+        }
+        self.out.write_all(self.text.as_bytes())?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}

@@ -1,0 +1,226 @@
+//! RDF/XML.
+
+use std::str::FromStr;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_model::term::{self, TermKind};
+use isomorph_model::xsd;
+
+use super::check::is_letter;
+use super::prefixes::Prefixes;
+
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const ITS: &str = "http://www.w3.org/2005/11/its";
+
+/// Names of the namespace of RDF that are no predicates in XML.
+const RESERVED: [&str; 12] = [
+    "RDF",
+    "Description",
+    "ID",
+    "about",
+    "parseType",
+    "resource",
+    "nodeID",
+    "datatype",
+    "li",
+    "aboutEach",
+    "aboutEachPrefix",
+    "bagID",
+];
+
+/// Writes an element for each subject that comes, with an element for each statement.
+pub(super) struct XmlWriter {
+    prefixes: Prefixes,
+    subject: Option<String>,
+}
+
+impl XmlWriter {
+    pub(super) fn begin(out: &mut String, prefixes: Prefixes, base: Option<&str>) -> Self {
+        out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF xmlns:rdf=\"");
+        out.push_str(RDF);
+        out.push('"');
+        for (name, namespace) in prefixes.all().iter().filter(|(name, _)| name != "rdf") {
+            out.push_str(if name.is_empty() { " xmlns" } else { " xmlns:" });
+            out.push_str(name);
+            // What stands in an attribute of a namespace has no control characters.
+            attribute(out, "", namespace);
+        }
+        if let Some(base) = base {
+            attribute(out, " xml:base", base);
+        }
+        out.push_str(">\n");
+        XmlWriter { prefixes, subject: None }
+    }
+
+    pub(super) fn push(&mut self, out: &mut String, quad: &Quad<'_>) -> Result<()> {
+        if self.subject.as_deref() != Some(quad.subject) {
+            if self.subject.is_some() {
+                out.push_str("  </rdf:Description>\n");
+            }
+            out.push_str("  <rdf:Description");
+            node(out, " rdf:about", quad.subject)?;
+            out.push_str(">\n");
+            self.subject = Some(quad.subject.to_owned());
+        }
+        out.push_str("    ");
+        self.property(out, quad.predicate, &quad.object)?;
+        out.push('\n');
+        Ok(())
+    }
+
+    pub(super) fn finish(self, out: &mut String) {
+        if self.subject.is_some() {
+            out.push_str("  </rdf:Description>\n");
+        }
+        out.push_str("</rdf:RDF>\n");
+    }
+
+    fn property(&self, out: &mut String, predicate: &str, object: &Object<'_>) -> Result<()> {
+        let (namespace, local) = split(predicate)?;
+        let known =
+            if namespace == RDF { Some("rdf") } else { self.prefixes.of(namespace).filter(|name| *name != "rdf") };
+        let name = match known {
+            Some("") => local.to_owned(),
+            Some(prefix) => format!("{prefix}:{local}"),
+            // No prefix of the text is called so.
+            None => format!("_:{local}"),
+        };
+        out.push('<');
+        out.push_str(&name);
+        if known.is_none() {
+            attribute(out, " xmlns:_", namespace);
+        }
+        match object {
+            Object::Term(text) if term::kind(text) == TermKind::Triple => {
+                let unread = || Error::malformed(format!("{text:?} is no triple term"));
+                let oxrdf::Term::Triple(triple) = oxrdf::Term::from_str(text).map_err(|_| unread())? else {
+                    return Err(unread());
+                };
+                out.push_str(" rdf:version=\"1.2\" rdf:parseType=\"Triple\">");
+                self.triple(out, &triple)?;
+            }
+            Object::Term(text) => {
+                node(out, " rdf:resource", text)?;
+                out.push_str("/>");
+                return Ok(());
+            }
+            Object::Literal { lexical, datatype, language, direction } => {
+                if let Some(language) = language {
+                    attribute(out, " xml:lang", language);
+                } else if !matches!(*datatype, "" | xsd::STRING) {
+                    attribute(out, " rdf:datatype", datatype);
+                }
+                if let Some(direction) = direction {
+                    attribute(out, " rdf:version", "1.2");
+                    attribute(out, " xmlns:its", ITS);
+                    attribute(out, " its:version", "2.0");
+                    attribute(out, " its:dir", direction);
+                }
+                out.push('>');
+                text(out, lexical)?;
+            }
+        }
+        out.push_str("</");
+        out.push_str(&name);
+        out.push('>');
+        Ok(())
+    }
+
+    fn triple(&self, out: &mut String, triple: &oxrdf::Triple) -> Result<()> {
+        out.push_str("<rdf:Description");
+        let spelt = |text: String| match text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
+            Some(iri) if !text.starts_with("<<") => iri.to_owned(),
+            _ => text,
+        };
+        node(out, " rdf:about", &spelt(triple.subject.to_string()))?;
+        out.push('>');
+        let predicate = triple.predicate.as_str();
+        match &triple.object {
+            oxrdf::Term::Literal(literal) => {
+                let direction = literal.direction().map(|direction| direction.to_string());
+                let object = Object::Literal {
+                    lexical: literal.value(),
+                    datatype: literal.datatype().as_str(),
+                    language: literal.language(),
+                    direction: direction.as_deref(),
+                };
+                self.property(out, predicate, &object)?;
+            }
+            other => self.property(out, predicate, &Object::Term(&spelt(other.to_string())))?,
+        }
+        out.push_str("</rdf:Description>");
+        Ok(())
+    }
+}
+
+/// Namespace and local name of a predicate: the longest end that is a name.
+fn split(predicate: &str) -> Result<(&str, &str)> {
+    let inside = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '\u{b7}' | '\u{300}'..='\u{36f}') || is_letter(c)
+    };
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_' || is_letter(c);
+    let end = predicate.trim_end_matches(inside).len();
+    let begin = predicate[end..].find(first).map(|begin| end + begin);
+    let parts = begin.map(|begin| predicate.split_at(begin));
+    match parts {
+        Some((RDF, local)) if RESERVED.contains(&local) => {
+            Err(unsaid(format!("rdf:{local} is no predicate in RDF/XML"), "predicate"))
+        }
+        Some(("http://www.w3.org/XML/1998/namespace" | "http://www.w3.org/2000/xmlns/", _)) | None => {
+            Err(unsaid(format!("{predicate} does not end in a name of XML"), "predicate"))
+        }
+        Some(parts) => Ok(parts),
+    }
+}
+
+fn unsaid(message: String, what: &str) -> Error {
+    Error::new(Kind::WouldLose, message).at(Place::field(what)).hint("N-Quads and TriG can say it")
+}
+
+/// An IRI or a blank node as an attribute.
+fn node(out: &mut String, name: &str, text: &str) -> Result<()> {
+    match text.strip_prefix("_:") {
+        Some(label) if is_name(label) => attribute(out, " rdf:nodeID", label),
+        Some(label) => return Err(unsaid(format!("the label {label:?} is no name of XML"), "blank node")),
+        None => attribute(out, name, text),
+    }
+    Ok(())
+}
+
+fn is_name(label: &str) -> bool {
+    label.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || is_letter(c)) && !label.contains(':')
+}
+
+/// Appends ` name="value"` of a value without control characters: IRIs, labels and languages have none.
+fn attribute(out: &mut String, name: &str, value: &str) {
+    out.push_str(name);
+    out.push_str("=\"");
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+fn text(out: &mut String, lexical: &str) -> Result<()> {
+    for c in lexical.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            // Readers of XML make a line feed of it.
+            '\r' => out.push_str("&#xD;"),
+            '\t' | '\n' => out.push(c),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
+                return Err(unsaid(format!("XML has no character U+{:04X}", u32::from(c)), "object"));
+            }
+            c => out.push(c),
+        }
+    }
+    Ok(())
+}

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
-use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock};
+use isomorph::convert::{CarryUse, Format, OpenOptions, Resources, Shape};
+use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock, rdf};
 use isomorph::storage::{Budget, Scratch};
 use isomorph::{Error, Location, Result};
 
@@ -40,7 +40,8 @@ pub struct OpenArgs {
     /// NOCK, GraphLake: refuse whatever the specification forbids
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
-    /// NOCK: guess where the specification is broken, with a warning; GraphLake: sort files that are out of order
+    /// NOCK: guess where the specification is broken, with a warning; GraphLake: sort files that are out of order; RDF: skip
+    /// what is broken, and count it
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; it is layout otherwise
@@ -74,6 +75,12 @@ pub struct OpenArgs {
     /// GraphLake: a triple that was deleted stays deleted, also when it was added again, as the specification's words have it
     #[arg(long)]
     pub naive: bool,
+    /// RDF: the syntax, instead of what the name or the beginning of a text says
+    #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
+    pub syntax: Option<rdf::Syntax>,
+    /// RDF: what relative IRIs are relative to, where a text does not say it
+    #[arg(long, value_name = "IRI")]
+    pub base: Option<String>,
 }
 
 /// What is left out while reading.
@@ -139,7 +146,8 @@ impl OpenArgs {
             Some(format) => format,
             None => Format::at(location)?,
         };
-        let of_two = if format == Format::GraphLake { format } else { Format::Nock };
+        let strict = if format == Format::GraphLake { format } else { Format::Nock };
+        let lenient = if format.shape() == Shape::Triples { format } else { Format::Nock };
         let given = [
             ("--root", Format::GraphAr, self.root.is_some()),
             ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
@@ -148,8 +156,8 @@ impl OpenArgs {
             ("--types", Format::GraphAr, select.types.is_some()),
             ("--columns", Format::GraphAr, select.columns.is_some()),
             ("--where", Format::GraphAr, !select.conditions.is_empty()),
-            ("--strict", of_two, self.strict),
-            ("--lenient", of_two, self.lenient),
+            ("--strict", strict, self.strict),
+            ("--lenient", lenient, self.lenient),
             ("--keep-edge-id", Format::Nock, self.keep_edge_id),
             ("--text-format", Format::DeepGnn, self.text_format.is_some()),
             ("--defaults", Format::DeepGnn, self.defaults.is_some()),
@@ -160,6 +168,8 @@ impl OpenArgs {
             ("--at", Format::GraphLake, self.snapshot.is_some()),
             ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
             ("--naive", Format::GraphLake, self.naive),
+            ("--syntax", Format::Rdf, self.syntax.is_some()),
+            ("--base", Format::Rdf, self.base.is_some()),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
             return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
@@ -216,6 +226,16 @@ impl OpenArgs {
                 naive: self.naive,
                 budget: resources.budget.clone(),
                 ..graphlake::OpenOptions::default()
+            },
+            rdf: rdf::OpenOptions {
+                syntax: self.syntax,
+                packing: None,
+                read: rdf::ReadOptions {
+                    base: self.base.clone(),
+                    lenient: self.lenient,
+                    budget: resources.budget.clone(),
+                },
+                scratch: Some(resources.scratch.clone()),
             },
             look_ups: false,
         })
@@ -282,6 +302,11 @@ fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::P
 pub fn text_parser() -> impl TypedValueParser<Value = deepgnn::TextFormat> {
     PossibleValuesParser::new(deepgnn::TextFormat::ALL.map(deepgnn::TextFormat::id))
         .try_map(|id| id.parse::<deepgnn::TextFormat>())
+}
+
+/// The syntaxes of RDF.
+pub fn syntax_parser() -> impl TypedValueParser<Value = rdf::Syntax> {
+    PossibleValuesParser::new(rdf::Syntax::ALL.map(rdf::Syntax::id)).try_map(|id| id.parse::<rdf::Syntax>())
 }
 
 /// Reads a feature and its type.

@@ -8,12 +8,12 @@ use isomorph::convert::{Format, Hyperedges, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
-use isomorph::formats::{annnet, deepgnn, graphar, nock};
+use isomorph::formats::{annnet, deepgnn, graphar, nock, rdf};
 use isomorph::tables::Compression;
 use isomorph::{Error, Result};
 
 use super::epoch;
-use super::read::{list_parser, text_parser};
+use super::read::{list_parser, syntax_parser, text_parser};
 
 /// Which format is written, and how.
 #[derive(Debug, Default, Args)]
@@ -94,6 +94,9 @@ pub struct TargetArgs {
     /// DeepGNN: the last time that is known; times of edges are stored when there is one
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
+    /// RDF: the syntax to write; the destination's name says so otherwise, as in graph.ttl.gz
+    #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
+    pub to_syntax: Option<rdf::Syntax>,
     /// annnet: write cache/csr.zarr and cache/csc.zarr as well: edges by their ends, for fast look-ups
     #[arg(long)]
     pub cache: bool,
@@ -184,6 +187,7 @@ impl TargetArgs {
             ("--layout", Format::Annnet, self.layout.is_some()),
             ("--matrix", Format::Annnet, self.matrix),
             ("--cache", Format::Annnet, self.cache),
+            ("--to-syntax", Format::Rdf, self.to_syntax.is_some()),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
             return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
@@ -194,6 +198,7 @@ impl TargetArgs {
             Format::DeepGnn => self.deepgnn(&mut options.deepgnn, destination)?,
             Format::Annnet => self.annnet(&mut options.annnet, destination)?,
             Format::GraphLake => {}
+            Format::Rdf => options.rdf.syntax = self.to_syntax,
             _ => self.graphar(&mut options.graphar, returns),
         }
         Ok(options)

@@ -46,6 +46,7 @@ fn names(format: Format) -> &'static [&'static str] {
         Format::Annnet => &["NAME.annnet", "DIRECTORY/structure/edges.parquet"],
         Format::DeepGnn => &["NAME.linear", "NAME.edgelist", "NAME.tsv", "NAME.json", "DIRECTORY/node_0_0.map"],
         Format::GraphLake => &["DIRECTORY/store.json", "NAME.lake"],
+        Format::Rdf => &["NAME.nt", "NAME.nq", "NAME.ttl", "NAME.trig", "NAME.rdf", "NAME.jsonld"],
         _ => &[],
     }
 }

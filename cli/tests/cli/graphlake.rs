@@ -65,7 +65,7 @@ fn what_there_is_not_is_said() {
     let home = Home::with_people();
     for arguments in [["convert", &lake, "a.parq"], ["convert", "people.csv", "a.lake"]] {
         let done = home.run(&arguments).exits(3);
-        assert!(done.err.contains("no mapping between GraphLake and other formats"), "{}", done.err);
+        assert!(done.err.contains("no mapping between RDF and other formats"), "{}", done.err);
     }
     let neighbors = home.run(&["neighbors", &lake, "http://example.org/alice", "--both"]).exits(0);
     assert!(neighbors.out.contains("http://example.org/bob") && neighbors.out.contains("_:x1"), "{}", neighbors.out);

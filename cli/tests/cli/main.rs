@@ -17,6 +17,7 @@ mod info;
 mod interrupt;
 mod json;
 mod neighbors;
+mod rdf;
 mod reproducible;
 mod sample;
 mod streams;

@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Format;
 use crate::tapped::Tapped;
-use crate::{direct, lake};
+use crate::{direct, triples};
 
 /// What a conversion did, and the proof that it lost nothing.
 #[derive(Debug, Clone, Serialize)]
@@ -72,8 +72,8 @@ pub fn convert(
     if let Some(text) = direct::text(opened, plan.to, &options.write) {
         return direct::build(text, destination, options, resources, progress);
     }
-    if let Some(source) = lake::snapshot(opened, plan.to) {
-        return lake::build(source, destination, options, resources, progress);
+    if let Some(triples) = triples::of(opened, plan.to) {
+        return triples::build(&triples, plan, destination, options, resources, progress);
     }
     let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);

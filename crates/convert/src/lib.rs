@@ -16,7 +16,6 @@ mod digests;
 mod direct;
 mod dump;
 mod extend;
-mod lake;
 mod mapping;
 mod open;
 mod options;
@@ -35,6 +34,7 @@ mod running;
 
 mod survey;
 mod tapped;
+mod triples;
 mod written;
 
 pub use conversion::{Certificate, convert, counts};
@@ -43,7 +43,7 @@ pub use digests::{Digested, Digests, Resources, digest};
 pub use dump::dump;
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use open::{Opened, carry_of, home_of};
-pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing, WriteOptions};
+pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};
 pub use plan_cost::PlanCost;

@@ -37,6 +37,8 @@ pub struct OpenOptions {
     pub deepgnn: isomorph_deepgnn::OpenOptions,
     /// For GraphLake.
     pub graphlake: isomorph_graphlake::OpenOptions,
+    /// For RDF texts.
+    pub rdf: isomorph_bridges::OpenOptions,
     /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
     /// unread, and the source may refuse everything else.
     pub look_ups: bool,
@@ -98,6 +100,15 @@ pub struct WriteOptions {
     pub annnet: isomorph_annnet::WriteOptions,
     /// For DeepGNN.
     pub deepgnn: isomorph_deepgnn::WriteOptions,
+    /// For RDF texts.
+    pub rdf: RdfOptions,
+}
+
+/// How an RDF text is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RdfOptions {
+    /// The syntax, where the destination's name does not say it.
+    pub syntax: Option<isomorph_bridges::Syntax>,
 }
 
 impl WriteOptions {
@@ -127,6 +138,7 @@ impl WriteOptions {
     pub fn is_directory(&self, format: Format) -> bool {
         match format {
             Format::GraphAr | Format::GraphLake => true,
+            Format::Rdf => false,
             Format::DeepGnn => self.deepgnn.text.is_none(),
             Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),

@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::registry::{Format, Shape, no_way};
 use crate::running::{Running, State};
 use crate::survey::Survey;
-use crate::{direct, lake};
+use crate::{direct, triples};
 
 /// What is carried where files do not declare all that the graph does.
 pub(crate) const UNDECLARED: &str = "declarations that the files do not have";
@@ -75,7 +75,7 @@ pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertO
     options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
-            .hint("--to graphar|nock|annnet|deepgnn|graphlake")
+            .hint("--to graphar|nock|annnet|deepgnn|graphlake|rdf")
     })
 }
 
@@ -96,10 +96,10 @@ impl Plan {
         if let Some(text) = direct::text(opened, to, &options.write) {
             return Ok(direct::plan(text, &options.write, started));
         }
-        if let Some(lake) = lake::snapshot(opened, to) {
-            return Ok(lake::plan(lake, started));
+        if let Some(triples) = triples::of(opened, to) {
+            return triples::plan(&triples, to, destination, options, started);
         }
-        if opened.format_of_graph() == Format::GraphLake || to == Format::GraphLake {
+        if opened.format_of_graph().shape() == Shape::Triples || to.shape() == Shape::Triples {
             return Err(no_way());
         }
         opened.graph.prepare(resources.threads, progress)?;

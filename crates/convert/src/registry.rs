@@ -30,6 +30,8 @@ pub enum Format {
     DeepGnn,
     /// GraphLake: a directory of triples and snapshots.
     GraphLake,
+    /// RDF: a text in one of six syntaxes.
+    Rdf,
 }
 
 /// How a format sees properties and types.
@@ -45,7 +47,8 @@ pub enum Shape {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake];
+    pub const ALL: [Format; 6] =
+        [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake, Format::Rdf];
 
     /// The id that flags and carries use.
     pub fn id(self) -> &'static str {
@@ -55,6 +58,7 @@ impl Format {
             Format::Annnet => "annnet",
             Format::DeepGnn => "deepgnn",
             Format::GraphLake => "graphlake",
+            Format::Rdf => "rdf",
         }
     }
 
@@ -66,6 +70,7 @@ impl Format {
             Format::Annnet => "annnet",
             Format::DeepGnn => "DeepGNN",
             Format::GraphLake => "GraphLake",
+            Format::Rdf => "RDF",
         }
     }
 
@@ -74,7 +79,7 @@ impl Format {
         match self {
             Format::GraphAr | Format::Annnet | Format::DeepGnn => Shape::Typed,
             Format::Nock => Shape::Bundled,
-            Format::GraphLake => Shape::Triples,
+            Format::GraphLake | Format::Rdf => Shape::Triples,
         }
     }
 
@@ -89,7 +94,7 @@ impl Format {
             Format::Nock => NameRules { legal: |_| true, reserved_prefix: "", key: "src_name" },
             Format::Annnet => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
             Format::DeepGnn => NameRules { legal: |_| true, reserved_prefix: "", key: "node_id" },
-            Format::GraphLake => NameRules { legal: |_| true, reserved_prefix: "", key: "term" },
+            Format::GraphLake | Format::Rdf => NameRules { legal: |_| true, reserved_prefix: "", key: "term" },
         }
     }
 
@@ -119,7 +124,7 @@ impl Format {
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
             Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
-            Format::GraphLake => any,
+            Format::GraphLake | Format::Rdf => any,
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
@@ -132,6 +137,7 @@ impl Format {
             Format::Annnet => isomorph_annnet::rules::RULES,
             Format::DeepGnn => isomorph_deepgnn::rules::RULES,
             Format::GraphLake => isomorph_graphlake::rules::RULES,
+            Format::Rdf => isomorph_bridges::rules::RULES,
         }
     }
 
@@ -146,6 +152,7 @@ impl Format {
             Format::Annnet => isomorph_annnet::detect(location),
             Format::DeepGnn => isomorph_deepgnn::detect(location),
             Format::GraphLake => isomorph_graphlake::detect(location),
+            Format::Rdf => isomorph_bridges::detect(location),
         }
     }
 
@@ -172,7 +179,7 @@ impl Format {
         }
         Err(Error::unsupported("this is none of the formats that are known")
             .at(location.to_string())
-            .hint("--from graphar|nock|annnet|deepgnn|graphlake    say which it is"))
+            .hint("--from graphar|nock|annnet|deepgnn|graphlake|rdf    say which it is"))
     }
 
     /// Opens a graph; nothing is read but metadata.
@@ -186,6 +193,7 @@ impl Format {
             Format::Annnet => Arc::new(isomorph_annnet::Annnet::open(location, &options.annnet)?),
             Format::DeepGnn => Arc::new(isomorph_deepgnn::DeepGnn::open(location, &options.deepgnn)?),
             Format::GraphLake => Arc::new(isomorph_graphlake::GraphLake::open(location, &options.graphlake)?),
+            Format::Rdf => Arc::new(isomorph_bridges::RdfText::open(location, &options.rdf)?),
         })
     }
 
@@ -204,7 +212,7 @@ impl Format {
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
             Format::DeepGnn => isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &options.deepgnn),
-            Format::GraphLake => Err(no_way()),
+            Format::GraphLake | Format::Rdf => Err(no_way()),
         }
     }
 
@@ -232,6 +240,7 @@ impl Format {
             Format::Annnet => &isomorph_annnet::CAPABILITY,
             Format::DeepGnn => &isomorph_deepgnn::CAPABILITY,
             Format::GraphLake => &isomorph_graphlake::CAPABILITY,
+            Format::Rdf => &isomorph_bridges::CAPABILITY,
         }
     }
 
@@ -251,7 +260,7 @@ impl Format {
                 };
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
-            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake => None,
+            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake | Format::Rdf => None,
         }
     }
 
@@ -259,7 +268,7 @@ impl Format {
     pub(crate) fn cautions(self, options: &WriteOptions) -> Findings {
         match self {
             Format::GraphAr => options.graphar.findings(),
-            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake => Findings::default(),
+            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake | Format::Rdf => Findings::default(),
         }
     }
 
@@ -270,7 +279,7 @@ impl Format {
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
-            Format::Nock | Format::GraphLake => Vec::new(),
+            Format::Nock | Format::GraphLake | Format::Rdf => Vec::new(),
             Format::Annnet | Format::DeepGnn => {
                 let manifest = match self {
                     Format::Annnet => isomorph_annnet::layout::file::MANIFEST,
@@ -297,6 +306,8 @@ impl Format {
             Some(Format::DeepGnn)
         } else if name.ends_with(".graphlake") || name.ends_with(".lake") {
             Some(Format::GraphLake)
+        } else if isomorph_bridges::Syntax::of_name(&name).is_some() {
+            Some(Format::Rdf)
         } else {
             None
         }
@@ -305,8 +316,8 @@ impl Format {
 
 /// The error for a conversion that there is no mapping for.
 pub(crate) fn no_way() -> Error {
-    Error::unsupported("there is no mapping between GraphLake and other formats yet")
-        .hint("a snapshot becomes a store of its own: isomorph convert LAKE@VERSION DIRECTORY --to graphlake")
+    Error::unsupported("there is no mapping between RDF and other formats yet")
+        .hint("GraphLake and RDF texts become one another: isomorph convert TEXT DIRECTORY --to graphlake")
 }
 
 impl fmt::Display for Format {
@@ -321,7 +332,7 @@ impl FromStr for Format {
     fn from_str(id: &str) -> Result<Self> {
         let known = Format::ALL.into_iter().find(|format| format.id() == id.to_ascii_lowercase());
         known.ok_or_else(|| {
-            Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet, deepgnn, graphlake")
+            Error::usage(format!("{id:?} is no format")).hint("graphar, nock, annnet, deepgnn, graphlake, rdf")
         })
     }
 }

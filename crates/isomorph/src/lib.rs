@@ -13,6 +13,8 @@ pub use isomorph_tables as tables;
 pub mod formats {
     #[cfg(feature = "annnet")]
     pub use isomorph_annnet as annnet;
+    #[cfg(feature = "rdf")]
+    pub use isomorph_bridges as rdf;
     #[cfg(feature = "deepgnn")]
     pub use isomorph_deepgnn as deepgnn;
     #[cfg(feature = "graphar")]

@@ -119,6 +119,8 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     options.annnet.budget = resources.budget.clone();
     options.annnet.scratch = Some(resources.scratch.clone());
     options.graphlake.budget = resources.budget.clone();
+    options.rdf.read.budget = resources.budget.clone();
+    options.rdf.scratch = Some(resources.scratch.clone());
     let (location, at) = snapshot_of(path)?;
     options.graphlake.at = at.unwrap_or_default();
     Opened::open(&location, &options)

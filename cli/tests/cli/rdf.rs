@@ -1,0 +1,91 @@
+//! RDF texts: looked at, compared, converted into one another and into stores of GraphLake.
+
+use crate::support::{Home, fixture};
+
+const TURTLE: &str = "\
+@prefix ex: <http://example.org/> .
+ex:ann a ex:Person ; ex:name \"Ann\" , \"Anne\"@fr ; ex:knows ex:bob , [ ex:name \"somebody\" ] .
+ex:bob ex:age 42 .
+";
+
+#[test]
+fn a_text_is_a_graph() {
+    let home = Home::new();
+    home.write("people.ttl", TURTLE);
+    let info = home.run(&["info", "people.ttl"]).exits(0);
+    for words in ["RDF (Turtle)", "7 statements", "1 prefix"] {
+        assert!(info.out.contains(words), "{words}: {}", info.out);
+    }
+    home.run(&["validate", "people.ttl"]).exits(0);
+    home.run(&["digest", "people.ttl"]).exits(0);
+    let dump = home.run(&["dump", "people.ttl"]).exits(0);
+    assert_eq!(dump.out.lines().count(), 7, "{}", dump.out);
+}
+
+#[test]
+fn a_text_becomes_every_other_and_comes_back() {
+    let home = Home::new();
+    home.write("people.ttl", TURTLE);
+    let mut before = "people.ttl".to_owned();
+    for name in ["a.nt", "b.nq.gz", "c.trig", "d.rdf", "e.jsonld.zst", "f.nq"] {
+        let done = home.run(&["convert", &before, name]).exits(0);
+        assert!(done.out.contains("read back, and equal"), "{}", done.out);
+        home.run(&["diff", "people.ttl", name]).exits(0);
+        before = name.to_owned();
+    }
+    let trig = std::fs::read_to_string(home.at("c.trig"));
+    home.run(&["convert", "people.ttl", "kept.trig"]).exits(0);
+    let kept = std::fs::read_to_string(home.at("kept.trig")).unwrap_or_default();
+    assert!(kept.contains("@prefix ex: <http://example.org/> .") && kept.contains("ex:bob ex:age 42 ."), "{kept}");
+    assert!(trig.is_ok_and(|text| !text.contains("@prefix")));
+    home.run(&["convert", "people.ttl", "out", "--to", "rdf"]).exits(2);
+    home.run(&["convert", "people.ttl", "out", "--to", "rdf", "--to-syntax", "nq"]).exits(0);
+    home.run(&["diff", "f.nq", "out"]).exits(0);
+    home.run(&["convert", "people.ttl", "people.parq"]).exits(3);
+}
+
+#[test]
+fn a_text_becomes_a_store_and_a_store_a_text() {
+    let home = Home::new();
+    home.write("people.ttl", TURTLE);
+    let done = home.run(&["convert", "people.ttl", "lake", "--to", "graphlake"]).exits(0);
+    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    home.run(&["validate", "lake", "--strict"]).exits(0);
+    let out = home.run(&["convert", "lake", "out.nq"]).exits(0);
+    assert!(out.out.contains("read back, and equal"), "{}", out.out);
+    home.run(&["diff", "people.ttl", "out.nq"]).exits(0);
+    let Some(lake) = fixture("graphlake/five_k") else { return };
+    home.run(&["convert", &lake, "five.nq"]).exits(0);
+    home.run(&["diff", &lake, "five.nq"]).exits(0);
+    home.run(&["convert", &lake, "five.nt"]).exits(4);
+    home.run(&["convert", "five.nq", "five.lake"]).exits(0);
+    home.run(&["diff", &lake, "five.lake"]).exits(0);
+}
+
+#[test]
+fn what_is_broken_is_named_or_skipped() {
+    let home = Home::new();
+    home.write("bad.nt", "<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> .\n<urn:a> <urn:b> \"d\" .\n");
+    let refused = home.run(&["info", "bad.nt"]).exits(3);
+    for words in ["RDF-SYNTAX", "line 2", "column 17", "--lenient"] {
+        assert!(refused.err.contains(words), "{words}: {}", refused.err);
+    }
+    let lenient = home.run(&["info", "bad.nt", "--lenient"]).exits(0);
+    assert!(lenient.out.contains("2 statements"), "{}", lenient.out);
+    assert!(lenient.err.contains("RDF-SKIPPED"), "{}", lenient.err);
+    home.run(&["convert", "bad.nt", "good.nt", "--lenient"]).exits(0);
+    home.run(&["validate", "good.nt"]).exits(0);
+    home.run(&["explain", "RDF-SYNTAX"]).exits(0);
+}
+
+#[test]
+fn a_base_and_a_syntax_can_be_given() {
+    let home = Home::new();
+    home.write("people", "<ann> <knows> <bob> .\n");
+    home.run(&["info", "people"]).exits(3);
+    home.run(&["info", "people", "--from", "rdf", "--syntax", "ttl"]).exits(3);
+    let dump =
+        home.run(&["dump", "people", "--from", "rdf", "--syntax", "ttl", "--base", "http://example.org/"]).exits(0);
+    assert!(dump.out.contains("http://example.org/knows"), "{}", dump.out);
+    home.run(&["info", "people", "--syntax", "n4"]).exits(2);
+}

@@ -1,0 +1,293 @@
+//! Triples from where they are to where they go: snapshots of GraphLake and RDF texts become stores and texts without the
+//! detour of model batches, in which triples have no order.
+
+use std::time::Instant;
+
+use isomorph_bridges::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
+use isomorph_error::{Error, Kind, Result};
+use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, WriteOptions};
+use isomorph_model::digest::LineKind;
+use isomorph_model::faces::Quad;
+use isomorph_model::{Graph, Source};
+use isomorph_storage::{Location, Mode, Published, Staging};
+
+use crate::conversion::{Certificate, compare};
+use crate::digests::{Digested, Resources, digest};
+use crate::mapping::Mapping;
+use crate::open::Opened;
+use crate::options::ConvertOptions;
+use crate::plan::{Plan, PlanLine, counted};
+use crate::progress::Progress;
+use crate::registry::Format;
+
+/// Quads between two looks at whether the work is cancelled.
+const AT_ONCE: u64 = 1 << 14;
+
+/// Where triples come from.
+pub(crate) enum Triples<'a> {
+    /// A snapshot.
+    Lake(&'a GraphLake),
+    /// A text.
+    Text(&'a RdfText),
+}
+
+/// The triples that become a store or a text, where one is wanted.
+pub(crate) fn of(opened: &Opened, to: Format) -> Option<Triples<'_>> {
+    if !matches!(to, Format::GraphLake | Format::Rdf) || opened.carry.is_some() {
+        return None;
+    }
+    let source = opened.native.as_any()?;
+    let lake = source.downcast_ref::<GraphLake>().map(Triples::Lake);
+    lake.or_else(|| source.downcast_ref::<RdfText>().map(Triples::Text))
+}
+
+impl Triples<'_> {
+    fn format(&self) -> Format {
+        match self {
+            Triples::Lake(_) => Format::GraphLake,
+            Triples::Text(_) => Format::Rdf,
+        }
+    }
+
+    fn source(&self) -> &dyn Source {
+        match self {
+            Triples::Lake(lake) => *lake,
+            Triples::Text(text) => *text,
+        }
+    }
+
+    /// What of a snapshot a text has no words for.
+    fn lost(&self, to: Format) -> Option<String> {
+        let Triples::Lake(lake) = self else { return None };
+        let empty =
+            |graph: &&isomorph_graphlake::NamedGraph| graph.subject_files.iter().all(|file| file.triple_count == 0);
+        let empty = lake.snapshot().graphs.iter().filter(empty).filter(|graph| graph.name.contains(':')).count();
+        let named = empty > 0 && to == Format::Rdf && lake.named_graphs().next().is_some();
+        named.then(|| counted(empty, "graph without triples"))
+    }
+}
+
+/// The syntax of a text that is to be written: as asked for, or as its name says.
+fn syntax(destination: &Location, options: &ConvertOptions) -> Result<Syntax> {
+    options.write.rdf.syntax.or_else(|| Syntax::of_name(destination.file_name())).ok_or_else(|| {
+        Error::usage("the destination's name does not say which syntax of RDF is wanted")
+            .at(destination.to_string())
+            .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld")
+    })
+}
+
+/// The plan of writing these triples.
+///
+/// # Errors
+/// When the syntax is not known, or has no words for part of them.
+pub(crate) fn plan(
+    triples: &Triples<'_>,
+    to: Format,
+    destination: &Location,
+    options: &ConvertOptions,
+    started: Instant,
+) -> Result<Plan> {
+    let mut lines = Vec::new();
+    let mut line = |subject: String, becomes: String| lines.push(PlanLine { subject, becomes });
+    let (passes, sorts) = match to {
+        Format::Rdf => (vec!["write"], Vec::new()),
+        _ => (vec!["sort"], vec!["triples by subject".to_owned(), "triples by object".to_owned()]),
+    };
+    let becomes = match to {
+        Format::Rdf => format!("one text of {}", syntax(destination, options)?),
+        _ => "the only snapshot of a new store, version 1".to_owned(),
+    };
+    match triples {
+        Triples::Lake(lake) => {
+            line(format!("snapshot {}", lake.snapshot().id), becomes);
+            let others = lake.store().snapshots.len().saturating_sub(1);
+            if others > 0 {
+                line("other snapshots".to_owned(), format!("{others} stay behind"));
+            }
+        }
+        Triples::Text(text) => {
+            line(format!("text of {}", text.text().syntax()), becomes);
+            let (prefixes, skipped) = (text.reading().prefixes.len(), text.reading().skipped);
+            if prefixes > 0 {
+                let kept = to == Format::Rdf && syntax(destination, options)?.has_prefixes();
+                line(
+                    counted(prefixes, "prefix").replace("prefixs", "prefixes"),
+                    if kept { "the same" } else { "left out, they are no content" }.to_owned(),
+                );
+            }
+            if skipped > 0 {
+                line("broken statements".to_owned(), format!("{skipped} skipped"));
+            }
+        }
+    }
+    let lost = triples.lost(to);
+    if let Some(lost) = lost.as_ref().filter(|_| !options.loses()) {
+        return Err(Error::new(Kind::WouldLose, format!("a text has no words for {lost}"))
+            .hint("--lossy    write it without them"));
+    }
+    let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
+    Ok(Plan {
+        from: triples.format(),
+        to,
+        passes,
+        sorts,
+        lines,
+        carried: Vec::new(),
+        losses: losses.into_iter().collect(),
+        projection: None,
+        mapping: Mapping::default(),
+        target: Graph::default(),
+        digested: None,
+        findings: Default::default(),
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// Writes the triples, compares what is read of the result with them, and publishes it.
+///
+/// # Errors
+/// When the source is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
+pub(crate) fn build(
+    triples: &Triples<'_>,
+    plan: &Plan,
+    destination: &Location,
+    options: &ConvertOptions,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Certificate> {
+    let started = Instant::now();
+    let mode = if options.replace { Mode::Replace } else { Mode::CreateNew };
+    let job = Job { triples, destination, mode, options, resources, progress };
+    let (published, proof, written) = match plan.to {
+        Format::Rdf => job.text()?,
+        _ => job.store()?,
+    };
+    let edges = proof.as_ref().map_or(written, |(source, _)| {
+        let edges = source.table.lines().filter(|(line, _)| line.kind == LineKind::Edges && line.property.is_empty());
+        edges.map(|(_, sum)| sum.count).sum()
+    });
+    Ok(Certificate {
+        from: plan.from.id().to_owned(),
+        to: plan.to.id().to_owned(),
+        digest: isomorph_model::digest::VERSION,
+        source: proof.as_ref().map(|(source, _)| source.digests),
+        result: proof.as_ref().map(|(_, result)| result.digests),
+        nodes: 0,
+        edges,
+        carried: Vec::new(),
+        lost: plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect(),
+        files: published.files,
+        bytes: published.bytes,
+        seconds: plan.seconds + started.elapsed().as_secs_f64(),
+        findings: Default::default(),
+    })
+}
+
+/// Digests of the source and of the result.
+type Proof = Option<(Digested, Digested)>;
+
+struct Job<'a> {
+    triples: &'a Triples<'a>,
+    destination: &'a Location,
+    mode: Mode,
+    options: &'a ConvertOptions,
+    resources: &'a Resources,
+    progress: &'a dyn Progress,
+}
+
+impl Job<'_> {
+    fn store(&self) -> Result<(Published, Proof, u64)> {
+        let staging = Staging::directory(self.destination, self.mode)?;
+        if let Some(time) = self.options.epoch {
+            staging.dated(time);
+        }
+        let write = WriteOptions {
+            time: self.options.epoch,
+            budget: self.resources.budget.clone(),
+            scratch: Some(self.resources.scratch.clone()),
+            ..WriteOptions::default()
+        };
+        let mut writer = LakeWriter::create(&staging, &write)?;
+        self.progress.begin("sort", None);
+        let pushed = match self.triples {
+            // As they are stored: ids of quoted triples stay ids.
+            Triples::Lake(lake) => lake
+                .named_graphs()
+                .try_for_each(|name| writer.graph(name))
+                .and_then(|()| lake.quads(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad)))),
+            Triples::Text(text) => text.quads(&mut self.counting(&mut |quad| writer.push(&quad))),
+        };
+        let finished = pushed.and_then(|()| writer.finish(&|rows| self.progress.advance(rows)));
+        self.progress.end();
+        let created = finished?;
+        // The last moment to turn back.
+        self.progress.advance(0)?;
+        let manifests = LakeWriter::manifests();
+        let (published, proof) = staging.commit_proved(&manifests.each_ref().map(String::as_str), |location| {
+            let open = OpenOptions { budget: self.resources.budget.clone(), ..OpenOptions::default() };
+            self.prove(|graph| Ok(Box::new(GraphLake::open(location, &open)?.described_as(graph))))
+        })?;
+        Ok((published, proof, created.triples))
+    }
+
+    fn text(&self) -> Result<(Published, Proof, u64)> {
+        let syntax = syntax(self.destination, self.options)?;
+        let packing = Packing::of_name(self.destination.file_name());
+        let staging = Staging::file(self.destination, self.mode)?;
+        if let Some(time) = self.options.epoch {
+            staging.dated(time);
+        }
+        let mut write = isomorph_bridges::WriteOptions::default();
+        if let Triples::Text(text) = self.triples {
+            (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());
+        }
+        let out = Packed::new(packing, staging.create("")?)?;
+        let mut writer = QuadWriter::new(syntax, out, &write)?;
+        self.progress.begin("write", None);
+        let pushed = match self.triples {
+            Triples::Lake(lake) => lake.statements(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad))),
+            Triples::Text(text) => text.quads(&mut self.counting(&mut |quad| writer.push(&quad))),
+        };
+        self.progress.end();
+        pushed?;
+        let written = writer.quads();
+        writer.finish()?.finish()?.finish()?;
+        // The last moment to turn back.
+        self.progress.advance(0)?;
+        let (published, proof) = staging.commit_proved(&[], |location| {
+            let read = ReadOptions { budget: self.resources.budget.clone(), ..ReadOptions::default() };
+            let scratch = Some(self.resources.scratch.clone());
+            // What is not published yet has a name that tells nothing.
+            let open = TextOptions { syntax: Some(syntax), packing: Some(packing), read, scratch };
+            self.prove(|graph| Ok(Box::new(RdfText::open(location, &open)?.described_as(graph))))
+        })?;
+        Ok((published, proof, written))
+    }
+
+    /// Compares what was written with the source.
+    fn prove(&self, open: impl FnOnce(&Graph) -> Result<Box<dyn Source>>) -> Result<Proof> {
+        if self.options.no_verify || self.options.loses() {
+            return Ok(None);
+        }
+        let written = open(self.triples.source().graph())?;
+        let source = digest(self.triples.source(), self.resources, self.progress)?;
+        let result = digest(written.as_ref(), self.resources, self.progress)?;
+        compare(&source, &result)?;
+        Ok(Some((source, result)))
+    }
+
+    /// `take`, which cancelled work ends.
+    fn counting<'t>(
+        &'t self,
+        take: &'t mut dyn FnMut(Quad<'_>) -> Result<()>,
+    ) -> impl FnMut(Quad<'_>) -> Result<()> + 't {
+        let mut quads = 0u64;
+        move |quad| {
+            quads += 1;
+            if quads.is_multiple_of(AT_ONCE) {
+                self.progress.advance(0)?;
+            }
+            take(quad)
+        }
+    }
+}

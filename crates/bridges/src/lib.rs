@@ -2,6 +2,7 @@
 
 mod capability;
 mod packing;
+mod rdfc;
 mod read;
 pub mod rules;
 mod source;
@@ -10,6 +11,7 @@ mod write;
 
 pub use capability::CAPABILITY;
 pub use packing::{Packed, Packing};
+pub use rdfc::{CanonicalLabels, Canonicalizer};
 pub use read::{ReadOptions, Reading, Take, Text, detect, read};
 pub use source::{OpenOptions, RdfText};
 pub use syntax::Syntax;

@@ -180,7 +180,7 @@ mod tests {
     fn first_bytes_tell_syntaxes() {
         let cases: &[(&str, Option<Syntax>)] = &[
             ("<urn:a> <urn:b> \"x . y\"@en-GB .", Some(Syntax::NQuads)),
-            ("# note\n\n_:a <urn:b> \"a\\\"b\"^^<urn:c> <urn:g> . # x.\n", None),
+            ("# note\n\n_:a <urn:b> \"a\\\"b\"^^<urn:c> <urn:g> . # x.\n", Some(Syntax::NQuads)),
             ("# note\n\n_:a <urn:b> \"a\\\"b\"^^<urn:c> <urn:g> .\n", Some(Syntax::NQuads)),
             ("<urn:a> <urn:b> <<( <urn:a> <urn:b> \"c\" )>> .", Some(Syntax::NQuads)),
             ("@prefix ex: <urn:x:> .", Some(Syntax::TriG)),

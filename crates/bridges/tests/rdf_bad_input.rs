@@ -27,12 +27,12 @@ fn mistakes_are_named_with_line_and_column() {
         ("\"a\" <urn:b> <urn:c> .", lines, 2, 1, "subject of a triple must be an IRI or a blank node"),
         ("<urn:a> <urn:b> <urn:c>", lines, 2, 24, "must be followed by a dot"),
         ("<urn:a> <urn:b> .", lines, 2, 17, "object of a triple"),
-        ("<urn:a> <urn:b> \"c\"@ .", all, 2, 20, "language tag"),
-        ("<urn:a> <urn:b> \"c\\x\" .", all, 2, 18, "escape"),
-        ("<urn:a b> <urn:b> <urn:c> .", all, 2, 7, "IRI"),
+        ("<urn:a> <urn:b> \"c\"@ .", all, 2, 21, "language code"),
+        ("<urn:a> <urn:b> \"c\\x\" .", all, 2, 19, "escape"),
+        ("<urn:a b> <urn:b> <urn:c> .", all, 2, 1, "IRI"),
         ("<a> <urn:b> <urn:c> .", all, 2, 1, "IRI"),
         ("<urn:a> <urn:b> x:c .", turtle, 2, 17, "prefix x: has not been declared"),
-        ("<urn:a> <urn:b> [ <urn:c> .", turtle, 2, 27, "must be"),
+        ("<urn:a> <urn:b> [ <urn:c> .", turtle, 2, 27, "not a valid RDF object"),
         ("@prefix x <urn:x:> .", turtle, 2, 9, "prefix"),
     ];
     let mut wrong = Vec::new();
@@ -49,7 +49,7 @@ fn mistakes_are_named_with_line_and_column() {
     let xml: &[(&str, u64, &str)] = &[
         ("<rdf:Description>\n<x:p>a</x:q>\n</rdf:Description></rdf:RDF>", 3, "expected"),
         ("<rdf:Description rdf:about='a b'/>\n</rdf:RDF>", 2, "IRI"),
-        ("<rdf:li/>\n</rdf:RDF>", 2, "not allowed"),
+        ("<rdf:li/>\n</rdf:RDF>", 2, "invalid property element"),
         ("<rdf:Description>\n\n<x:p rdf:parseType='Literal'>&what;</x:p></rdf:Description></rdf:RDF>", 4, "what"),
         ("<y:z/></rdf:RDF>", 2, "y"),
     ];
@@ -61,9 +61,9 @@ fn mistakes_are_named_with_line_and_column() {
         }
     }
     let json: &[(&str, u64, &str)] = &[
-        ("{\"@id\": \"urn:a\",\n \"urn:b\": }", 2, "}"),
+        ("{\"@id\": \"urn:a\",\n \"urn:b\": }", 2, "curly bracket"),
         ("{\"@id\": \"urn:a\",\n \"urn:b\": {\"@value\": []}}", 2, "@value"),
-        ("{\"@context\": \"http://example.org/context\",\n\"a\": 1}", 1, "context"),
+        ("{\"@context\": \"http://example.org/context\",\n\"a\": 1}", 2, "context"),
     ];
     for (text, line, word) in json {
         let error = error(text, Syntax::JsonLd);

@@ -8,7 +8,7 @@ mod terms;
 use std::cell::RefCell;
 use std::io::Read;
 
-use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::faces::Quad;
 use isomorph_storage::{Blob, Budget, Location};
 use isomorph_tables::fenced;
@@ -122,10 +122,11 @@ impl Text {
     ///
     /// # Errors
     /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
-    /// [`Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
+    /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
         let mut input = self.packing.reader(&self.blob)?;
-        let reading = read(&mut input, self.syntax, options, take).map_err(|error| error.at(self.blob.place()))?;
+        let place = self.blob.place();
+        let reading = read_of(&mut input, self.syntax, options, &place, take).map_err(|error| error.at(place))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }
@@ -172,6 +173,17 @@ fn begin(blob: &Blob, packing: Packing) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`Text::read`].
 pub fn read(input: &mut dyn Read, syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+    read_of(input, syntax, options, &Place::default(), take)
+}
+
+/// The same of a text at `file`.
+fn read_of(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    file: &Place,
+    take: &mut Take<'_>,
+) -> Result<Reading> {
     let mut watch = Watch::default();
     if !matches!(syntax, Syntax::NTriples | Syntax::NQuads) {
         watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
@@ -193,11 +205,10 @@ pub fn read(input: &mut dyn Read, syntax: Syntax, options: &ReadOptions, take: &
                     Fault::Syntax(message, place) => (message, place.unwrap_or_else(|| last_line(&watch))),
                 };
                 if !options.lenient || !syntax.recovers() {
-                    let error = Error::broken(&rules::SYNTAX, message).at(place);
-                    return Err(if syntax.recovers() { error } else { error.of_kind(Kind::Malformed) });
+                    return Err(Error::broken(&rules::SYNTAX, message).at(place));
                 }
                 reading.skipped += 1;
-                reading.findings.push(&rules::SKIPPED, message, place);
+                reading.findings.push(&rules::SKIPPED, message, Place { file: file.file.clone(), ..place });
                 continue;
             }
         };

@@ -83,7 +83,16 @@ impl<'a> Parser<'a> {
                 JsonLdParseError::Syntax(error) => {
                     let place = error.location().map(|place| place.start);
                     let place = place.map(|start| at(start.line, start.column, start.offset));
-                    Fault::Syntax(sentence(&error.to_string()), place)
+                    let message = error.to_string();
+                    let message = match message.split_once(": ") {
+                        // The place is said beside the message.
+                        Some((before, message)) if before.starts_with("Parser error at line") => message,
+                        _ if message.contains("LoadDocumentCallback") => {
+                            "a context is named by its URL, and none is fetched"
+                        }
+                        _ => &message,
+                    };
+                    Fault::Syntax(sentence(message), place)
                 }
             }),
         })

@@ -163,7 +163,8 @@ impl Source for RdfText {
             layout.push_str(&format!(", {} of them said before", self.distinct.surplus()));
         }
         if self.reading.skipped > 0 {
-            layout.push_str(&format!(" · {} broken ones skipped", self.reading.skipped));
+            let what = if self.reading.skipped == 1 { "mistake" } else { "mistakes" };
+            layout.push_str(&format!(" · {} {what} skipped", self.reading.skipped));
         }
         match self.reading.prefixes.len() {
             0 => {}

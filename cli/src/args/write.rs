@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Hyperedges, Typing, WriteOptions};
+use isomorph::convert::{Format, Hyperedges, NodeTypes, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
@@ -52,6 +52,12 @@ pub struct TargetArgs {
     /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column
     #[arg(long, value_name = "HOW", value_parser = ["types", "column"], default_value = "types", hide_default_value = true)]
     pub relations: String,
+    /// DeepGNN → others: a node type for each value of a property, of 32-bit integers
+    #[arg(long, value_name = "property:NAME", value_parser = property)]
+    pub node_type_from: Option<String>,
+    /// Names for these node types: 0=person,1=city
+    #[arg(long, value_name = "VALUE=NAME,…", value_delimiter = ',', value_parser = type_name, requires = "node_type_from")]
+    pub type_names: Option<Vec<(i32, String)>>,
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
@@ -141,6 +147,12 @@ impl TargetArgs {
     /// When the environment states none.
     pub fn epoch(&self) -> Result<Option<SystemTime>> {
         epoch::or_environment(self.epoch)
+    }
+
+    /// What gives nodes types of their own.
+    pub fn node_types(&self) -> Option<NodeTypes> {
+        let property = self.node_type_from.clone()?;
+        Some(NodeTypes { property, names: self.type_names.iter().flatten().cloned().collect() })
     }
 
     /// How a graph without a schema is typed.
@@ -309,6 +321,19 @@ fn dispatch_parser() -> impl TypedValueParser<Value = deepgnn::Dispatch> {
 fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {
     PossibleValuesParser::new(["spec", "pynock"])
         .map(|word| if word == "pynock" { nock::Types::Pynock } else { nock::Types::Specification })
+}
+
+/// Reads what says the type of a node.
+fn property(text: &str) -> Result<String> {
+    let name = text.strip_prefix("property:").filter(|name| !name.is_empty());
+    name.map(str::to_owned).ok_or_else(|| Error::usage(format!("{text:?} names no property")).hint("property:type"))
+}
+
+/// Reads the name of a type.
+fn type_name(text: &str) -> Result<(i32, String)> {
+    let wrong = || Error::usage(format!("{text:?} is no value with its name")).hint("0=person,1=city");
+    let (value, name) = text.split_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
+    Ok((value.parse().map_err(|_| wrong())?, name.to_owned()))
 }
 
 /// Reads a codec with its level.

@@ -19,6 +19,9 @@ use crate::plan::{Plan, PlanLine};
 use crate::progress::Progress;
 use crate::registry::Format;
 
+/// What travels with the binary of a text.
+const CARRIED: &str = "types of features, and weights of nodes";
+
 /// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
 pub(crate) fn text<'a>(opened: &'a Opened, to: Format, write: &WriteOptions) -> Option<&'a Text> {
     if to != Format::DeepGnn || write.deepgnn.text.is_some() || opened.carry.is_some() {
@@ -36,7 +39,7 @@ pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan 
         passes: vec!["build"],
         sorts: Vec::new(),
         lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
-        carried: Vec::new(),
+        carried: vec![CARRIED.to_owned()],
         losses: Vec::new(),
         projection: None,
         mapping: Mapping::default(),
@@ -153,7 +156,7 @@ pub(crate) fn build(
         let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
         let digests = source.as_ref().map(|[whole, _]| whole.digests);
         write_carry(&staging, true, (Format::DeepGnn, Format::DeepGnn), &mapping, digests)?;
-        carried.push("types of features, and weights of nodes".to_owned());
+        carried.push(CARRIED.to_owned());
     }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
         let Some([_, source]) = &source else { return Ok(None) };

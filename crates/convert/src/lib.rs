@@ -42,6 +42,7 @@ pub use diff::{Diff, DiffElement, DiffLine, diff};
 pub use digests::{Digested, Digests, Resources, digest};
 pub use dump::dump;
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
+pub use mapping::NodeTypes;
 pub use open::{Opened, carry_of, home_of};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;

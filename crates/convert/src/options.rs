@@ -6,6 +6,7 @@ use arrow_schema::DataType;
 use isomorph_model::{Graph, well_known};
 
 use crate::digests::Resources;
+use crate::mapping::NodeTypes;
 use crate::registry::Format;
 
 /// What to do with a carry.
@@ -170,6 +171,8 @@ pub struct ConvertOptions {
     pub epoch: Option<SystemTime>,
     /// How a graph without a schema is typed.
     pub typing: Typing,
+    /// What gives nodes of one type types of their own.
+    pub node_types: Option<NodeTypes>,
     /// What becomes of hyperedges where the target has none.
     pub hyperedges: Hyperedges,
     /// Layout.

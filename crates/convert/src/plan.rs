@@ -131,7 +131,8 @@ impl Plan {
             None if to != Format::DeepGnn => plan.relate(opened, options.typing, resources, progress)?,
             _ => None,
         };
-        let graph = related.as_ref().or(reified.as_ref()).unwrap_or(source.graph());
+        let parted = plan.part(opened, options, resources, progress)?;
+        let graph = parted.as_ref().or(related.as_ref()).or(reified.as_ref()).unwrap_or(source.graph());
         let fitted = plan.fit(graph)?;
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
@@ -158,7 +159,7 @@ impl Plan {
             }
             _ if from != to && to.has_one_type() => plan.unite(graph, options)?,
             // What became of it has been said.
-            _ if reified.is_some() || related.is_some() || fitted.is_some() => {
+            _ if reified.is_some() || related.is_some() || parted.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();
             }
             _ => {

@@ -41,6 +41,7 @@ impl Plan {
         let plain = self.mapping.steps.iter().find_map(|step| match step {
             Step::Reify(record) => Some(&record.plain),
             Step::Relate(record) => Some(&record.typed),
+            Step::Part(record) => Some(&record.typed),
             _ => None,
         });
         let projected = self.projection.as_ref().map(|projection| &projection.graph);

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_model::Graph;
 
 use crate::digests::Resources;
-use crate::mapping::{Completed, Completion, Relating, Step};
+use crate::mapping::{Completed, Completion, Parting, Relating, Step};
 use crate::open::Opened;
-use crate::options::Typing;
+use crate::options::{ConvertOptions, Typing};
 use crate::plan::{Plan, counted, edge_text, survey};
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
@@ -43,6 +43,48 @@ impl Plan {
         self.describe_relations(&record);
         let typed = record.typed.clone();
         self.mapping.steps.push(Step::Relate(Box::new(record)));
+        Ok(Some(typed))
+    }
+
+    /// Gives nodes types of their own, where that is asked for; returns what is written then. Nodes and ends of edges are read once.
+    ///
+    /// # Errors
+    /// When the graph has no such types, or the target no node types.
+    pub(crate) fn part(
+        &mut self,
+        opened: &Opened,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Option<Graph>> {
+        let Some(how) = &options.node_types else { return Ok(None) };
+        if self.to == self.from || self.to == Format::DeepGnn {
+            return Err(Error::usage(format!(
+                "{} is to be written, where nodes have the types that they had",
+                self.to
+            )));
+        }
+        let source = self.mapping.apply(self.source(&opened.graph), &resources.budget)?;
+        let record = Parting::of(source.as_ref(), how, resources, progress)?;
+        self.passes.push("types");
+        // What was said of one type is said of its parts.
+        self.lines.clear();
+        let typed = record.typed.clone();
+        if self.to == Format::GraphAr {
+            for (ty, value) in typed.nodes.iter().zip(&record.values) {
+                let of = value.map_or_else(
+                    || format!("nodes without {}", how.property),
+                    |value| format!("{} {value}", how.property),
+                );
+                self.line(of, format!("vertex type {}", ty.name));
+            }
+            for ty in &typed.edges {
+                let relation = ty.relation.fixed().unwrap_or_default();
+                self.line(format!("edges {relation}"), format!("edge type {}", edge_text(&typed, ty)));
+            }
+        }
+        self.carried.push(format!("that {} one type", counted(typed.nodes.len(), "node type")));
+        self.mapping.steps.push(Step::Part(Box::new(record)));
         Ok(Some(typed))
     }
 

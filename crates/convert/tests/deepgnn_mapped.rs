@@ -416,3 +416,49 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     drop(seen);
     assert!(std::fs::read_dir(home.path()).unwrap().all(|entry| entry.unwrap().file_name() == "binary"));
 }
+
+/// Nodes with types of their own: a good graph of several types, and the same graph again.
+#[test]
+fn nodes_are_given_types_of_their_own() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    std::fs::write(&path, LINEAR).unwrap();
+    let source = open(&path, &OpenOptions::default());
+    let expected = digests(&source);
+    let names = [(0, "person".to_owned()), (7, "nobody".to_owned())].into_iter().collect();
+    let node_types = Some(isomorph_convert::NodeTypes { property: "type".to_owned(), names });
+    let options = ConvertOptions { node_types, ..ConvertOptions::default() };
+    for (to, name) in OTHERS {
+        let there = home.path().join(name);
+        let done = write(&source, to, &there, &options).unwrap_or_else(|error| panic!("{to}: {error:?}"));
+        assert_eq!((done.source, done.result), (Some(expected), Some(expected)), "{to}");
+        let back = open(&there, &OpenOptions::default());
+        assert_eq!(digests(&back), expected, "{to}");
+        let text = home.path().join(format!("{name}.linear"));
+        let mut options = ConvertOptions::default();
+        options.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Linear);
+        assert_eq!(write(&back, Format::DeepGnn, &text, &options).unwrap().result, Some(expected), "{to}");
+    }
+    let there =
+        open(&home.path().join("g.graphar"), &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() });
+    let graph = there.graph.graph();
+    // Type 0 has a name, 1 is called by its number, 99 has no line and so no type.
+    let nodes: Vec<(&str, Option<u64>)> = graph.nodes.iter().map(|ty| (ty.name.as_str(), ty.rows)).collect();
+    assert_eq!(nodes, [("person", Some(2)), ("1", Some(1)), ("node", Some(1))]);
+    let mut edges: Vec<(String, String, String)> = graph.edges.iter().map(|ty| graph.edge_name(ty)).collect();
+    edges.sort();
+    let of = |from: &str, relation: &str, to: &str| (from.to_owned(), relation.to_owned(), to.to_owned());
+    let known =
+        [of("1", "2", "person"), of("person", "0", "1"), of("person", "10", "person"), of("person", "2", "node")];
+    assert_eq!(edges, known);
+    assert!(graph.nodes.iter().flat_map(|ty| &ty.properties).all(|property| property.name != "type"));
+    // What has no such property, or is written as what it is, is refused.
+    let other = isomorph_convert::NodeTypes { property: "age".to_owned(), ..isomorph_convert::NodeTypes::default() };
+    let other = ConvertOptions { node_types: Some(other), ..ConvertOptions::default() };
+    for (to, how) in [(Format::GraphAr, &other), (Format::DeepGnn, &options)] {
+        let mut how = how.clone();
+        how.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Json);
+        let error = write(&source, to, &home.path().join("refused"), &how).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), isomorph_error::Kind::Usage, "{to}: {error:?}");
+    }
+}

@@ -32,6 +32,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         replace: args.replace,
         epoch: args.target.epoch()?,
         typing: args.target.typing(),
+        node_types: args.target.node_types(),
         hyperedges: args.hyperedges,
         ..ConvertOptions::default()
     };
@@ -48,7 +49,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
 
     let bars = Bars::new(interrupt.clone());
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
-    let carries = !plan.mapping.steps.is_empty() && !options.loses();
+    let carries = !(plan.mapping.steps.is_empty() && plan.carried.is_empty()) && !options.loses();
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;

@@ -122,6 +122,10 @@ pub fn certificate(
         (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
         (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),
     };
+    // What was to be lost has been said by the plan.
+    for lost in certificate.lost.iter().filter(|_| !loses) {
+        screen.marked("not kept", Some(Mark::Warning), lost);
+    }
     if let Some(found) = certificate.result.or(certificate.source) {
         digests(&mut screen, &found, console.verbose);
     }

@@ -5,7 +5,8 @@
 //! labels and relations, and properties lie in JSON bags. A [`Bundling`] relates one typed and one bundled graph;
 //! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
 //! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
-//! (DeepGNN), a [`Relating`] makes edge types of them, and a [`Completion`] nodes of ends that are none. A [`Fitting`] relates names and
+//! (DeepGNN), a [`Relating`] makes edge types of them, a [`Completion`] nodes of ends that are none, and a [`Parting`] node types of what
+//! nodes state as theirs. A [`Fitting`] relates names and
 //! types of a graph to the nearest that a format has. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
 
@@ -19,6 +20,7 @@ mod json_in;
 pub(crate) mod json_out;
 mod names;
 mod number;
+mod part;
 mod project;
 mod reify;
 mod relate;
@@ -42,6 +44,7 @@ pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
+pub use part::{NodeTypes, Parted, Parting, Unparted};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
@@ -119,6 +122,10 @@ pub enum Step {
     Relate(Box<Relating>),
     /// And back.
     Unrelate(Box<Relating>),
+    /// One node type to several, by what nodes state as their type.
+    Part(Box<Parting>),
+    /// And back.
+    Unpart(Box<Parting>),
     /// Ends of edges that are no nodes to nodes. The way back is to declare the graph.
     Complete(Box<Completion>),
     /// To names and types that the format has.
@@ -161,6 +168,8 @@ impl Mapping {
             Step::Restore(record) => Step::Reify(record.clone()),
             Step::Relate(record) => Step::Unrelate(record.clone()),
             Step::Unrelate(record) => Step::Relate(record.clone()),
+            Step::Part(record) => Step::Unpart(record.clone()),
+            Step::Unpart(record) => Step::Part(record.clone()),
             Step::Complete(record) => Step::Declare(Box::new(record.found.clone())),
             Step::Fit(record) => Step::Unfit(record.clone()),
             Step::Unfit(record) => Step::Fit(record.clone()),
@@ -217,6 +226,8 @@ impl Mapping {
                 Step::Restore(record) => Arc::new(Restored::new(source, record)?),
                 Step::Relate(record) => Arc::new(Related::new(source, record)?),
                 Step::Unrelate(record) => Arc::new(Unrelated::new(source, record)?),
+                Step::Part(record) => Arc::new(Parted::new(source, record)?),
+                Step::Unpart(record) => Arc::new(Unparted::new(source, record)?),
                 Step::Complete(record) => Arc::new(Completed::new(source, record)?),
                 Step::Fit(record) => Arc::new(Converted::fitted(source, record)?),
                 Step::Unfit(record) => Arc::new(Converted::original(source, record)?),

@@ -1,0 +1,154 @@
+//! A graph of several node types, shown as that of one.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int32Array, UInt64Array};
+use isomorph_error::{Error, Result};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+};
+
+use super::Parting;
+use crate::mapping::declared;
+use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::view::shown;
+
+/// Shows node types as the values of a property.
+pub struct Unparted {
+    inner: Arc<dyn Source>,
+    record: Parting,
+    shown: Graph,
+    /// Where the rows of each node type begin; nothing where their numbers are not known.
+    bases: Option<Vec<u64>>,
+}
+
+impl Unparted {
+    /// Shows `inner`, which is `record.typed`, as `record.single`. Nothing is read.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] when types or columns of the record are missing.
+    pub fn new(inner: Arc<dyn Source>, record: &Parting) -> Result<Self> {
+        let inner = declared(inner, &record.typed)?;
+        let found = inner.graph();
+        let mut shown = record.single.clone();
+        shown.nodes.iter_mut().for_each(|ty| ty.rows = found.node_rows());
+        for (at, ty) in shown.edges.iter_mut().enumerate() {
+            let rows = found.edges.iter().zip(&record.edges).filter(|(_, of)| **of == at).map(|(part, _)| part.rows);
+            ty.rows = rows.sum();
+        }
+        let bases = found.nodes.iter().scan(0u64, |base, ty| {
+            let own = *base;
+            Some(ty.rows.map(|rows| {
+                *base = base.saturating_add(rows);
+                own
+            }))
+        });
+        let bases = bases.collect();
+        Ok(Unparted { inner, record: record.clone(), shown, bases })
+    }
+
+    /// Where the rows of a node type begin.
+    fn base(&self, ty: usize) -> Option<u64> {
+        self.bases.as_ref().and_then(|bases| bases.get(ty)).copied()
+    }
+
+    fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
+        let value = self.record.values.get(batch.ty).copied();
+        let value =
+            value.ok_or_else(|| Error::broken(&CARRY_FITS, "there are other types than those that were carried"))?;
+        let column: ArrayRef = match value {
+            Some(value) => Arc::new(Int32Array::from_value(value, batch.rows)),
+            None => Arc::new(Int32Array::new_null(batch.rows)),
+        };
+        let mut properties = batch.properties;
+        properties.insert(self.record.property.min(properties.len()), Some(column));
+        let start = self.base(batch.ty).unwrap_or_default().saturating_add(batch.start);
+        Ok(NodeBatch { ty: 0, start, properties, ..batch })
+    }
+
+    fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {
+        let (Some(of), Some(ty)) = (self.record.edges.get(batch.ty), self.record.typed.edges.get(batch.ty)) else {
+            return Err(Error::usage("no such edge type"));
+        };
+        let ends = |ends: Ends, node: usize| -> Result<Ends> {
+            let Ends::Rows(rows) = ends else { return Ok(ends) };
+            let base =
+                self.base(node).ok_or_else(|| Error::unsupported("the number of nodes of a type is not known"))?;
+            let rows = rows.values().iter().map(|row| row.saturating_add(base));
+            Ok(Ends::Rows(UInt64Array::from_iter_values(rows)))
+        };
+        let (source, target) = (ends(batch.source, ty.source)?, ends(batch.target, ty.target)?);
+        Ok(EdgeBatch { ty: *of, source, target, ..batch })
+    }
+
+    /// The edge types that one of the single graph consists of.
+    fn parts_of(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
+        self.record.edges.iter().enumerate().filter(move |(_, own)| **own == of).map(|(at, _)| at)
+    }
+}
+
+impl Source for Unparted {
+    fn graph(&self) -> &Graph {
+        &self.shown
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let tables: Vec<Tables> = match request.tables {
+            Tables::Nodes(_) => vec![Tables::AllNodes],
+            Tables::NodeKeys(_) => (0..self.record.typed.nodes.len()).map(Tables::NodeKeys).collect(),
+            Tables::Edges(of) => self.parts_of(of).map(Tables::Edges).collect(),
+            Tables::EdgeEnds(of) => self.parts_of(of).map(Tables::EdgeEnds).collect(),
+            other => vec![other],
+        };
+        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
+        for tables in tables {
+            let inner = self.inner.scan(&Request { tables, ..*request })?;
+            parts.extend(inner.into_iter().map(|inner| {
+                shown(inner, |batch, give| match batch {
+                    Batch::Nodes(nodes) => give(Batch::Nodes(self.nodes(nodes)?)),
+                    Batch::Edges(edges) => give(Batch::Edges(self.edges(edges)?)),
+                    other => give(other),
+                })
+            }));
+        }
+        Ok(parts)
+    }
+
+    fn end_form(&self, of: usize) -> EndForm {
+        let rows = self.parts_of(of).all(|ty| self.inner.end_form(ty) == EndForm::Rows);
+        if rows { EndForm::Rows } else { EndForm::Keys }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let (mut found, mut missing, mut known) = (Vec::new(), None, false);
+        for ty in self.parts_of(edge) {
+            // A node is of one of the types.
+            match self.inner.neighbors(ty, node, side) {
+                Ok(batches) => {
+                    known = true;
+                    for batch in batches {
+                        found.push(self.edges(batch)?);
+                    }
+                }
+                Err(error) if error.kind() == isomorph_error::Kind::NotFound => missing = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        match missing {
+            Some(missing) if !known => Err(missing),
+            _ => Ok(found),
+        }
+    }
+
+    fn about(&self) -> About {
+        let mut about = self.inner.about();
+        // The layouts of the parts are those of the whole.
+        about.edge_layouts.dedup();
+        about.edge_layouts.truncate(self.shown.edges.len());
+        about
+    }
+}

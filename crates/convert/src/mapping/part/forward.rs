@@ -1,0 +1,140 @@
+//! A graph of one node type, shown with several.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
+use isomorph_error::{Error, Result};
+use isomorph_model::{
+    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, LabelColumn, NodeBatch, NodeId, Part, Progress, Request,
+    Side, Source, Tables,
+};
+
+use super::{Parting, ends, ids};
+use crate::mapping::declared;
+use crate::mapping::view::{edges_shown, one_table, shown};
+
+/// Shows a graph with a node type for each value of a property.
+pub struct Parted {
+    inner: Arc<dyn Source>,
+    record: Parting,
+    /// Edge types by that of the inner graph and the types of their ends.
+    edges: HashMap<(usize, usize, usize), usize>,
+}
+
+fn picked(column: &ArrayRef, rows: &UInt32Array) -> Result<ArrayRef> {
+    take(column, rows, None).map_err(|error| Error::malformed(error.to_string()))
+}
+
+fn picked_all(columns: &Columns, rows: &UInt32Array) -> Result<Columns> {
+    columns.iter().map(|column| column.as_ref().map(|column| picked(column, rows)).transpose()).collect()
+}
+
+impl Parted {
+    /// Shows `inner`, which is `record.single`, as `record.typed`. Nothing is read.
+    ///
+    /// # Errors
+    /// When it is another graph than the record's.
+    pub fn new(inner: Arc<dyn Source>, record: &Parting) -> Result<Self> {
+        let inner = declared(inner, &record.single)?;
+        let edges = record.typed.edges.iter().zip(&record.edges).enumerate();
+        let edges = edges.map(|(at, (ty, of))| ((*of, ty.source, ty.target), at)).collect();
+        Ok(Parted { inner, record: record.clone(), edges })
+    }
+
+    /// Nodes of all types, or of one.
+    fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let types = self.record.types.of_all(ids(batch.keys.as_ref())?)?;
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.nodes.len()];
+        for (row, ty) in types.iter().enumerate() {
+            if let Some(rows) = rows.get_mut(usize::from(*ty)) {
+                rows.push(row as u32);
+            }
+        }
+        let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
+        for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {
+            let rows = UInt32Array::from(rows);
+            let mut properties = picked_all(&batch.properties, &rows)?;
+            if self.record.property < properties.len() {
+                properties.remove(self.record.property);
+            }
+            let keys = batch.keys.as_ref().map(|keys| picked(keys, &rows)).transpose()?;
+            let labels: Option<LabelColumn> = None;
+            give(Batch::Nodes(NodeBatch { ty, start: batch.start, rows: rows.len(), keys, labels, properties }))?;
+        }
+        Ok(())
+    }
+
+    /// Edges of all types, or of one.
+    fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let (from, to) = (ends(&batch.source)?, ends(&batch.target)?);
+        let (sources, targets) = (self.record.types.of_all(from)?, self.record.types.of_all(to)?);
+        let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.edges.len()];
+        for (row, (source, target)) in sources.iter().zip(&targets).enumerate() {
+            let ty = self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target)));
+            let rows = ty.and_then(|ty| rows.get_mut(*ty));
+            rows.ok_or_else(|| Error::malformed("an edge between types that no edge was between"))?.push(row as u32);
+        }
+        let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
+        for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {
+            let rows = UInt32Array::from(rows);
+            let keys = |ends: &Ends| match ends {
+                Ends::Keys(keys) => Ok(Ends::Keys(picked(keys, &rows)?)),
+                Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
+            };
+            give(Batch::Edges(EdgeBatch {
+                ty,
+                rows: rows.len(),
+                source: keys(&batch.source)?,
+                target: keys(&batch.target)?,
+                properties: picked_all(&batch.properties, &rows)?,
+                ..batch.clone()
+            }))?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for Parted {
+    fn graph(&self) -> &Graph {
+        &self.record.typed
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let of = |ty: usize| self.record.edges.get(ty).copied().unwrap_or_default();
+        let (tables, nodes, edges) = match request.tables {
+            Tables::Nodes(ty) => (Tables::Nodes(0), Some(ty), None),
+            Tables::NodeKeys(ty) => (Tables::NodeKeys(0), Some(ty), None),
+            Tables::Edges(ty) => (Tables::Edges(of(ty)), None, Some(ty)),
+            Tables::EdgeEnds(ty) => (Tables::EdgeEnds(of(ty)), None, Some(ty)),
+            other => (other, None, None),
+        };
+        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let parted = |inner| {
+            shown(inner, move |batch, give| match batch {
+                Batch::Nodes(batch) => self.nodes(&batch, nodes, give),
+                Batch::Edges(batch) => self.edges(&batch, edges, give),
+                other => give(other),
+            })
+        };
+        Ok(parts.into_iter().map(parted).collect())
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Keys
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let of = self.record.edges.get(edge).copied().ok_or_else(|| Error::usage("no such edge type"))?;
+        edges_shown(&self.inner.neighbors(of, node, side)?, |batch, give| self.edges(batch, Some(edge), give))
+    }
+
+    fn about(&self) -> About {
+        one_table(self.inner.about(), self.record.typed.edges.len())
+    }
+}

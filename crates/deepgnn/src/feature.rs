@@ -1,6 +1,6 @@
 //! What features are in the model: types of columns, and the columns of a block.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -108,13 +108,13 @@ pub(crate) struct FeatureColumns {
 
 impl FeatureColumns {
     /// A column for each id and type. A feature whose rows do not agree on a type has several, named with their types.
-    pub fn of(found: &BTreeMap<(u32, FeatureType), u64>) -> Self {
+    pub fn of(found: &BTreeSet<(u32, FeatureType)>) -> Self {
         let column = |(id, ty): &(u32, FeatureType)| {
-            let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|((other, _), _)| other == id);
+            let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|(other, _)| other == id);
             let name = if types.count() == 1 { id.to_string() } else { format!("{id}:{ty}") };
             (*id, *ty, name)
         };
-        FeatureColumns { columns: found.keys().map(column).collect(), raw: false }
+        FeatureColumns { columns: found.iter().map(column).collect(), raw: false }
     }
 
     /// Columns of the first `count` features, whose types are those declared, and bytes otherwise.

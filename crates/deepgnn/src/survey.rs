@@ -1,13 +1,13 @@
 //! The one pass over a text that finds out its rows, its types of features, and where its pieces are.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::Graph;
 
 use crate::batches::Columns;
 use crate::binary::note_repairs;
-use crate::block::{Block, Features};
+use crate::block::{Block, Features, Kind};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::text::{Piece, Text};
 
@@ -36,15 +36,13 @@ pub(crate) struct Survey {
     pub findings: Findings,
 }
 
-type Found = BTreeMap<(u32, FeatureType), u64>;
+type Found = BTreeSet<(u32, FeatureType)>;
 
 /// What elements have, noted on the way.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
-    of_nodes: Found,
-    of_edges: Found,
-    /// The most features that an element has, holes at its end included.
-    most: (u32, u32),
+    of_nodes: Kinds,
+    of_edges: Kinds,
     node_times: bool,
     edge_times: bool,
     /// Whether a node states when it lives; lines with times may state that it always does.
@@ -54,8 +52,8 @@ pub(crate) struct Noted {
 impl Noted {
     /// Notes the elements of a block.
     pub fn see(&mut self, block: &Block) {
-        self.most.0 = self.most.0.max(note_features(&block.nodes.features, &mut self.of_nodes));
-        self.most.1 = self.most.1.max(note_features(&block.edges.features, &mut self.of_edges));
+        self.of_nodes.see(&block.nodes.features);
+        self.of_edges.see(&block.edges.features);
         self.node_times |= !block.nodes.lives.is_empty();
         self.edge_times |= !block.edges.lives.is_empty();
         let stated = |time: Option<i64>, none: i64| time.is_some_and(|time| time != none);
@@ -67,14 +65,14 @@ impl Noted {
         if text.raw {
             // What the binary has no place for is left out.
             return Columns {
-                node_features: FeatureColumns::declared(self.most.0, &[]).bytes(),
-                edge_features: FeatureColumns::declared(self.most.1, &[]).bytes(),
+                node_features: FeatureColumns::declared(self.of_nodes.last.len() as u32, &[]).bytes(),
+                edge_features: FeatureColumns::declared(self.of_edges.last.len() as u32, &[]).bytes(),
                 ..Columns::default()
             };
         }
         Columns {
-            node_features: FeatureColumns::of(&self.of_nodes),
-            edge_features: FeatureColumns::of(&self.of_edges),
+            node_features: FeatureColumns::of(&self.of_nodes.found),
+            edge_features: FeatureColumns::of(&self.of_edges.found),
             node_weights: text.node_weights,
             node_times: self.node_times,
             edge_times: self.edge_times,
@@ -124,18 +122,37 @@ impl Survey {
     }
 }
 
-/// Counts types of features; returns the most that an element has.
-fn note_features(features: &Features, found: &mut Found) -> u32 {
-    let (mut start, mut most) = (0, 0);
-    for end in &features.ends {
-        let end = *end as usize;
-        for (id, kind) in features.kinds[start..end].iter().enumerate() {
-            if let Some(ty) = FeatureType::of(*kind) {
-                *found.entry((id as u32, ty)).or_default() += 1;
+/// The types of the features of elements.
+#[derive(Debug, Default)]
+struct Kinds {
+    found: Found,
+    /// What each feature was when it was last there: nearly always what it is again. As long as the most features that an element has,
+    /// holes at its end included.
+    last: Vec<Kind>,
+}
+
+impl Kinds {
+    fn see(&mut self, features: &Features) {
+        if features.kinds.is_empty() {
+            return;
+        }
+        let mut start = 0;
+        for end in &features.ends {
+            let end = *end as usize;
+            let kinds = features.kinds.get(start..end).unwrap_or_default();
+            start = end;
+            if kinds.len() > self.last.len() {
+                self.last.resize(kinds.len(), Kind::Hole);
+            }
+            for (id, (kind, last)) in kinds.iter().zip(&mut self.last).enumerate() {
+                if kind == last || *kind == Kind::Hole {
+                    continue;
+                }
+                *last = *kind;
+                if let Some(ty) = FeatureType::of(*kind) {
+                    self.found.insert((id as u32, ty));
+                }
             }
         }
-        most = most.max(end - start);
-        start = end;
     }
-    most as u32
 }

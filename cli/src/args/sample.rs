@@ -4,9 +4,11 @@ use std::num::NonZeroUsize;
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use isomorph::Error;
+use isomorph::convert::Hyperedges;
 use isomorph::formats::deepgnn::FeatureType;
 use isomorph::sampling::Generator;
 
+use super::write::hyperedges_parser;
 use super::{OpenArgs, ResourceArgs};
 
 /// Arguments of `sample`.
@@ -171,6 +173,9 @@ pub struct CommonArgs {
     /// Copy the files of the graph to temporary ones instead of mapping them: for files that others change meanwhile
     #[arg(long)]
     pub copy: bool,
+    /// What hyperedges are: edges between their members; nodes with edges to their members; nothing
+    #[arg(long, value_name = "HOW", value_parser = hyperedges_parser())]
+    pub hyperedges: Option<Hyperedges>,
     /// Type of the nodes that are named, where several types have such keys
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,

@@ -108,3 +108,67 @@ fn questions_that_make_no_sense_are_refused() {
     }
     home.run(&["sample", "nothing", "nodes"]).exits(3);
 }
+
+#[test]
+fn features_are_what_the_graph_says() {
+    let home = Home::new();
+    let lines = "\
+        {\"node_id\": 1, \"node_type\": 0, \"node_weight\": 2, \"float_feature\": {\"0\": [0.5, 2]}, \"sparse_int64_feature\": {\"1\": {\"coordinates\": [[0, 3], [1, 4]], \"values\": [7, 8]}}, \"edge\": [{\"src_id\": 1, \"dst_id\": 2, \"edge_type\": 0, \"weight\": 1, \"binary_feature\": {\"1\": \"first\"}}]}\n\
+        {\"node_id\": 2, \"node_type\": 0, \"node_weight\": 1, \"binary_feature\": {\"2\": \"two\"}, \"edge\": [{\"src_id\": 2, \"dst_id\": 1, \"edge_type\": 0, \"weight\": 1, \"int16_feature\": {\"0\": [3, 4, 5]}}]}\n";
+    std::fs::write(home.at("graph.json"), lines).unwrap();
+    home.run(&["convert", "graph.json", "binary", "--to", "deepgnn"]).exits(0);
+    for path in ["graph.json", "binary"] {
+        let nodes = home.run(&["sample", path, "features", "1", "2", "--features", "0,1,2", "--json"]).exits(0).json();
+        assert_eq!(column(&nodes, "0"), [json!([0.5, 2.0]), Value::Null], "{path}");
+        let sparse = json!({"coordinates": [[0, 3], [1, 4]], "values": [7, 8]});
+        assert_eq!(column(&nodes, "1"), [sparse, Value::Null], "{path}");
+        assert_eq!(column(&nodes, "2"), [Value::Null, json!("two")], "{path}");
+        let edges = [
+            "sample",
+            path,
+            "features",
+            "--edge",
+            "1",
+            "2",
+            "0",
+            "--edge",
+            "2",
+            "1",
+            "0",
+            "--features",
+            "0,1",
+            "--json",
+        ];
+        let edges = home.run(&edges).exits(0).json();
+        assert_eq!(column(&edges, "source"), [1, 2], "{path}");
+        assert_eq!(column(&edges, "0"), [Value::Null, json!([3, 4, 5])], "{path}");
+        assert_eq!(column(&edges, "1"), [json!("first"), Value::Null], "{path}");
+        let table = home.run(&["sample", path, "features", "1", "--features", "1,0:float32:3"]).exits(0).out;
+        assert!(table.contains("[0.5, 2.0, 0.0]") && table.contains("values: [7, 8]"), "{table}");
+    }
+    // Without what travels with it a binary does not know types.
+    let raw = ["sample", "binary", "features", "1", "--features", "0,1:sparse-int64", "--carry", "ignore", "--json"];
+    let raw = home.run(&raw).exits(0).json();
+    assert_eq!(column(&raw, "0"), ["0000003f00000040"]);
+    assert_eq!(column(&raw, "1"), [json!({"coordinates": [[0, 3], [1, 4]], "values": [7, 8]})]);
+    home.run(&["sample", "binary", "features", "--features", "0"]).exits(2);
+    home.run(&["sample", "binary", "features", "1", "--edge", "1", "2", "0", "--features", "0"]).exits(2);
+}
+
+#[test]
+fn hyperedges_are_taken_as_asked() {
+    let home = Home::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/graphs/layers.annnet");
+    let ask = |how: &[&str]| {
+        home.run(&[&["sample", path, "neighbors", "--strategy", "all", "--json"], how, &["--", "-1"]].concat())
+    };
+    let refused = ask(&[]).exits(3);
+    assert!(refused.err.contains("hyperedges of type") && refused.err.contains("--hyperedges"), "{}", refused.err);
+    let of = |how: &str| {
+        let mut found = column(&ask(&["--hyperedges", how]).exits(0).json(), "neighbor");
+        found.sort_by_key(Value::to_string);
+        found
+    };
+    assert_eq!(of("skip"), ["é"]);
+    assert_eq!(of("expand"), ["", "id 3", "é"]);
+}

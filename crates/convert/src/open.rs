@@ -8,7 +8,8 @@ use isomorph_storage::{Location, Root};
 
 use crate::carry::Carry;
 use crate::digests::Resources;
-use crate::options::{CarryUse, ConvertOptions, OpenOptions};
+use crate::mapping::{Projected, Projection, Reification, Reified};
+use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Format;
@@ -83,6 +84,29 @@ impl Opened {
             return written::written(self, &plan, resources, progress);
         }
         plan.mapping.apply(Arc::clone(&self.graph), &resources.budget)
+    }
+
+    /// The graph in nodes and edges, for who knows no hyperedges: these are nodes with edges to their members, edges between their members, or
+    /// left out. Hyperedges are read once for the last two.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be shown so, or cannot be read.
+    pub fn without_hyperedges(
+        &self,
+        how: Hyperedges,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Arc<dyn Source>> {
+        if self.graph.graph().hyperedges.is_empty() {
+            return Ok(Arc::clone(&self.graph));
+        }
+        Ok(match Projection::of(self.graph.as_ref(), how, resources, progress)? {
+            Some(projection) => Arc::new(Projected::new(Arc::clone(&self.graph), projection)),
+            None => {
+                let record = Reification::of(self.graph.graph())?;
+                Arc::new(Reified::new(Arc::clone(&self.graph), &record, &resources.budget)?)
+            }
+        })
     }
 
     /// The format of the graph: of the carried one, if there is one.

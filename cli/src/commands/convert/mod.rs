@@ -49,7 +49,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
 
     let bars = Bars::new(interrupt.clone());
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
-    let carries = !(plan.mapping.steps.is_empty() && plan.carried.is_empty()) && !options.loses();
+    let is_itself = plan.mapping.steps.is_empty() && plan.carried.is_empty();
+    let carries = !is_itself && !options.loses();
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, StringArray, UInt64Array};
 use arrow_schema::DataType;
-use isomorph::convert::{Opened, Resources};
+use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::Graph as Model;
 use isomorph::sampling::{Graph, GraphOptions, Hold, Names, TypeSet};
@@ -45,8 +45,12 @@ impl Place {
             let model = opened.graph.graph().clone();
             return Ok(Place { graph: Arc::new(Graph::open(&location, &options)?), names: None, model });
         }
-        let (graph, names) = Graph::of_source(opened.graph.as_ref(), &options)?;
-        let model = opened.graph.graph().clone();
+        let source = match common.hyperedges {
+            Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
+            None => Arc::clone(&opened.graph),
+        };
+        let (graph, names) = Graph::of_source(source.as_ref(), &options)?;
+        let model = source.graph().clone();
         Ok(Place { graph: Arc::new(graph), names: Some(names), model })
     }
 

@@ -64,7 +64,9 @@ impl Graph {
                 Kind::Unsupported,
                 format!("hyperedges of type {} have no neighbours in pairs", ty.name),
             )
-            .hint("isomorph convert PATH NEW --to graphar --hyperedges expand    makes edges of them"));
+            .hint(
+                "--hyperedges expand    takes them as edges between their members; reify, as nodes; skip, not at all",
+            ));
         }
         let mut names = Names::of(model, options)?;
         let mut nodes = Nodes::new(options)?;

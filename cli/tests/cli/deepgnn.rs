@@ -2,9 +2,10 @@
 
 use crate::support::{Home, assert_screen, fixture};
 
-/// The bytes of the files of a directory, by name.
+/// The bytes of the files of a directory, by name; what travels with them lies in a folder.
 fn files(directory: &std::path::Path) -> std::collections::BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    let entries = entries.filter(|entry| entry.file_type().unwrap().is_file());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
 }
 

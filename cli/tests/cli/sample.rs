@@ -100,7 +100,7 @@ fn questions_that_make_no_sense_are_refused() {
         (&["neighbors", "zero"][..], "is no id"),
         (&["nodes", "--types", "person"], "there is no type"),
         (&["walk", "0", "-p", "0"], "must be above 0"),
-        (&["features", "0", "--features", "0:float32:2:1"], "no feature with its type"),
+        (&["features", "0", "--features", "0:float32:2:1"], "is no feature"),
         (&["nodes", "--generator", "dice"], "no generator"),
     ] {
         let done = home.run(&[&["sample", &binary][..], question].concat()).exits(2);

@@ -319,8 +319,8 @@ impl<'a> Scan<'a> {
         if passed {
             self.at += usize::from(sign < 0) + length;
         }
-        // 18 digits are less than 2^63.
-        passed.then_some(sign * value as i64)
+        // 18 digits are less than 2^63; what more of them made is no number.
+        passed.then(|| sign * value as i64)
     }
 
     /// What was passed since `at`.
@@ -420,6 +420,8 @@ mod tests {
             "007",
             "123456789012345678",
             "1234567890123456789",
+            "-9223372036854775808",
+            "-18446744073709551616",
             "18446744073709551616",
             "0.5",
             "-0.25",

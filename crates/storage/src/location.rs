@@ -22,6 +22,8 @@ pub enum Scheme {
     Gcs,
     /// Azure Blob Storage.
     Azure,
+    /// Hadoop's file system. Read only. Untested against a server.
+    Hdfs,
     /// A web server without encryption. Read only.
     Http,
     /// A web server. Read only.
@@ -36,6 +38,7 @@ impl Scheme {
             Scheme::S3 => "s3",
             Scheme::Gcs => "gs",
             Scheme::Azure => "az",
+            Scheme::Hdfs => "hdfs",
             Scheme::Http => "http",
             Scheme::Https => "https",
         }
@@ -43,7 +46,7 @@ impl Scheme {
 
     /// Whether something can be written there.
     pub fn is_writable(self) -> bool {
-        !matches!(self, Scheme::Http | Scheme::Https)
+        !matches!(self, Scheme::Hdfs | Scheme::Http | Scheme::Https)
     }
 
     /// Whether what lies below a place can be listed; of a web server only files can be had whose names are known.
@@ -55,7 +58,7 @@ impl Scheme {
 /// A file, an object, a directory or a prefix: where it is, not whether it exists.
 ///
 /// Written as a local path, `file:///path`, `s3://bucket/key`, `gs://bucket/key`, `az://container/key`,
-/// `http://host/path` or `https://host/path`. The keys of object stores are taken as written; web addresses and file
+/// `hdfs://namenode:port/path`, `hdfs://nameservice/path`, `http://host/path` or `https://host/path`. The keys of object stores are taken as written; web addresses and file
 /// URLs are percent-decoded.
 ///
 /// ```
@@ -95,10 +98,11 @@ impl Location {
             "s3" | "s3a" => remote(Scheme::S3, text, rest),
             "gs" => remote(Scheme::Gcs, text, rest),
             "az" => remote(Scheme::Azure, text, rest),
+            "hdfs" => remote(Scheme::Hdfs, text, rest),
             "http" => web(Scheme::Http, text),
             "https" => web(Scheme::Https, text),
             other => Err(Error::usage(format!("`{other}://` is not a kind of place that can be opened"))
-                .hint("a local path, file://, s3://, gs://, az://, http:// or https://")),
+                .hint("a local path, file://, s3://, gs://, az://, hdfs://, http:// or https://")),
         }
     }
 
@@ -207,7 +211,7 @@ impl Location {
         }
     }
 
-    /// Bucket, container or host with port; empty for a local place.
+    /// Bucket, container, name service, or host with port; empty for a local place.
     pub fn authority(&self) -> &str {
         match &self.0 {
             Inner::Local { .. } => "",
@@ -264,7 +268,10 @@ fn local_from_url(text: &str) -> Result<Location> {
 fn remote(scheme: Scheme, text: &str, rest: &str) -> Result<Location> {
     let (authority, key) = rest.split_once('/').unwrap_or((rest, ""));
     if authority.is_empty() {
-        return Err(Error::usage(format!("`{text}` names no bucket")));
+        return Err(match scheme {
+            Scheme::Hdfs => Error::usage(format!("`{text}` names no name node")).hint("hdfs://namenode:port/path"),
+            _ => Error::usage(format!("`{text}` names no bucket")),
+        });
     }
     if authority.contains('@') {
         return Err(credentials_in_url());

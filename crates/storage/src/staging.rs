@@ -99,7 +99,7 @@ impl Staging {
     fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Staging> {
         let at = || Place::file(destination.to_string());
         if !destination.scheme().is_writable() {
-            return Err(Error::usage("a web server cannot be written to").at(at()));
+            return Err(upload::read_only(destination));
         }
         if destination.is_local() && destination.file_name().is_empty() {
             return Err(Error::usage("the destination has no name of its own")

@@ -2,18 +2,50 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use object_store::ObjectStore;
 
-use crate::Location;
+use crate::{Location, Scheme};
 
-/// The client for the bucket, container or host of `location`.
-#[cfg(not(feature = "cloud"))]
+/// The client for the bucket, container, host or name node of `location`.
+///
+/// # Errors
+/// When this build has no client for it, or the environment describes none.
 pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
-    use isomorph_error::Error;
-    let scheme = location.scheme().prefix();
-    Err(Error::unsupported(format!("this build cannot open `{scheme}://`"))
-        .hint("install a release, or build with `--features cloud`"))
+    match location.scheme() {
+        Scheme::Local => Err(Error::usage("a local path is not in an object store")),
+        Scheme::Hdfs => hadoop(location),
+        Scheme::S3 | Scheme::Gcs | Scheme::Azure | Scheme::Http | Scheme::Https => cloud(location),
+    }
+}
+
+/// The error for a kind of place that needs a feature.
+#[cfg(not(all(feature = "cloud", feature = "hdfs")))]
+fn not_built(location: &Location, hint: &'static str) -> Error {
+    Error::unsupported(format!("this build cannot open `{}://`", location.scheme().prefix())).hint(hint)
+}
+
+#[cfg(not(feature = "hdfs"))]
+fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
+    Err(not_built(location, "build with `--features hdfs`"))
+}
+
+/// The client for the name node or name service of `location`.
+///
+/// Read from `core-site.xml` and `hdfs-site.xml` in `$HADOOP_CONF_DIR` or `$HADOOP_HOME/etc/hadoop`: the name nodes of a name service,
+/// and how to sign in; from `$HADOOP_USER_NAME` who asks.
+#[cfg(feature = "hdfs")]
+fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
+    let url = format!("{}://{}", location.scheme().prefix(), location.authority());
+    let store = hdfs_native_object_store::HdfsObjectStoreBuilder::new().with_url(url).build();
+    store.map(|store| Arc::new(store) as _).map_err(|error| {
+        super::explained(error).hint("name nodes of a name service stand in $HADOOP_CONF_DIR/hdfs-site.xml")
+    })
+}
+
+#[cfg(not(feature = "cloud"))]
+fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
+    Err(not_built(location, "install a release, or build with `--features cloud`"))
 }
 
 /// The client for the bucket, container or host of `location`.
@@ -23,14 +55,11 @@ pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
 /// `AWS_CONDITIONAL_PUT` and others); for Google `GOOGLE_…`; for Azure `AZURE_…`. Failed requests are repeated with
 /// growing pauses by the client itself.
 #[cfg(feature = "cloud")]
-pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
-    use isomorph_error::Error;
+fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     use object_store::aws::AmazonS3Builder;
     use object_store::azure::MicrosoftAzureBuilder;
     use object_store::gcp::GoogleCloudStorageBuilder;
     use object_store::http::HttpBuilder;
-
-    use crate::Scheme;
 
     let authority = location.authority();
     let web = || {
@@ -39,7 +68,7 @@ pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
         HttpBuilder::new().with_client_options(allow_http).with_url(url)
     };
     let store: object_store::Result<Arc<dyn ObjectStore>> = match location.scheme() {
-        Scheme::Local => return Err(Error::usage("a local path is not in an object store")),
+        Scheme::Local | Scheme::Hdfs => return Err(Error::usage("this is not in an object store")),
         Scheme::S3 => AmazonS3Builder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _),
         Scheme::Gcs => {
             GoogleCloudStorageBuilder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _)

@@ -18,7 +18,7 @@ use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutMode, PutOpt
 use super::file::Sink;
 use super::{COMPANION_SUFFIX, Mode, Part, Shape, StagedFile, unwritten};
 use crate::remote::{PARALLEL, Store, failed, run};
-use crate::{Location, limits};
+use crate::{Location, Scheme, limits};
 pub(super) use part::Upload;
 
 /// Small files held in memory until the commit, together, bytes. The oldest go first.
@@ -60,6 +60,15 @@ pub(super) enum Ready {
     Parts(Key, Box<dyn MultipartUpload>),
 }
 
+/// The error for a kind of place that is only read.
+pub(crate) fn read_only(destination: &Location) -> Error {
+    let what = match destination.scheme() {
+        Scheme::Hdfs => "places in Hadoop's file system are only read",
+        _ => "a web server cannot be written to",
+    };
+    Error::usage(what).at(Place::file(destination.to_string())).hint("write to a local path, and copy it there")
+}
+
 impl Uploads {
     /// A new or replaced file or directory.
     pub(super) fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Self> {
@@ -82,7 +91,7 @@ impl Uploads {
     /// Some objects of an existing prefix.
     pub(crate) fn amend(destination: &Location) -> Result<Self> {
         if !destination.scheme().is_writable() {
-            return Err(Error::usage("a web server cannot be written to").at(Place::file(destination.to_string())));
+            return Err(read_only(destination));
         }
         Uploads::new(destination, Store::connect(destination)?, Mode::Replace, Shape::Directory)
     }

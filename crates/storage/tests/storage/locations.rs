@@ -1,5 +1,5 @@
 use isomorph_error::Kind;
-use isomorph_storage::{Blob, Location, Root, Scheme};
+use isomorph_storage::{Blob, Location, Mode, Root, Scheme, Staging};
 
 #[test]
 fn places_are_read_as_users_write_them() {
@@ -99,4 +99,40 @@ fn a_build_without_object_stores_says_so() {
         assert_eq!(error.kind(), Kind::Unsupported);
         assert!(error.hints().any(|hint| hint.contains("--features cloud")));
     }
+}
+
+#[test]
+fn a_place_in_hadoop_is_a_name_node_and_a_path() {
+    let place = Location::parse("hdfs://node:8020/graphs/social/").unwrap();
+    assert_eq!(
+        (place.authority(), place.key(), place.to_string().as_str()),
+        ("node:8020", "graphs/social", "hdfs://node:8020/graphs/social")
+    );
+    assert!(place.scheme().has_listing() && !place.scheme().is_writable());
+    let error = Location::parse("hdfs:///graphs").unwrap_err();
+    assert!(error.to_string().contains("no name node"), "{error}");
+    assert!(Location::parse("hdfs://user@node/graphs").is_err() && Location::parse("hdfs://node/a/../b").is_err());
+    let error = Staging::directory(&place, Mode::CreateNew).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+    assert!(error.to_string().contains("only read"), "{error}");
+}
+
+#[cfg(not(feature = "hdfs"))]
+#[test]
+fn a_build_without_hadoop_says_so() {
+    let place = Location::parse("hdfs://node:8020/a").unwrap();
+    for error in [Root::open(&place).unwrap_err(), Blob::open(&place).unwrap_err()] {
+        assert_eq!(error.kind(), Kind::Unsupported);
+        assert!(error.hints().any(|hint| hint.contains("--features hdfs")));
+    }
+}
+
+#[cfg(feature = "hdfs")]
+#[test]
+fn a_name_node_that_does_not_answer_is_named() {
+    // Nobody listens on this port: it was given back a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let place = Location::parse(&format!("hdfs://127.0.0.1:{port}/a")).unwrap();
+    let error = Blob::open(&place).unwrap_err();
+    assert_eq!(error.kind(), Kind::Io, "{error:?}");
 }

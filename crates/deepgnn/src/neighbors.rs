@@ -1,16 +1,14 @@
 //! The edges of one node.
 //!
-//! Nothing says that the entries of a map are sorted, so a look-up passes over the ids of all of them, 20 bytes each. Of edges it
-//! reads those of the entries that it found; edges that reach a node are found by a pass over all ends, and those of a text by a pass over the
-//! text.
-
-use std::sync::atomic::{AtomicBool, Ordering};
+//! Nothing says that the entries of a map are sorted, so the first look-up passes over the ids of all of them, 20 bytes each, and sees
+//! whether they are: then the next ones search. Of edges a look-up reads those of the entries that it found; edges that reach a node are found
+//! by a pass over all ends, and those of a text by a pass over the text.
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Side};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::binary::{Binary, DUMMY, Piece};
+use crate::binary::{Binary, DUMMY, Partition, Passed, Piece};
 use crate::block::Block;
 use crate::source::{DeepGnn, Form};
 
@@ -70,39 +68,53 @@ fn only(graph: &DeepGnn, block: &Block, id: u64, side: Side, found: &mut Vec<Edg
     })
 }
 
+/// The entries of a node in each partition, with their types.
+fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
+    let mut found = Vec::new();
+    let mut unknown = vec![false; binary.partitions.len()];
+    for (partition, unknown) in binary.partitions.iter().zip(&mut unknown) {
+        match partition.search(id)? {
+            Some(entries) => found.extend(entries.into_iter().map(|(entry, ty)| (partition, entry, ty))),
+            None => *unknown = true,
+        }
+    }
+    let pieces: Vec<Piece> = binary.pieces().filter(|piece| unknown.get(piece.partition) == Some(&true)).collect();
+    let pass = |piece: &Piece| match binary.partitions.get(piece.partition) {
+        Some(partition) => partition.pass(piece.entries.clone(), id),
+        None => Ok(Passed::default()),
+    };
+    let passed: Vec<Passed> = pieces.par_iter().map(pass).collect::<Result<_>>()?;
+    let mut passed = passed.as_slice();
+    for same in pieces.chunk_by(|a, b| a.partition == b.partition) {
+        let (own, rest) = passed.split_at(same.len().min(passed.len()));
+        passed = rest;
+        let Some(partition) = same.first().and_then(|piece| binary.partitions.get(piece.partition)) else { continue };
+        partition.note_order(own.iter());
+        found.extend(own.iter().flat_map(|passed| &passed.found).map(|(entry, ty)| (partition, *entry, *ty)));
+    }
+    Ok(found)
+}
+
 /// Whether the node is there, and the edges that leave it.
 fn leaving(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
-    let pieces: Vec<Piece> = binary.pieces().collect();
-    let entries = |piece: &Piece| -> Result<Vec<(usize, u64, i32)>> {
-        let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(Vec::new()) };
-        let entries = partition.entries_of(piece.entries.clone(), id)?;
-        Ok(entries.into_iter().map(|(entry, ty)| (piece.partition, entry, ty)).collect())
-    };
-    let entries: Vec<Vec<_>> = pieces.par_iter().map(entries).collect::<Result<_>>()?;
     let (mut exists, mut found) = (false, Vec::new());
-    for (partition, entry, ty) in entries.into_iter().flatten() {
+    for (partition, entry, ty) in entries(binary, id)? {
         exists |= ty != DUMMY;
-        if let Some(partition) = binary.partitions.get(partition) {
-            let features = &graph.columns.edge_features;
-            partition.edges(entry..entry + 1, features, false, &mut |_, block| {
-                only(graph, block, id, Side::Out, &mut found)
-            })?;
-        }
+        let features = &graph.columns.edge_features;
+        partition
+            .edges(entry..entry + 1, features, false, &mut |_, block| only(graph, block, id, Side::Out, &mut found))?;
     }
     Ok((exists, found))
 }
 
 /// Whether the node is there, and the edges that reach it.
 fn reaching(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
+    let exists = entries(binary, id)?.iter().any(|(_, _, ty)| *ty != DUMMY);
     let pieces: Vec<Piece> = binary.pieces().collect();
-    let exists = AtomicBool::new(false);
     let of_piece = |piece: &Piece| -> Result<Vec<EdgeBatch>> {
         let (mut found, mut named) = (Vec::new(), false);
         let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(found) };
         let features = &graph.columns.edge_features;
-        if partition.entries_of(piece.entries.clone(), id)?.iter().any(|(_, ty)| *ty != DUMMY) {
-            exists.store(true, Ordering::Relaxed);
-        }
         partition.edges(piece.entries.clone(), features, true, &mut |_, block| {
             named |= block.edges.targets.contains(&id);
             Ok(())
@@ -115,5 +127,5 @@ fn reaching(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<Edge
         Ok(found)
     };
     let found: Vec<Vec<EdgeBatch>> = pieces.par_iter().map(of_piece).collect::<Result<_>>()?;
-    Ok((exists.into_inner(), found.into_iter().flatten().collect()))
+    Ok((exists, found.into_iter().flatten().collect()))
 }

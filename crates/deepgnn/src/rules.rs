@@ -94,6 +94,10 @@ rules! {
     SHORT "DEEPGNN-SHORT" Error
         "a feature has as many values as its length says",
         "the published converter stores fewer (--compat deepgnn)";
+    /// A sum of weights that is not that of the edges.
+    SUMS "DEEPGNN-SUMS" Warning
+        "each partition's entry in meta.json has the sum of the weights of each type",
+        "servers are chosen by these sums: write the graph again; the published merger gives every partition that of its worker";
     /// Times that contradict each other.
     TIME "DEEPGNN-TIME" Error
         "an edge lives while its source does", "";

@@ -206,12 +206,12 @@ impl DeepGnn {
                     let Some(partition) = binary.partitions.get(piece.partition) else { continue };
                     let mut start = piece.entries.start;
                     partition.nodes(piece.entries.clone(), &self.columns.node_features, false, &mut |block| {
-                        take(BlockPlace::Nodes(partition, start), block)?;
+                        take(BlockPlace::Nodes(piece.partition, partition, start), block)?;
                         start += block.nodes.ids.len() as u64;
                         Ok(())
                     })?;
                     partition.edges(piece.entries, &self.columns.edge_features, false, &mut |start, block| {
-                        take(BlockPlace::Edges(partition, start), block)
+                        take(BlockPlace::Edges(piece.partition, partition, start), block)
                     })?;
                 }
                 Ok(())
@@ -227,10 +227,10 @@ fn room(options: &OpenOptions) -> (Budget, Option<Scratch>) {
 /// Where a block comes from.
 pub(crate) enum BlockPlace<'a> {
     Text(&'a Text, &'a text::Piece),
-    /// From this entry on.
-    Nodes(&'a binary::Partition, u64),
-    /// From this edge on.
-    Edges(&'a binary::Partition, u64),
+    /// The number of a partition, from this entry on.
+    Nodes(usize, &'a binary::Partition, u64),
+    /// The number of a partition, from this edge on.
+    Edges(usize, &'a binary::Partition, u64),
 }
 
 /// Which tables of a part are wanted.

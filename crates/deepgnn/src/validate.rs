@@ -3,7 +3,7 @@
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Source;
 
-use crate::binary::{DUMMY, check_tables};
+use crate::binary::{DUMMY, Sums, check_tables};
 use crate::block::Block;
 use crate::rules;
 use crate::source::{BlockPlace, DeepGnn, Form};
@@ -22,7 +22,16 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
         Form::Binary(binary) => findings.merge(binary.noticed.clone()),
     }
     let mut check = Check { ids: graph.records()?, nodes: 0, last: None };
+    let mut sums = match &graph.form {
+        Form::Text(..) => None,
+        Form::Binary(binary) => Some(Sums::new(&binary.meta)),
+    };
     graph.blocks(|place, block| {
+        match (&mut sums, &place) {
+            (Some(sums), BlockPlace::Nodes(at, ..)) => sums.nodes(*at, &block.nodes, findings),
+            (Some(sums), BlockPlace::Edges(at, ..)) => sums.edges(*at, &block.edges, findings),
+            _ => {}
+        }
         check.block(&place, block, findings)?;
         graph.columns.node_features.columns(&block.nodes.features, 0..block.nodes.ids.len())?;
         graph.columns.edge_features.columns(&block.edges.features, 0..block.edges.sources.len())?;
@@ -37,6 +46,9 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
         if binary.meta.nodes != nodes {
             let message = format!("meta.json says {} nodes, the partitions have {nodes}", binary.meta.nodes);
             findings.push(&rules::COUNTS, message, Place::field("node_count"));
+        }
+        if let Some(sums) = sums {
+            sums.end(findings);
         }
         check_tables(binary, findings)?;
     }
@@ -117,7 +129,7 @@ fn of_edge(place: &BlockPlace<'_>, block: &Block, edge: usize) -> Place {
             let line = Fault::place_in(&piece.text, piece.line, at);
             Place { file: Some(text.file_name(piece.file).to_owned()), ..line }
         }
-        BlockPlace::Edges(partition, start) => partition.place_of_edge(start + edge as u64),
-        BlockPlace::Nodes(partition, start) => partition.place_of_entry(*start),
+        BlockPlace::Edges(_, partition, start) => partition.place_of_edge(start + edge as u64),
+        BlockPlace::Nodes(_, partition, start) => partition.place_of_entry(*start),
     }
 }

@@ -79,6 +79,88 @@ fn damaged_tables_are_named() {
 }
 
 #[test]
+fn sums_and_counts_that_are_not_those_of_the_partitions_are_named() {
+    let Some(root) = fixtures() else { return };
+    let whole = files(&root.join("hetero/bin_linear_p3"));
+    let meta: serde_json::Value = serde_json::from_slice(&whole["meta.json"]).unwrap();
+    let told = |change: &dyn Fn(&mut serde_json::Value)| {
+        let home = tempfile::tempdir().unwrap();
+        let mut meta = meta.clone();
+        change(&mut meta);
+        for (file, bytes) in &whole {
+            std::fs::write(home.path().join(file), bytes).unwrap();
+        }
+        std::fs::write(home.path().join("meta.json"), meta.to_string()).unwrap();
+        let findings = found(home.path(), 1 << 20);
+        let rules = [&rules::SUMS, &rules::COUNTS];
+        let told = findings.by_rule().flat_map(|(_, kept)| kept);
+        told.filter(|finding| rules.iter().any(|rule| rule.id == finding.rule.id))
+            .map(|finding| format!("{} {}", finding.rule.id, finding.place.field.clone().unwrap_or_default()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(&|_| ()), Vec::<String>::new());
+    let more = |value: &mut serde_json::Value| *value = serde_json::json!(value.as_f64().unwrap() + 0.5);
+    assert_eq!(
+        told(&|meta| more(&mut meta["partitions"]["1"]["edge_weight"][0])),
+        ["DEEPGNN-SUMS partitions.1.edge_weight"]
+    );
+    assert_eq!(told(&|meta| meta["edge_count_per_type"][0] = 1.into()), ["DEEPGNN-COUNTS edge_count_per_type"]);
+    assert_eq!(told(&|meta| meta["node_count_per_type"][1] = 99.into()), ["DEEPGNN-COUNTS node_count_per_type"]);
+    assert!(told(&|meta| meta["node_type_count"] = 1.into()).contains(&"DEEPGNN-COUNTS node_type_count".to_owned()));
+}
+
+#[test]
+fn the_old_metadata_is_compared_too() {
+    let home = tempfile::tempdir().unwrap();
+    let place = common::text(home.path(), "graph.linear", "-1 0 0 1.5 0 1 0 0.5 0 2 1 0.25\n-1 1 1 2\n", None);
+    let out = home.path().join("out");
+    common::built(&place, &out, &OpenOptions::default(), &isomorph_deepgnn::BuildOptions::default()).unwrap();
+    std::fs::remove_file(out.join("meta.json")).unwrap();
+    let sums = |sum: &str| {
+        std::fs::write(
+            out.join("meta.txt"),
+            format!("v1\n2\n2\n2\n2\n0\n0\n1\n0\n1.5\n2.0\n{sum}\n0.25\n1\n1\n1\n1\n"),
+        )
+        .unwrap();
+        found(&out, 1 << 20).count(&rules::SUMS)
+    };
+    assert_eq!((sums("0.5"), sums("0.75")), (0, 1));
+}
+
+/// The first look-up passes over all entries, the next ones search where entries are sorted: they find the same.
+#[test]
+fn later_look_ups_find_what_the_first_does() {
+    let home = tempfile::tempdir().unwrap();
+    // Sorted with entries that repeat, sorted with gaps, and in no order.
+    let ids: [Vec<u64>; 3] = [
+        (0..3000).map(|at| at / 200 * 2).collect(),
+        (0..3000).map(|at| at * 3).collect(),
+        (0..3000).map(|at| at * 7919 % 3001).collect(),
+    ];
+    for ids in &ids {
+        let lines: String = ids.iter().enumerate().map(|(at, id)| format!("-1 {id} 0 1 {id} {at} 0 1\n")).collect();
+        let place = common::text(home.path(), "graph.linear", &lines, None);
+        for partitions in [1, 3] {
+            let out = home.path().join("out");
+            let options = isomorph_deepgnn::BuildOptions { partitions, ..Default::default() };
+            common::built(&place, &out, &OpenOptions::default(), &options).unwrap();
+            let open = || DeepGnn::open(&Location::from_path(&out), &OpenOptions::default()).unwrap();
+            let used = open();
+            let edges = |graph: &DeepGnn, id: &str| {
+                let found = graph.neighbors(0, isomorph_model::NodeId::Key(id), isomorph_model::Side::Out);
+                found.map(|batches| batches.iter().map(|batch| batch.rows).sum::<usize>()).ok()
+            };
+            for id in [0, 1, 2, 3, 28, 29, 30, 200, 2999, 3000, 3001, 8997, 9000] {
+                let wanted = ids.iter().filter(|other| **other == id).count();
+                let wanted = (wanted > 0).then_some(wanted);
+                let id = id.to_string();
+                assert_eq!((edges(&open(), &id), edges(&used, &id)), (wanted, wanted), "{id}");
+            }
+        }
+    }
+}
+
+#[test]
 fn ids_are_compared_within_the_budget() {
     let home = tempfile::tempdir().unwrap();
     let lines: String = (0..3000).map(|id| format!("-1 {} 0 1 {} 5 0 1\n", id % 2999, id)).collect();

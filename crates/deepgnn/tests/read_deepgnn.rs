@@ -40,6 +40,12 @@ fn metadata_of_several_workers_is_read_as_one() {
         // A worker knows the types that it has seen.
         own["edge_type_count"] = types.into();
         own["edge_count_per_type"].as_array_mut().unwrap().truncate(types);
+        if !partitions.contains(&"0") {
+            // The other one has counted all of them.
+            for counts in ["node_count_per_type", "edge_count_per_type"] {
+                own[counts].as_array_mut().unwrap().fill(0.into());
+            }
+        }
         let all = own["partitions"].as_object_mut().unwrap();
         all.retain(|number, _| partitions.contains(&number.as_str()));
         all.values_mut().for_each(|of| of["edge_weight"].as_array_mut().unwrap().truncate(types));

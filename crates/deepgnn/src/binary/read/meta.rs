@@ -63,6 +63,36 @@ impl Types {
     }
 }
 
+/// What the end of `meta.txt` says of types: for each partition its number, and the sums of weights of node types and of edge types, then
+/// the counts of each. A file that ends before, or goes on behind, says nothing of them.
+fn old_types(lines: &[&str], partitions: usize, [nodes, edges]: [usize; 2]) -> [Types; 2] {
+    let silent = |number: usize| Types { number: number as u32, ..Types::default() };
+    let read = || -> Option<[Types; 2]> {
+        let of_partition = 1 + nodes + edges;
+        let sums = partitions.checked_mul(of_partition)?;
+        if lines.len() != sums + nodes + edges {
+            return None;
+        }
+        let numbers = |lines: &[&str]| lines.iter().map(|line| line.parse().ok()).collect::<Option<Vec<f64>>>();
+        let counts = |lines: &[&str]| lines.iter().map(|line| line.parse().ok()).collect::<Option<Vec<u64>>>();
+        let (sums, last) = lines.split_at(sums);
+        let mut weights = [Vec::with_capacity(partitions), Vec::with_capacity(partitions)];
+        for (number, lines) in sums.chunks_exact(of_partition).enumerate() {
+            if lines[0] != number.to_string() {
+                return None;
+            }
+            weights[0].push(numbers(&lines[1..=nodes])?);
+            weights[1].push(numbers(&lines[1 + nodes..])?);
+        }
+        let [of_nodes, of_edges] = weights;
+        Some([
+            Types { number: nodes as u32, counts: counts(&last[..nodes])?, weights: of_nodes },
+            Types { number: edges as u32, counts: counts(&last[nodes..])?, weights: of_edges },
+        ])
+    };
+    read().unwrap_or_else(|| [silent(nodes), silent(edges)])
+}
+
 fn wrong(file: &str, field: &str, what: &str) -> Error {
     Error::broken(&rules::META, what).at(Place::file(file).in_field(field))
 }
@@ -141,10 +171,12 @@ impl Meta {
         if [node_types, edge_types, node_features, edge_features].iter().any(|count| *count > TYPES) {
             return Err(wrong(OLD_META, "", "more than 65536 types or features"));
         }
-        // What follows is the numbers of partitions with the weights of their types, and counts, which are not needed.
         if partitions > PARTITIONS {
             return Err(wrong(OLD_META, "", "more than 100000 partitions"));
         }
+        let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
+        let [node_types, edge_types] =
+            old_types(&rest, partitions as usize, [node_types as usize, edge_types as usize]);
         Ok(Meta {
             version,
             nodes,
@@ -153,8 +185,8 @@ impl Meta {
             edge_features: edge_features as u32,
             partitions: (0..partitions as u32).collect(),
             watermark: -1,
-            node_types: Types { number: node_types as u32, ..Types::default() },
-            edge_types: Types { number: edge_types as u32, ..Types::default() },
+            node_types,
+            edge_types,
         })
     }
 }

@@ -4,6 +4,7 @@ mod alias;
 mod files;
 mod meta;
 mod partition;
+mod sums;
 mod workers;
 
 use isomorph_error::{Error, Findings, Place, Result};
@@ -12,7 +13,8 @@ use isomorph_storage::{Location, Root};
 pub(crate) use alias::check as check_tables;
 pub use files::{BinaryFiles, PartitionFiles};
 pub use meta::{Meta, Types};
-pub(crate) use partition::Partition;
+pub(crate) use partition::{Partition, Passed};
+pub(crate) use sums::Sums;
 pub(crate) use workers::worker;
 
 use super::layout::{META, OLD_META};

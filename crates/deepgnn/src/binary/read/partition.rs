@@ -1,6 +1,7 @@
 //! One partition: every length and offset is checked before it is used.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Place, Result};
@@ -18,6 +19,9 @@ const EDGES: u64 = 65_536;
 
 /// Bytes of features that are read at once, unless one element has more.
 const BYTES: u64 = 64 << 20;
+
+/// Entries of the map between which a search looks at each.
+const NEAR: u64 = 64;
 
 /// Features of an element, at most.
 const FEATURES: u64 = 1 << 16;
@@ -45,6 +49,19 @@ pub(crate) struct Partition {
     pub entries: u64,
     /// Number of edges.
     pub edges: u64,
+    /// Whether the ids of the map ascend, once a pass over all of them has told.
+    sorted: OnceLock<bool>,
+}
+
+/// What a pass over entries of the map found.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Passed {
+    /// Entries of the node that was looked for, with their types.
+    pub found: Vec<(u64, i32)>,
+    /// The first id and the last.
+    ends: Option<(u64, u64)>,
+    /// Whether the ids do not ascend.
+    unsorted: bool,
 }
 
 fn broken(blob: &Blob, what: impl Into<String>) -> Error {
@@ -180,6 +197,7 @@ impl Partition {
             weights: weights.then(|| Weights::open(root, number, entries)).transpose()?,
             entries,
             edges,
+            sorted: OnceLock::new(),
         })
     }
 
@@ -214,14 +232,66 @@ impl Partition {
         self.map.read(range.start * size..range.end * size)
     }
 
-    /// The entries in a range that are of node `id`, with their types.
+    /// The entries in a range that are of node `id`, with their types, by a pass over all of them.
     ///
     /// # Errors
     /// When the map cannot be read.
-    pub fn entries_of(&self, range: Range<u64>, id: u64) -> Result<Vec<(u64, i32)>> {
+    pub fn pass(&self, range: Range<u64>, id: u64) -> Result<Passed> {
         let records = self.entries(&range)?;
-        let found = range.zip(records.chunks_exact(MAP_RECORD)).filter(|(_, record)| word(record) == id);
-        Ok(found.map(|(entry, record)| (entry, half_word(&record[16..]) as i32)).collect())
+        let mut passed = Passed::default();
+        for (entry, record) in range.zip(records.chunks_exact(MAP_RECORD)) {
+            let own = word(record);
+            let first = passed.ends.map_or(own, |(first, last)| {
+                passed.unsorted |= last > own;
+                first
+            });
+            passed.ends = Some((first, own));
+            if own == id {
+                passed.found.push((entry, half_word(&record[16..]) as i32));
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Notes what passes over all entries, in their order, have told of the map.
+    pub fn note_order<'a>(&self, passes: impl Iterator<Item = &'a Passed>) {
+        let mut last = 0;
+        let sorted = passes.fold(true, |sorted, passed| {
+            let (first, end) = passed.ends.unwrap_or((last, last));
+            let follows = last <= first;
+            last = end;
+            sorted && follows && !passed.unsorted
+        });
+        // Another look-up may have noted the same.
+        let _ = self.sorted.set(sorted);
+    }
+
+    /// The entries of node `id` by binary search; nothing when the map is not known to be sorted.
+    ///
+    /// # Errors
+    /// When the map cannot be read.
+    pub fn search(&self, id: u64) -> Result<Option<Vec<(u64, i32)>>> {
+        if self.sorted.get() != Some(&true) {
+            return Ok(None);
+        }
+        let (mut from, mut to) = (0, self.entries);
+        while to - from > NEAR {
+            let middle = from + (to - from) / 2;
+            let own = word(&self.entries(&(middle..middle + 1))?);
+            if own < id { from = middle + 1 } else { to = middle }
+        }
+        let mut found = Vec::new();
+        loop {
+            // A few entries at once, as long as they are of the node: it may have many.
+            let end = self.entries.min(from + NEAR.max(to - from));
+            let passed = self.pass(from..end, id)?;
+            let goes_on = passed.ends.is_some_and(|(_, last)| last <= id);
+            found.extend(passed.found);
+            (from, to) = (end, end);
+            if !goes_on || from == self.entries {
+                return Ok(Some(found));
+            }
+        }
     }
 
     /// Reads entries of the map, without features when `keys_only`; hands over blocks of a bounded size.

@@ -10,4 +10,4 @@ mod partitions;
 
 pub(crate) use build::note_repairs;
 pub use build::{Built, build};
-pub(crate) use partitions::Partitions;
+pub(crate) use partitions::{Partitions, first_id};

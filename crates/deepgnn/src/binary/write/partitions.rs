@@ -80,7 +80,7 @@ impl<'a> Partitions<'a> {
 }
 
 /// The first id of a record; 0 for one that says nothing.
-fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
+pub(crate) fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
     let (node, edge) = (from.nodes as usize, from.edges as usize);
     let first_is_node = from.nodes < to.nodes && block.nodes.edges_before[node] == from.edges;
     match (first_is_node, from.edges < to.edges) {

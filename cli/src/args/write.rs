@@ -61,7 +61,7 @@ pub struct TargetArgs {
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
-    /// NOCK, DeepGNN: write a directory of so many partitions
+    /// NOCK, DeepGNN: write a directory of so many partitions, or of so many files of a text
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: Option<u32>,
     /// NOCK: the property of nodes that holds the number of their partition; by a hash of the name otherwise
@@ -91,6 +91,9 @@ pub struct TargetArgs {
     /// DeepGNN: write a text of this format instead of a binary; the destination's name says so otherwise, as in graph.tsv.gz
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text: Option<deepgnn::TextFormat>,
+    /// DeepGNN: leave out of Linear and EdgeList what all nodes or all edges share, and state it once in meta.json
+    #[arg(long, requires = "partitions")]
+    pub leave_out: bool,
     /// DeepGNN: what decides which partition a line goes to, its number or the first id in it
     #[arg(long, value_name = "BY", value_parser = dispatch_parser())]
     pub dispatch: Option<deepgnn::Dispatch>,
@@ -188,6 +191,7 @@ impl TargetArgs {
             ("--partitions", if to == Format::DeepGnn { to } else { Format::Nock }, self.partitions.is_some()),
             ("--partition-by", Format::Nock, self.partition_by.is_some()),
             ("--text", Format::DeepGnn, self.text.is_some()),
+            ("--leave-out", Format::DeepGnn, self.leave_out),
             ("--dispatch", Format::DeepGnn, self.dispatch.is_some()),
             ("--no-samplers", Format::DeepGnn, self.no_samplers),
             ("--watermark", Format::DeepGnn, self.watermark.is_some()),
@@ -236,14 +240,17 @@ impl TargetArgs {
     fn deepgnn(&self, options: &mut deepgnn::WriteOptions, destination: &str) -> Result<()> {
         options.text = self.text_at(destination);
         let of_binary = [
-            ("--partitions", self.partitions.is_some()),
-            ("--dispatch", self.dispatch.is_some()),
+            ("--dispatch", self.dispatch.is_some() && self.partitions.is_none()),
             ("--no-samplers", self.no_samplers),
             ("--watermark", self.watermark.is_some()),
         ];
         if let (Some(format), Some((flag, _))) = (options.text, of_binary.into_iter().find(|(_, given)| *given)) {
             return Err(Error::usage(format!("{flag} is for a binary, and a text, {format}, is to be written")));
         }
+        if self.leave_out && !options.text.is_some_and(deepgnn::TextFormat::has_defaults) {
+            return Err(Error::usage("--leave-out is for a text in Linear or EdgeList"));
+        }
+        (options.parts, options.leave_out) = (options.text.and(self.partitions), self.leave_out);
         let options = &mut options.binary;
         options.partitions = self.partitions.unwrap_or(options.partitions);
         options.dispatch = self.dispatch.unwrap_or_default();

@@ -171,9 +171,26 @@ fn what_a_text_has_no_place_for_is_said_before() {
     let home = Home::new();
     let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
     assert!(done.err.contains("TSV has no features of type sparse"), "{}", done.err);
-    let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2"]).exits(2);
-    assert!(done.err.contains("--partitions is for a binary"), "{}", done.err);
+    let done = home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--no-samplers"]).exits(2);
+    assert!(done.err.contains("--no-samplers is for a binary"), "{}", done.err);
+    let done =
+        home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2", "--leave-out"]).exits(2);
+    assert!(done.err.contains("--leave-out is for a text in Linear or EdgeList"), "{}", done.err);
     assert!(!home.at("graph.tsv").exists() && !home.at("graph.json").exists());
+}
+
+#[test]
+fn a_text_in_several_files_with_defaults_is_the_same_graph() {
+    let Some(text) = fixture("deepgnn/karate/graph.linear") else { return };
+    let home = Home::new();
+    let parts = ["--to", "deepgnn", "--partitions", "12", "--leave-out"];
+    let done = home.run(&[&["convert", &text, "parts", "--text", "linear"][..], &parts].concat()).exits(0);
+    assert!(done.out.contains("Linear text, a directory of 12 files, with a file of defaults"), "{}", done.out);
+    assert!(home.at("parts/part-00.linear").is_file() && home.at("parts/meta.json").is_file());
+    home.run(&["diff", &text, "parts"]).exits(0);
+    home.run(&[&["convert", "parts", "again.edgelist.gz"][..], &parts].concat()).exits(0);
+    assert!(home.at("again.edgelist.gz/part-11.edgelist.gz").is_file());
+    home.run(&["diff", &text, "again.edgelist.gz"]).exits(0);
 }
 
 #[test]

@@ -78,7 +78,12 @@ impl Plan {
 /// What is written, in words.
 pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
     if let Some(format) = options.text {
-        return format!("{format} text");
+        let left_out = if options.leave_out { ", with a file of defaults" } else { "" };
+        return match options.parts {
+            None => format!("{format} text"),
+            Some(1) => format!("{format} text, a directory of 1 file{left_out}"),
+            Some(count) => format!("{format} text, a directory of {count} files{left_out}"),
+        };
     }
     let BuildOptions { partitions, node_samplers, edge_samplers, .. } = options.binary;
     let samplers = match (node_samplers, edge_samplers) {

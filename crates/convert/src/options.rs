@@ -140,7 +140,7 @@ impl WriteOptions {
         match format {
             Format::GraphAr | Format::GraphLake => true,
             Format::Rdf => false,
-            Format::DeepGnn => self.deepgnn.text.is_none(),
+            Format::DeepGnn => self.deepgnn.text.is_none() || self.deepgnn.parts.is_some(),
             Format::Annnet => !self.annnet.archive,
             Format::Nock => self.nock.partitions.is_some(),
         }

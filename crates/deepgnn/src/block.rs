@@ -18,8 +18,8 @@ pub(crate) enum Kind {
     Text,
     /// Points with so many coordinates, and their values: two 32-bit counts, the coordinates as 64-bit integers, the values.
     Sparse(DType, u32),
-    /// Numbers at times: a count, times, offsets, numbers.
-    Temporal(DType),
+    /// Values at times: a count, times, offsets, values.
+    Temporal,
     /// Bytes whose type nothing says.
     Raw,
 }

@@ -37,7 +37,7 @@ impl FeatureType {
             Kind::Dense(dtype) => Some(FeatureType::Dense(dtype)),
             Kind::Sparse(dtype, _) => Some(FeatureType::Sparse(dtype)),
             Kind::Text => Some(FeatureType::Text),
-            Kind::Temporal(_) | Kind::Raw => Some(FeatureType::Raw),
+            Kind::Temporal | Kind::Raw => Some(FeatureType::Raw),
         }
     }
 

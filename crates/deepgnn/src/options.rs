@@ -86,6 +86,11 @@ pub struct BuildOptions {
 pub struct WriteOptions {
     /// Write a text of this format; a binary otherwise.
     pub text: Option<crate::TextFormat>,
+    /// Write the text as a directory of so many files; lines go to them as to the partitions of a binary.
+    pub parts: Option<u32>,
+    /// Leave out of Linear and EdgeList what all nodes or all edges share, and state it once, in `meta.json` among the files: for a text in
+    /// several files, or in one that is in a directory of its own.
+    pub leave_out: bool,
     /// How a binary is written, and with what memory.
     pub binary: BuildOptions,
 }

@@ -249,7 +249,8 @@ fn texts_that_are_written_have_the_binary_of_the_first() {
             let budget = Budget::new(if seed % 2 == 0 { 0 } else { 1 << 30 });
             let binary = BuildOptions { budget, ..BuildOptions::default() };
             let again = home.path().join(format!("again.{}", format.id()));
-            written(&source, &again, &WriteOptions { text: Some(format), binary }, 1 + seed as usize).unwrap();
+            let options = WriteOptions { text: Some(format), binary, ..WriteOptions::default() };
+            written(&source, &again, &options, 1 + seed as usize).unwrap();
             assert_eq!(digest(&again, false), digest(&path, false), "seed {seed} {format}");
             built(&again, &out, &OpenOptions::default(), &BuildOptions::default()).unwrap();
             assert!(files(&out) == files(&first), "seed {seed} {format}");
@@ -257,6 +258,57 @@ fn texts_that_are_written_have_the_binary_of_the_first() {
         written(&source, &out, &WriteOptions::default(), 3).unwrap();
         assert!(files(&out) == files(&first), "seed {seed}");
     }
+}
+
+#[test]
+fn texts_in_several_files_are_the_same_graph_also_with_defaults() {
+    let home = tempfile::tempdir().unwrap();
+    let mut with_defaults = 0;
+    for seed in 1..25 {
+        let mut nodes = sorted(seed);
+        if seed % 3 > 0 {
+            // What all have in common: type and weight, and a feature at the beginning where they have any.
+            let alike = |element: &mut Element| (element.ty, element.weight) = (0, 0.25);
+            for node in &mut nodes {
+                alike(&mut node.says);
+                node.edges.iter_mut().for_each(|(_, edge)| alike(edge));
+            }
+        }
+        let path = text(home.path(), "graph.linear", &linear(&nodes), None);
+        let (first, out) = (home.path().join("first"), home.path().join("out"));
+        let source = DeepGnn::open(&Location::from_path(&path), &OpenOptions::default()).unwrap();
+        for (format, parts) in TextFormat::ALL.into_iter().zip([1, 2, 3, 12].into_iter().cycle().skip(seed as usize)) {
+            let dispatch = if seed % 2 == 0 { Dispatch::Id } else { Dispatch::Line };
+            let options = WriteOptions {
+                text: Some(format),
+                parts: Some(parts),
+                leave_out: true,
+                binary: BuildOptions { dispatch, ..BuildOptions::default() },
+            };
+            let again = home.path().join(format!("again.{}.zst", format.id()));
+            written(&source, &again, &options, 1 + seed as usize).unwrap();
+            let names: Vec<String> = files(&again).into_keys().collect();
+            let of_parts = names.iter().filter(|name| name.starts_with("part-") && name.ends_with(".zst")).count();
+            assert_eq!(of_parts, parts as usize, "{names:?}");
+            assert_eq!(digest(&again, false), digest(&path, false), "seed {seed} {format}");
+            let stated = files(&again).get("meta.json").map(|bytes| String::from_utf8(bytes.clone()).unwrap());
+            if format.has_defaults() && seed % 3 > 0 && !nodes.is_empty() {
+                let stated = stated.unwrap();
+                assert!(stated.contains(r#""node_default_type":0,"node_default_weight":0.25"#), "{stated}");
+                with_defaults += 1;
+            } else if !format.has_defaults() {
+                assert_eq!(stated, None);
+            }
+            if parts == 1 {
+                let one = home.path().join(format!("one.{}", format.id()));
+                written(&source, &one, &WriteOptions { text: Some(format), ..WriteOptions::default() }, 7).unwrap();
+                built(&one, &first, &OpenOptions::default(), &BuildOptions::default()).unwrap();
+                built(&again, &out, &OpenOptions::default(), &BuildOptions::default()).unwrap();
+                assert!(files(&out) == files(&first), "seed {seed} {format}");
+            }
+        }
+    }
+    assert!(with_defaults > 10, "{with_defaults}");
 }
 
 #[test]

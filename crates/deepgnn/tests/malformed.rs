@@ -213,7 +213,19 @@ fn json_that_is_wrong() {
         (r#", "float_feature": {"0": [1, [3]]}"#, "DEEPGNN-JSON"),
         (r#", "sparse_binary_feature": {"0": {"coordinates": [1], "values": ["x"]}}"#, "DEEPGNN-DTYPE"),
         (r#", "sparse_float_feature": {"0": {"coordinates": [0, 4], "values": [1, 1, 1]}}"#, "DEEPGNN-COORDINATES"),
-        (r#", "binary_feature": {"0": [{"values": ["a"], "created_at": 5}]}"#, "DEEPGNN-DTYPE"),
+        (r#", "binary_feature": {"0": ["a"]}"#, "DEEPGNN-DTYPE"),
+        (r#", "binary_feature": {"0": [{"values": ["a", "b"], "created_at": 5}]}"#, "DEEPGNN-DTYPE"),
+        (r#", "binary_feature": {"0": [{"values": 1, "created_at": 5}]}"#, "DEEPGNN-DTYPE"),
+        (r#", "float_feature": {"0": [{"created_at": 5}]}"#, "DEEPGNN-JSON"),
+        (r#", "sparse_float_feature": {"0": [{"values": [1], "created_at": 5}]}"#, "DEEPGNN-JSON"),
+        (
+            r#", "sparse_float_feature": {"0": [{"coordinates": [1], "values": [1, 2], "created_at": 5}]}"#,
+            "DEEPGNN-COORDINATES",
+        ),
+        (
+            r#", "created_at": 9, "float_feature": {"0": [{"values": [1]}, {"values": [2], "created_at": 5}]}"#,
+            "DEEPGNN-TIME",
+        ),
         (r#"} trailing"#, "DEEPGNN-JSON"),
         (r#", "binary_feature": {"0": "\ud800"}"#, "DEEPGNN-JSON"),
     ] {
@@ -285,6 +297,43 @@ fn values_at_times_lie_as_the_engine_reads_them() {
         64, 0, 0, 0, 0, 0, 0, 0, 0,
     ];
     assert_eq!(files["node_features_0_0.data"], expected);
+}
+
+/// The documentation of the published engine has texts and sparse features at times; its converter has not.
+#[test]
+fn texts_and_points_at_times_lie_as_values_without_times_do() {
+    let number = |value: i64| value.to_le_bytes().to_vec();
+    // A count, times, where the values begin and the last ends, the values, 8 zeros.
+    let blob = |times: &[i64], values: &[Vec<u8>]| {
+        let mut bytes = (times.len() as u32).to_le_bytes().to_vec();
+        times.iter().for_each(|time| bytes.extend(number(*time)));
+        let mut end = 4 + 8 * (2 * times.len() as i64 + 1);
+        bytes.extend(number(end));
+        for value in values {
+            end += value.len() as i64;
+            bytes.extend(number(end));
+        }
+        bytes.extend(values.concat());
+        bytes.extend([0; 8]);
+        bytes
+    };
+    let at = |more: &str| build("json", &node(more), None, false).unwrap().0["node_features_0_0.data"].clone();
+    // Values are in the order of their times, and one that states none is there since its element is.
+    let words = r#", "binary_feature": {"0": [{"values": ["xbox"], "created_at": 20, "removed_at": 23},
+        {"values": "microsoft"}]}, "created_at": 13"#
+        .replace('\n', "");
+    assert_eq!(at(&words), blob(&[13, 20], &[b"microsoft".to_vec(), b"xbox".to_vec()]));
+    let points = r#", "sparse_int32_feature": {"0": [{"values": [-1, 1024], "coordinates": [[5, 13], [7, 25]]},
+        {"coordinates": [4], "values": [2], "created_at": 21}]}"#
+        .replace('\n', "");
+    let sparse = |coordinates: &[i64], width: u32, values: &[i32]| {
+        let mut bytes = (coordinates.len() as u32).to_le_bytes().to_vec();
+        bytes.extend(width.to_le_bytes());
+        coordinates.iter().for_each(|coordinate| bytes.extend(number(*coordinate)));
+        values.iter().for_each(|value| bytes.extend(value.to_le_bytes()));
+        bytes
+    };
+    assert_eq!(at(&points), blob(&[0, 21], &[sparse(&[5, 13, 7, 25], 2, &[-1, 1024]), sparse(&[4], 1, &[2])]));
 }
 
 /// Some kilobytes that would become gigabytes.

@@ -16,7 +16,7 @@ fn open(path: &Path, options: &OpenOptions) -> DeepGnn {
 }
 
 fn binary(partitions: u32) -> WriteOptions {
-    WriteOptions { text: None, binary: BuildOptions { partitions, ..BuildOptions::default() } }
+    WriteOptions { binary: BuildOptions { partitions, ..BuildOptions::default() }, ..WriteOptions::default() }
 }
 
 fn text(format: TextFormat) -> WriteOptions {
@@ -54,7 +54,7 @@ fn graphs_become_the_binary_of_the_published_converter() {
     // Nodes and their edges were scattered over three partitions there, whose entries without a type stand for no node.
     let scattered = open(&root.join("karate/bin_edgelist_p3"), &OpenOptions::default());
     let by_id = BuildOptions { dispatch: Dispatch::Id, node_samplers: false, ..binary(3).binary };
-    written(&scattered, &out, &WriteOptions { text: None, binary: by_id }, 7).unwrap();
+    written(&scattered, &out, &WriteOptions { binary: by_id, ..WriteOptions::default() }, 7).unwrap();
     let again = open(&out, &OpenOptions::default());
     assert_eq!((again.graph().node_rows(), again.graph().edge_rows()), (Some(34), Some(156)));
     let mut findings = isomorph_error::Findings::keeping(8);
@@ -158,4 +158,21 @@ fn types_are_those_of_the_graph_that_was_written() {
     assert_eq!(types(&shown), types(&graph));
     let declared = OpenOptions { node_features: vec![(2, FeatureType::Text)], ..OpenOptions::default() };
     assert_eq!(types(&open(&out, &declared))[2], types(&graph)[2]);
+}
+
+#[test]
+fn a_line_that_begins_with_an_edge_has_no_place_beside_defaults_of_nodes() {
+    let home = tempfile::tempdir().unwrap();
+    let place = common::text(home.path(), "graph.edgelist", "1,-1,0,1\n2,0,1,3\n", None);
+    let source = open(&place, &OpenOptions::default());
+    let options =
+        |format| WriteOptions { text: Some(format), parts: Some(1), leave_out: true, ..WriteOptions::default() };
+    let error = written(&source, &home.path().join("out"), &options(TextFormat::Linear), 100).unwrap_err();
+    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
+    assert!(error.hints().any(|hint| hint.contains("edgelist")), "{error:?}");
+    written(&source, &home.path().join("out"), &options(TextFormat::EdgeList), 100).unwrap();
+    let files = common::files(&home.path().join("out"));
+    assert_eq!(String::from_utf8_lossy(&files["part-0.edgelist"]), "1,-1\n2,1\n");
+    let again = open(&home.path().join("out"), &OpenOptions::default());
+    assert_eq!((again.graph().node_rows(), again.graph().edge_rows()), (Some(1), Some(1)));
 }

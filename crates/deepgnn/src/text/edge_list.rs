@@ -8,7 +8,7 @@ use crate::block::{Block, Kind, Life};
 use crate::{number, rules};
 
 /// The word for text.
-pub(super) const TEXT: &[u8] = b"binary";
+pub(super) const TEXT: &str = "binary";
 
 /// `N`, or the number of values and that of the coordinates of each, divided by a slash.
 pub(super) fn length(text: &[u8]) -> Option<Length> {
@@ -142,7 +142,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
                     }
                     break;
                 }
-                Values::of_name(word, TEXT)
+                Values::of_name(word, TEXT.as_bytes())
                     .ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is no type of features", shown(word)), at))?
             }
         };

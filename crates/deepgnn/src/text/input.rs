@@ -67,7 +67,9 @@ impl Text {
             }),
         };
         let defaults = match meta {
-            Some((name, text)) => Defaults::parse(&text, &name, format.length(), format.word_for_text(), &mut noticed)?,
+            Some((name, text)) => {
+                Defaults::parse(&text, &name, format.length(), format.word_for_text().as_bytes(), &mut noticed)?
+            }
             None => Defaults::default(),
         };
         let mut reading =

@@ -20,6 +20,18 @@ struct Slots {
     /// What has to move, because its id came again.
     moved: Vec<(Kind, Range<usize>)>,
     bytes: Vec<u8>,
+    since_element: Vec<SinceElement>,
+}
+
+/// A value that is there since its element is.
+#[derive(Debug)]
+struct SinceElement {
+    /// Where its time is in the bytes of the features.
+    place: usize,
+    /// Whether the time of another value follows.
+    followed: bool,
+    /// Where the feature is in the text.
+    at: usize,
 }
 
 impl Slots {
@@ -27,6 +39,26 @@ impl Slots {
         self.of.clear();
         self.moved.clear();
         self.bytes.clear();
+        self.since_element.clear();
+    }
+
+    /// Puts the time at which the element begins where values state none.
+    ///
+    /// # Errors
+    /// When another value is older.
+    fn begin_with(&mut self, created: i64) -> Parsed {
+        for since in self.since_element.drain(..) {
+            let next = self.bytes.get(since.place + 8..).and_then(|bytes| bytes.first_chunk());
+            let next = next.map_or(created, |bytes| i64::from_le_bytes(*bytes));
+            if since.followed && next != i64::MIN && next < created {
+                let message = format!("a value since {next}, of what begins at {created}");
+                return Err(Fault::new(&rules::TIME, message, since.at));
+            }
+            if let Some(bytes) = self.bytes.get_mut(since.place..since.place + 8) {
+                bytes.copy_from_slice(&created.to_le_bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Gives `id` what has been appended to `bytes` since `start`; says whether the id had something else.
@@ -163,6 +195,7 @@ impl Records {
         let stated = Life { created: Some(life.created.unwrap_or(0)), removed: Some(life.removed.unwrap_or(-1)) };
         let is_temporal = life != Life::default() || self.edges.iter().any(|edge| edge.life != Life::default());
         block.node(id, ty, weight, is_temporal.then_some(stated));
+        self.node.begin_with(life.created.unwrap_or(0))?;
         self.node.drain_into(&mut block.nodes.features);
         // Most texts are in order, and looking costs less than sorting.
         match is_temporal {
@@ -177,8 +210,11 @@ impl Records {
             let created = edge.life.created.or(stated.created);
             let removed = edge.life.removed.or(stated.removed);
             block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
-            match edge.slots.and_then(|slots| self.of_edges.slots.get(slots)) {
-                Some(slots) => slots.drain_into(&mut block.edges.features),
+            match edge.slots.and_then(|slots| self.of_edges.slots.get_mut(slots)) {
+                Some(slots) => {
+                    slots.begin_with(created.unwrap_or(0))?;
+                    slots.drain_into(&mut block.edges.features);
+                }
                 None => block.edges.features.end_element(),
             }
         }

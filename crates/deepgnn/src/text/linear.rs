@@ -9,7 +9,7 @@ use crate::block::{Block, Features, Kind};
 use crate::{number, rules};
 
 /// The word for text.
-pub(super) const TEXT: &[u8] = b"binary_feature";
+pub(super) const TEXT: &str = "binary_feature";
 
 /// `N`, or sides of coordinates and the number of values, divided by commas.
 pub(super) fn length(text: &[u8]) -> Option<Length> {
@@ -108,7 +108,7 @@ fn features(line: &mut Line<'_>, of: &Of, compat: bool, out: &mut Features) -> P
                 let Some(word) = line.tokens.peek().filter(|word| !number::is_integer(word)) else { break };
                 let at = line.here();
                 line.tokens.next();
-                Values::of_name(word, TEXT).ok_or_else(|| {
+                Values::of_name(word, TEXT.as_bytes()).ok_or_else(|| {
                     let message = format!("{} is neither an id nor a type of features", shown(word));
                     Fault::new(&rules::DTYPE, message, at)
                 })?

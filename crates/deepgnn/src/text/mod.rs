@@ -74,11 +74,25 @@ impl TextFormat {
         }
     }
 
-    fn word_for_text(self) -> &'static [u8] {
+    /// The word in front of a text.
+    pub(crate) fn word_for_text(self) -> &'static str {
         match self {
             TextFormat::EdgeList => edge_list::TEXT,
             _ => linear::TEXT,
         }
+    }
+
+    /// The ending of one of several files. A directory of `.json` could hold anything.
+    pub(crate) fn ending_of_parts(self) -> &'static str {
+        match self {
+            TextFormat::Json => "jsonl",
+            _ => self.id(),
+        }
+    }
+
+    /// Whether it can leave out what a file of defaults states.
+    pub fn has_defaults(self) -> bool {
+        matches!(self, TextFormat::Linear | TextFormat::EdgeList)
     }
 }
 

@@ -20,11 +20,17 @@ use crate::feature::{FeatureType, SparseView};
 use crate::number::f64_of_shortest;
 use crate::{DType, rules};
 
-/// Adds the nodes of a batch.
+/// Adds the nodes of a batch; `see` is told the type and the record of each.
 ///
 /// # Errors
 /// When a column is not of its type, or holds what has no place.
-pub(super) fn nodes(shape: &Shape, properties: &[Property], batch: &NodeBatch, records: &mut Records) -> Result<()> {
+pub(super) fn nodes(
+    shape: &Shape,
+    properties: &[Property],
+    batch: &NodeBatch,
+    records: &mut Records,
+    see: &mut dyn FnMut(i32, &[u8]),
+) -> Result<()> {
     let keys = batch.keys.as_ref().ok_or_else(|| Error::usage("nodes without keys"))?;
     let ids = ids(keys)?;
     let rows = Rows::of(&shape.nodes, properties, &batch.properties, batch.rows)?;
@@ -35,12 +41,13 @@ pub(super) fn nodes(shape: &Shape, properties: &[Property], batch: &NodeBatch, r
         }
         let (created, removed) = rows.life(row);
         let key = Key { id: *id, rank: 0, created, removed, other: ty as u64 };
-        records.push(key, |out| rows.record(row, out)).map_err(|error| error.at(at(batch.start, row)))?;
+        let record = |out: &mut Vec<u8>| rows.seen(row, ty, out, see);
+        records.push(key, record).map_err(|error| error.at(at(batch.start, row)))?;
     }
     Ok(())
 }
 
-/// Adds the edges of a batch. Returns the latest time that one of them states.
+/// Adds the edges of a batch; `see` is told the type and the record of each. Returns the latest time that one of them states.
 ///
 /// # Errors
 /// As [`nodes`].
@@ -49,6 +56,7 @@ pub(super) fn edges(
     properties: &[Property],
     batch: &EdgeBatch,
     records: &mut Records,
+    see: &mut dyn FnMut(i32, &[u8]),
 ) -> Result<Option<i64>> {
     let (sources, targets) = (ends(&batch.source)?, ends(&batch.target)?);
     let rows = Rows::of(&shape.edges, properties, &batch.properties, batch.rows)?;
@@ -70,7 +78,7 @@ pub(super) fn edges(
         let (id, other) = (sources.value(row), targets.value(row));
         let key = Key { id, rank: ty as u32 + 1, created, removed, other };
         records
-            .push(key, |out| rows.record(row, out))
+            .push(key, |out| rows.seen(row, ty, out, see))
             .map_err(|error| error.at(Place::field(format!("edge from {id} to {other}"))))?;
     }
     let latest =
@@ -158,6 +166,14 @@ impl Rows {
             times.as_ref().filter(|times| times.is_valid(row)).map(|times| times.value(row))
         };
         (time(&self.created).unwrap_or(0), End::at(time(&self.removed).unwrap_or(-1)))
+    }
+
+    /// Appends the record of a row, and shows it.
+    fn seen(&self, row: usize, ty: i32, out: &mut Vec<u8>, see: &mut dyn FnMut(i32, &[u8])) -> Result<()> {
+        let start = out.len();
+        self.record(row, out)?;
+        see(ty, &out[start..]);
+        Ok(())
     }
 
     /// Appends the record of a row.
@@ -368,18 +384,36 @@ fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
 
 /// The weight of a record: the shortest decimal that means its 32 bits, as a text would have it.
 pub(super) fn weight(record: &[u8]) -> f64 {
-    f64_of_shortest(record.first_chunk().map_or(1.0, |bytes| f32::from_le_bytes(*bytes)))
+    shortest(record.first_chunk().map_or(1.0, |bytes| f32::from_le_bytes(*bytes)))
+}
+
+/// The shortest decimal that means 32 bits.
+pub(super) fn shortest(weight: f32) -> f64 {
+    f64_of_shortest(weight)
+}
+
+/// The features of a record: the tag and the bytes of each.
+fn slots(record: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut rest = record.get(4..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (tag, behind) = rest.split_first()?;
+        let (length, behind) = behind.split_first_chunk()?;
+        let (bytes, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        rest = behind;
+        Some((*tag, bytes))
+    })
+}
+
+/// What the features of a record are, and the length of the bytes of each.
+pub(super) fn kinds(record: &[u8]) -> impl Iterator<Item = (Kind, usize)> {
+    slots(record).map(|(tag, bytes)| (kind_of(tag, bytes), bytes.len()))
 }
 
 /// Appends the features of a record as those of one element.
 pub(super) fn features(record: &[u8], out: &mut Features) {
-    let mut rest = record.get(4..).unwrap_or_default();
-    while let Some((tag, behind)) = rest.split_first() {
-        let Some((length, behind)) = behind.split_first_chunk() else { break };
-        let Some((bytes, behind)) = behind.split_at_checked(u32::from_le_bytes(*length) as usize) else { break };
+    for (tag, bytes) in slots(record) {
         out.bytes.extend_from_slice(bytes);
-        out.end_feature(kind_of(*tag, bytes));
-        rest = behind;
+        out.end_feature(kind_of(tag, bytes));
     }
     out.end_element();
 }

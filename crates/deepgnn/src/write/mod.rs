@@ -1,5 +1,6 @@
 //! Writing a graph of the model.
 
+mod common;
 mod encode;
 mod lines;
 mod records;

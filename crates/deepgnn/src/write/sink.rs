@@ -1,15 +1,18 @@
 //! The sink: model batches in, a binary or a text out.
 
+use std::io::Write;
+
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Graph, Sink, Written};
 use isomorph_storage::Staging;
 
+use super::common::{self, Common};
 use super::encode;
 use super::lines::{self, Times};
 use super::records::Records;
 use super::shape::{Role, Shape};
-use super::text::{self, TextFile};
-use crate::binary::Partitions;
+use super::text::{self, Texts};
+use crate::binary::{META, Partitions};
 use crate::feature::FeatureType;
 use crate::{BuildOptions, WriteOptions};
 
@@ -28,10 +31,13 @@ pub struct DeepGnnWriter<'a> {
     records: Records,
     /// The latest time that an edge states.
     latest: Option<i64>,
+    /// What all nodes have in common, and all edges.
+    common: [Common; 2],
 }
 
 impl<'a> DeepGnnWriter<'a> {
-    /// Begins a binary in `staging`, which is a directory then, or a text, which is one file, packed as its name says.
+    /// Begins a binary in `staging`, which is a directory then, or a text, which is one file, or a directory of so many
+    /// as were asked for, packed as its name says.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format; when there is no place for temporary
@@ -40,7 +46,15 @@ impl<'a> DeepGnnWriter<'a> {
         let shape = Shape::of(graph)?;
         let records = Records::new(&options.binary.budget, options.binary.scratch.as_ref())?;
         let (graph, options) = (graph.clone(), options.clone());
-        Ok(Box::new(DeepGnnWriter { staging, options, graph, shape, records, latest: None }))
+        Ok(Box::new(DeepGnnWriter {
+            staging,
+            options,
+            graph,
+            shape,
+            records,
+            latest: None,
+            common: Default::default(),
+        }))
     }
 
     /// The last time that is known: as asked for, as the source had it, or the latest that an edge states.
@@ -60,11 +74,16 @@ impl Sink for DeepGnnWriter<'_> {
         match &batch {
             Batch::Nodes(nodes) => {
                 let properties = self.graph.nodes.get(nodes.ty).map(|ty| ty.properties.as_slice());
-                encode::nodes(&self.shape, properties.unwrap_or_default(), nodes, &mut self.records)
+                let common = &mut self.common[0];
+                let mut see = |ty: i32, record: &[u8]| common.see(ty, record);
+                encode::nodes(&self.shape, properties.unwrap_or_default(), nodes, &mut self.records, &mut see)
             }
             Batch::Edges(edges) => {
                 let properties = self.graph.edges.get(edges.ty).map(|ty| ty.properties.as_slice());
-                let latest = encode::edges(&self.shape, properties.unwrap_or_default(), edges, &mut self.records)?;
+                let common = &mut self.common[1];
+                let mut see = |ty: i32, record: &[u8]| common.see(ty, record);
+                let latest =
+                    encode::edges(&self.shape, properties.unwrap_or_default(), edges, &mut self.records, &mut see)?;
                 self.latest = self.latest.max(latest);
                 Ok(())
             }
@@ -77,9 +96,17 @@ impl Sink for DeepGnnWriter<'_> {
             Some(format) => {
                 let times = self.shape.node_times() || self.shape.edge_times();
                 let times = Times { nodes: times, edges: times };
-                let mut file = TextFile::create(self.staging, format)?;
-                lines::each(self.records, times, |lines| file.append(lines))?;
-                file.finish()?;
+                let leaves_out = self.options.leave_out && format.has_defaults();
+                let left = if leaves_out { self.common.each_ref().map(Common::left) } else { Default::default() };
+                let mut texts = Texts::create(self.staging, format, &self.options, left)?;
+                lines::each(self.records, times, |lines| texts.append(lines))?;
+                texts.finish()?;
+                let [nodes, edges] = &self.common;
+                if leaves_out && let Some(text) = common::defaults(nodes, edges, format)? {
+                    let mut file = self.staging.create(META)?;
+                    file.write_all(text.as_bytes())?;
+                    file.finish()?;
+                }
             }
             None => {
                 let watermark = self.watermark();

@@ -52,8 +52,8 @@ pub fn text(home: &Path, name: &str, text: &str, meta: Option<&str>) -> PathBuf 
 pub fn written(source: &dyn Source, out: &Path, options: &WriteOptions, rows: usize) -> Result<()> {
     let location = Location::from_path(out);
     let staging = match options.text {
-        Some(_) => Staging::file(&location, Mode::Replace)?,
-        None => Staging::directory(&location, Mode::Replace)?,
+        Some(_) if options.parts.is_none() => Staging::file(&location, Mode::Replace)?,
+        _ => Staging::directory(&location, Mode::Replace)?,
     };
     let mut sink = DeepGnnWriter::create(&staging, source.graph(), options)?;
     for (number, delivery) in sink.deliveries().into_iter().enumerate() {

@@ -1,9 +1,11 @@
 //! Features in JSON: `float_feature`, `sparse_int32_feature`, `binary_feature` and so on.
 
+use std::ops::Range;
+
 use super::super::Reading;
 use super::super::fault::{Fault, Parsed, shown};
-use super::Slots;
 use super::scan::Scan;
+use super::{SinceElement, Slots};
 use crate::block::{Block, Kind};
 use crate::number::{self, Wrong};
 use crate::{DType, rules};
@@ -38,7 +40,7 @@ pub(super) fn member(
             _ => return Err(Fault::new(&rules::NUMBER, format!("{} is no id of a feature", shown(id)), id_at)),
         };
         let start = slots.bytes.len();
-        let kind = form.value(scan, &mut slots.bytes, block)?;
+        let kind = form.value(scan, slots, block)?;
         if slots.set(id, kind, start, reading.compat) {
             block.repaired(&rules::FEATURE_ID, id_at);
         }
@@ -66,18 +68,16 @@ impl Form {
         }
     }
 
-    fn value(self, scan: &mut Scan<'_>, out: &mut Vec<u8>, block: &mut Block) -> Parsed<Kind> {
+    fn value(self, scan: &mut Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed<Kind> {
         let at = scan.here();
         match self {
+            _ if is_temporal(scan) => self.temporal(scan, slots, block),
             Form::Text => {
-                if scan.peek() != Some(b'"') {
-                    return Err(Fault::new(&rules::DTYPE, "the value of a binary feature is a text", at));
-                }
-                out.extend_from_slice(&scan.string()?.bytes()?);
+                text(scan, &mut slots.bytes)?;
                 Ok(Kind::Text)
             }
-            Form::Dense(dtype) if is_temporal(scan) => temporal(scan, dtype, out, block),
             Form::Dense(dtype) => {
+                let out = &mut slots.bytes;
                 // Null is no number for Python's floats.
                 if scan.null() {
                     let nan = number::push_float(dtype, f64::NAN, out);
@@ -92,9 +92,103 @@ impl Form {
                 }
                 Ok(Kind::Dense(dtype))
             }
-            Form::Sparse(dtype) => sparse(scan, dtype, out, block),
+            Form::Sparse(dtype) => {
+                let mut sparse = Sparse::begin(dtype, &mut slots.bytes);
+                scan.object(|scan, key, _| match sparse.member(scan, key, &mut slots.bytes, block)? {
+                    true => Ok(()),
+                    false => scan.skip(),
+                })?;
+                sparse.end(at, &mut slots.bytes)
+            }
         }
     }
+
+    /// Values at times: a count, the times in ascending order, where each value begins and the last ends, the values as they are stored
+    /// without times, 8 zeros. The published converter has dense ones alone, and only with `created_at`; its documentation has all.
+    fn temporal(self, scan: &mut Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed<Kind> {
+        let at = scan.here();
+        let mut values: Vec<u8> = Vec::new();
+        let mut found: Vec<(Option<i64>, Range<usize>)> = Vec::new();
+        scan.array(|scan| {
+            let at = scan.here();
+            let (mut created, start) = (None, values.len());
+            let mut has_values = false;
+            let mut sparse = match self {
+                Form::Sparse(dtype) => Some(Sparse::begin(dtype, &mut values)),
+                _ => None,
+            };
+            scan.object(|scan, key, _| {
+                if key == b"created_at" {
+                    created = super::time(scan)?;
+                    return Ok(());
+                }
+                if let Some(sparse) = &mut sparse {
+                    return if sparse.member(scan, key, &mut values, block)? { Ok(()) } else { scan.skip() };
+                }
+                if key != b"values" {
+                    return scan.skip();
+                }
+                values.truncate(start);
+                has_values = true;
+                match self {
+                    Form::Dense(dtype) => tensor(scan, dtype, 0, &mut Shape::default(), &mut values, block),
+                    Form::Text | Form::Sparse(_) => only_text(scan, &mut values),
+                }
+            })?;
+            match sparse {
+                Some(sparse) => {
+                    sparse.end(at, &mut values)?;
+                }
+                None if has_values => {}
+                None => return Err(Fault::new(&rules::JSON, "a value at a time has values", at)),
+            }
+            found.push((created, start..values.len()));
+            Ok(())
+        })?;
+        // What states no time is there since its element is.
+        found.sort_by_key(|(created, _)| *created);
+        let count = u32::try_from(found.len()).map_err(|_| Fault::new(&rules::NUMBER, "too many times", at))?;
+        let mut offset = 4 + 8 * (2 * i64::from(count) + 1);
+        let out = &mut slots.bytes;
+        out.extend_from_slice(&count.to_le_bytes());
+        for (number, (created, _)) in found.iter().enumerate() {
+            if created.is_none() {
+                let followed = number + 1 < found.len();
+                slots.since_element.push(SinceElement { place: out.len(), followed, at });
+            }
+            out.extend_from_slice(&created.unwrap_or(i64::MIN).to_le_bytes());
+        }
+        for (_, bytes) in &found {
+            out.extend_from_slice(&offset.to_le_bytes());
+            offset += bytes.len() as i64;
+        }
+        out.extend_from_slice(&offset.to_le_bytes());
+        found.into_iter().for_each(|(_, bytes)| out.extend_from_slice(&values[bytes]));
+        out.extend_from_slice(&[0; 8]);
+        Ok(Kind::Temporal)
+    }
+}
+
+/// Appends a text.
+fn text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
+    if scan.peek() != Some(b'"') {
+        return Err(Fault::new(&rules::DTYPE, "the value of a binary feature is a text", scan.here()));
+    }
+    out.extend_from_slice(&scan.string()?.bytes()?);
+    Ok(())
+}
+
+/// Appends a text of a value at a time, which may be the only one of a list: so the documentation has it.
+fn only_text(scan: &mut Scan<'_>, out: &mut Vec<u8>) -> Parsed {
+    if scan.peek() != Some(b'[') {
+        return text(scan, out);
+    }
+    let (at, mut count) = (scan.here(), 0);
+    scan.array(|scan| {
+        count += 1;
+        text(scan, out)
+    })?;
+    if count == 1 { Ok(()) } else { Err(Fault::new(&rules::DTYPE, "a binary feature has one text", at)) }
 }
 
 /// Whether a list of values at times stands here.
@@ -203,95 +297,68 @@ fn wrapped(text: &[u8], out: &mut Vec<u8>, block: &mut Block, at: usize) -> Resu
     Ok(())
 }
 
-fn sparse(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed<Kind> {
-    let at = scan.here();
-    let start = out.len();
-    let (mut coordinates, mut values) = (None, None);
-    // Coordinates come before values in what is stored, whatever the order of the members.
-    let mut behind = Vec::new();
-    out.extend_from_slice(&[0; 8]);
-    scan.object(|scan, key, _| {
-        match key {
-            b"coordinates" => {
-                let mut shape = Shape::default();
-                out.truncate(start + 8);
-                tensor(scan, DType::Int64, 0, &mut shape, out, block)?;
-                coordinates = Some(shape);
-            }
-            b"values" => {
-                let mut shape = Shape::default();
-                behind.clear();
-                tensor(scan, dtype, 0, &mut shape, &mut behind, block)?;
-                values = Some(shape);
-            }
-            _ => scan.skip()?,
-        }
-        Ok(())
-    })?;
-    let missing = |what: &str| Fault::new(&rules::JSON, format!("a sparse feature without {what}"), at);
-    let (coordinates, values) =
-        (coordinates.ok_or_else(|| missing("coordinates"))?, values.ok_or_else(|| missing("values"))?);
-    let (numbers, count) = ((out.len() - start - 8) / 8, behind.len() / dtype.size());
-    let width = match coordinates.sides.as_slice() {
-        [] | [_] => 1,
-        [.., last] => *last,
-    };
-    if numbers == 0 || count == 0 {
-        out.truncate(start);
-        return Ok(Kind::Hole);
-    }
-    let points = coordinates.sides.first().copied().unwrap_or_default();
-    let flat = coordinates.sides.len() == 1;
-    if values.sides.len() != 1 || if count == 1 { !flat && points != 1 } else { points != count } {
-        let message = format!("{points} points of coordinates for {count} values");
-        return Err(Fault::new(&rules::COORDINATES, message, at));
-    }
-    let sides = u32::try_from(numbers).and_then(|numbers| Ok((numbers, u32::try_from(width)?)));
-    let (numbers, width) = sides.map_err(|_| Fault::new(&rules::NUMBER, "more than 4294967295 coordinates", at))?;
-    out[start..start + 4].copy_from_slice(&numbers.to_le_bytes());
-    out[start + 4..start + 8].copy_from_slice(&width.to_le_bytes());
-    out.extend_from_slice(&behind);
-    Ok(Kind::Sparse(dtype, width))
+/// A sparse feature in the making.
+struct Sparse {
+    dtype: DType,
+    start: usize,
+    coordinates: Option<Shape>,
+    values: Option<Shape>,
+    /// Coordinates come before values in what is stored, whatever the order of the members.
+    behind: Vec<u8>,
 }
 
-/// Values at times: a count, the times in ascending order, where each value begins and the last ends, the values, 8 zeros.
-fn temporal(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed<Kind> {
-    let at = scan.here();
-    let mut values: Vec<u8> = Vec::new();
-    let mut found: Vec<(i64, std::ops::Range<usize>)> = Vec::new();
-    scan.array(|scan| {
-        let at = scan.here();
-        let (mut created, start) = (None, values.len());
-        let mut has_values = false;
-        scan.object(|scan, key, _| {
-            match key {
-                b"created_at" => created = super::time(scan)?,
-                b"values" => {
-                    values.truncate(start);
-                    tensor(scan, dtype, 0, &mut Shape::default(), &mut values, block)?;
-                    has_values = true;
-                }
-                _ => scan.skip()?,
-            }
-            Ok(())
-        })?;
-        let created = created.filter(|_| has_values);
-        let created =
-            created.ok_or_else(|| Fault::new(&rules::JSON, "a value at a time has values and created_at", at))?;
-        found.push((created, start..values.len()));
-        Ok(())
-    })?;
-    found.sort_by_key(|(created, _)| *created);
-    let count = u32::try_from(found.len()).map_err(|_| Fault::new(&rules::NUMBER, "too many times", at))?;
-    let mut offset = 4 + 8 * (2 * i64::from(count) + 1);
-    out.extend_from_slice(&count.to_le_bytes());
-    found.iter().for_each(|(created, _)| out.extend_from_slice(&created.to_le_bytes()));
-    for (_, bytes) in &found {
-        out.extend_from_slice(&offset.to_le_bytes());
-        offset += bytes.len() as i64;
+impl Sparse {
+    fn begin(dtype: DType, out: &mut Vec<u8>) -> Sparse {
+        let start = out.len();
+        out.extend_from_slice(&[0; 8]);
+        Sparse { dtype, start, coordinates: None, values: None, behind: Vec::new() }
     }
-    out.extend_from_slice(&offset.to_le_bytes());
-    found.into_iter().for_each(|(_, bytes)| out.extend_from_slice(&values[bytes]));
-    out.extend_from_slice(&[0; 8]);
-    Ok(Kind::Temporal(dtype))
+
+    /// Passes the value of a member if it is one of its own; says whether it was.
+    fn member(&mut self, scan: &mut Scan<'_>, key: &[u8], out: &mut Vec<u8>, block: &mut Block) -> Parsed<bool> {
+        let mut shape = Shape::default();
+        match key {
+            b"coordinates" => {
+                out.truncate(self.start + 8);
+                tensor(scan, DType::Int64, 0, &mut shape, out, block)?;
+                self.coordinates = Some(shape);
+            }
+            b"values" => {
+                self.behind.clear();
+                tensor(scan, self.dtype, 0, &mut shape, &mut self.behind, block)?;
+                self.values = Some(shape);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Ends the feature that began at `at`.
+    fn end(self, at: usize, out: &mut Vec<u8>) -> Parsed<Kind> {
+        let Sparse { dtype, start, behind, .. } = self;
+        let missing = |what: &str| Fault::new(&rules::JSON, format!("a sparse feature without {what}"), at);
+        let (coordinates, values) =
+            (self.coordinates.ok_or_else(|| missing("coordinates"))?, self.values.ok_or_else(|| missing("values"))?);
+        let (numbers, count) = ((out.len() - start - 8) / 8, behind.len() / dtype.size());
+        let width = match coordinates.sides.as_slice() {
+            [] | [_] => 1,
+            [.., last] => *last,
+        };
+        if numbers == 0 || count == 0 {
+            out.truncate(start);
+            return Ok(Kind::Hole);
+        }
+        let points = coordinates.sides.first().copied().unwrap_or_default();
+        let flat = coordinates.sides.len() == 1;
+        if values.sides.len() != 1 || if count == 1 { !flat && points != 1 } else { points != count } {
+            let message = format!("{points} points of coordinates for {count} values");
+            return Err(Fault::new(&rules::COORDINATES, message, at));
+        }
+        let sides = u32::try_from(numbers).and_then(|numbers| Ok((numbers, u32::try_from(width)?)));
+        let (numbers, width) = sides.map_err(|_| Fault::new(&rules::NUMBER, "more than 4294967295 coordinates", at))?;
+        out[start..start + 4].copy_from_slice(&numbers.to_le_bytes());
+        out[start + 4..start + 8].copy_from_slice(&width.to_le_bytes());
+        out.extend_from_slice(&behind);
+        Ok(Kind::Sparse(dtype, width))
+    }
 }

@@ -2,52 +2,65 @@
 
 use isomorph_error::Result;
 
-use super::{Element, Format, has_line_end, no_place, number, text_of, untyped};
+use super::{Element, Format, Left, has_line_end, no_place, number, text_of, untyped};
 use crate::TextFormat;
 use crate::block::Kind;
 use crate::feature::SparseView;
 
-pub(super) struct EdgeList;
+pub(super) struct EdgeList {
+    /// What nodes and edges do not say themselves.
+    pub left: [Left; 2],
+}
 
 impl Format for EdgeList {
     fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
         number::id(id, out);
-        out.extend_from_slice(b",-1,");
-        number::integer(node.ty, out);
-        element(node, out)
+        out.extend_from_slice(b",-1");
+        if !self.left[0].ty {
+            out.push(b',');
+            number::integer(node.ty, out);
+        }
+        element(node, self.left[0], out)
     }
 
     fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, _: bool, out: &mut Vec<u8>) -> Result<()> {
         number::id(source, out);
-        out.push(b',');
-        number::integer(edge.ty, out);
+        if !self.left[1].ty {
+            out.push(b',');
+            number::integer(edge.ty, out);
+        }
         out.push(b',');
         number::id(target, out);
-        element(edge, out)
+        element(edge, self.left[1], out)
     }
 
     /// Every element has ended its own line.
     fn end(&mut self, _: &mut Vec<u8>) {}
 }
 
-fn element(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
-    out.push(b',');
-    number::weight(element.weight, out);
+fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
+    if !left.weight {
+        out.push(b',');
+        number::weight(element.weight, out);
+    }
     if let Some(life) = element.life {
         out.push(b',');
         number::integer(life.created.unwrap_or(0), out);
         out.push(b',');
         number::integer(life.removed.unwrap_or(-1), out);
     }
-    for (kind, bytes) in element.features() {
+    for (slot, (kind, bytes)) in element.features().enumerate() {
+        let is_typed = slot >= left.features;
         out.push(b',');
         match kind {
             Kind::Hole => out.extend_from_slice(b"uint8,0"),
             Kind::Dense(dtype) => {
-                out.extend_from_slice(dtype.name().as_bytes());
-                out.push(b',');
-                number::id((bytes.len() / dtype.size()) as u64, out);
-                out.push(b',');
+                if is_typed {
+                    out.extend_from_slice(dtype.name().as_bytes());
+                    out.push(b',');
+                    number::id((bytes.len() / dtype.size()) as u64, out);
+                    out.push(b',');
+                }
                 number::all(dtype, bytes, b",", out);
             }
             Kind::Sparse(dtype, _) => {
@@ -72,10 +85,12 @@ fn element(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
                 if has_line_end(text) || text.contains("\\,") || text.ends_with('\\') {
                     return Err(no_place(format!("the text {text:?}"), TextFormat::EdgeList));
                 }
-                out.extend_from_slice(b"binary,1,");
+                if is_typed {
+                    out.extend_from_slice(b"binary,1,");
+                }
                 out.extend_from_slice(text.replace(',', "\\,").as_bytes());
             }
-            Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::EdgeList)),
+            Kind::Raw | Kind::Temporal => return Err(untyped(kind, TextFormat::EdgeList)),
         }
     }
     out.push(b'\n');

@@ -2,28 +2,35 @@
 
 use isomorph_error::Result;
 
-use super::{Element, Format, has_line_end, no_place, number, text_of, untyped};
+use super::{Element, Format, Left, has_line_end, no_place, number, text_of, untyped};
 use crate::TextFormat;
 use crate::block::Kind;
 use crate::feature::SparseView;
 
-pub(super) struct Linear;
+pub(super) struct Linear {
+    /// What nodes and edges do not say themselves.
+    pub left: [Left; 2],
+}
 
 impl Format for Linear {
     fn node(&mut self, id: u64, node: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
         out.extend_from_slice(b"-1 ");
         number::id(id, out);
-        element(node, out)
+        element(node, self.left[0], out)
     }
 
     fn edge(&mut self, (source, target): (u64, u64), edge: &Element<'_>, first: bool, out: &mut Vec<u8>) -> Result<()> {
         if !first {
             out.push(b' ');
+        } else if self.left != [Left::default(); 2] {
+            // What a line begins with is read with the defaults of nodes, whatever it is.
+            let what = format!("edges of {source}, which is no node, beside a file of defaults");
+            return Err(no_place(what, TextFormat::Linear).hint("--text edgelist"));
         }
         number::id(source, out);
         out.push(b' ');
         number::id(target, out);
-        element(edge, out)
+        element(edge, self.left[1], out)
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
@@ -31,20 +38,27 @@ impl Format for Linear {
     }
 }
 
-fn element(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
-    out.push(b' ');
-    number::integer(element.ty, out);
-    out.push(b' ');
-    number::weight(element.weight, out);
-    for (kind, bytes) in element.features() {
+fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
+    if !left.ty {
+        out.push(b' ');
+        number::integer(element.ty, out);
+    }
+    if !left.weight {
+        out.push(b' ');
+        number::weight(element.weight, out);
+    }
+    for (slot, (kind, bytes)) in element.features().enumerate() {
+        let is_typed = slot >= left.features;
         out.push(b' ');
         match kind {
             Kind::Hole => out.extend_from_slice(b"uint8 0"),
             Kind::Dense(dtype) => {
-                out.extend_from_slice(dtype.name().as_bytes());
-                out.push(b' ');
-                number::id((bytes.len() / dtype.size()) as u64, out);
-                out.push(b' ');
+                if is_typed {
+                    out.extend_from_slice(dtype.name().as_bytes());
+                    out.push(b' ');
+                    number::id((bytes.len() / dtype.size()) as u64, out);
+                    out.push(b' ');
+                }
                 number::all(dtype, bytes, b" ", out);
             }
             Kind::Sparse(dtype, _) => {
@@ -70,10 +84,12 @@ fn element(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
                 if text.contains(space) || has_line_end(text) {
                     return Err(no_place(format!("spaces, as in the text {text:?}"), TextFormat::Linear));
                 }
-                out.extend_from_slice(b"binary_feature 1 ");
+                if is_typed {
+                    out.extend_from_slice(b"binary_feature 1 ");
+                }
                 out.extend_from_slice(bytes);
             }
-            Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::Linear)),
+            Kind::Raw | Kind::Temporal => return Err(untyped(kind, TextFormat::Linear)),
         }
     }
     Ok(())

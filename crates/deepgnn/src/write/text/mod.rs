@@ -13,14 +13,19 @@ use flate2::write::GzEncoder;
 use isomorph_error::{Error, Kind as ErrorKind, Result};
 use isomorph_storage::{StagedFile, Staging};
 
+use super::common::Left;
 use super::lines::Lines;
-use crate::block::{Block, Features, Kind, Life};
+use crate::binary::first_id;
+use crate::block::{Block, Features, Kind, Life, RecordEnd};
 use crate::feature::FeatureType;
 use crate::text::{Packing, of_name};
-use crate::{TextFormat, rules};
+use crate::{Dispatch, TextFormat, WriteOptions, rules};
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 1 << 20;
+
+/// The same for all files together.
+const BUFFERS: usize = 16 << 20;
 
 /// A file that is packed as its name says.
 enum Packed {
@@ -101,63 +106,117 @@ trait Format: Send {
     fn end(&mut self, out: &mut Vec<u8>);
 }
 
-/// Writes a text.
-pub(super) struct TextFile {
-    file: Packed,
-    format: Box<dyn Format>,
-    buffer: Vec<u8>,
-    /// The number of the line that is open.
-    open: Option<u64>,
+/// Writes a text: one file, or a directory of several.
+pub(super) struct Texts {
+    files: Vec<TextFile>,
+    dispatch: Dispatch,
 }
 
-impl TextFile {
-    /// Begins the file of the name that the destination has.
+impl Texts {
+    /// Begins the file of the name that the destination has, or `part-0…` in it, packed as that name says. `left` is what nodes
+    /// and edges do not say themselves.
     ///
     /// # Errors
-    /// When it cannot be made.
-    pub fn create(staging: &Staging, format: TextFormat) -> Result<TextFile> {
-        let file = Packed::create(staging, staging.destination().file_name())?;
-        let format: Box<dyn Format> = match format {
-            TextFormat::Linear => Box::new(linear::Linear),
-            TextFormat::EdgeList => Box::new(edge_list::EdgeList),
-            TextFormat::Json => Box::<json::Json>::default(),
-            TextFormat::Tsv => Box::<tsv::Tsv>::default(),
+    /// When one cannot be made.
+    pub fn create(staging: &Staging, format: TextFormat, options: &WriteOptions, left: [Left; 2]) -> Result<Texts> {
+        let own = staging.destination().file_name().to_owned();
+        let names = match options.parts {
+            None => vec![own],
+            Some(count) => {
+                // The published converter reads files in the order of their names.
+                let width = count.saturating_sub(1).to_string().len();
+                let ending = match of_name(&own).1 {
+                    Packing::None => "",
+                    Packing::Gzip => ".gz",
+                    Packing::Zstd => ".zst",
+                };
+                let name = |number| format!("part-{number:0width$}.{}{ending}", format.ending_of_parts());
+                (0..count.max(1)).map(name).collect()
+            }
         };
-        Ok(TextFile { file, format, buffer: Vec::with_capacity(BUFFER + BUFFER / 4), open: None })
+        let files = names.iter().map(|name| TextFile::create(staging, name, format, left, names.len()));
+        Ok(Texts { files: files.collect::<Result<_>>()?, dispatch: options.binary.dispatch })
     }
 
     /// Appends lines.
     ///
     /// # Errors
-    /// When a value has no place in the format, or the file cannot be written.
+    /// When a value has no place in the format, or a file cannot be written.
     pub fn append(&mut self, lines: &Lines) -> Result<()> {
         let block = &lines.block;
-        let (mut node, mut edge) = (0, 0);
-        for (end, number) in block.records.iter().zip(&lines.numbers) {
-            let mut first = self.open != Some(*number);
-            if first && self.open.replace(*number).is_some() {
-                self.format.end(&mut self.buffer);
+        let mut from = RecordEnd::default();
+        for (to, number) in block.records.iter().zip(&lines.numbers) {
+            let decides = match self.dispatch {
+                Dispatch::Line => *number,
+                Dispatch::Id => first_id(block, from, *to),
+            };
+            let file = (decides % self.files.len().max(1) as u64) as usize;
+            if let Some(file) = self.files.get_mut(file) {
+                file.append(block, from, *to, *number)?;
             }
-            while node < end.nodes as usize {
-                let id = block.nodes.ids[node];
-                let named = |error: Error| error.at(isomorph_error::Place::field(format!("node {id}")));
-                self.format.node(id, &Element::node(block, node), &mut self.buffer).map_err(named)?;
-                (node, first) = (node + 1, false);
-            }
-            while edge < end.edges as usize {
-                let ends = (block.edges.sources[edge], block.edges.targets[edge]);
-                let named = |error: Error| {
-                    error.at(isomorph_error::Place::field(format!("edge from {} to {}", ends.0, ends.1)))
-                };
-                self.format.edge(ends, &Element::edge(block, edge), first, &mut self.buffer).map_err(named)?;
-                (edge, first) = (edge + 1, false);
-                if self.buffer.len() >= BUFFER {
-                    self.flush()?;
-                }
-            }
-            if self.buffer.len() >= BUFFER {
+            from = *to;
+        }
+        Ok(())
+    }
+
+    /// Ends the files.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn finish(self) -> Result<()> {
+        self.files.into_iter().try_for_each(TextFile::finish)
+    }
+}
+
+/// Writes one file.
+struct TextFile {
+    file: Packed,
+    format: Box<dyn Format>,
+    buffer: Vec<u8>,
+    /// Bytes that are gathered before they are written.
+    most: usize,
+    /// The number of the line that is open.
+    open: Option<u64>,
+}
+
+impl TextFile {
+    fn create(staging: &Staging, name: &str, format: TextFormat, left: [Left; 2], files: usize) -> Result<TextFile> {
+        let file = Packed::create(staging, name)?;
+        let format: Box<dyn Format> = match format {
+            TextFormat::Linear => Box::new(linear::Linear { left }),
+            TextFormat::EdgeList => Box::new(edge_list::EdgeList { left }),
+            TextFormat::Json => Box::<json::Json>::default(),
+            TextFormat::Tsv => Box::<tsv::Tsv>::default(),
+        };
+        let most = (BUFFERS / files.max(1)).clamp(4 << 10, BUFFER);
+        Ok(TextFile { file, format, buffer: Vec::with_capacity(most + most / 4), most, open: None })
+    }
+
+    /// Appends the elements between two ends of records, which are of line `number`.
+    fn append(&mut self, block: &Block, from: RecordEnd, to: RecordEnd, number: u64) -> Result<()> {
+        let (mut node, mut edge) = (from.nodes as usize, from.edges as usize);
+        let mut first = self.open != Some(number);
+        if first && self.open.replace(number).is_some() {
+            self.format.end(&mut self.buffer);
+        }
+        while node < to.nodes as usize {
+            let id = block.nodes.ids[node];
+            let named = |error: Error| error.at(isomorph_error::Place::field(format!("node {id}")));
+            self.format.node(id, &Element::node(block, node), &mut self.buffer).map_err(named)?;
+            (node, first) = (node + 1, false);
+        }
+        while edge < to.edges as usize {
+            let ends = (block.edges.sources[edge], block.edges.targets[edge]);
+            let named =
+                |error: Error| error.at(isomorph_error::Place::field(format!("edge from {} to {}", ends.0, ends.1)));
+            self.format.edge(ends, &Element::edge(block, edge), first, &mut self.buffer).map_err(named)?;
+            (edge, first) = (edge + 1, false);
+            if self.buffer.len() >= self.most {
                 self.flush()?;
             }
+        }
+        if self.buffer.len() >= self.most {
+            self.flush()?;
         }
         Ok(())
     }
@@ -168,11 +227,7 @@ impl TextFile {
         Ok(())
     }
 
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn finish(mut self) -> Result<()> {
+    fn finish(mut self) -> Result<()> {
         if self.open.is_some() {
             self.format.end(&mut self.buffer);
         }
@@ -218,7 +273,7 @@ fn text_of(bytes: &[u8]) -> Result<&str> {
 /// Features that have no text: a hole has its own words in each format.
 fn untyped(kind: Kind, format: TextFormat) -> Error {
     let what = match kind {
-        Kind::Temporal(_) => "values at times",
+        Kind::Temporal => "values at times",
         Kind::Sparse(..) => "sparse features",
         _ => "bytes whose type nothing says",
     };

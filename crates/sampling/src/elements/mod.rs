@@ -35,7 +35,6 @@ pub struct EdgeSampler(Elements);
 const WHOLE: u32 = u32::MAX;
 
 struct Elements {
-    kind: Kind,
     graph: Arc<Graph>,
     generator: Generator,
     choice: Choice,
@@ -122,7 +121,7 @@ impl Elements {
         }
         let types = OfType::all(&populations);
         let (graph, chosen) = (Arc::clone(graph), Vec::new());
-        Ok(Elements { kind, graph, generator, choice, populations, sums, sizes, types, chosen, threads: 1 })
+        Ok(Elements { graph, generator, choice, populations, sums, sizes, types, chosen, threads: 1 })
     }
 
     fn threads(mut self, threads: usize) -> Self {
@@ -240,8 +239,8 @@ impl Elements {
             let mut of_this = random.binomial(left, share(of_type.weight, of_type.rest));
             left -= of_this;
             for at in of_type.range.clone() {
-                // Empty partitions take a number too, but no generator. Of edges this ends when all are given away.
-                if self.kind == Kind::Edges && of_this == 0 {
+                // Empty partitions take a number too, but no generator. This ends when all are given away.
+                if of_this == 0 {
                     break;
                 }
                 let (population, rest) = (&self.populations[at], weight(&self.populations[at..of_type.range.end]));

@@ -70,7 +70,7 @@ pub fn push_term(out: &mut String, text: &str) {
 fn push_text(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.find(|c: char| matches!(c, '\0'..='\x1f' | '"' | '\\' | '\x7f')) {
+    while let Some(at) = rest.find(is_escaped) {
         let (clean, from) = rest.split_at(at);
         out.push_str(clean);
         let mut chars = from.chars();
@@ -91,6 +91,23 @@ fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Whether a character of a text is written as an escape: what delimits texts, and what XML has no character for.
+fn is_escaped(c: char) -> bool {
+    matches!(c, '\0'..='\x1f' | '"' | '\\' | '\x7f' | '\u{fffe}' | '\u{ffff}')
+}
+
 fn push_code(out: &mut String, c: char) {
     out.push_str(&format!("\\u{:04X}", u32::from(c)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_place_in_xml_is_escaped() {
+        let mut out = String::new();
+        push_object(&mut out, &Object::plain("\0\u{b}\u{7f}\u{fffd}\u{fffe}\u{ffff}\t\"", xsd::STRING));
+        assert_eq!(out, "\"\\u0000\\u000B\\u007F\u{fffd}\\uFFFE\\uFFFF\\t\\\"\"");
+    }
 }

@@ -158,6 +158,9 @@ pub struct DiffArgs {
     /// Compare both as this format holds them: without what only a carry can say
     #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser())]
     pub seen_as: Option<Format>,
+    /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
+    #[arg(long)]
+    pub rdfc: bool,
     /// GraphAr: `row` identifies nodes by their position, whatever their primary property
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
@@ -173,6 +176,9 @@ pub struct DiffArgs {
 pub struct DigestArgs {
     /// A file, a directory or a URL
     pub path: String,
+    /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
+    #[arg(long)]
+    pub rdfc: bool,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]

@@ -1,6 +1,8 @@
 //! `digest`: of content, order and schema, by kind and type.
 
-use isomorph::convert::{Digests, digest};
+use std::sync::Arc;
+
+use isomorph::convert::{Digests, digest, relabelled};
 use isomorph::model::digest::{LineKind, Sum, VERSION};
 use serde::Serialize;
 
@@ -41,7 +43,13 @@ pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let opened = open(&args.path, &args.open, &args.select, &resources)?;
     console.warn(&opened.native.about().findings);
-    let digested = digest(opened.graph.as_ref(), &resources, &Bars::new(Interrupt::default()))?;
+    let bars = Bars::new(Interrupt::default());
+    let graph = match args.rdfc {
+        true => relabelled(Arc::clone(&opened.graph), &resources, &bars)?,
+        false => Arc::clone(&opened.graph),
+    };
+    let digested = digest(graph.as_ref(), &resources, &bars)?;
+    drop(bars);
     let Digests { content, order, schema } = digested.digests;
 
     let mut screen = console.screen();

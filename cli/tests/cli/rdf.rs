@@ -89,3 +89,28 @@ fn a_base_and_a_syntax_can_be_given() {
     assert!(dump.out.contains("http://example.org/knows"), "{}", dump.out);
     home.run(&["info", "people", "--syntax", "n4"]).exits(2);
 }
+
+#[test]
+fn labels_make_no_difference_where_that_is_asked_for() {
+    let home = Home::new();
+    let graph = |a: &str, b: &str| {
+        format!("_:{a} <urn:p> _:{b} _:{a} .\n_:{b} <urn:p> \"x\" .\n<urn:s> <urn:p> <<( _:{a} <urn:p> _:{b} )>> .\n")
+    };
+    home.write("a.nq", graph("a", "b"));
+    home.write("b.nq", graph("b", "a"));
+    home.write("c.nq", graph("a", "b").replace("_:a .", "_:b ."));
+    home.run(&["diff", "a.nq", "b.nq"]).exits(1);
+    home.run(&["diff", "a.nq", "b.nq", "--rdfc"]).exits(0);
+    home.run(&["diff", "a.nq", "c.nq", "--rdfc"]).exits(1);
+    let content = |name: &str| home.run(&["digest", name, "--rdfc", "--json"]).exits(0).json()["content"].clone();
+    assert_eq!(content("a.nq"), content("b.nq"));
+    assert_ne!(content("a.nq"), content("c.nq"));
+    let clique = |n: u32| {
+        (0..n).flat_map(move |a| (0..n).filter(move |b| a != *b).map(move |b| format!("_:n{a} <urn:p> _:n{b} .\n")))
+    };
+    home.write("clique.nt", clique(12).collect::<String>());
+    let refused = home.run(&["digest", "clique.nt", "--rdfc"]).exits(3);
+    assert!(refused.err.contains("look so much alike"), "{}", refused.err);
+    let people = Home::with_people();
+    people.run(&["digest", "people.csv", "--rdfc"]).exits(2);
+}

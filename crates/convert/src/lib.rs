@@ -29,6 +29,7 @@ mod plan_number;
 mod plan_relation;
 mod progress;
 mod registry;
+mod relabelled;
 mod render;
 mod running;
 
@@ -50,6 +51,7 @@ pub use plan::{Plan, PlanLine, target_format};
 pub use plan_cost::PlanCost;
 pub use progress::{Counter, Progress, Silent};
 pub use registry::{Format, Shape};
+pub use relabelled::relabelled;
 pub use render::{Element, LineOf, Renderer};
 
 use isomorph_error::Rule;

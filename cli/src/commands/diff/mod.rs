@@ -4,7 +4,7 @@ mod element;
 
 use std::sync::Arc;
 
-use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff};
+use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff, relabelled};
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::{Error, Result};
 use serde::Serialize;
@@ -75,9 +75,12 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
         return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
     }
     let bars = Bars::new(Interrupt::default());
-    let seen = |side: &Opened| match args.seen_as {
-        Some(format) => side.seen_as(format, &resources, &bars),
-        None => Ok(Arc::clone(&side.graph)),
+    let seen = |side: &Opened| {
+        let graph = match args.seen_as {
+            Some(format) => side.seen_as(format, &resources, &bars)?,
+            None => Arc::clone(&side.graph),
+        };
+        if args.rdfc { relabelled(graph, &resources, &bars) } else { Ok(graph) }
     };
     let found = diff(seen(&left)?.as_ref(), seen(&right)?.as_ref(), args.limit, &resources, &bars)?;
     drop(bars);

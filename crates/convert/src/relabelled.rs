@@ -1,0 +1,152 @@
+//! A graph whose blank nodes have canonical labels (RDFC-1.0): equal graphs are equal then, whatever labels they had.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, StringArray};
+use isomorph_bridges::{CanonicalLabels, Canonicalizer};
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::Quads;
+use isomorph_model::{
+    About, Batch, Columns, EdgeOrder, EndForm, Ends, Graph, KeyKind, Part, Property, Request, Source, Tables, ValueKind,
+};
+
+use crate::digests::Resources;
+use crate::parallel;
+use crate::progress::Progress;
+
+/// `source` with canonical labels. It is read once for them; what speaks of blank nodes is held in memory.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] when nodes are no RDF terms; [`isomorph_error::Kind::TooLarge`] when blank nodes do not
+/// fit into the budget, or look so much alike that telling them apart takes too long; and when `source` cannot be read.
+pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
+    source.prepare(resources.threads, progress)?;
+    let graph = source.graph();
+    if let Some(ty) = graph.nodes.iter().find(|ty| ty.key.kind != KeyKind::Term) {
+        return Err(Error::usage(format!("{} have no blank nodes: their keys are no terms of RDF", ty.name))
+            .hint("--rdfc is for RDF texts and GraphLake"));
+    }
+    let mut canonicalizer = Canonicalizer::new(&resources.budget)?;
+    let mut quads = Quads::new(graph, None);
+    let parts = source.scan(&Request::of(Tables::All))?;
+    progress.begin("labels", parts.iter().map(|part| part.rows()).sum());
+    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+        progress.advance(batch.rows() as u64)?;
+        // Graphs without triples say nothing of blank nodes but their name.
+        if matches!(batch, Batch::Groups(_)) {
+            Ok(())
+        } else {
+            quads.batch(&batch, &mut |quad| canonicalizer.push(&quad))
+        }
+    });
+    progress.end();
+    read?;
+    quads.finish(&mut |quad| canonicalizer.push(&quad))?;
+    drop(parts);
+    let labels = canonicalizer.finish()?;
+    Ok(if labels.is_empty() { source } else { Arc::new(Relabelled { source, labels }) })
+}
+
+struct Relabelled {
+    source: Arc<dyn Source>,
+    labels: CanonicalLabels,
+}
+
+struct RelabelledPart<'a> {
+    part: Box<dyn Part + 'a>,
+    of: &'a Relabelled,
+}
+
+impl Part for RelabelledPart<'_> {
+    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        self.part.read(&mut |batch| take(self.of.batch(batch)))
+    }
+
+    fn rows(&self) -> Option<u64> {
+        self.part.rows()
+    }
+}
+
+impl Relabelled {
+    fn batch(&self, batch: Batch) -> Batch {
+        let graph = self.source.graph();
+        match batch {
+            Batch::Nodes(mut nodes) => {
+                nodes.keys = nodes.keys.map(|keys| self.terms(keys));
+                Batch::Nodes(nodes)
+            }
+            Batch::Edges(mut edges) => {
+                edges.source = self.ends(edges.source);
+                edges.target = self.ends(edges.target);
+                if let Some(ty) = graph.edges.get(edges.ty) {
+                    self.columns(&ty.properties, &mut edges.properties);
+                }
+                Batch::Edges(edges)
+            }
+            Batch::Values(mut values) => {
+                values.owner = self.ends(values.owner);
+                if let Some(table) = graph.values.get(values.table) {
+                    self.columns(&table.qualifiers, &mut values.qualifiers);
+                }
+                Batch::Values(values)
+            }
+            Batch::Groups(mut groups) => {
+                groups.keys = self.terms(groups.keys);
+                Batch::Groups(groups)
+            }
+            other => other,
+        }
+    }
+
+    fn ends(&self, ends: Ends) -> Ends {
+        match ends {
+            Ends::Keys(keys) => Ends::Keys(self.terms(keys)),
+            rows @ Ends::Rows(_) => rows,
+        }
+    }
+
+    fn columns(&self, properties: &[Property], columns: &mut Columns) {
+        for (_, column) in properties.iter().zip(columns).filter(|(property, _)| property.kind == ValueKind::Term) {
+            *column = column.take().map(|column| self.terms(column));
+        }
+    }
+
+    fn terms(&self, column: ArrayRef) -> ArrayRef {
+        let Some(texts) = column.as_string_opt::<i32>() else { return column };
+        let may_change = |text: &str| text.starts_with("_:") || text.starts_with("<<(");
+        if !texts.iter().flatten().any(may_change) {
+            return column;
+        }
+        let changed = texts.iter().map(|text| {
+            text.map(|text| match self.labels.term(text) {
+                Some(changed) => std::borrow::Cow::Owned(changed),
+                None => std::borrow::Cow::Borrowed(text),
+            })
+        });
+        Arc::new(changed.collect::<StringArray>())
+    }
+}
+
+impl Source for Relabelled {
+    fn graph(&self) -> &Graph {
+        self.source.graph()
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let parts = self.source.scan(request)?.into_iter();
+        Ok(parts.map(|part| Box::new(RelabelledPart { part, of: self }) as Box<dyn Part>).collect())
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.source.edge_orders(ty)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.source.end_form(ty)
+    }
+
+    fn about(&self) -> About {
+        self.source.about()
+    }
+}

@@ -2,6 +2,7 @@
 
     deepgnn_tool.py convert FORMAT TEXT DIRECTORY PARTITIONS [WATERMARK]
     deepgnn_tool.py answers DIRECTORY PARTITIONS QUESTIONS.json
+    deepgnn_tool.py at-times DIRECTORY NODE TIME…
     deepgnn_tool.py draws DIRECTORY PARTITIONS QUESTIONS.json
 """
 
@@ -87,5 +88,20 @@ def draws(directory: str, partitions: str, questions: str) -> None:
     print(json.dumps(told))
 
 
+def at_times(directory: str, node: str, *times: str) -> None:
+    """What the engine says of features 0, a text, and 2, of points with two coordinates each, of a node at some times, as JSON."""
+    graph = MemoryGraph(directory, [0])
+    nodes, asked = np.array([node] * len(times), dtype=np.int64), np.array(times, dtype=np.int64)
+    data, lengths = graph.node_string_features(nodes, np.array([0], dtype=np.int32), np.uint8, timestamps=asked)
+    ends = np.cumsum(np.asarray(lengths).reshape(-1)).tolist()
+    texts = [bytes(np.asarray(data, dtype=np.uint8))[start:end].decode() for start, end in zip([0, *ends], ends)]
+    indices, values, _ = graph.node_sparse_features(nodes, np.array([2], dtype=np.int32), np.int32, timestamps=asked)
+    points: list[Any] = [[[], []] for _ in times]
+    for (query, *point), value in zip(np.asarray(indices[0]).reshape(-1, 3).tolist(), np.asarray(values[0]).reshape(-1).tolist()):
+        points[query][0].append(point)
+        points[query][1].append(value)
+    print(json.dumps({"texts": texts, "points": points}))
+
+
 if __name__ == "__main__":
-    {"convert": convert, "answers": answers, "draws": draws}[sys.argv[1]](*sys.argv[2:])
+    {"convert": convert, "answers": answers, "draws": draws, "at-times": at_times}[sys.argv[1]](*sys.argv[2:])

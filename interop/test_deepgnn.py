@@ -209,6 +209,10 @@ def test_graphs_that_are_made_up(deepgnn: Path, isomorph: Isomorph, tmp_path: Pa
             again = isomorph.convert(text, tmp_path / f"again_{name}", *how)
             same(again, tmp_path / f"of_{name}")
             assert made.ask(deepgnn, again, partitions)["neighbors"] == expected["neighbors"]
+            # In several files, which its converter reads one after another.
+            several = isomorph.convert(made.path, tmp_path / f"several_{name}", "--to", "deepgnn", "--text", name, "--partitions", 11)
+            tool(deepgnn, "convert", name, several, tmp_path / f"of_several_{name}", 2)
+            same(isomorph.convert(several, tmp_path / f"again_several_{name}", "--to", "deepgnn", "--partitions", 2), tmp_path / f"of_several_{name}")
     # Partitioned anew from the binary: weights of nodes are not in it, everything else is.
     anew = isomorph.convert(tmp_path / "ours3", tmp_path / "anew", "--to", "deepgnn", "--partitions", 2, "--dispatch", "id")
     told = made.ask(deepgnn, anew, 2)
@@ -235,6 +239,35 @@ def test_times_are_those_of_its_converter(deepgnn: Path, isomorph: Isomorph, tmp
     for name in ("edge_0_0.timestamp", "edge_0_0.index", "neighbors_0_0.index"):
         assert (again / name).read_bytes() == (ours / name).read_bytes(), name
     assert json.loads((again / "meta.json").read_text())["watermark"] == 50
+
+
+def test_its_engine_reads_texts_and_points_at_times(deepgnn: Path, isomorph: Isomorph, tmp_path: Path) -> None:
+    # Its documentation has them, its converter does not.
+    record = {
+        "node_id": 42,
+        "node_type": 0,
+        "node_weight": 1.0,
+        "created_at": 13,
+        "binary_feature": {"0": [{"values": ["xbox"], "created_at": 20}, {"values": ["microsoft"]}]},
+        "float_feature": {"1": [{"values": [0.5, 2.0], "created_at": 15}, {"values": [4.0], "created_at": 17}]},
+        "sparse_int32_feature": {
+            "2": [
+                {"coordinates": [[5, 13], [7, 25]], "values": [-1, 1024]},
+                {"coordinates": [[4, 2]], "values": [2], "created_at": 21},
+            ]
+        },
+        "edge": [{"src_id": 42, "dst_id": 42, "edge_type": 0, "weight": 1.0}],
+    }
+    text = tmp_path / "times.json"
+    text.write_text(json.dumps(record) + "\n")
+    ours = isomorph.convert(text, tmp_path / "ours", "--to", "deepgnn", "--watermark", 50)
+    told = json.loads(tool(deepgnn, "at-times", ours, 42, 13, 16, 21).splitlines()[-1])
+    assert told["texts"] == ["microsoft", "microsoft", "xbox"]
+    assert told["points"] == [
+        [[[5, 13], [7, 25]], [-1, 1024]],
+        [[[5, 13], [7, 25]], [-1, 1024]],
+        [[[4, 2]], [2]],
+    ]
 
 
 @pytest.mark.parametrize(("seed", "partitions"), [(0, 1), (1, 3), (2, 2)])

@@ -226,28 +226,26 @@ impl Records {
         let mut edge = Edge::default();
         let mut open = scan.open()?;
         while open {
-            // Nearly all keys are these four.
-            if scan.named(b"\"src_id\"") {
-                edge.source = Some(node_id(scan)?);
-            } else if scan.named(b"\"dst_id\"") {
-                edge.target = Some(node_id(scan)?);
-            } else if scan.named(b"\"edge_type\"") {
-                edge.ty = Some(element_type(scan)?);
-            } else if scan.named(b"\"weight\"") {
-                edge.weight = Some(weight_of(scan)?);
-            } else {
-                let (key, key_at) = scan.key()?;
-                match &*key {
-                    b"src_id" => edge.source = Some(node_id(scan)?),
-                    b"dst_id" => edge.target = Some(node_id(scan)?),
-                    b"edge_type" => edge.ty = Some(element_type(scan)?),
-                    b"weight" => edge.weight = Some(weight_of(scan)?),
-                    b"created_at" => edge.life.created = time(scan)?,
-                    b"removed_at" => edge.life.removed = time(scan)?,
-                    key => {
-                        let pool = &mut self.of_edges;
-                        let slots = *edge.slots.get_or_insert_with(|| pool.next());
-                        self::feature::member(reading, scan, key, key_at, &mut pool.slots[slots], block)?;
+            // Nearly all keys are the first four, which differ in their first letters.
+            match scan.initial() {
+                Some(b's') if scan.named(b"\"src_id\"") => edge.source = Some(node_id(scan)?),
+                Some(b'd') if scan.named(b"\"dst_id\"") => edge.target = Some(node_id(scan)?),
+                Some(b'e') if scan.named(b"\"edge_type\"") => edge.ty = Some(element_type(scan)?),
+                Some(b'w') if scan.named(b"\"weight\"") => edge.weight = Some(weight_of(scan)?),
+                _ => {
+                    let (key, key_at) = scan.key()?;
+                    match &*key {
+                        b"src_id" => edge.source = Some(node_id(scan)?),
+                        b"dst_id" => edge.target = Some(node_id(scan)?),
+                        b"edge_type" => edge.ty = Some(element_type(scan)?),
+                        b"weight" => edge.weight = Some(weight_of(scan)?),
+                        b"created_at" => edge.life.created = time(scan)?,
+                        b"removed_at" => edge.life.removed = time(scan)?,
+                        key => {
+                            let pool = &mut self.of_edges;
+                            let slots = *edge.slots.get_or_insert_with(|| pool.next());
+                            self::feature::member(reading, scan, key, key_at, &mut pool.slots[slots], block)?;
+                        }
                     }
                 }
             }

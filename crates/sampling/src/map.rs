@@ -5,10 +5,16 @@ use std::fs::File;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Result};
+#[cfg(target_os = "linux")]
+use isomorph_storage::Budget;
 use isomorph_storage::{Blob, Scratch, ScratchFile};
 use memmap2::{Advice, MmapOptions};
 
-/// Bytes that are copied at once.
+/// Bytes of a large page, below which a file has none.
+#[cfg(target_os = "linux")]
+const LARGE_PAGE: u64 = 2 << 20;
+
+/// Bytes that are copied at once: systems put what is written in such pieces into large pages.
 const STEP: u64 = 4 << 20;
 
 /// Asks the processor to fetch the line around byte `at`, if there is one. Nothing waits for it, and nothing is read.
@@ -73,6 +79,12 @@ fn foreign(file: &File, size: u64) -> std::io::Result<Bytes> {
     // Samples touch records here and there: reading ahead around each would read everything. A hint, no promise.
     #[cfg(unix)]
     let _ = map.advise(Advice::Random);
+    // What fits into memory is there after a while anyway. In pages of 2 MiB it is there sooner, and a sample that touches a hundred
+    // places looks a hundred times less often for where a page is: measured, that halves its time.
+    #[cfg(target_os = "linux")]
+    if size >= LARGE_PAGE && size <= Budget::of_this_machine().limit() {
+        let _ = map.advise(Advice::HugePage);
+    }
     Ok(Bytes::from_owner(map))
 }
 

@@ -335,7 +335,7 @@ fn threads_do_not_change_features_nor_elements() {
     let odd = opened(
         &Built::of(
             &(0..600)
-                .map(|node| format!("-1 {node} 0 1 uint8 {}\n", if node == 500 { "2,1,1 3 4 1" } else { "1,1 3 1" }))
+                .map(|node| format!("-1 {node} 0 1 uint8 {}\n", if node == 500 { "1,2,1 3 4 1" } else { "1,1 3 1" }))
                 .collect::<String>(),
             1,
         )

@@ -34,8 +34,8 @@ pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     let graph = Arc::clone(&place.graph);
     let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
     let drawn = match &args.what {
-        What::Nodes(args) => nodes(&place, args)?,
-        What::Edges(args) => edges(&place, args)?,
+        What::Nodes(args) => nodes(&place, args, resources.threads)?,
+        What::Edges(args) => edges(&place, args, resources.threads)?,
         What::Neighbors(args) => neighbors(&mut sampler, &place, args)?,
         What::Walk(args) => walk(&mut sampler, &place, args)?,
         What::Features(args) => features::features(&sampler, &place, args)?,
@@ -59,9 +59,10 @@ fn choice(strategy: Elements) -> (Choice, &'static str) {
     }
 }
 
-fn nodes(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
+fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     let (choice, how) = choice(args.strategy);
-    let mut sampler = NodeSampler::new(&place.graph, &place.node_types(&args.types)?, choice, args.common.generator)?;
+    let sampler = NodeSampler::new(&place.graph, &place.node_types(&args.types)?, choice, args.common.generator)?;
+    let mut sampler = sampler.threads(threads);
     let count = args.count.get();
     let (mut found, mut kinds) = (vec![0; count], vec![0; count]);
     let filled = sampler.sample(draw(&args.common), 0, &mut found, &mut kinds)?;
@@ -73,9 +74,10 @@ fn nodes(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
     Ok(drawn)
 }
 
-fn edges(place: &Place, args: &ElementsArgs) -> Result<Drawn> {
+fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     let (choice, how) = choice(args.strategy);
-    let mut sampler = EdgeSampler::new(&place.graph, &place.edge_types(&args.types)?, choice, args.common.generator)?;
+    let sampler = EdgeSampler::new(&place.graph, &place.edge_types(&args.types)?, choice, args.common.generator)?;
+    let mut sampler = sampler.threads(threads);
     let count = args.count.get();
     let (mut sources, mut targets, mut kinds) = (vec![0; count], vec![0; count], vec![0; count]);
     let filled = sampler.sample(draw(&args.common), 0, &mut sources, &mut targets, &mut kinds)?;

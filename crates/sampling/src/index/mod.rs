@@ -99,7 +99,7 @@ impl Order {
             1 => (id(0), 1),
             _ => (id(0), id(1).wrapping_sub(id(0))),
         };
-        // Of each piece, with the first entry of the next: whether it ascends, and whether by equal steps.
+        // Of each piece that ascends, with the first entry of the next: whether it does by equal steps. One that does not ends it.
         let pieces = (0..count.saturating_sub(1)).into_par_iter().step_by(PIECE);
         let looked = pieces.map(|start| {
             let end = (start + PIECE).min(count - 1);
@@ -110,13 +110,10 @@ impl Order {
                 steps &= next.wrapping_sub(last) == step;
                 last = next;
             }
-            (ascends, steps)
+            ascends.then_some(steps)
         });
-        match looked.reduce(|| (true, true), |a, b| (a.0 && b.0, a.1 && b.1)) {
-            (true, true) if step > 0 => Some(Order::Steps { first, step, count: count as u64 }),
-            (true, _) => Some(Order::Ascending),
-            (false, _) => None,
-        }
+        let steps = looked.try_reduce(|| true, |a, b| Some(a && b))?;
+        Some(if steps && step > 0 { Order::Steps { first, step, count: count as u64 } } else { Order::Ascending })
     }
 
     #[inline]

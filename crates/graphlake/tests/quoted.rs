@@ -77,6 +77,59 @@ fn ids_are_triple_terms_in_the_model() {
 }
 
 #[test]
+fn triple_terms_are_written_by_their_ids() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("written");
+    let outer = format!("<<( {INNER} <urn:by> <urn:me> )>>");
+    let unknown = iri(TripleId::of("urn:not", "urn:in", &Object::Term("urn:here")));
+    write(&path, &WriteOptions::default(), |writer| {
+        for quad in [
+            of("urn:r", REIFIES, Object::Term(INNER), None),
+            of(&outer, "urn:doubted", Object::plain("yes", ""), None),
+            of("urn:r", "urn:and", Object::Term(&unknown), None),
+        ] {
+            writer.push(&quad)?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let written = open(&path, &OpenOptions::default()).unwrap();
+    let by_hand = store(&home);
+    assert_eq!(said(&written), said(&by_hand));
+    // As stored they are the same, too: each triple that is quoted is in the graph of quoted ones.
+    let stored = |lake: &GraphLake| {
+        let mut lines = Vec::new();
+        lake.quads(isomorph_graphlake::Order::Subject, &mut |quad| {
+            let mut line = String::new();
+            push_quad(&mut line, &quad);
+            lines.push(line);
+            Ok(())
+        })
+        .unwrap();
+        lines.sort();
+        lines
+    };
+    assert_eq!(stored(&written), stored(&by_hand));
+}
+
+#[test]
+fn triples_quote_one_another_so_deep_and_no_deeper() {
+    let home = tempfile::tempdir().unwrap();
+    let nested =
+        |depth: usize| (0..depth).fold("<urn:s>".to_owned(), |inner, _| format!("<<( {inner} <urn:p> <urn:o> )>>"));
+    for (depth, fits) in [(32, true), (33, false)] {
+        let term = nested(depth);
+        let path = home.path().join(depth.to_string());
+        let quad = of("urn:r", REIFIES, Object::Term(&term), None);
+        let done = write(&path, &WriteOptions::default(), |writer| writer.push(&quad));
+        assert_eq!(done.is_ok(), fits, "{done:?}");
+        if fits {
+            assert_eq!(said(&open(&path, &OpenOptions::default()).unwrap()).len(), 1);
+        }
+    }
+}
+
+#[test]
 fn triple_terms_have_neighbours() {
     let home = tempfile::tempdir().unwrap();
     let lake = store(&home);

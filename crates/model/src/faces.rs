@@ -23,17 +23,26 @@ mod resources;
 mod tests;
 mod to_rdf;
 
-pub use from_rdf::FromQuads;
+pub use from_rdf::{EdgeRows, FromQuads, Rows};
+pub use lexical::holds;
 pub use resources::{RESOURCE, description, literal_fields};
 pub use to_rdf::Quads;
 
-use crate::{Graph, KeyKind};
+use std::fmt::Write as _;
+
+use arrow_schema::DataType;
+use isomorph_error::Result;
+
+use crate::{Graph, KeyKind, Property, ValueKind, Written, well_known};
 
 /// The base of IRIs, where the user names none.
 pub const BASE: &str = "urn:x-isomorph:";
 
 /// The predicate that says that an edge has no direction. No name becomes this IRI: `#` is always encoded.
 pub const DIRECTED: &str = "urn:x-isomorph:model#directed";
+
+/// The predicate that says the position of a node where that means something beside its key: triples have no order.
+pub const POSITION: &str = "urn:x-isomorph:model#position";
 
 /// Behind the name of a bag's member that has a column of its name beside it.
 const MEMBER: &str = "#member";
@@ -78,6 +87,27 @@ pub enum Object<'a> {
     },
 }
 
+/// Something that quads are written to.
+pub trait QuadSink: Send {
+    /// Adds a named graph, also when nothing will be in it.
+    ///
+    /// # Errors
+    /// When its name is none, or it cannot be written.
+    fn graph(&mut self, name: &str) -> Result<()>;
+
+    /// Adds a quad. What is there already is there once.
+    ///
+    /// # Errors
+    /// When a term is none, or it cannot be written.
+    fn quad(&mut self, quad: &Quad<'_>) -> Result<()>;
+
+    /// Writes what is left. `advance` is told how many quads more are written and may end the work.
+    ///
+    /// # Errors
+    /// When something cannot be written, or `advance` returns an error.
+    fn finish(self: Box<Self>, advance: &dyn Fn(u64) -> Result<()>) -> Result<Written>;
+}
+
 impl<'a> Object<'a> {
     /// A literal without a language.
     pub fn plain(lexical: &'a str, datatype: &'a str) -> Self {
@@ -91,7 +121,8 @@ fn push_encoded(out: &mut String, name: &str) {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            // Writing to text cannot fail.
+            let _ = write!(out, "%{byte:02X}");
         }
     }
 }
@@ -106,6 +137,16 @@ fn decoded(text: &str) -> Option<String> {
         bytes.extend_from_slice(part.get(2..)?.as_bytes());
     }
     String::from_utf8(bytes).ok()
+}
+
+/// The lexical form that goes without saying, of properties that every row states: a truth of 1, and not to be RDF.
+fn unsaid(property: &Property) -> Option<&'static str> {
+    match (property.name.as_str(), &property.data_type) {
+        _ if property.nullable || property.kind != ValueKind::Plain => None,
+        (well_known::TRUTH, DataType::Float32 | DataType::Float64) => Some("1.0"),
+        (well_known::IS_RDF, DataType::Boolean) => Some("false"),
+        _ => None,
+    }
 }
 
 /// IRIs of names below a base.

@@ -43,6 +43,118 @@ pub fn ntriples(text: &str) -> String {
     }
 }
 
+/// An object in a triple term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// An IRI, a blank node or a triple term, as canonical text.
+    Term(String),
+    /// A literal: lexical form, datatype, language, base direction.
+    Literal(String, Option<String>, Option<String>, Option<String>),
+}
+
+/// Subject, predicate and object of a triple term, or nothing where `text` is none.
+pub fn parts(text: &str) -> Option<(String, String, Part)> {
+    let inside = text.strip_prefix("<<(")?;
+    let (subject, rest) = resource(inside.trim_start())?;
+    let (predicate, rest) = resource(rest.trim_start())?;
+    let (object, rest) = match rest.trim_start() {
+        literal if literal.starts_with('"') => self::literal(literal)?,
+        term => resource(term).map(|(term, rest)| (Part::Term(term), rest))?,
+    };
+    let is_iri = kind(&predicate) == TermKind::Iri;
+    (is_iri && rest.trim_start() == ")>>").then_some((subject, predicate, object))
+}
+
+/// The canonical text of the term that N-Triples begins with, and the rest.
+fn resource(text: &str) -> Option<(String, &str)> {
+    if text.starts_with("<<(") {
+        // Nested terms end where as many are closed; neither mark is in an IRI, and literals are jumped over.
+        let (mut at, mut open) = (0, 0usize);
+        loop {
+            let rest = text.get(at..)?;
+            if rest.starts_with("<<(") {
+                (at, open) = (at + 3, open + 1);
+            } else if rest.starts_with(")>>") {
+                (at, open) = (at + 3, open.checked_sub(1)?);
+                if open == 0 {
+                    return Some((text.get(..at)?.to_owned(), text.get(at..)?));
+                }
+            } else if rest.starts_with('"') {
+                at += quoted(rest)?;
+            } else {
+                at += rest.chars().next()?.len_utf8();
+            }
+        }
+    }
+    if let Some(iri) = text.strip_prefix('<') {
+        let (iri, rest) = iri.split_once('>')?;
+        return Some((iri.to_owned(), rest));
+    }
+    let end = text.find([' ', '\t', ')']).unwrap_or(text.len());
+    let (label, rest) = text.split_at(end);
+    (label.len() > 2 && label.starts_with("_:")).then(|| (label.to_owned(), rest))
+}
+
+/// The length of the quoted text that begins here, both marks included.
+fn quoted(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn literal(text: &str) -> Option<(Part, &str)> {
+    let (lexical, rest) = text.split_at_checked(quoted(text)?)?;
+    let lexical = unescaped(lexical.get(1..lexical.len() - 1)?)?;
+    if let Some(datatype) = rest.strip_prefix("^^") {
+        let (datatype, rest) = resource(datatype)?;
+        return Some((Part::Literal(lexical, Some(datatype), None, None), rest));
+    }
+    let Some(language) = rest.strip_prefix('@') else { return Some((Part::Literal(lexical, None, None, None), rest)) };
+    let end = language.find([' ', '\t', ')']).unwrap_or(language.len());
+    let (language, rest) = language.split_at(end);
+    let (language, direction) = match language.split_once("--") {
+        Some((language, direction)) => (language, Some(direction.to_owned())),
+        None => (language, None),
+    };
+    Some((Part::Literal(lexical, None, Some(language.to_owned()), direction), rest))
+}
+
+/// A text of N-Triples without its escapes.
+fn unescaped(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, escape)) = rest.split_once('\\') {
+        out.push_str(before);
+        let sign = escape.chars().next()?;
+        let digits = match sign {
+            'u' => 4,
+            'U' => 8,
+            _ => 0,
+        };
+        let end = 1 + digits;
+        out.push(match sign {
+            't' => '\t',
+            'b' => '\u{8}',
+            'n' => '\n',
+            'r' => '\r',
+            'f' => '\u{c}',
+            '"' | '\'' | '\\' => sign,
+            'u' | 'U' => char::from_u32(u32::from_str_radix(escape.get(1..end)?, 16).ok()?)?,
+            _ => return None,
+        });
+        rest = escape.get(end..)?;
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,5 +166,39 @@ mod tests {
         let quoted = triple(&ntriples("urn:s"), &ntriples("urn:p"), &ntriples("_:o"));
         assert_eq!(quoted, "<<( <urn:s> <urn:p> _:o )>>");
         assert_eq!(kind(&quoted), TermKind::Triple);
+    }
+
+    #[test]
+    fn triple_terms_are_taken_apart() {
+        let plain = |lexical: &str| Part::Literal(lexical.to_owned(), None, None, None);
+        let some = |text: &str| Some(text.to_owned());
+        let inner = r#"<<( _:b <urn:q> "a\")>> <<( \u00e9"@fr--ltr )>>"#;
+        for (text, object) in [
+            ("<urn:o>", Part::Term("urn:o".to_owned())),
+            ("_:o", Part::Term("_:o".to_owned())),
+            (inner, Part::Term(inner.to_owned())),
+            (r#""""#, plain("")),
+            (r#""\t\b\n\r\f\"\\\U0001F600é)""#, plain("\t\u{8}\n\r\u{c}\"\\😀é)")),
+            (r#""5"^^<urn:d>"#, Part::Literal("5".to_owned(), some("urn:d"), None, None)),
+            (r#""x"@ar--rtl"#, Part::Literal("x".to_owned(), None, some("ar"), some("rtl"))),
+        ] {
+            let found = parts(&triple("<urn:s>", "<urn:p>", text));
+            assert_eq!(found, Some(("urn:s".to_owned(), "urn:p".to_owned(), object)), "{text}");
+        }
+        assert_eq!(
+            parts(inner).map(|(subject, _, object)| (subject, object)),
+            Some(("_:b".to_owned(), Part::Literal("a\")>> <<( é".to_owned(), None, some("fr"), some("ltr"))))
+        );
+        for bad in [
+            "",
+            "<<( )>>",
+            "<<( <a> <b> )>>",
+            "<<( <a> _:b <c> )>>",
+            "<<( <a> <b> <c>",
+            "<<( <a> <b> \"c )>>",
+            "<<( <<( <a>",
+        ] {
+            assert_eq!(parts(bad), None, "{bad}");
+        }
     }
 }

@@ -5,7 +5,7 @@ mod batches;
 mod graph;
 mod open;
 mod part;
-mod quoted;
+pub(crate) mod quoted;
 mod scan;
 mod source;
 mod survey;

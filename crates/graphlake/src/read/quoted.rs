@@ -16,7 +16,7 @@ use isomorph_model::ntriples::push_object;
 const LONGEST: usize = 1 << 20;
 
 /// How often triples may quote one another.
-const DEEPEST: usize = 32;
+pub(crate) const DEEPEST: usize = 32;
 
 /// The quoted triples of a snapshot, by their ids.
 pub(crate) struct Quoted {

@@ -97,6 +97,11 @@ impl<'a> LakeWriter<'a> {
         })
     }
 
+    /// Where the store is made.
+    pub(super) fn staging(&self) -> &'a Staging {
+        self.staging
+    }
+
     /// Adds a graph, also when nothing will be in it.
     ///
     /// # Errors

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{Object, Quad};
+use isomorph_model::term::{self as terms, Part};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::intern::Interner;
 use super::names::Names;
 use super::run::{self, RESOURCE, Row, Run};
+use crate::id::TripleId;
+use crate::read::quoted;
 use crate::rules;
 use crate::term::{self, Datatype};
 
@@ -41,6 +44,8 @@ pub struct Filler {
     /// The subject before: triples of one subject mostly follow each other.
     subject: Option<u32>,
     text: String,
+    /// For the lines that ids are made of.
+    line: String,
     held: Reservation,
     /// What terms and rows may take, bytes.
     memory: u64,
@@ -64,6 +69,7 @@ impl Filler {
             datatype_numbers: Vec::new(),
             subject: None,
             text: String::new(),
+            line: String::new(),
             held: budget.reserve(0)?,
             memory: memory.max(STEP),
             file: None,
@@ -71,12 +77,56 @@ impl Filler {
         })
     }
 
-    /// Adds a quad. Its terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels. Quoted
-    /// triples are not among them. After an error about a term the next quad may follow.
+    /// Adds a quad. Its terms are texts as a store has them: IRIs, blank nodes with `_:` before their labels. A triple term
+    /// becomes the IRI of its id, and its triple is added to the graph of quoted triples (R33). After an error about a term
+    /// the next quad may follow.
     ///
     /// # Errors
-    /// [`rules::IRI`] when a term is not of that kind; [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
+    /// [`rules::IRI`] when a term is not of that kind; [`Kind::TooLarge`] when triples quote one another too often;
+    /// [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
+        let subject = self.id_of(quad.subject, quoted::DEEPEST)?;
+        let object = match quad.object {
+            Object::Term(term) => self.id_of(term, quoted::DEEPEST)?,
+            Object::Literal { .. } => None,
+        };
+        if subject.is_none() && object.is_none() {
+            return self.push_plain(quad);
+        }
+        self.push_plain(&Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            ..*quad
+        })
+    }
+
+    /// The IRI of the id of a triple term, whose triple is added; nothing for other terms.
+    fn id_of(&mut self, term: &str, depth: usize) -> Result<Option<String>> {
+        if !term.starts_with("<<(") {
+            return Ok(None);
+        }
+        let Some((subject, predicate, object)) = terms::parts(term) else { return Err(no_iri(term, "triple term")) };
+        let inner = depth.checked_sub(1).ok_or_else(|| {
+            Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
+        })?;
+        let subject = self.id_of(&subject, inner)?.unwrap_or(subject);
+        let object = match object {
+            Part::Term(object) => Part::Term(self.id_of(&object, inner)?.unwrap_or(object)),
+            literal => literal,
+        };
+        let object = match &object {
+            Part::Term(object) => Object::Term(object),
+            Part::Literal(lexical, datatype, language, direction) => {
+                let (language, direction) = (language.as_deref(), direction.as_deref());
+                Datatype { iri: datatype.as_deref(), language, direction }.literal(lexical)
+            }
+        };
+        self.push_plain(&Quad { subject: &subject, predicate: &predicate, object, graph: Some(term::QUOTED_GRAPH) })?;
+        let id = TripleId::with(&mut self.line, &subject, &predicate, &object);
+        Ok(Some(term::id_iri(&id)))
+    }
+
+    fn push_plain(&mut self, quad: &Quad<'_>) -> Result<()> {
         let (object, literal) = match quad.object {
             Object::Term(term) => (term, false),
             Object::Literal { lexical, .. } => (lexical, true),
@@ -197,8 +247,5 @@ fn resource(text: &str, what: &str) -> Result<()> {
 
 fn no_iri(text: &str, what: &str) -> Error {
     let shown = crate::cursor::shown(text);
-    if text.starts_with("<<(") {
-        return Error::unsupported(format!("the quoted triple {shown} as {what} cannot be written yet"));
-    }
     Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
 }

@@ -12,6 +12,7 @@ mod order;
 mod pairs;
 mod parallel;
 mod parts;
+mod quads;
 mod run;
 mod uuid;
 

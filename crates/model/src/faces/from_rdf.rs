@@ -1,6 +1,7 @@
 //! Quads as a property graph: the inverse of [`super::Quads`].
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -8,16 +9,18 @@ use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray, StringArray, StructArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Result};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::lexical::{read, to_json};
-use super::{BASE, DIRECTED, MEMBER, Names, Object, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded};
+use super::{BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded, unsaid};
 use crate::batch::ValueBatch;
 use crate::json::push_string;
 use crate::label::LabelBuilder;
 use crate::schema::Owner;
+use crate::term::{self, Part};
 use crate::{
-    Batch, Cardinality, Columns, EdgeBatch, Ends, Graph, KeyKind, LabelVocabulary, MemoryGraph, NodeBatch, Property,
-    Relation, Relations, ValueKind, term, well_known,
+    Batch, Cardinality, Columns, Direction, EdgeBatch, Ends, Graph, KeyKind, LabelVocabulary, MemoryGraph, NodeBatch,
+    Property, Relation, Relations, ValueKind, well_known,
 };
 
 /// An object that is kept.
@@ -31,27 +34,72 @@ enum Kept {
 /// Predicate, object, graph.
 type Said = (String, Kept, Option<String>);
 
-/// Collects quads, in any order, and gives the property graph of a known description that they say. Holds them all in
-/// memory.
+/// Collects quads and gives the rows of a property graph of a known description that they say. What it has collected it holds
+/// in memory; whoever brings all quads of a subject together can let it give the rows of some subjects and go on.
 pub struct FromQuads<'g> {
     names: Names<'g>,
+    /// Edge types by source type, relation and target type.
+    relations: HashMap<(usize, String, usize), usize>,
+    /// Edge types whose rows name their relation, by source and target type.
+    any_relation: HashMap<(usize, usize), usize>,
     said: BTreeMap<String, Vec<Said>>,
+    quads: usize,
+}
+
+/// Rows that quads say.
+pub enum Rows {
+    /// Nodes; and their positions, where these mean something beside the key.
+    Nodes(NodeBatch, Option<UInt64Array>),
+    /// Edges.
+    Edges(EdgeRows),
+}
+
+/// Edges that quads say. A triple with a reifier or several is so many edges, one without any is one: a row of the triple
+/// itself is to be dropped where there is one of a reifier.
+pub struct EdgeRows {
+    /// The edges.
+    pub batch: EdgeBatch,
+    /// Hashes of their triples, graphs included.
+    pub triples: Vec<u128>,
+    /// Whether they are said by reifiers.
+    pub reified: bool,
 }
 
 /// An edge: ends, relation, graph, and who reifies it.
 struct Found<'a> {
     source: String,
     target: String,
-    relation: &'a str,
+    relation: Cow<'a, str>,
     graph: Option<&'a str>,
     reifier: Option<&'a str>,
+    triple: u128,
+}
+
+/// What subjects turn out to be.
+struct Told<'a> {
+    /// Keys and subjects, by node type.
+    nodes: BTreeMap<usize, Vec<(String, &'a str)>>,
+    /// By edge type, and whether a reifier says it.
+    edges: BTreeMap<(usize, bool), Vec<Found<'a>>>,
 }
 
 impl<'g> FromQuads<'g> {
     /// A graph as `graph` describes it, from quads whose IRIs are below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
-        FromQuads { names: Names { graph, base }, said: BTreeMap::new() }
+        let names = Names { graph, base };
+        let (mut relations, mut any_relation) = (HashMap::new(), HashMap::new());
+        for (at, ty) in graph.edges.iter().enumerate() {
+            match ty.relation.fixed() {
+                Some(name) => {
+                    relations.entry((ty.source, names.predicate(ty.source, name), ty.target)).or_insert(at);
+                }
+                None => {
+                    any_relation.entry((ty.source, ty.target)).or_insert(at);
+                }
+            }
+        }
+        FromQuads { names, relations, any_relation, said: BTreeMap::new(), quads: 0 }
     }
 
     /// Takes a quad.
@@ -64,20 +112,87 @@ impl<'g> FromQuads<'g> {
             }
         };
         let said = (quad.predicate.to_owned(), object, quad.graph.and_then(owned));
-        self.said.entry(quad.subject.to_owned()).or_default().push(said);
+        self.quads += 1;
+        match self.said.get_mut(quad.subject) {
+            Some(known) => known.push(said),
+            None => {
+                self.said.insert(quad.subject.to_owned(), vec![said]);
+            }
+        }
     }
 
-    /// The graph.
+    /// Number of quads that are held.
+    pub fn len(&self) -> usize {
+        self.quads
+    }
+
+    /// Whether none is held.
+    pub fn is_empty(&self) -> bool {
+        self.quads == 0
+    }
+
+    /// Whether a quad is an edge by itself, whatever else is said of its subject.
+    pub fn is_edge(&self, quad: &Quad<'_>) -> bool {
+        match quad.object {
+            Object::Term(object) => self.edge(quad.subject, quad.predicate, object).is_some(),
+            Object::Literal { .. } => false,
+        }
+    }
+
+    /// Gives the rows that the quads say that are held, and forgets these. All quads of a subject must be among them, but for
+    /// those that are edges by themselves.
     ///
     /// # Errors
-    /// When a literal is not of the type that the description declares.
-    pub fn finish(self) -> Result<MemoryGraph> {
-        let mut batches = Vec::new();
-        for ty in 0..self.names.graph.nodes.len() {
-            batches.extend(self.nodes(ty)?);
+    /// When a literal is not of the type that the description declares, or `take` returns an error.
+    pub fn rows(&mut self, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
+        let told = self.told()?;
+        for (ty, nodes) in &told.nodes {
+            let (batch, positions) = self.nodes(*ty, nodes)?;
+            take(Rows::Nodes(batch, positions))?;
         }
-        for ty in 0..self.names.graph.edges.len() {
-            batches.extend(self.edges(ty)?);
+        for ((ty, reified), found) in &told.edges {
+            let triples = found.iter().map(|edge| edge.triple).collect();
+            take(Rows::Edges(EdgeRows { batch: self.edges(*ty, found)?, triples, reified: *reified }))?;
+        }
+        drop(told);
+        self.said.clear();
+        self.quads = 0;
+        Ok(())
+    }
+
+    /// The graph, from quads that came in any order.
+    ///
+    /// # Errors
+    /// As [`FromQuads::rows`].
+    pub fn finish(self) -> Result<MemoryGraph> {
+        let mut told = self.told()?;
+        let of_reifiers = |((_, reified), found): (&(usize, bool), &Vec<Found<'_>>)| {
+            if *reified { found.iter().map(|edge| edge.triple).collect() } else { Vec::new() }
+        };
+        let reified: HashSet<u128> = told.edges.iter().flat_map(of_reifiers).collect();
+        let mut batches = Vec::new();
+        for (ty, nodes) in &mut told.nodes {
+            let (batch, positions) = self.nodes(*ty, nodes)?;
+            let rows = match &positions {
+                Some(positions) => positions.values().to_vec(),
+                None if self.names.graph.nodes[*ty].key.kind == KeyKind::Row => {
+                    nodes.iter().filter_map(|(key, _)| key.parse().ok()).collect()
+                }
+                None => {
+                    batches.push(Batch::Nodes(batch));
+                    continue;
+                }
+            };
+            let mut order: Vec<usize> = (0..nodes.len()).collect();
+            order.sort_by_key(|row| rows.get(*row));
+            let nodes: Vec<_> = order.into_iter().filter_map(|row| nodes.get(row).cloned()).collect();
+            batches.push(Batch::Nodes(self.nodes(*ty, &nodes)?.0));
+        }
+        for ((ty, by_reifier), found) in &mut told.edges {
+            found.retain(|edge| *by_reifier || !reified.contains(&edge.triple));
+            if !found.is_empty() {
+                batches.push(Batch::Edges(self.edges(*ty, found)?));
+            }
         }
         for table in 0..self.names.graph.values.len() {
             batches.extend(self.values(table)?);
@@ -85,48 +200,95 @@ impl<'g> FromQuads<'g> {
         Ok(MemoryGraph { graph: self.names.graph.clone(), batches })
     }
 
-    fn nodes(&self, at: usize) -> Result<Option<Batch>> {
-        let ty = &self.names.graph.nodes[at];
-        let class = self.names.below(&ty.name);
-        let exists = |said: &[Said]| {
-            said.iter().any(|(predicate, object, _)| {
-                predicate == RDF_TYPE && matches!(object, Kept::Term(term) if *term == class)
-            })
-        };
-        let mut rows: Vec<(String, &str, &Vec<Said>)> = Vec::new();
+    /// Type and ends of the edge that a triple is.
+    fn edge(&self, subject: &str, predicate: &str, object: &str) -> Option<(usize, [String; 2])> {
+        let (source, from) = self.names.node(subject)?;
+        let (target, to) = self.names.node(object)?;
+        let key = (source, predicate.to_owned(), target);
+        let ty = self.relations.get(&key).or_else(|| self.any_relation.get(&(source, target)))?;
+        Some((*ty, [from, to]))
+    }
+
+    fn told(&self) -> Result<Told<'_>> {
+        let mut told = Told { nodes: BTreeMap::new(), edges: BTreeMap::new() };
         for (subject, said) in &self.said {
-            if let Some((_, key)) = self.names.node(subject).filter(|(of, _)| *of == at && exists(said)) {
-                rows.push((key, subject, said));
+            let node = self.names.node(subject);
+            let of_term = node.as_ref().is_some_and(|(ty, _)| self.names.is_term(*ty));
+            for (predicate, object, graph) in said {
+                let Kept::Term(object) = object else { continue };
+                let graph = graph.as_deref();
+                let found = |[source, target]: [String; 2], relation, reifier, triple| Found {
+                    source,
+                    target,
+                    relation,
+                    graph,
+                    reifier,
+                    triple,
+                };
+                if let Some((ty, ends)) = self.edge(subject, predicate, object) {
+                    let triple = triple_id(subject, predicate, object, graph);
+                    let edge = found(ends, Cow::Borrowed(predicate.as_str()), None, triple);
+                    told.edges.entry((ty, false)).or_default().push(edge);
+                }
+                // Terms may be reified by what is a resource itself: then the triple is still one edge.
+                if predicate == RDF_REIFIES && !of_term {
+                    let Some((source, relation, Part::Term(target))) = term::parts(object) else { continue };
+                    let triple = triple_id(&source, &relation, &target, graph);
+                    if let Some((ty, ends)) = self.edge(&source, &relation, &target) {
+                        let edge = found(ends, Cow::Owned(relation), Some(subject.as_str()), triple);
+                        told.edges.entry((ty, true)).or_default().push(edge);
+                    }
+                }
+            }
+            let Some((ty, key)) = node else { continue };
+            let Some(of) = self.names.graph.nodes.get(ty) else { continue };
+            let class = self.names.below(&of.name);
+            let exists = |(predicate, object, _): &Said| match object {
+                Kept::Term(term) if predicate == RDF_TYPE => of.implied || *term == class,
+                Kept::Literal(_) => of.implied,
+                Kept::Term(_) => false,
+            };
+            if !of_term && said.iter().any(exists) {
+                told.nodes.entry(ty).or_default().push((key, subject));
             }
         }
-        if rows.is_empty() {
-            return Ok(None);
-        }
-        let mut keys = self.keys(at, rows.iter().map(|(key, _, _)| key.clone()))?;
-        if let Ends::Rows(numbers) = &keys {
-            let mut order: Vec<usize> = (0..rows.len()).collect();
-            order.sort_by_key(|row| numbers.value(*row));
-            rows = order.iter().map(|row| rows[*row].clone()).collect();
-            keys = self.keys(at, rows.iter().map(|(key, _, _)| key.clone()))?;
-        }
+        Ok(told)
+    }
+
+    fn nodes(&self, at: usize, rows: &[(String, &str)]) -> Result<(NodeBatch, Option<UInt64Array>)> {
+        let ty = &self.names.graph.nodes[at];
+        let class = self.names.below(&ty.name);
+        let keys = self.keys(at, rows.iter().map(|(key, _)| key.clone()))?;
+        let said = |subject: &str| self.said.get(subject).map_or(&[][..], Vec::as_slice);
         let mut labels = LabelBuilder::default();
-        for (_, _, said) in &rows {
-            let classes = said.iter().filter_map(|(predicate, object, _)| match object {
+        let mut positions = (ty.ordered && ty.key.kind != KeyKind::Row).then(|| Vec::with_capacity(rows.len()));
+        for (_, subject) in rows {
+            let classes = said(subject).iter().filter_map(|(predicate, object, _)| match object {
                 Kept::Term(term) if predicate == RDF_TYPE && *term != class => self.names.label_of(term),
                 _ => None,
             });
             let classes: Vec<String> = classes.collect();
             labels.push(classes.iter().map(String::as_str));
+            let position = said(subject).iter().find_map(|(predicate, object, _)| match object {
+                Kept::Literal([Some(lexical), ..]) if predicate == POSITION => lexical.parse().ok(),
+                _ => None,
+            });
+            if let Some(positions) = &mut positions {
+                positions.push(position.unwrap_or(u64::MAX));
+            }
         }
-        let owners: Vec<Option<&str>> = rows.iter().map(|(_, subject, _)| Some(*subject)).collect();
-        Ok(Some(Batch::Nodes(NodeBatch {
+        let owners: Vec<Option<&str>> = rows.iter().map(|(_, subject)| Some(*subject)).collect();
+        let batch = NodeBatch {
             ty: at,
             start: 0,
             rows: rows.len(),
             keys: if let Ends::Keys(keys) = keys { Some(keys) } else { None },
             labels: (ty.labels != LabelVocabulary::None).then(|| labels.finish()),
             properties: self.columns(at, &ty.properties, &owners)?,
-        })))
+        };
+        let rows = || rows.iter().filter_map(|(key, _)| key.parse().ok()).collect();
+        let positions = if ty.key.kind == KeyKind::Row { Some(rows()) } else { positions };
+        Ok((batch, positions.map(UInt64Array::from)))
     }
 
     /// Keys of a node type from their texts; rows where it has none.
@@ -141,43 +303,8 @@ impl<'g> FromQuads<'g> {
         Ok(Ends::Keys(read(&key.data_type, &texts)?))
     }
 
-    fn edges(&self, at: usize) -> Result<Option<Batch>> {
+    fn edges(&self, at: usize, found: &[Found<'_>]) -> Result<EdgeBatch> {
         let ty = &self.names.graph.edges[at];
-        let mut reifiers: HashMap<(&str, Option<&str>), Vec<&str>> = HashMap::new();
-        for (subject, said) in &self.said {
-            for (_, object, graph) in said.iter().filter(|(predicate, _, _)| predicate == RDF_REIFIES) {
-                if let Kept::Term(triple) = object {
-                    reifiers.entry((triple, graph.as_deref())).or_default().push(subject);
-                }
-            }
-        }
-        let fixed = ty.relation.fixed().map(|name| self.names.predicate(ty.source, name));
-        let mut found: Vec<Found<'_>> = Vec::new();
-        for (subject, said) in &self.said {
-            let Some((_, source)) = self.names.node(subject).filter(|(of, _)| *of == ty.source) else { continue };
-            for (predicate, object, graph) in said {
-                let fits = fixed.as_ref().is_none_or(|fixed| fixed == predicate);
-                let Kept::Term(object) = object else { continue };
-                let target = self.names.node(object).filter(|(of, _)| *of == ty.target && fits);
-                let Some((_, target)) = target else { continue };
-                let triple =
-                    term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
-                let graph = graph.as_deref();
-                // Terms may be reified by what is a resource itself: then the triple is still one edge.
-                let own = reifiers.get(&(triple.as_str(), graph)).filter(|_| !self.names.is_term(ty.source));
-                let own: Vec<Option<&str>> = own.map_or(vec![None], |all| all.iter().copied().map(Some).collect());
-                found.extend(own.into_iter().map(|reifier| Found {
-                    source: source.clone(),
-                    target: target.clone(),
-                    relation: predicate,
-                    graph,
-                    reifier,
-                }));
-            }
-        }
-        if found.is_empty() {
-            return Ok(None);
-        }
         let owners: Vec<Option<&str>> = found.iter().map(|edge| edge.reifier).collect();
         let mut properties = self.columns(ty.source, &ty.properties, &owners)?;
         for (property, column) in ty.properties.iter().zip(&mut properties) {
@@ -189,13 +316,15 @@ impl<'g> FromQuads<'g> {
             let said = edge.reifier.and_then(|reifier| self.said.get(reifier)).into_iter().flatten();
             !said.into_iter().any(|(predicate, _, _)| predicate == DIRECTED)
         };
+        let directed = (ty.direction == Direction::PerRow)
+            .then(|| found.iter().map(|edge| Some(directed(edge))).collect::<BooleanArray>());
         let keys = ty.key.as_ref().map(|key| {
             let text = |edge: &Found<'_>| edge.reifier?.rsplit_once('#').and_then(|(_, key)| decoded(key));
             read(&key.data_type, &found.iter().map(text).collect::<Vec<_>>())
         });
         let relations = (ty.relation == Relation::PerRow).then(|| {
             let name = |edge: &Found<'_>| match self.names.is_term(ty.source) {
-                true => edge.relation.to_owned(),
+                true => edge.relation.to_string(),
                 false => edge.relation.strip_prefix(&self.names.base).and_then(decoded).unwrap_or_default(),
             };
             let names: BTreeSet<String> = found.iter().map(name).collect();
@@ -203,17 +332,17 @@ impl<'g> FromQuads<'g> {
             let index = found.iter().filter_map(|edge| names.binary_search(&name(edge)).ok()).map(|at| at as u32);
             Relations { index: UInt32Array::from_iter_values(index), names: StringArray::from(names.clone()) }
         });
-        Ok(Some(Batch::Edges(EdgeBatch {
+        Ok(EdgeBatch {
             ty: at,
             rows: found.len(),
             relations,
             source: self.keys(ty.source, found.iter().map(|edge| edge.source.clone()))?,
             target: self.keys(ty.target, found.iter().map(|edge| edge.target.clone()))?,
             layers: None,
-            directed: Some(found.iter().map(|edge| Some(directed(edge))).collect::<BooleanArray>()),
+            directed,
             keys: keys.transpose()?,
             properties,
-        })))
+        })
     }
 
     fn values(&self, at: usize) -> Result<Option<Batch>> {
@@ -265,7 +394,9 @@ impl<'g> FromQuads<'g> {
     /// What has no column of its own, as an object.
     fn bag(&self, said: &[Said], own: &BTreeSet<String>) -> Option<String> {
         let mut bag = String::new();
-        for (predicate, object, _) in said.iter().filter(|(said, _, _)| said != DIRECTED && !own.contains(said)) {
+        for (predicate, object, _) in
+            said.iter().filter(|(said, _, _)| said != DIRECTED && said != POSITION && !own.contains(said))
+        {
             let name = predicate.strip_suffix(MEMBER).unwrap_or(predicate).strip_prefix(&self.names.base);
             if let (Some(name), Kept::Literal([Some(lexical), datatype, ..])) = (name.and_then(decoded), object) {
                 bag.push(if bag.is_empty() { '{' } else { ',' });
@@ -276,6 +407,17 @@ impl<'g> FromQuads<'g> {
         }
         (!bag.is_empty()).then(|| bag + "}")
     }
+}
+
+/// What tells a triple of a graph from every other.
+fn triple_id(subject: &str, predicate: &str, object: &str, graph: Option<&str>) -> u128 {
+    let mut hasher = Xxh3::new();
+    for text in [Some(subject), Some(predicate), Some(object), graph].into_iter().flatten() {
+        hasher.update(text.as_bytes());
+        // No term has this byte.
+        hasher.update(b"\n");
+    }
+    hasher.digest128()
 }
 
 /// The column of a property whose owners have these objects.
@@ -323,7 +465,11 @@ fn column(property: &Property, objects: &[Vec<&Kept>]) -> Result<ArrayRef> {
                 }
             })
             .collect(),
-        _ => objects.iter().map(|objects| objects.first().map(|object| lexical(object))).collect(),
+        _ => {
+            let else_said = unsaid(property).map(str::to_owned);
+            let said = |objects: &Vec<&Kept>| objects.first().map(|object| lexical(object));
+            objects.iter().map(|objects| said(objects).or_else(|| else_said.clone())).collect()
+        }
     };
     read(&property.data_type, &texts)
 }

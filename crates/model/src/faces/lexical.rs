@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
-use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, StringArray};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, StringArray, make_array};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
@@ -15,7 +15,27 @@ use isomorph_error::{Error, Result};
 
 use super::RDF_JSON;
 use crate::json::{self, Value, push_string};
-use crate::xsd;
+use crate::{Cardinality, Property, ValueKind, xsd};
+
+/// Whether values of a property are literals that give back every one of them.
+pub fn holds(property: &Property) -> bool {
+    match (&property.kind, &property.data_type) {
+        (ValueKind::Json | ValueKind::Bag, DataType::Utf8) => true,
+        (ValueKind::Plain, DataType::List(item)) => holds_items(item.data_type()),
+        (ValueKind::Plain, data_type) => property.cardinality == Cardinality::Single && holds_items(data_type),
+        _ => false,
+    }
+}
+
+fn holds_items(data_type: &DataType) -> bool {
+    use DataType as T;
+    match data_type {
+        T::Utf8 | T::Boolean | T::Float32 | T::Float64 | T::Binary | T::Date32 => true,
+        T::Time32(_) | T::Time64(_) | T::Timestamp(_, _) => true,
+        T::Decimal128(_, scale) => *scale >= 0,
+        integer => integer.is_integer(),
+    }
+}
 
 /// The lexical forms of a column and their datatype, null where the cell is.
 pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
@@ -41,6 +61,11 @@ pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
                 let _ = std::fmt::Write::write_str(out, &STANDARD.encode(value));
             });
             (texts, xsd("base64Binary"))
+        }
+        T::Timestamp(unit, Some(_)) => {
+            // The moment in UTC, whatever zone it is shown in.
+            let (texts, datatype) = write(&retyped(column, T::Timestamp(*unit, None))?)?;
+            (texts.iter().map(|text| text.map(|text| format!("{text}Z"))).collect(), datatype)
         }
         T::List(_) | T::LargeList(_) | T::FixedSizeList(_, _) => (json_texts(column)?, RDF_JSON.to_owned()),
         data_type => {
@@ -85,6 +110,12 @@ fn trimmed(text: &str) -> String {
         "" => format!("{whole}{zone}"),
         fraction => format!("{whole}.{fraction}{zone}"),
     }
+}
+
+/// The same numbers as values of another type of the same width.
+fn retyped(column: &ArrayRef, to: DataType) -> Result<ArrayRef> {
+    let data = column.to_data().into_builder().data_type(to).build();
+    data.map(make_array).map_err(|error| Error::malformed(error.to_string()))
 }
 
 fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
@@ -145,6 +176,10 @@ pub(super) fn read(data_type: &DataType, texts: &[Option<String>]) -> Result<Arr
             }
             Arc::new(builder.finish())
         }
+        T::Timestamp(unit, Some(_)) => {
+            let moments = read_texts(texts, &T::Timestamp(*unit, Some("+00:00".into())))?;
+            retyped(&moments, data_type.clone())?
+        }
         T::List(field) => {
             let (mut items, mut lengths) = (Vec::new(), Vec::new());
             for text in texts {
@@ -161,8 +196,12 @@ pub(super) fn read(data_type: &DataType, texts: &[Option<String>]) -> Result<Arr
             let list = ListArray::try_new(Arc::clone(field), offsets, items, Some(nulls));
             Arc::new(list.map_err(|error| Error::malformed(error.to_string()))?)
         }
-        _ => cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)?,
+        _ => read_texts(texts, data_type)?,
     })
+}
+
+fn read_texts(texts: &[Option<String>], data_type: &DataType) -> Result<ArrayRef> {
+    cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)
 }
 
 /// The lexical form in an item of a JSON array; none for null.

@@ -175,6 +175,62 @@ fn reifiers_do_not_depend_on_batches() {
 }
 
 #[test]
+fn values_of_the_default_graph_may_have_no_column_for_it() {
+    let mut memory = zoo::rdf();
+    memory.batches.retain(|batch| matches!(batch, Batch::Values(_)));
+    for batch in &mut memory.batches {
+        if let Batch::Values(values) = batch {
+            values.qualifiers.iter_mut().for_each(|qualifier| *qualifier = None);
+        }
+    }
+    assert_eq!(lines(&memory), ["_:r <urn:label> \"chat\"@fr"]);
+}
+
+/// Edges that join the same nodes by several relations, in the order in which a sort by ends alone leaves them.
+#[test]
+fn relations_may_alternate_between_the_same_ends() {
+    let edge = |relation| ("a", relation, "b", 1.0, "");
+    let nodes = [("a", &[][..], 1.0, ""), ("b", &[][..], 1.0, "")];
+    let memory = zoo::bundled(&nodes, &[edge("r"), edge("s"), edge("r"), ("a", "t", "b", 1.0, r#"{"w":1}"#)]);
+    let keyed = zoo::same(&memory).into_iter().find(|(what, _)| *what == "ends as keys").unwrap().1;
+    for rows in [1, 2, 100] {
+        let cut: Vec<Batch> = keyed
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.rows()).step_by(rows).map(|at| batch.slice(at, rows.min(batch.rows() - at))))
+            .collect();
+        let memory = MemoryGraph { graph: keyed.graph.clone(), batches: cut };
+        let all = lines(&memory);
+        let reified = |relation: &str| {
+            let suffix = format!("<urn:x-isomorph:{relation}> <urn:x-isomorph:node/b> )>>");
+            all.iter().filter(|line| line.contains("#reifies>") && line.ends_with(&suffix)).count()
+        };
+        // Two edges, one edge that says nothing, one edge that says something. A truth of 1 goes without saying.
+        assert_eq!([reified("r"), reified("s"), reified("t")], [2, 0, 1], "{all:#?}");
+        let triples = all.iter().filter(|line| line.starts_with("<urn:x-isomorph:node/a> <urn:x-isomorph:"));
+        assert_eq!(triples.filter(|line| line.ends_with("node/b>")).count(), 3, "{all:#?}");
+        assert_eq!(there_and_back(&memory, None).digest().unwrap(), memory.digest().unwrap(), "{rows}");
+    }
+}
+
+#[test]
+fn positions_are_told_where_keys_do_not_tell_them() {
+    let mut build = Build::default();
+    let (keyed, rows) = (Nodes::keyed("k", int64([7, 3, 5])), Nodes::rows("r", 2));
+    build.nodes(keyed);
+    build.nodes(rows);
+    let mut memory = build.finish();
+    memory.graph.nodes.iter_mut().for_each(|ty| ty.ordered = true);
+    let all = lines(&memory);
+    let positions: Vec<&String> = all.iter().filter(|line| line.contains(POSITION)).collect();
+    assert_eq!(positions.len(), 3, "{all:#?}");
+    assert!(positions[0].starts_with("<urn:x-isomorph:k/7>") && positions[0].contains("\"0\""), "{positions:#?}");
+    let back = there_and_back(&memory, None);
+    assert_eq!(back.order_digest().unwrap(), memory.order_digest().unwrap());
+    assert_eq!(back.digest().unwrap(), memory.digest().unwrap());
+}
+
+#[test]
 fn keyed_edges_are_reified_by_their_keys() {
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1, 2])));

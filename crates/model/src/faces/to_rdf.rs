@@ -1,13 +1,21 @@
 //! Batches as quads.
 
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, StringArray};
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::lexical::{of_json, write};
-use super::{BASE, DIRECTED, MEMBER, Names, Object, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded};
+use super::{
+    BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded, unsaid,
+};
 use crate::batch::ValueBatch;
 use crate::digest::is_directed;
 use crate::json::Members;
@@ -20,25 +28,33 @@ use crate::{
 /// Takes quads.
 type Take<'t> = dyn FnMut(Quad<'_>) -> Result<()> + 't;
 
-/// Turns batches of nodes, edges and values into quads, as they come. Edges that join the same nodes by the same
-/// relation must come one after another, also over batches, as every sorted delivery has them: so each of them gets a
+/// Turns batches of nodes, edges and values into quads, as they come. Edges without keys that join the same nodes must come
+/// one after another, also over batches, as every sorted delivery has them: so each of several that are one triple gets a
 /// reifier, and an edge that is alone and says nothing of itself gets none.
 pub struct Quads<'g> {
     names: Names<'g>,
-    /// The edges of the last batch: whether its last edge is one of several is known when the next batch comes.
-    waiting: Option<Edges>,
-    /// How many edges before the next one join the same nodes.
-    before: u64,
+    /// Subject and object of the last edge.
+    ends: (String, String),
+    /// The triples that join these.
+    open: HashMap<u128, Open>,
+}
+
+/// A triple of which more edges may come.
+struct Open {
+    /// How many edges came.
+    edges: u64,
+    /// The first of them, as long as it is the only one: whether it needs a reifier is not known yet.
+    first: Option<(Arc<Edges>, usize)>,
 }
 
 impl<'g> Quads<'g> {
     /// Quads of `graph`, with IRIs below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
-        Quads { names: Names { graph, base }, waiting: None, before: 0 }
+        Quads { names: Names { graph, base }, ends: Default::default(), open: HashMap::new() }
     }
 
-    /// Gives the quads of a batch; the last edge waits for the next batch.
+    /// Gives the quads of a batch; the last edges wait for the next batch.
     ///
     /// # Errors
     /// When ends are rows of a type with keys, the batch holds something else than nodes, edges or values, or `take`
@@ -52,12 +68,12 @@ impl<'g> Quads<'g> {
         }
     }
 
-    /// Gives the quads of the last edge.
+    /// Gives the quads of the last edges.
     ///
     /// # Errors
     /// When `take` returns an error.
     pub fn finish(mut self, take: &mut Take<'_>) -> Result<()> {
-        self.let_go(false, take)
+        self.close(take)
     }
 
     fn nodes(&self, batch: &NodeBatch, take: &mut Take<'_>) -> Result<()> {
@@ -69,10 +85,17 @@ impl<'g> Quads<'g> {
         let labels: Vec<String> =
             batch.labels.iter().flat_map(|labels| labels.names()).map(|name| self.names.label(name)).collect();
         let columns = self.names.columns(batch.ty, &ty.properties, &batch.properties)?;
-        for (row, subject) in subjects.iter().enumerate() {
+        let mut position = String::new();
+        for (row, subject) in subjects.iter().flatten().enumerate() {
             let mut say = |predicate: &str, object: Object<'_>| take(Quad { subject, predicate, object, graph: None });
             if !ty.implied {
                 say(RDF_TYPE, Object::Term(&class))?;
+            }
+            if ty.ordered && ty.key.kind != KeyKind::Row {
+                position.clear();
+                // Writing to text cannot fail.
+                let _ = write!(position, "{}", batch.start + row as u64);
+                say(POSITION, Object::plain(&position, xsd::INTEGER))?;
             }
             if let Some(column) = &batch.labels {
                 let set = column.rows().get(row).and_then(|set| column.sets().get(*set as usize));
@@ -91,10 +114,10 @@ impl<'g> Quads<'g> {
         let property = std::slice::from_ref(&table.property);
         let columns = self.names.columns(ty, property, &vec![Some(batch.values.clone())])?;
         let graphs = named_graphs(&table.qualifiers, &batch.qualifiers);
-        if table.qualifiers.len() > usize::from(graphs.is_some()) {
+        if !table.qualifiers.iter().all(is_graph) {
             return Err(Error::unsupported("qualifiers other than the named graph as quads"));
         }
-        for (row, subject) in subjects.iter().enumerate() {
+        for (row, subject) in subjects.iter().flatten().enumerate() {
             let graph = graphs.and_then(|graphs| graphs.is_valid(row).then(|| graphs.value(row)));
             let mut say = |predicate: &str, object: Object<'_>| take(Quad { subject, predicate, object, graph });
             columns.iter().try_for_each(|column| column.say(row, &self.names, &mut say))?;
@@ -103,26 +126,49 @@ impl<'g> Quads<'g> {
     }
 
     fn edges(&mut self, batch: &EdgeBatch, take: &mut Take<'_>) -> Result<()> {
-        let edges = self.prepared(batch)?;
-        let Some(first) = edges.triples.first() else { return Ok(()) };
-        let same = self.waiting.as_ref().is_some_and(|waiting| waiting.triples.last() == Some(first));
-        self.let_go(same, take)?;
-        for row in 1..edges.triples.len() {
-            let same = edges.triples.get(row - 1) == edges.triples.get(row);
-            edges.say(row - 1, self.before, same, &self.names, take)?;
-            self.before = if same { self.before + 1 } else { 0 };
+        let edges = Arc::new(self.prepared(batch)?);
+        let fixed = edges.relations.is_none() && edges.graphs.is_none();
+        let of_all = fixed.then(|| edges.id(0));
+        for row in 0..edges.subjects.len() {
+            if edges.keys.is_some() {
+                edges.say(row, 0, true, &self.names, take)?;
+                continue;
+            }
+            let ends = (edges.subjects.value(row), edges.objects.value(row));
+            if (self.ends.0.as_str(), self.ends.1.as_str()) != ends {
+                self.close(take)?;
+                self.ends.0.push_str(ends.0);
+                self.ends.1.push_str(ends.1);
+            }
+            let open = self.open.entry(of_all.unwrap_or_else(|| edges.id(row)));
+            let open = open.or_insert_with(|| Open { edges: 0, first: None });
+            open.edges += 1;
+            match open.edges {
+                1 => open.first = Some((Arc::clone(&edges), row)),
+                several => {
+                    if let Some((edges, row)) = open.first.take() {
+                        edges.say(row, 0, true, &self.names, take)?;
+                    }
+                    edges.say(row, several - 1, true, &self.names, take)?;
+                }
+            }
         }
-        self.waiting = Some(edges);
         Ok(())
     }
 
-    /// Gives the quads of the last edge of the waiting batch.
-    fn let_go(&mut self, another: bool, take: &mut Take<'_>) -> Result<()> {
-        if let Some(edges) = self.waiting.take() {
-            edges.say(edges.triples.len() - 1, self.before, another, &self.names, take)?;
+    /// Gives the quads of edges behind which no other of their triples comes.
+    fn close(&mut self, take: &mut Take<'_>) -> Result<()> {
+        self.ends.0.clear();
+        self.ends.1.clear();
+        if self.open.len() == 1 {
+            // Nearly always; a table of one needs no order.
+            let first = self.open.drain().next().and_then(|(_, open)| open.first);
+            return first.map_or(Ok(()), |(edges, row)| edges.say(row, 0, false, &self.names, take));
         }
-        self.before = if another { self.before + 1 } else { 0 };
-        Ok(())
+        let mut waiting: Vec<(u128, Open)> = self.open.drain().collect();
+        waiting.sort_unstable_by_key(|(id, _)| *id);
+        let first = waiting.into_iter().filter_map(|(_, open)| open.first);
+        first.into_iter().try_for_each(|(edges, row)| edges.say(row, 0, false, &self.names, take))
     }
 
     fn prepared(&self, batch: &EdgeBatch) -> Result<Edges> {
@@ -130,23 +176,18 @@ impl<'g> Quads<'g> {
         if ty.layered {
             return Err(Error::unsupported("layers of ends as quads"));
         }
-        let subjects = self.terms(ty.source, batch.source.clone())?;
-        let objects = self.terms(ty.target, batch.target.clone())?;
-        let graphs = named_graphs(&ty.properties, &batch.properties);
-        let relations: Vec<&str> = match &batch.relations {
+        let names: Vec<&str> = match &batch.relations {
             Some(relations) => relations.names.iter().map(Option::unwrap_or_default).collect(),
             None => vec![ty.relation.fixed().unwrap_or_default()],
         };
-        let relations: Vec<String> = relations.iter().map(|name| self.names.predicate(ty.source, name)).collect();
-        let triples = subjects.into_iter().zip(objects).enumerate().map(|(row, (subject, object))| {
-            let relation = batch.relations.as_ref().map_or(0, |relations| relations.index.value(row) as usize);
-            let graph = graphs.filter(|graphs| graphs.is_valid(row)).map_or("", |graphs| graphs.value(row));
-            [subject, relations.get(relation).cloned().unwrap_or_default(), object, graph.to_owned()]
-        });
         let own = ty.properties.iter().zip(&batch.properties).filter(|(property, _)| !is_graph(property));
         let (own, columns): (Vec<Property>, Columns) = own.map(|(own, column)| (own.clone(), column.clone())).unzip();
         Ok(Edges {
-            triples: triples.collect(),
+            subjects: self.terms(ty.source, batch.source.clone())?,
+            objects: self.terms(ty.target, batch.target.clone())?,
+            predicates: names.iter().map(|name| self.names.predicate(ty.source, name)).collect(),
+            relations: batch.relations.as_ref().map(|relations| relations.index.clone()),
+            graphs: named_graphs(&ty.properties, &batch.properties).cloned(),
             columns: self.names.columns(ty.source, &own, &columns)?,
             keys: batch.keys.as_ref().map(write).transpose()?.map(|(texts, _)| texts),
             direction: ty.direction,
@@ -154,26 +195,31 @@ impl<'g> Quads<'g> {
         })
     }
 
-    /// Terms of nodes.
-    fn terms(&self, ty: usize, ends: Ends) -> Result<Vec<String>> {
+    /// Terms of nodes; none is null.
+    fn terms(&self, ty: usize, ends: Ends) -> Result<StringArray> {
         let kind = self.names.graph.nodes.get(ty).map_or(KeyKind::Row, |ty| ty.key.kind);
         let keys: ArrayRef = match ends {
             Ends::Keys(keys) => keys,
-            Ends::Rows(rows) if kind == KeyKind::Row => std::sync::Arc::new(rows),
+            Ends::Rows(rows) if kind == KeyKind::Row => Arc::new(rows),
             Ends::Rows(_) => return Err(Error::usage("ends are rows where keys are wanted")),
         };
         let (texts, _) = write(&keys)?;
+        if texts.null_count() > 0 {
+            return Err(Error::malformed("a key is null"));
+        }
+        if kind == KeyKind::Term {
+            return Ok(texts);
+        }
         let prefix = self.names.prefix(ty);
-        let term = |key: Option<&str>| {
-            let key = key.ok_or_else(|| Error::malformed("a key is null"))?;
-            if kind == KeyKind::Term {
-                return Ok(key.to_owned());
-            }
-            let mut iri = prefix.clone();
+        let mut terms = StringBuilder::with_capacity(texts.len(), texts.len() * (prefix.len() + 16));
+        let mut iri = String::new();
+        for key in texts.iter().flatten() {
+            iri.clear();
+            iri.push_str(&prefix);
             push_encoded(&mut iri, key);
-            Ok(iri)
-        };
-        texts.iter().map(term).collect()
+            terms.append_value(&iri);
+        }
+        Ok(terms.finish())
     }
 }
 
@@ -187,8 +233,13 @@ fn named_graphs<'a>(properties: &[Property], columns: &'a Columns) -> Option<&'a
 
 /// The edges of a batch.
 struct Edges {
-    /// Subject, predicate, object and graph of each.
-    triples: Vec<[String; 4]>,
+    subjects: StringArray,
+    objects: StringArray,
+    /// The predicate of each relation.
+    predicates: Vec<String>,
+    /// The relation of each edge; without it they have the only one.
+    relations: Option<UInt32Array>,
+    graphs: Option<StringArray>,
     columns: Vec<Column>,
     keys: Option<StringArray>,
     direction: Direction,
@@ -196,12 +247,38 @@ struct Edges {
 }
 
 impl Edges {
-    /// Gives the quads of an edge: it is the one behind `before` others of its triple, and `another` may come.
-    fn say(&self, row: usize, before: u64, another: bool, names: &Names<'_>, take: &mut Take<'_>) -> Result<()> {
-        let Some([subject, predicate, object, graph]) = self.triples.get(row) else { return Ok(()) };
-        let graph = (!graph.is_empty()).then_some(graph.as_str());
+    fn predicate(&self, row: usize) -> &str {
+        let at = self.relations.as_ref().map_or(0, |relations| relations.value(row) as usize);
+        self.predicates.get(at).map(String::as_str).unwrap_or_default()
+    }
+
+    fn graph(&self, row: usize) -> Option<&str> {
+        self.graphs.as_ref().filter(|graphs| graphs.is_valid(row)).map(|graphs| graphs.value(row))
+    }
+
+    /// What tells triples between the same ends apart.
+    fn id(&self, row: usize) -> u128 {
+        let mut hasher = Xxh3::new();
+        hasher.update(self.predicate(row).as_bytes());
+        if let Some(graph) = self.graph(row) {
+            // No IRI has this byte.
+            hasher.update(b"\n");
+            hasher.update(graph.as_bytes());
+        }
+        hasher.digest128()
+    }
+
+    /// Gives the quads of an edge: it is the one behind `before` others of its triple, and one of several or with a key if
+    /// `is_reified`.
+    fn say(&self, row: usize, before: u64, is_reified: bool, names: &Names<'_>, take: &mut Take<'_>) -> Result<()> {
+        let (subject, predicate, object) = (self.subjects.value(row), self.predicate(row), self.objects.value(row));
+        let graph = self.graph(row);
         if before == 0 {
             take(Quad { subject, predicate, object: Object::Term(object), graph })?;
+        }
+        let undirected = !is_directed(self.direction, self.directed.as_ref(), row);
+        if !is_reified && !undirected && !self.columns.iter().any(|column| column.says(row)) {
+            return Ok(());
         }
         let triple = term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
         let reifier = match &self.keys {
@@ -213,12 +290,12 @@ impl Edges {
             // The same for any batches and threads: only the triple and the place in its run count.
             None => term::blank(&format!("e{:032x}.{before}", xxh3_128(format!("{triple}{graph:?}").as_bytes()))),
         };
-        let mut said = before > 0 || another || self.keys.is_some();
+        let mut said = is_reified;
         let mut say = |predicate: &str, object: Object<'_>| {
             said = true;
             take(Quad { subject: &reifier, predicate, object, graph })
         };
-        if !is_directed(self.direction, self.directed.as_ref(), row) {
+        if undirected {
             say(DIRECTED, Object::plain("false", xsd::BOOLEAN))?;
         }
         self.columns.iter().try_for_each(|column| column.say(row, names, &mut say))?;
@@ -227,6 +304,17 @@ impl Edges {
             false => Ok(()),
         }
     }
+}
+
+/// A column without the cells that go without saying: ones and falses.
+fn without_unsaid(column: &ArrayRef) -> Result<ArrayRef> {
+    let unsaid: BooleanArray = match column.data_type() {
+        DataType::Float32 => column.as_primitive::<Float32Type>().iter().map(|cell| Some(cell == Some(1.0))).collect(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().iter().map(|cell| Some(cell == Some(1.0))).collect(),
+        DataType::Boolean => column.as_boolean().iter().map(|cell| Some(cell == Some(false))).collect(),
+        _ => return Ok(ArrayRef::clone(column)),
+    };
+    arrow_select::nullif::nullif(column, &unsaid).map_err(|error| Error::malformed(error.to_string()))
 }
 
 /// A property column as objects of one predicate.
@@ -253,6 +341,10 @@ impl Names<'_> {
         let mut all = Vec::new();
         for (property, column) in properties.iter().zip(columns) {
             let Some(column) = column else { continue };
+            let column = &match unsaid(property) {
+                Some(_) => without_unsaid(column)?,
+                None => ArrayRef::clone(column),
+            };
             let text = || {
                 let text = arrow_cast::cast(column, &DataType::Utf8);
                 text.map(|text| text.as_string().clone()).map_err(|error| Error::malformed(error.to_string()))
@@ -284,6 +376,17 @@ impl Names<'_> {
 }
 
 impl Column {
+    /// Whether something may be said of a row.
+    fn says(&self, row: usize) -> bool {
+        match &self.objects {
+            Objects::Literals(texts, _) | Objects::Terms(texts) | Objects::Json(texts) | Objects::Bag(texts, _) => {
+                texts.is_valid(row)
+            }
+            Objects::Set(list, ..) => list.is_valid(row),
+            Objects::Mixed([lexical, ..]) => lexical.as_ref().is_some_and(|lexical| lexical.is_valid(row)),
+        }
+    }
+
     fn say(&self, row: usize, names: &Names<'_>, say: &mut dyn FnMut(&str, Object<'_>) -> Result<()>) -> Result<()> {
         let cell = |texts: &StringArray| texts.is_valid(row).then(|| texts.value(row).to_owned());
         match &self.objects {

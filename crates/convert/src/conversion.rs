@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
-use isomorph_model::Source;
 use isomorph_model::digest::{LineKind, Table};
+use isomorph_model::{Sink, Source};
 use isomorph_storage::{Location, Mode, Staging};
 use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::mapping::{Described, Mapping, Numberer, says_itself};
+use crate::mapping::{Described, Lifter, Mapping, Native, Numberer, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
 use crate::plan::Plan;
 use crate::progress::Progress;
-use crate::registry::Format;
+use crate::registry::{Format, Shape};
 use crate::tapped::Tapped;
 use crate::{direct, triples};
 
@@ -107,7 +107,16 @@ pub fn convert(
         // Rows that were abroad may come in another order.
         isomorph_annnet::forget_rows(&mut described);
     }
-    let mut sink = plan.to.create(&staging, &described, &write)?;
+    let mut sink = match plan.mapping.lifting() {
+        Some(record) => {
+            let quads = plan.to.quads(&staging, options, resources)?;
+            Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
+        }
+        None if plan.to.shape() == Shape::Triples => {
+            Box::new(Native::new(plan.to.quads(&staging, options, resources)?, &plan.target, progress))
+        }
+        None => plan.to.create(&staging, &described, &write)?,
+    };
     if let Some(record) = plan.mapping.numbering() {
         sink = Box::new(Numberer::new(sink, record, resources));
     } else if plan.to == Format::DeepGnn {

@@ -25,6 +25,8 @@ mod plan;
 mod plan_cost;
 mod plan_fitting;
 mod plan_fusion;
+mod plan_gathering;
+mod plan_lifting;
 mod plan_number;
 mod plan_relation;
 mod progress;

@@ -160,6 +160,9 @@ pub(crate) fn graph_name(destination: &str) -> Option<String> {
 pub struct ConvertOptions {
     /// The target format; else told by the destination's name, or by the carry.
     pub to: Option<Format>,
+    /// What IRIs begin with that are made of names and keys, where the target is RDF; [`isomorph_model::faces::BASE`] if
+    /// nothing is given.
+    pub base: Option<String>,
     /// Write no carry and say what is lost.
     pub lossy: bool,
     /// Do not read the result back.

@@ -18,7 +18,7 @@ use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
 use crate::parallel;
 use crate::progress::Progress;
-use crate::registry::{Format, Shape, no_way};
+use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
 use crate::survey::Survey;
 use crate::{direct, triples};
@@ -99,9 +99,6 @@ impl Plan {
         if let Some(triples) = triples::of(opened, to) {
             return triples::plan(&triples, to, destination, options, started);
         }
-        if opened.format_of_graph().shape() == Shape::Triples || to.shape() == Shape::Triples {
-            return Err(no_way());
-        }
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
@@ -136,6 +133,15 @@ impl Plan {
         let fitted = plan.fit(graph)?;
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
+            (Shape::Triples, Shape::Triples) => {
+                plan.line("triples", "the same");
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
+            (_, Shape::Triples) => plan.lift(graph, options)?,
+            (Shape::Triples, _) => {
+                let name = graph_name(destination.file_name());
+                plan.gather(&source, options, name, resources, progress)?;
+            }
             (Shape::Typed, Shape::Bundled) => {
                 let bundling = Bundling::of_typed(graph)?;
                 plan.describe_bundling(&bundling);
@@ -221,7 +227,8 @@ impl Plan {
     fn reify(&mut self, source: &dyn Source) -> Result<Option<Graph>> {
         let graph = source.graph();
         let (bundled, capability) = (self.to.shape() == Shape::Bundled, self.to.capability());
-        let by_row = bundled || capability.directions == Directions::ByRow;
+        let to_rdf = self.to.shape() == Shape::Triples;
+        let by_row = bundled || to_rdf || capability.directions == Directions::ByRow;
         // What a format has of hyperedges and groups is of its own shape: a graph of another format does not have that.
         let holds_it = self.from == self.to && capability.hyperedges && capability.edge_keys && capability.layers;
         if self.from.shape() != Shape::Typed || holds_it || !Reification::is_needed(graph, by_row) {
@@ -242,7 +249,7 @@ impl Plan {
     ///
     /// # Errors
     /// When the graph has what cannot be written so.
-    fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+    pub(crate) fn unite(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
         if self.to == Format::DeepGnn {
             return self.number(graph, options);
         }
@@ -341,7 +348,7 @@ impl Plan {
         }
     }
 
-    fn describe_shredding(&mut self, bundling: &Bundling) {
+    pub(crate) fn describe_shredding(&mut self, bundling: &Bundling) {
         let typed = &bundling.typed;
         for (ty, slots) in typed.nodes.iter().zip(&bundling.nodes) {
             let key = ty.key.name.as_deref().unwrap_or("id");
@@ -445,7 +452,16 @@ pub(crate) fn survey(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(Survey, Digested)> {
-    let source = Arc::clone(&opened.graph);
+    survey_of(&opened.graph, typing, resources, progress)
+}
+
+/// The same of a source.
+pub(crate) fn survey_of(
+    source: &Arc<dyn Source>,
+    typing: Typing,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<(Survey, Digested)> {
     let running = Running::new(source.as_ref(), resources)?;
     let graph = source.graph();
     // Edges that name rows need the keys of all nodes.

@@ -8,12 +8,14 @@ use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Findings, Kind, Result, Rule};
 use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
+use isomorph_model::faces::{QuadSink, holds as holds_literals};
 use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
+use crate::digests::Resources;
 use crate::mapping::{Allowed, NameRules, has_text, holds_feature};
-use crate::options::{OpenOptions, WriteOptions};
+use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
 
 /// A format that graphs are kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -123,8 +125,9 @@ impl Format {
                 documents: graphar::holds_document,
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
+            Format::GraphLake => Allowed { holds: |property, _| holds_literals(property), ..any },
             Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
-            Format::GraphLake | Format::Rdf => any,
+            Format::Rdf => any,
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
@@ -212,7 +215,31 @@ impl Format {
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
             Format::DeepGnn => isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &options.deepgnn),
-            Format::GraphLake | Format::Rdf => Err(no_way()),
+            Format::GraphLake | Format::Rdf => Err(Error::usage("RDF is written as quads")),
+        }
+    }
+
+    /// A writer of quads into `staging`, for formats of RDF.
+    ///
+    /// # Errors
+    /// When the format is none of RDF, or files cannot be begun.
+    pub(crate) fn quads<'a>(
+        self,
+        staging: &'a Staging,
+        options: &ConvertOptions,
+        resources: &Resources,
+    ) -> Result<Box<dyn QuadSink + 'a>> {
+        match self {
+            Format::GraphLake => {
+                let write = isomorph_graphlake::WriteOptions {
+                    time: options.epoch,
+                    budget: resources.budget.clone(),
+                    scratch: Some(resources.scratch.clone()),
+                    ..isomorph_graphlake::WriteOptions::default()
+                };
+                Ok(Box::new(isomorph_graphlake::LakeWriter::create(staging, &write)?))
+            }
+            _ => Err(no_way()),
         }
     }
 
@@ -279,7 +306,12 @@ impl Format {
                 let names = written.files.iter().map(|(name, _)| name.as_str());
                 names.filter(|name| name.ends_with(".graph.yml")).collect()
             }
-            Format::Nock | Format::GraphLake | Format::Rdf => Vec::new(),
+            Format::Nock | Format::Rdf => Vec::new(),
+            Format::GraphLake => {
+                let manifests = isomorph_graphlake::LakeWriter::manifests();
+                let find = |wanted: &String| written.files.iter().find(|(name, _)| name == wanted);
+                manifests.iter().filter_map(find).map(|(name, _)| name.as_str()).collect()
+            }
             Format::Annnet | Format::DeepGnn => {
                 let manifest = match self {
                     Format::Annnet => isomorph_annnet::layout::file::MANIFEST,
@@ -316,8 +348,8 @@ impl Format {
 
 /// The error for a conversion that there is no mapping for.
 pub(crate) fn no_way() -> Error {
-    Error::unsupported("there is no mapping between RDF and other formats yet")
-        .hint("GraphLake and RDF texts become one another: isomorph convert TEXT DIRECTORY --to graphlake")
+    Error::unsupported("property graphs become RDF texts by way of a store")
+        .hint("isomorph convert GRAPH STORE --to graphlake, then isomorph convert STORE TEXT --carry ignore")
 }
 
 impl fmt::Display for Format {

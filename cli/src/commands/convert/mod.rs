@@ -34,6 +34,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         typing: args.target.typing(),
         node_types: args.target.node_types(),
         hyperedges: args.hyperedges,
+        base: args.base.clone(),
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;

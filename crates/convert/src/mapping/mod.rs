@@ -7,7 +7,8 @@
 //! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
 //! (DeepGNN), a [`Relating`] makes edge types of them, a [`Completion`] nodes of ends that are none, and a [`Parting`] node types of what
 //! nodes state as theirs. A [`Fitting`] relates names and
-//! types of a graph to the nearest that a format has. Within one shape the graph stays as it is; [`declared`] gives it
+//! types of a graph to the nearest that a format has. A [`Lifting`] says a graph in RDF, a
+//! [`Gathering`] makes of RDF nodes with properties. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
 
 mod bundle;
@@ -16,8 +17,10 @@ mod declare;
 mod described;
 mod fit;
 mod fuse;
+mod gather;
 mod json_in;
 pub(crate) mod json_out;
+mod lift;
 mod names;
 mod number;
 mod part;
@@ -42,6 +45,8 @@ pub use declare::{declared, says_itself};
 pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
+pub use gather::{Gathered, Gathering, Scattered, TERM};
+pub use lift::{Lifter, Lifting, Lowered, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
 pub use part::{NodeTypes, Parted, Parting, Unparted};
@@ -140,6 +145,14 @@ pub enum Step {
     Number(Box<Numbering>),
     /// And back.
     Unnumber(Box<Numbering>),
+    /// A property graph to triples. The way there is taken before the sink, by a [`Lifter`].
+    Lift(Box<Lifting>),
+    /// And back.
+    Lower(Box<Lifting>),
+    /// RDF to nodes with bags of properties.
+    Gather(Box<Gathering>),
+    /// And back.
+    Scatter(Box<Gathering>),
     /// This graph as it is: the format keeps all of it but some of its declarations.
     Native(Box<Graph>),
     /// What a format keeps of this graph, with the declarations that it had.
@@ -177,6 +190,10 @@ impl Mapping {
             Step::Split(record) => Step::Fuse(record.clone()),
             Step::Number(record) => Step::Unnumber(record.clone()),
             Step::Unnumber(record) => Step::Number(record.clone()),
+            Step::Lift(record) => Step::Lower(record.clone()),
+            Step::Lower(record) => Step::Lift(record.clone()),
+            Step::Gather(record) => Step::Scatter(record.clone()),
+            Step::Scatter(record) => Step::Gather(record.clone()),
             Step::Native(graph) => Step::Declare(graph.clone()),
             Step::Declare(graph) => Step::Native(graph.clone()),
         };
@@ -212,6 +229,14 @@ impl Mapping {
         }
     }
 
+    /// What everything is written as triples by, where that is the last step.
+    pub fn lifting(&self) -> Option<&Lifting> {
+        match self.steps.last() {
+            Some(Step::Lift(record)) => Some(record),
+            _ => None,
+        }
+    }
+
     /// Shows `source` as what it is mapped to. Nothing is read; what has to be held later is held within `budget`.
     ///
     /// # Errors
@@ -234,7 +259,10 @@ impl Mapping {
                 Step::Fuse(record) => Arc::new(Fused::new(source, record)?),
                 Step::Split(record) => Arc::new(Split::new(source, record)?),
                 Step::Unnumber(record) => Arc::new(Unnumbered::new(source, record, budget)?),
-                Step::Native(_) | Step::Number(_) => source,
+                Step::Gather(record) => Arc::new(Gathered::new(source, record, budget)),
+                Step::Scatter(record) => Arc::new(Scattered::new(source, record, budget)?),
+                Step::Lower(record) => Arc::new(Lowered::new(source, record, budget)?),
+                Step::Native(_) | Step::Number(_) | Step::Lift(_) => source,
                 Step::Declare(graph) => declared(source, graph)?,
             };
         }

@@ -22,7 +22,7 @@ use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
 use ends::RowsByKey;
-pub use ends::{DANGLING_END, KeysByRow, REPEATED_KEY};
+pub use ends::{DANGLING_END, KeysByRow, KeysByRowBuilder, REPEATED_KEY};
 use merge::merge;
 use run::Cursor;
 pub use run::EDGE_ORDER;

@@ -41,7 +41,7 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -55,6 +55,7 @@ const GRAPHAR: Member = Member {
         // In chunks of Parquet they are held.
         ("wide types", "finer than the milliseconds"),
         ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
         ("deepgnn", "GraphAr has no"),
     ],
 };
@@ -94,7 +95,11 @@ fn graphar_layouts(rows: u64) -> Vec<Layout> {
 const NOCK: Member = Member {
     format: Format::Nock,
     layouts: nock_layouts,
-    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be bundled")],
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and edges can be bundled"),
+    ],
 };
 
 fn nock_layouts(_: u64) -> Vec<Layout> {
@@ -129,7 +134,11 @@ fn nock_layouts(_: u64) -> Vec<Layout> {
 const ANNNET: Member = Member {
     format: Format::Annnet,
     layouts: annnet_layouts,
-    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be fused")],
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and edges can be fused"),
+    ],
 };
 
 fn annnet_layouts(_: u64) -> Vec<Layout> {
@@ -148,10 +157,26 @@ fn annnet_layouts(_: u64) -> Vec<Layout> {
     ]
 }
 
+const GRAPHLAKE: Member = Member {
+    format: Format::GraphLake,
+    layouts: |_| {
+        let write = WriteOptions::default();
+        vec![Layout { name: "GraphLake".to_owned(), file: "graph.lake", write, keeps_order: true }]
+    },
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("deepgnn", "only nodes and edges with columns can be lifted"),
+    ],
+};
+
 const DEEPGNN: Member = Member {
     format: Format::DeepGnn,
     layouts: deepgnn_layouts,
-    refuses: &[("rdf", "cannot be written as nodes and edges"), ("deepgnn", "only nodes and edges can be numbered")],
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "without triples would be lost"),
+        ("deepgnn", "only nodes and edges can be numbered"),
+    ],
 };
 
 fn deepgnn_layouts(_: u64) -> Vec<Layout> {

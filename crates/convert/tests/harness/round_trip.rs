@@ -57,6 +57,11 @@ fn the_zoo_survives_annnet() {
 }
 
 #[test]
+fn the_zoo_survives_graphlake() {
+    survives(member(Format::GraphLake));
+}
+
+#[test]
 fn the_zoo_survives_deepgnn() {
     survives(member(Format::DeepGnn));
 }

@@ -10,7 +10,7 @@ use isomorph_convert::{
 };
 use isomorph_error::{Error, Findings, Severity};
 use isomorph_model::digest::schema_digest;
-use isomorph_model::{Batch, Direction, EdgeType, Graph, KeyKind, MemoryGraph};
+use isomorph_model::{Batch, Direction, EdgeType, Graph, KeyKind, MemoryGraph, Relation, Relations};
 use isomorph_storage::{Budget, Location};
 use tempfile::TempDir;
 
@@ -72,6 +72,11 @@ pub fn zoo() -> Vec<Case> {
         let shape = if name == "nock" { Format::Nock } else { Format::GraphAr };
         Case::new(name, shape, memory)
     });
+    let with_empty = one_table(zoo::rdf());
+    let mut triples = with_empty.clone();
+    triples.batches.retain(|batch| !matches!(batch, Batch::Groups(_)));
+    let triples = Case::new("triples", Format::GraphLake, triples);
+    let with_empty = Case::new("triples and an empty graph", Format::GraphLake, with_empty);
     let more_relations = Case::new("more relations than types", Format::Nock, zoo::many_relations(1_200));
     let labels: Vec<String> = (0..1_100).map(|at| format!("label {at}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
@@ -79,7 +84,23 @@ pub fn zoo() -> Vec<Case> {
         [("a", &labels[..600], 1.0, ""), ("b", &labels[500..], 1.0, r#"{"labels":1}"#), ("c", &[][..], 1.0, "")];
     let more_labels = Case::new("more labels than files", Format::Nock, zoo::bundled(&nodes, &[]));
     let texts = crate::texts::cases().into_iter().map(|(name, memory)| Case::new(name, Format::DeepGnn, memory));
-    typed.chain(bundled).chain(five).chain([more_relations, more_labels]).chain(texts).collect()
+    typed.chain(bundled).chain(five).chain([more_relations, more_labels, triples, with_empty]).chain(texts).collect()
+}
+
+/// RDF as stores have it: all triples in one table.
+fn one_table(mut memory: MemoryGraph) -> MemoryGraph {
+    let relations: Vec<String> =
+        memory.graph.edges.iter().filter_map(|ty| ty.relation.fixed().map(str::to_owned)).collect();
+    memory.graph.edges.truncate(1);
+    memory.graph.edges[0].relation = Relation::PerRow;
+    for batch in &mut memory.batches {
+        if let Batch::Edges(edges) = batch {
+            edges.relations =
+                Some(Relations { names: vec![relations[edges.ty].as_str()].into(), index: vec![0; edges.rows].into() });
+            edges.ty = 0;
+        }
+    }
+    memory
 }
 
 pub fn resources() -> Resources {
@@ -142,8 +163,8 @@ impl Staged {
         alone.native.validate(&mut findings).unwrap_or_else(|error| panic!("{what}: {error:?}"));
         assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
         let table = digest(alone.graph.as_ref(), &resources(), &Silent).unwrap().table;
-        // Hyperedges and groups are nodes and edges there.
-        if graph.hyperedges.is_empty() && graph.groups.is_empty() {
+        // Hyperedges and groups are nodes and edges there; in RDF so is nearly everything.
+        if opened.format != Format::GraphLake && graph.hyperedges.is_empty() && graph.groups.is_empty() {
             let (nodes, edges) = counts(&table);
             // An edge without a direction is two in DeepGNN.
             let edges = if opened.format == Format::DeepGnn { edges.min(self.certificate.edges) } else { edges };

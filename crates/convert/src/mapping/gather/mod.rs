@@ -1,0 +1,78 @@
+//! What is said of resources as their properties: how RDF is written where there are nodes with properties
+//! (`docs/mapping.md`).
+//!
+//! Each resource becomes a node called by its term, each literal a member of its properties, each other triple an edge: a
+//! graph of the bundled shape. [`Gathered`] shows RDF so; it sorts by subject, because what is said of one is in many places.
+//! [`Scattered`] shows such a graph as RDF, as it comes.
+
+mod gathered;
+mod literal;
+mod scattered;
+
+use arrow_schema::DataType;
+use isomorph_error::{Error, Result};
+use isomorph_model::schema::Owner;
+use isomorph_model::{EdgeType, Graph, Key, KeyKind, NodeType, Property, Relation, ValueKind, well_known};
+use serde::{Deserialize, Serialize};
+
+pub use gathered::Gathered;
+pub use scattered::Scattered;
+
+/// Name of the property that holds the term of a resource, where keys have names.
+pub const TERM: &str = "term";
+
+/// The relation between RDF and the same as nodes with bags of properties.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gathering {
+    /// The RDF: one type of implied resources, one table of triples, values by predicate.
+    pub rdf: Graph,
+    /// The bundled graph.
+    pub bundled: Graph,
+    /// Graphs without triples are left out; else they are an error. For the way there.
+    #[serde(skip)]
+    pub lossy: bool,
+}
+
+impl Gathering {
+    /// The gathering of RDF. With `flagged`, nodes say that they are RDF.
+    ///
+    /// # Errors
+    /// When the graph is no RDF.
+    pub fn of(rdf: &Graph, flagged: bool, lossy: bool) -> Result<Gathering> {
+        let misfit = || Error::unsupported("only resources, triples and literals in graphs are RDF");
+        let ([node], [edge]) = (rdf.nodes.as_slice(), rdf.edges.as_slice()) else { return Err(misfit()) };
+        let is_graph = |property: &Property| property.name == well_known::GRAPH && property.kind == ValueKind::Term;
+        let fits = node.implied
+            && node.key.kind == KeyKind::Term
+            && node.properties.is_empty()
+            && edge.relation == Relation::PerRow
+            && edge.key.is_none()
+            && edge.properties.iter().all(is_graph);
+        let literals = rdf.values.iter().all(|table| {
+            table.owner == Owner::Nodes(0)
+                && table.property.kind == (ValueKind::Literal { datatype: None })
+                && matches!(table.property.data_type, DataType::Struct(_))
+                && table.qualifiers.iter().all(is_graph)
+        });
+        if !fits || !literals || !rdf.hyperedges.is_empty() {
+            return Err(misfit());
+        }
+        let mut resource = NodeType::new(&node.name, Key::utf8().named(TERM));
+        if flagged {
+            resource.properties.push(Property::new(well_known::IS_RDF, DataType::Boolean).required());
+        }
+        resource.properties.push(Property::bag());
+        let mut triples = EdgeType::new(0, "", 0);
+        triples.relation = Relation::PerRow;
+        triples.rows = edge.rows;
+        triples.properties.push(Property::bag());
+        let bundled = Graph {
+            name: rdf.name.clone(),
+            nodes: vec![resource],
+            edges: vec![triples],
+            documents: rdf.documents.clone(),
+            ..Graph::default()
+        };
+        Ok(Gathering { rdf: rdf.clone(), bundled, lossy })
+    }
+}

@@ -1,0 +1,102 @@
+//! A sink for a property graph before one for the triples that say it.
+
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::{Quad, QuadSink, Quads};
+use isomorph_model::{Batch, Delivery, EdgeOrder, Ends, Graph, KeyKind, Sink, Written};
+
+use super::Lifting;
+use crate::digests::Resources;
+use crate::pipeline::{KeysByRow, KeysByRowBuilder};
+use crate::progress::Progress;
+
+/// Takes the rows of a property graph and gives a sink the quads that say them.
+pub struct Lifter<'a> {
+    inner: Box<dyn QuadSink + 'a>,
+    graph: &'a Graph,
+    quads: Quads<'a>,
+    keys: Keys,
+    progress: &'a dyn Progress,
+}
+
+/// Keys of nodes by their rows: sorted edges name rows.
+enum Keys {
+    Collecting(KeysByRowBuilder),
+    Complete(KeysByRow),
+    /// While the one becomes the other.
+    None,
+}
+
+impl<'a> Lifter<'a> {
+    /// Before `inner`.
+    pub fn new(
+        inner: Box<dyn QuadSink + 'a>,
+        record: &'a Lifting,
+        resources: &Resources,
+        progress: &'a dyn Progress,
+    ) -> Self {
+        Lifter {
+            inner,
+            graph: &record.graph,
+            quads: Quads::new(&record.graph, Some(&record.base)),
+            keys: Keys::Collecting(KeysByRow::builder(&record.graph, resources)),
+            progress,
+        }
+    }
+
+    /// Ends as keys; as rows where a type has none.
+    fn ends(&mut self, ty: usize, ends: Ends) -> Result<Ends> {
+        let is_row = self.graph.nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row);
+        let Ends::Rows(rows) = &ends else { return Ok(ends) };
+        if is_row {
+            return Ok(ends);
+        }
+        if let Keys::Collecting(_) = self.keys
+            && let Keys::Collecting(builder) = std::mem::replace(&mut self.keys, Keys::None)
+        {
+            self.keys = Keys::Complete(builder.finish()?);
+        }
+        match &self.keys {
+            Keys::Complete(keys) => Ok(Ends::Keys(keys.gather(ty, rows.values())?)),
+            _ => Err(Error::usage("edges came after the keys of nodes were lost")),
+        }
+    }
+}
+
+impl Sink for Lifter<'_> {
+    fn deliveries(&self) -> Vec<Delivery> {
+        let nodes = (0..self.graph.nodes.len()).map(Delivery::Nodes);
+        // Parallel edges come together so.
+        let edges = (0..self.graph.edges.len()).map(|ty| Delivery::Edges { ty, order: EdgeOrder::Source });
+        nodes.chain(edges).collect()
+    }
+
+    fn write(&mut self, _delivery: usize, batch: Batch) -> Result<()> {
+        let batch = match batch {
+            Batch::Nodes(nodes) => {
+                if let Keys::Collecting(keys) = &mut self.keys {
+                    keys.add(&nodes)?;
+                }
+                Batch::Nodes(nodes)
+            }
+            Batch::Edges(mut edges) => {
+                let ty = self.graph.edges.get(edges.ty).ok_or_else(|| Error::usage("no such edge type"))?;
+                let (source, target) = (ty.source, ty.target);
+                edges.source = self.ends(source, edges.source)?;
+                edges.target = self.ends(target, edges.target)?;
+                Batch::Edges(edges)
+            }
+            other => other,
+        };
+        let inner = &mut self.inner;
+        self.quads.batch(&batch, &mut |quad: Quad<'_>| inner.quad(&quad))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Written> {
+        let Lifter { mut inner, quads, progress, .. } = *self;
+        quads.finish(&mut |quad: Quad<'_>| inner.quad(&quad))?;
+        progress.begin("sort", None);
+        let written = inner.finish(&|rows| progress.advance(rows));
+        progress.end();
+        written
+    }
+}

@@ -1,0 +1,68 @@
+//! Everything as triples: how a property graph is written where there is nothing but RDF (`docs/mapping.md`).
+//!
+//! To *lift* is to say a graph in RDF, to *lower* is the way back; the words are those of SAWSDL. What the triples look like
+//! is said in [`isomorph_model::faces`]. On the way there a [`Lifter`] stands before a sink of quads: it needs parallel edges
+//! together, and that is an order that a sink asks for. On the way back [`Lowered`] brings together what is said of each
+//! subject, by sorting.
+
+mod lifter;
+mod lowered;
+mod native;
+pub(super) mod subjects;
+mod tables;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::{BASE, holds};
+use isomorph_model::{Graph, KeyKind};
+use serde::{Deserialize, Serialize};
+
+pub use lifter::Lifter;
+pub use lowered::Lowered;
+pub use native::Native;
+
+/// The relation between a property graph and the triples that say it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Lifting {
+    /// The property graph.
+    pub graph: Graph,
+    /// What all IRIs begin with that are made.
+    pub base: String,
+}
+
+impl Lifting {
+    /// The lifting of a graph of nodes and edges, with IRIs below `base`, if one is given.
+    ///
+    /// # Errors
+    /// When the graph has more than nodes and edges, or values that are no literals; [`Kind::Usage`] when the base is no
+    /// absolute IRI.
+    pub fn of(graph: &Graph, base: Option<&str>) -> Result<Lifting> {
+        let base = base.unwrap_or(BASE);
+        if !is_base(base) {
+            return Err(Error::usage(format!("{base:?} cannot be the beginning of IRIs"))
+                .hint("--base http://example.org/graph/"));
+        }
+        let plain = graph.hyperedges.is_empty() && graph.groups.is_empty() && graph.values.is_empty();
+        let by_term = graph.nodes.iter().any(|ty| matches!(ty.key.kind, KeyKind::Term | KeyKind::Tuple));
+        let unkeyed = |at: usize| graph.nodes.get(at).is_none_or(|ty| ty.key.kind == KeyKind::Row && ty.implied);
+        if !plain || by_term || graph.edges.iter().any(|ty| ty.layered || unkeyed(ty.source) || unkeyed(ty.target)) {
+            return Err(Error::unsupported("only nodes and edges with columns can be lifted to RDF"));
+        }
+        let nodes = graph.nodes.iter().map(|ty| (ty.name.as_str(), &ty.properties));
+        let edges = graph.edges.iter().map(|ty| (ty.relation.fixed().unwrap_or_default(), &ty.properties));
+        for (of, properties) in nodes.chain(edges) {
+            if let Some(property) = properties.iter().find(|property| !holds(property)) {
+                let what = format!("values of type {} are no literals", property.data_type);
+                return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
+            }
+        }
+        Ok(Lifting { graph: graph.clone(), base: base.to_owned() })
+    }
+}
+
+/// Whether an IRI begins so: a scheme, and nothing that no IRI has.
+fn is_base(base: &str) -> bool {
+    let scheme = base.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        && !base.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+}

@@ -71,6 +71,14 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
     home.run(&["validate", "people.lake", "--strict"]).exits(0);
     home.run(&["convert", "people.lake", "back.parq"]).exits(0);
     home.run(&["diff", "people.csv", "back.parq"]).exits(0);
+    let [here, there] = ["people.csv", "people.lake"].map(|graph| {
+        let found = home.run(&["neighbors", graph, "ada", "--both"]).exits(0);
+        let mut lines: Vec<String> = found.out.lines().skip(1).map(str::to_owned).collect();
+        lines.sort();
+        lines
+    });
+    assert_eq!(here, there);
+    home.run(&["neighbors", "people.lake", "nobody"]).exits(3);
     // What anybody reads there is RDF.
     home.run(&["convert", "people.csv", "based.lake", "--base", "http://example.org/"]).exits(0);
     let rdf = home.run(&["dump", "based.lake", "--carry", "ignore"]).exits(0);

@@ -36,7 +36,8 @@ impl Plan {
             self.line("other triples", "edges, rel_name = predicate; the named graph in props");
             self.target = record.bundled.clone();
         }
-        self.carried.push(format!("that it was RDF, {}", counted(record.rdf.values.len(), "predicate with literals")));
+        let predicates = counted(record.rdf.values.len(), "predicate");
+        self.carried.push(format!("that it was RDF, with literals of {predicates}"));
         if options.loses() {
             self.carried.push("graphs without triples".to_owned());
         }

@@ -6,6 +6,7 @@ use isomorph_model::{Direction, Graph, KeyKind, Property};
 use crate::mapping::{Fitting, Lifting, Step};
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, counted, edge_text};
+use crate::registry::{Format, no_way};
 
 impl Plan {
     /// Writes nodes and edges as triples.
@@ -13,6 +14,9 @@ impl Plan {
     /// # Errors
     /// When the graph has what cannot be written so, or the base of its IRIs is none.
     pub(crate) fn lift(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
+        if self.to == Format::Rdf {
+            return Err(no_way());
+        }
         // What is typed was fitted before, bundled graphs are not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);

@@ -233,6 +233,7 @@ impl Format {
             Format::GraphLake => {
                 let write = isomorph_graphlake::WriteOptions {
                     time: options.epoch,
+                    threads: resources.threads,
                     budget: resources.budget.clone(),
                     scratch: Some(resources.scratch.clone()),
                     ..isomorph_graphlake::WriteOptions::default()

@@ -28,4 +28,5 @@ pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
+pub use term::QUOTED_GRAPH;
 pub use write::{Created, Filler, LakeWriter, WriteOptions};

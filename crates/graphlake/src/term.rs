@@ -17,7 +17,7 @@ pub(crate) const DIR_LANG_STRING: &str = "http://www.w3.org/1999/02/22-rdf-synta
 pub(crate) const DEFAULT_GRAPH: &str = "urn:x-arq:DefaultGraph";
 
 /// The graph that keeps quoted triples, so that their hashes can be turned back.
-pub(crate) const QUOTED_GRAPH: &str = "urn:graphlake:quoted";
+pub const QUOTED_GRAPH: &str = "urn:graphlake:quoted";
 
 /// The named graph of a key of `graphs`; nothing for the default graph, which others write in two more ways.
 pub(crate) fn graph_name(key: &str) -> Option<&str> {

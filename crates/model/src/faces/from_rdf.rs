@@ -12,7 +12,10 @@ use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::lexical::{read, to_json};
-use super::{BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded, unsaid};
+use super::{
+    BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded, push_encoded,
+    unsaid,
+};
 use crate::batch::ValueBatch;
 use crate::json::push_string;
 use crate::label::LabelBuilder;
@@ -133,10 +136,25 @@ impl<'g> FromQuads<'g> {
 
     /// Whether a quad is an edge by itself, whatever else is said of its subject.
     pub fn is_edge(&self, quad: &Quad<'_>) -> bool {
+        self.edge_type(quad).is_some()
+    }
+
+    /// The type of the edge that a quad is by itself.
+    pub fn edge_type(&self, quad: &Quad<'_>) -> Option<usize> {
         match quad.object {
-            Object::Term(object) => self.edge(quad.subject, quad.predicate, object).is_some(),
-            Object::Literal { .. } => false,
+            Object::Term(object) => self.edge(quad.subject, quad.predicate, object).map(|(ty, _)| ty),
+            Object::Literal { .. } => None,
         }
+    }
+
+    /// The term of a node of type `ty`, whose key is `key` as text.
+    pub fn term(&self, ty: usize, key: &str) -> String {
+        let mut term = self.names.prefix(ty);
+        match self.names.is_term(ty) {
+            true => term.push_str(key),
+            false => push_encoded(&mut term, key),
+        }
+        term
     }
 
     /// Gives the rows that the quads say that are held, and forgets these. All quads of a subject must be among them, but for

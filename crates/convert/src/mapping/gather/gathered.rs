@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, StringArray};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad, Quads};
 use isomorph_model::json::push_string;
@@ -115,7 +115,8 @@ impl Gathered {
             }
             Arc::new(bags.finish()) as ArrayRef
         });
-        EdgeBatch { properties: vec![bags], ..batch.clone() }
+        let truths = self.record.is_flagged().then(|| Some(truths(batch.rows)));
+        EdgeBatch { properties: truths.into_iter().chain([bags]).collect(), ..batch.clone() }
     }
 }
 
@@ -180,12 +181,15 @@ impl Nodes {
         if rows == 0 {
             return Ok(());
         }
-        let flags = self.flagged.then(|| Some(Arc::new(BooleanArray::from(vec![true; rows])) as ArrayRef));
+        let flags: Vec<ArrayRef> = match self.flagged {
+            true => vec![truths(rows), Arc::new(BooleanArray::from(vec![true; rows]))],
+            false => Vec::new(),
+        };
         let keys: ArrayRef = Arc::new(self.keys.finish());
         let bags: ArrayRef = Arc::new(self.bags.finish());
         let start = self.start;
         self.start += rows as u64;
-        let properties = flags.into_iter().chain([Some(bags)]).collect();
+        let properties = flags.into_iter().chain([bags]).map(Some).collect();
         give(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))
     }
 }
@@ -242,7 +246,7 @@ impl Source for Gathered {
         };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         if nodes {
-            let flagged = self.record.bundled.nodes.iter().any(|ty| ty.properties.len() > 1);
+            let flagged = self.record.is_flagged();
             parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, flagged }));
         }
         if let Some(tables) = edges {
@@ -267,6 +271,11 @@ impl Source for Gathered {
     fn about(&self) -> About {
         self.inner.about()
     }
+}
+
+/// What is said in RDF is true.
+fn truths(rows: usize) -> ArrayRef {
+    Arc::new(Float32Array::from_value(1.0, rows))
 }
 
 /// Keys of ends, which are texts in both shapes.

@@ -12,7 +12,9 @@ mod scattered;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
-use isomorph_model::{EdgeType, Graph, Key, KeyKind, NodeType, Property, Relation, ValueKind, well_known};
+use isomorph_model::{
+    EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
+};
 use serde::{Deserialize, Serialize};
 
 pub use gathered::Gathered;
@@ -20,6 +22,9 @@ pub use scattered::Scattered;
 
 /// Name of the property that holds the term of a resource, where keys have names.
 pub const TERM: &str = "term";
+
+/// Name of the node type in the bundled format.
+const NODE: &str = "node";
 
 /// The relation between RDF and the same as nodes with bags of properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +39,7 @@ pub struct Gathering {
 }
 
 impl Gathering {
-    /// The gathering of RDF. With `flagged`, nodes say that they are RDF.
+    /// The gathering of RDF. With `flagged`, nodes say that they are RDF, and nodes and edges that they are true.
     ///
     /// # Errors
     /// When the graph is no RDF.
@@ -57,14 +62,18 @@ impl Gathering {
         if !fits || !literals || !rdf.hyperedges.is_empty() {
             return Err(misfit());
         }
-        let mut resource = NodeType::new(&node.name, Key::utf8().named(TERM));
-        if flagged {
-            resource.properties.push(Property::new(well_known::IS_RDF, DataType::Boolean).required());
-        }
+        let truth = || Property::new(well_known::TRUTH, DataType::Float32).required();
+        let stated = |property: Property| flagged.then_some(property);
+        // In the bundled format all nodes are of one type.
+        let mut resource = NodeType::new(if flagged { NODE } else { &node.name }, Key::utf8().named(TERM));
+        resource.labels = if flagged { LabelVocabulary::Open } else { LabelVocabulary::None };
+        let is_rdf = Property::new(well_known::IS_RDF, DataType::Boolean).required();
+        resource.properties.extend(stated(truth()).into_iter().chain(stated(is_rdf)));
         resource.properties.push(Property::bag());
         let mut triples = EdgeType::new(0, "", 0);
         triples.relation = Relation::PerRow;
         triples.rows = edge.rows;
+        triples.properties.extend(stated(truth()));
         triples.properties.push(Property::bag());
         let bundled = Graph {
             name: rdf.name.clone(),
@@ -74,5 +83,10 @@ impl Gathering {
             ..Graph::default()
         };
         Ok(Gathering { rdf: rdf.clone(), bundled, lossy })
+    }
+
+    /// Whether nodes say that they are RDF.
+    fn is_flagged(&self) -> bool {
+        self.bundled.nodes.iter().any(|ty| ty.properties.len() > 1)
     }
 }

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Result};
+use isomorph_graphlake::GraphLake;
 use isomorph_model::faces::{FromQuads, Quad, Quads, Rows};
-use isomorph_model::{About, Batch, EndForm, Graph, KeyKind, Part, Progress, Request, Source, Tables as Scanned};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables as Scanned,
+};
 use isomorph_storage::{Budget, Scratch};
 
-use super::Lifting;
 use super::subjects::{Collecting, Said, Subjects};
 use super::tables::{EdgesPart, NodesPart, Sorted, Tables};
+use super::{Lifting, neighbors};
 use crate::mapping::shred::CARRY_FITS;
 use crate::progress::Silent;
 
@@ -76,8 +79,13 @@ impl Lowered {
     }
 
     fn reader(&self) -> FromQuads<'_> {
-        FromQuads::new(&self.record.graph, Some(&self.record.base))
+        reader(&self.record)
     }
+}
+
+/// What tells rows of the graph of a record.
+pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
+    FromQuads::new(&record.graph, Some(&record.base))
 }
 
 /// Puts the rows that the quads of `chunk` say into their tables.
@@ -168,6 +176,12 @@ impl Source for Lowered {
             Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
             _ => EndForm::Keys,
         }
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        let lake = self.inner.as_any().and_then(|inner| inner.downcast_ref::<GraphLake>());
+        let lake = lake.ok_or_else(|| Error::unsupported("only stores of GraphLake find the triples of a node"))?;
+        neighbors::neighbors(lake, &self.record, edge, node, side)
     }
 
     fn about(&self) -> About {

@@ -8,6 +8,7 @@
 mod lifter;
 mod lowered;
 mod native;
+mod neighbors;
 pub(super) mod subjects;
 mod tables;
 

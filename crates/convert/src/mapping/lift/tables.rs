@@ -89,21 +89,8 @@ impl<'a> Tables<'a> {
         let bit = u64::from(!reified);
         let first: Vec<u64> = triples.iter().map(|id| (id >> 64) as u64).collect();
         let second: Vec<u64> = triples.iter().map(|id| (*id as u64) & !1 | bit).collect();
-        let of_ends = |ends: &Ends| -> ArrayRef {
-            match ends {
-                Ends::Keys(keys) => Arc::clone(keys),
-                Ends::Rows(rows) => Arc::new(rows.clone()),
-            }
-        };
-        let mut own = vec![of_ends(&batch.source), of_ends(&batch.target)];
-        if let Some(relations) = &batch.relations {
-            own.push(take(&relations.names, &relations.index, None).map_err(malformed)?);
-        }
-        own.extend(batch.directed.iter().map(|directed| Arc::new(directed.clone()) as ArrayRef));
-        own.extend(batch.keys.iter().cloned());
-        let columns = with_properties(own, &ty.properties, &batch.properties, batch.rows);
-        let (ty_at, schema) = (batch.ty, edge_schema(self.graph, ty));
-        let payload = record(&schema, columns, batch.rows)?;
+        let (ty_at, payload) = (batch.ty, record_of(self.graph, ty, &batch)?);
+        let schema = payload.schema();
         if self.edges[ty_at].is_none() {
             self.edges[ty_at] = Some(self.sorter(schema)?);
         }
@@ -163,6 +150,27 @@ fn edge_schema(graph: &Graph, ty: &EdgeType) -> SchemaRef {
     fields(own, &ty.properties)
 }
 
+/// Edges as columns: ends, relations, direction and keys where rows have them, properties.
+///
+/// # Errors
+/// When the batch does not fit its type.
+pub(super) fn record_of(graph: &Graph, ty: &EdgeType, batch: &EdgeBatch) -> Result<RecordBatch> {
+    let of_ends = |ends: &Ends| -> ArrayRef {
+        match ends {
+            Ends::Keys(keys) => Arc::clone(keys),
+            Ends::Rows(rows) => Arc::new(rows.clone()),
+        }
+    };
+    let mut own = vec![of_ends(&batch.source), of_ends(&batch.target)];
+    if let Some(relations) = &batch.relations {
+        own.push(take(&relations.names, &relations.index, None).map_err(malformed)?);
+    }
+    own.extend(batch.directed.iter().map(|directed| Arc::new(directed.clone()) as ArrayRef));
+    own.extend(batch.keys.iter().cloned());
+    let columns = with_properties(own, &ty.properties, &batch.properties, batch.rows);
+    record(&edge_schema(graph, ty), columns, batch.rows)
+}
+
 /// The nodes of a type.
 pub(super) struct NodesPart<'a> {
     pub graph: &'a Graph,
@@ -201,7 +209,6 @@ pub(super) struct EdgesPart<'a> {
 
 impl Part for EdgesPart<'_> {
     fn read(&self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let ty = self.graph.edges.get(self.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         let mut stream = self.sorted.stream()?;
         // The triple that a reifier said last.
         let mut said = None;
@@ -218,7 +225,7 @@ impl Part for EdgesPart<'_> {
             let keep: BooleanArray = keep.collect();
             let rows = filter_record_batch(&batch.payload, &keep).map_err(malformed)?;
             if rows.num_rows() > 0 {
-                give(Batch::Edges(self.edges(ty, &rows)?))?;
+                give(Batch::Edges(batch_of(self.graph, self.ty, &rows)?))?;
             }
         }
         Ok(())
@@ -229,32 +236,35 @@ impl Part for EdgesPart<'_> {
     }
 }
 
-impl EdgesPart<'_> {
-    fn edges(&self, ty: &EdgeType, rows: &RecordBatch) -> Result<EdgeBatch> {
-        let mut columns = rows.columns().iter().cloned();
-        let missing = || Error::malformed("a temporary file lacks a column");
-        let mut ends = |at: usize| -> Result<Ends> {
-            let column = columns.next().ok_or_else(missing)?;
-            let is_row = self.graph.nodes.get(at).is_none_or(|ty| ty.key.kind == KeyKind::Row);
-            Ok(if is_row { Ends::Rows(column.as_primitive::<UInt64Type>().clone()) } else { Ends::Keys(column) })
-        };
-        let (source, target) = (ends(ty.source)?, ends(ty.target)?);
-        let relations = match ty.relation {
-            Relation::PerRow => Some(relations_of(&columns.next().ok_or_else(missing)?)?),
-            Relation::Fixed(_) => None,
-        };
-        let directed = if ty.direction == Direction::PerRow { columns.next() } else { None };
-        let keys = if ty.key.is_some() { columns.next() } else { None };
-        Ok(EdgeBatch {
-            ty: self.ty,
-            rows: rows.num_rows(),
-            relations,
-            source,
-            target,
-            layers: None,
-            directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
-            keys,
-            properties: columns.map(Some).collect(),
-        })
-    }
+/// The edges of type `at` that [`record_of`] gave.
+///
+/// # Errors
+/// When columns are missing.
+pub(super) fn batch_of(graph: &Graph, at: usize, rows: &RecordBatch) -> Result<EdgeBatch> {
+    let ty = graph.edges.get(at).ok_or_else(|| Error::usage("no such edge type"))?;
+    let mut columns = rows.columns().iter().cloned();
+    let missing = || Error::malformed("a temporary file lacks a column");
+    let mut ends = |at: usize| -> Result<Ends> {
+        let column = columns.next().ok_or_else(missing)?;
+        let is_row = graph.nodes.get(at).is_none_or(|ty| ty.key.kind == KeyKind::Row);
+        Ok(if is_row { Ends::Rows(column.as_primitive::<UInt64Type>().clone()) } else { Ends::Keys(column) })
+    };
+    let (source, target) = (ends(ty.source)?, ends(ty.target)?);
+    let relations = match ty.relation {
+        Relation::PerRow => Some(relations_of(&columns.next().ok_or_else(missing)?)?),
+        Relation::Fixed(_) => None,
+    };
+    let directed = if ty.direction == Direction::PerRow { columns.next() } else { None };
+    let keys = if ty.key.is_some() { columns.next() } else { None };
+    Ok(EdgeBatch {
+        ty: at,
+        rows: rows.num_rows(),
+        relations,
+        source,
+        target,
+        layers: None,
+        directed: directed.and_then(|directed| directed.as_boolean_opt().cloned()),
+        keys,
+        properties: columns.map(Some).collect(),
+    })
 }

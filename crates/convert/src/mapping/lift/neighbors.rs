@@ -1,0 +1,130 @@
+//! The edges of one node, from the triples that say them: the store is asked for what is said of the node, of its edges'
+//! reifiers, and for nothing else.
+
+use std::collections::HashSet;
+
+use arrow_array::BooleanArray;
+use arrow_select::filter::filter_record_batch;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_graphlake::{GraphLake, Pattern, QUOTED_GRAPH, TripleId};
+use isomorph_model::faces::{EdgeRows, FromQuads, Object, Quad, RDF_REIFIES, Rows};
+use isomorph_model::{EdgeBatch, NodeId, Side, term};
+
+use super::tables::{batch_of, record_of};
+use super::{Lifting, lowered};
+use crate::mapping::reify::malformed;
+
+/// A quad in its own right.
+struct Owned {
+    subject: String,
+    predicate: String,
+    object: String,
+    graph: Option<String>,
+}
+
+/// The edges of type `edge` that leave (or reach) `node` in what `lake` holds of a graph that was lifted to it.
+///
+/// # Errors
+/// [`Kind::NotFound`] when nothing speaks of such a node; when a file cannot be read.
+pub(super) fn neighbors(
+    lake: &GraphLake,
+    record: &Lifting,
+    edge: usize,
+    node: NodeId<'_>,
+    side: Side,
+) -> Result<Vec<EdgeBatch>> {
+    let ty = record.graph.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
+    let mut reader = lowered::reader(record);
+    let near = if side == Side::Out { ty.source } else { ty.target };
+    let row;
+    let key = match node {
+        NodeId::Key(key) => key,
+        NodeId::Row(number) => {
+            row = number.to_string();
+            &row
+        }
+    };
+    let iri = reader.term(near, key);
+    let mut mentioned = false;
+    let mut triples: Vec<Owned> = Vec::new();
+    let pattern = match side {
+        Side::Out => Pattern { subject: Some(&iri), ..Pattern::default() },
+        Side::In => Pattern { object: Some(Object::Term(&iri)), ..Pattern::default() },
+    };
+    lake.matching(&pattern, &mut |quad| {
+        if quad.graph != Some(QUOTED_GRAPH) {
+            mentioned = true;
+            if let (true, Object::Term(object)) = (reader.edge_type(&quad) == Some(edge), quad.object) {
+                triples.push(Owned {
+                    subject: quad.subject.to_owned(),
+                    predicate: quad.predicate.to_owned(),
+                    object: object.to_owned(),
+                    graph: quad.graph.map(str::to_owned),
+                });
+            }
+        }
+        Ok(())
+    })?;
+    if !mentioned {
+        let other = match side {
+            Side::Out => Pattern { object: Some(Object::Term(&iri)), ..Pattern::default() },
+            Side::In => Pattern { subject: Some(&iri), ..Pattern::default() },
+        };
+        lake.matching(&other, &mut |_| {
+            mentioned = true;
+            Ok(())
+        })?;
+        if !mentioned {
+            return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
+        }
+    }
+    for triple in &triples {
+        let (subject, predicate, object) = (triple.subject.as_str(), triple.predicate.as_str(), triple.object.as_str());
+        reader.take(Quad { subject, predicate, object: Object::Term(object), graph: triple.graph.as_deref() });
+        reifiers(lake, triple, &mut reader)?;
+    }
+    let mut found: Vec<EdgeRows> = Vec::new();
+    reader.rows(&mut |rows| {
+        if let Rows::Edges(edges) = rows {
+            found.push(edges);
+        }
+        Ok(())
+    })?;
+    let reified: HashSet<u128> =
+        found.iter().filter(|rows| rows.reified).flat_map(|rows| rows.triples.iter().copied()).collect();
+    let edges = found.into_iter().filter(|rows| rows.batch.ty == edge);
+    let edges = edges.map(|rows| {
+        if rows.reified {
+            return Ok(rows.batch);
+        }
+        let keep: BooleanArray = rows.triples.iter().map(|id| Some(!reified.contains(id))).collect();
+        let columns = record_of(&record.graph, ty, &rows.batch)?;
+        batch_of(&record.graph, edge, &filter_record_batch(&columns, &keep).map_err(malformed)?)
+    });
+    let edges: Vec<EdgeBatch> = edges.collect::<Result<_>>()?;
+    Ok(edges.into_iter().filter(|batch| batch.rows > 0).collect())
+}
+
+/// Takes what is said of the reifiers of a triple.
+fn reifiers(lake: &GraphLake, triple: &Owned, reader: &mut FromQuads<'_>) -> Result<()> {
+    let Owned { subject, predicate, object, .. } = triple;
+    let id = format!("urn:triple:sha256:{}", TripleId::of(subject, predicate, &Object::Term(object)));
+    let spelt = term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
+    let mut reifiers = Vec::new();
+    let pattern = Pattern { predicate: Some(RDF_REIFIES), object: Some(Object::Term(&id)), ..Pattern::default() };
+    lake.matching(&pattern, &mut |quad| {
+        reifiers.push(quad.subject.to_owned());
+        Ok(())
+    })?;
+    for reifier in &reifiers {
+        lake.matching(&Pattern { subject: Some(reifier), ..Pattern::default() }, &mut |quad| {
+            let object = match quad.object {
+                Object::Term(term) if term == id => Object::Term(&spelt),
+                other => other,
+            };
+            reader.take(Quad { object, ..quad });
+            Ok(())
+        })?;
+    }
+    Ok(())
+}

@@ -52,9 +52,9 @@ pub struct FromQuads<'g> {
 /// Rows that quads say.
 pub enum Rows {
     /// Nodes; and their positions, where these mean something beside the key.
-    Nodes(NodeBatch, Option<UInt64Array>),
+    Nodes(Box<NodeBatch>, Option<UInt64Array>),
     /// Edges.
-    Edges(EdgeRows),
+    Edges(Box<EdgeRows>),
 }
 
 /// Edges that quads say. A triple with a reifier or several is so many edges, one without any is one: a row of the triple
@@ -166,11 +166,12 @@ impl<'g> FromQuads<'g> {
         let told = self.told()?;
         for (ty, nodes) in &told.nodes {
             let (batch, positions) = self.nodes(*ty, nodes)?;
-            take(Rows::Nodes(batch, positions))?;
+            take(Rows::Nodes(Box::new(batch), positions))?;
         }
         for ((ty, reified), found) in &told.edges {
             let triples = found.iter().map(|edge| edge.triple).collect();
-            take(Rows::Edges(EdgeRows { batch: self.edges(*ty, found)?, triples, reified: *reified }))?;
+            let batch = self.edges(*ty, found)?;
+            take(Rows::Edges(Box::new(EdgeRows { batch, triples, reified: *reified })))?;
         }
         drop(told);
         self.said.clear();

@@ -82,7 +82,7 @@ impl Gathered {
                 progress.advance(batch.rows() as u64)?;
                 match &batch {
                     Batch::Edges(_) | Batch::Values(_) => quads.batch(&batch, &mut take),
-                    Batch::Groups(groups) if !self.record.lossy && groups.keys.len() > 0 => {
+                    Batch::Groups(groups) if !self.record.lossy && !groups.keys.is_empty() => {
                         let name = groups.keys.as_string_opt::<i32>().map(|names| names.value(0)).unwrap_or_default();
                         Err(Error::new(Kind::WouldLose, format!("the graph {name} without triples would be lost"))
                             .hint("--lossy    write it without graphs that have no triples"))

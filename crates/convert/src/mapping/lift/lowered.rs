@@ -91,8 +91,8 @@ pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
 /// Puts the rows that the quads of `chunk` say into their tables.
 fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
     chunk.rows(&mut |rows| match rows {
-        Rows::Nodes(batch, positions) => tables.nodes(batch, positions),
-        Rows::Edges(edges) => tables.edges(edges),
+        Rows::Nodes(batch, positions) => tables.nodes(*batch, positions),
+        Rows::Edges(edges) => tables.edges(*edges),
     })
 }
 

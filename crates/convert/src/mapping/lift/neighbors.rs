@@ -86,7 +86,7 @@ pub(super) fn neighbors(
     let mut found: Vec<EdgeRows> = Vec::new();
     reader.rows(&mut |rows| {
         if let Rows::Edges(edges) = rows {
-            found.push(edges);
+            found.push(*edges);
         }
         Ok(())
     })?;

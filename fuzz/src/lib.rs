@@ -14,6 +14,7 @@ mod json;
 mod mutate;
 mod names;
 mod nock;
+mod rdf;
 mod redo;
 mod sampling;
 mod tables;
@@ -77,6 +78,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "nock_parquet", check: nock::check_parquet, seeds: nock::parquet_seeds, words: &[] },
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
+    Target { name: "rdf", check: rdf::check, seeds: rdf::seeds, words: rdf::WORDS },
     Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
     Target { name: "sampling", check: sampling::check, seeds: sampling::seeds, words: &[] },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },

@@ -147,6 +147,7 @@ targets! {
     nock_parquet 300
     orc 2000
     parquet 1500
+    rdf 500
     redo 500
     sampling 400
     size 20000

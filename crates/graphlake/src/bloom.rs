@@ -44,9 +44,7 @@ impl Bloom {
         if keys > MOST_KEYS {
             return None;
         }
-        // -8 n / ln(1 - 0.01^(1/8)) bits.
-        let bits = keys as f64 * -8.0 / (1.0 - 0.01f64.powf(0.125)).ln();
-        Some(Bloom::with_blocks(((bits / 256.0).ceil() as usize).clamp(1, MOST_BLOCKS)))
+        Some(Bloom::with_blocks(((bits_for(keys) / 256.0).ceil() as usize).clamp(1, MOST_BLOCKS)))
     }
 
     /// Adds a key.
@@ -72,6 +70,32 @@ impl Bloom {
         (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
     }
 
+    /// How many blocks it has.
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// An empty filter of any size for `keys` different keys, of which others are denied with probability 0.99.
+    pub(crate) fn of_any_size(keys: usize) -> Self {
+        Bloom::with_blocks((bits_for(keys) / 256.0).ceil() as usize)
+    }
+
+    /// A filter of these blocks.
+    pub(crate) fn of_blocks(bytes: &[u8]) -> Self {
+        let word = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        let block = |bytes: &[u8]| {
+            let mut block = [0; 8];
+            block.iter_mut().zip(bytes.chunks_exact(4)).for_each(|(out, bytes)| *out = word(bytes));
+            block
+        };
+        Bloom { blocks: bytes.chunks_exact(BLOCK).map(block).collect() }
+    }
+
+    /// Appends its blocks.
+    pub(crate) fn push_blocks(&self, out: &mut Vec<u8>) {
+        self.blocks.iter().flatten().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    }
+
     /// Reads the text of a snapshot; nothing for a foreign or empty filter.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = STANDARD.decode(text).ok()?;
@@ -81,13 +105,7 @@ impl Bloom {
         if kind != b"GLBF\x01\x01\x01\x00" || count == 0 || Some(blocks.len()) != count.checked_mul(BLOCK) {
             return None;
         }
-        let word = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
-        let block = |bytes: &[u8]| {
-            let mut block = [0; 8];
-            block.iter_mut().zip(bytes.chunks_exact(4)).for_each(|(out, bytes)| *out = word(bytes));
-            block
-        };
-        Some(Bloom { blocks: blocks.chunks_exact(BLOCK).map(block).collect() })
+        Some(Bloom::of_blocks(blocks))
     }
 
     /// The text for a snapshot.
@@ -95,9 +113,14 @@ impl Bloom {
         let mut bytes = Vec::with_capacity(HEADER + self.blocks.len() * BLOCK);
         bytes.extend_from_slice(b"GLBF\x01\x01\x01\x00");
         bytes.extend_from_slice(&(self.blocks.len() as u32).to_le_bytes());
-        self.blocks.iter().flatten().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+        self.push_blocks(&mut bytes);
         STANDARD.encode(bytes)
     }
+}
+
+/// Bits for so many keys: -8 n / ln(1 - 0.01^(1/8)).
+fn bits_for(keys: usize) -> f64 {
+    keys as f64 * -8.0 / (1.0 - 0.01f64.powf(0.125)).ln()
 }
 
 /// One bit for each word of a block.

@@ -1,5 +1,7 @@
 //! Records: one triple as bytes, with prefixes as numbers.
 
+use std::sync::Arc;
+
 use isomorph_error::{Error, Result};
 
 use crate::options::OpenOptions;
@@ -18,10 +20,10 @@ pub(crate) enum Step {
 }
 
 /// Prefixes of one file, by their numbers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prefixes {
     /// Ascending by number. Where numbers are dense from 1 on, number n is at n − 1.
-    sorted: Vec<(i32, String)>,
+    sorted: Arc<[(i32, String)]>,
 }
 
 impl Prefixes {
@@ -39,7 +41,7 @@ impl Prefixes {
         let entries = file.prefix_map.iter().map(|(prefix, id)| Ok((*id, text(prefix)?)));
         let mut sorted = entries.collect::<Result<Vec<(i32, String)>>>()?;
         sorted.sort_unstable();
-        Ok(Prefixes { sorted })
+        Ok(Prefixes { sorted: sorted.into() })
     }
 
     fn get(&self, id: i32) -> Option<&str> {

@@ -3,11 +3,10 @@
 use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
 
-use crate::bloom::Bloom;
-use crate::cursor::Cursor;
+use super::catalog::{Catalog, PredicateFiles};
 use crate::merge::Merge;
 use crate::read::{GraphLake, Order};
-use crate::snapshot::{DataFile, NamedGraph};
+use crate::snapshot::NamedGraph;
 use crate::term::{self, Datatype};
 use crate::triple::Triple;
 
@@ -76,13 +75,16 @@ impl GraphLake {
             Order::Subject => pattern.subject,
             Order::Object => object.as_ref().map(|object| object.object.as_str()),
         };
-        for graph in self.snapshot.graphs.iter().filter(|graph| pattern.has_graph(graph)) {
-            for predicate in graph.all_predicates() {
-                if pattern.predicate.is_some_and(|wanted| wanted != predicate) {
-                    continue;
-                }
+        let graphs = self.snapshot.graphs.iter().zip(&self.catalog().graphs);
+        for (graph, predicates) in graphs.filter(|(graph, _)| pattern.has_graph(graph)) {
+            let wanted = match pattern.predicate {
+                Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
+                None => &predicates.all,
+            };
+            for files in wanted {
+                let predicate = files.name.as_str();
                 let mut merge = match key {
-                    Some(key) => self.merge_of(graph, predicate, order, key)?,
+                    Some(key) => self.merge_of(graph, files, order, key)?,
                     None => self.merge(graph, predicate, order)?,
                 };
                 while let Some(triple) = merge.next()? {
@@ -99,49 +101,45 @@ impl GraphLake {
         Ok(())
     }
 
+    /// What look-ups know of the files.
+    pub(super) fn catalog(&self) -> &Catalog {
+        self.catalog.get_or_init(|| Catalog::of(&self.snapshot))
+    }
+
     /// The living triples of a predicate whose first text in `order` is `key`.
-    fn merge_of(&self, graph: &NamedGraph, predicate: &str, order: Order, key: &str) -> Result<Merge> {
+    pub(super) fn merge_of(
+        &self,
+        graph: &NamedGraph,
+        predicate: &PredicateFiles,
+        order: Order,
+        key: &str,
+    ) -> Result<Merge> {
         let mut merge = Merge::only(order, self.options.naive, key);
-        let (files, tombstones) = self.files_of(graph, predicate, order);
         let mut oldest = None;
-        for file in files.into_iter().filter(|file| may_have(file, key)) {
-            oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
-            let (cursor, tried) = self.cursor_at(file, order, key)?;
-            merge.add_tried(cursor, file.snapshot_version, false, tried)?;
+        for known in predicate.data(order) {
+            let Some(file) = known.file(graph) else { continue };
+            if known.may_have(self, file, order, key)? {
+                oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
+                let (cursor, tried) = known.cursor_at(self, file, order, key)?;
+                merge.add_tried(cursor, file.snapshot_version, false, tried)?;
+            }
         }
         let Some(oldest) = oldest else { return Ok(merge) };
-        for file in tombstones {
+        for known in predicate.tombstones(graph, order) {
+            let Some(file) = known.file(graph) else { continue };
             let sorted_so = file.is_inverse == (order == Order::Object);
-            if (self.options.naive || file.snapshot_version > oldest) && (!sorted_so || may_have(file, key)) {
-                let (cursor, tried) = match sorted_so {
-                    true => self.cursor_at(file, order, key)?,
-                    false => (self.resorted(file, order)?, true),
-                };
-                merge.add_tried(cursor, file.snapshot_version, true, tried)?;
+            if !self.options.naive && file.snapshot_version <= oldest {
+                continue;
             }
+            let (cursor, tried) = match sorted_so {
+                true if !known.may_have(self, file, order, key)? => continue,
+                true => known.cursor_at(self, file, order, key)?,
+                false => (self.resorted(file, order)?, true),
+            };
+            merge.add_tried(cursor, file.snapshot_version, true, tried)?;
         }
         Ok(merge)
     }
-
-    /// A cursor that begins not behind the first record with `key`, and whether the order of the whole file was tried.
-    fn cursor_at(&self, file: &DataFile, order: Order, key: &str) -> Result<(Cursor, bool)> {
-        let mut cursor = self.cursor(file, order)?;
-        if cursor.is_sorted() {
-            return Ok((cursor, true));
-        }
-        let index =
-            self.indexes.get(&file.path, file.size, order, &self.options.budget, || self.cursor(file, order))?;
-        let tried = index.is_some();
-        cursor.begin_at(index.map_or(0, |index| index.begin(key)));
-        Ok((cursor, tried))
-    }
-}
-
-/// Whether bounds and filter of a file, sorted in the order of the key, leave it open that the key is there.
-fn may_have(file: &DataFile, key: &str) -> bool {
-    let key = key.as_bytes();
-    let within = file.triple_count > 0 && file.min_value.as_bytes() <= key && key <= file.max_value.as_bytes();
-    within && Bloom::parse(&file.bloom_filter).is_none_or(|filter| filter.may_have(key))
 }
 
 /// The object of a triple as records have it.

@@ -8,7 +8,7 @@ use isomorph_storage::{Blob, Location, Root};
 
 use super::quoted::Quoted;
 use crate::cursor::Cursor;
-use crate::lookup::Indexes;
+use crate::lookup::Catalog;
 use crate::record::Prefixes;
 use crate::store::STORE;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
@@ -36,7 +36,7 @@ pub struct GraphLake {
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
-    pub(crate) indexes: Indexes,
+    pub(crate) catalog: OnceLock<Catalog>,
 }
 
 /// Whether a store is at `location`: a directory with a `store.json` that lists snapshots.
@@ -104,7 +104,7 @@ impl GraphLake {
             graph,
             noticed,
             quoted: OnceLock::new(),
-            indexes: Indexes::default(),
+            catalog: OnceLock::new(),
         };
         lake.graph = super::graph::graph(&lake.store, &lake.snapshot, lake.survey().as_ref());
         Ok(lake)

@@ -52,7 +52,9 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     files::files(lake, findings)?;
     orders::orders(lake, findings)?;
     if lake.root.location().scheme().has_listing() {
-        for entry in lake.root.list("graphs")?.into_iter().filter(|entry| !named.contains(&entry.name)) {
+        // A sidecar goes with its file.
+        let file = |name: &str| name.strip_suffix(crate::sidecar::ENDING).unwrap_or(name).to_owned();
+        for entry in lake.root.list("graphs")?.into_iter().filter(|entry| !named.contains(&file(&entry.name))) {
             findings.push(&rules::ORPHAN, format!("no snapshot names this file of {} bytes", entry.size), entry.name);
         }
     }

@@ -128,6 +128,17 @@ impl Dictionary {
         }
     }
 
+    /// Looks at the terms at these places, which are far from each other, so that they are at hand when they are wanted one by
+    /// one: the machine waits for many of them at the same time. What is returned means nothing.
+    pub(super) fn touch(&self, places: &[u32]) -> u64 {
+        let begin = |place: &u32| self.starts.u64(*place as usize);
+        let starts = places.iter().fold(0u64, |sum, place| sum.wrapping_add(begin(place)));
+        places.iter().fold(starts, |sum, place| {
+            let first = self.terms.bytes().get(begin(place) as usize).copied().unwrap_or_default();
+            sum.wrapping_add(u64::from(first))
+        })
+    }
+
     /// The term at a place.
     ///
     /// # Errors

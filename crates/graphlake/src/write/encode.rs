@@ -118,29 +118,34 @@ impl Namespaces {
         numbered.collect()
     }
 
-    /// Appends the record that the draft at the begin of `drafts` stands for, and returns the length of the draft.
-    pub(super) fn record(&self, out: &mut Vec<u8>, drafts: &[u8]) -> usize {
+    /// Appends the record that the draft at the begin of `drafts` stands for.
+    pub(super) fn record<'d>(&'d self, out: &mut Vec<u8>, drafts: &'d [u8]) -> Record<'d> {
         let mut draft = Draft { bytes: drafts, at: 0 };
-        self.term(out, &mut draft);
+        let subject = self.term(out, &mut draft);
         let literal = draft.take(1) == [1];
         out.push(u8::from(literal));
-        if literal {
+        let object = if literal {
             let value = draft.sized();
             out.extend_from_slice(&(value.len() as u32).to_le_bytes());
             out.extend_from_slice(value);
-        }
-        self.term(out, &mut draft);
-        draft.at
+            self.term(out, &mut draft);
+            [&[][..], value]
+        } else {
+            self.term(out, &mut draft)
+        };
+        Record { subject, object, length: draft.at }
     }
 
-    fn term(&self, out: &mut Vec<u8>, draft: &mut Draft<'_>) {
-        let number = draft.number();
+    /// Appends a term and returns its namespace and the rest.
+    fn term<'d>(&'d self, out: &mut Vec<u8>, draft: &mut Draft<'d>) -> [&'d [u8]; 2] {
+        let namespace = self.get(draft.number());
         let local = draft.sized();
-        match self.get(number) {
-            Some(Namespace { prefix: 0, text, .. }) => {
+        let text = namespace.map_or(&[][..], |namespace| namespace.text.as_bytes());
+        match namespace {
+            Some(Namespace { prefix: 0, .. }) => {
                 out.extend_from_slice(&0i32.to_le_bytes());
                 out.extend_from_slice(&((text.len() + local.len()) as u32).to_le_bytes());
-                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(text);
             }
             known => {
                 out.extend_from_slice(&known.map_or(0, |namespace| namespace.prefix).to_le_bytes());
@@ -148,7 +153,15 @@ impl Namespaces {
             }
         }
         out.extend_from_slice(local);
+        [text, local]
     }
+}
+
+/// A record that was made of a draft: subject and object, each as a namespace and the rest, and the length of the draft, bytes.
+pub(super) struct Record<'d> {
+    pub(super) subject: [&'d [u8]; 2],
+    pub(super) object: [&'d [u8]; 2],
+    pub(super) length: usize,
 }
 
 /// Reads what [`Namespaces::draft`] wrote.
@@ -240,7 +253,7 @@ mod tests {
         let prefix_map = namespaces.number();
         let (mut bytes, mut read) = (Vec::new(), 0);
         while read < drafts.len() {
-            read += namespaces.record(&mut bytes, &drafts[read..]);
+            read += namespaces.record(&mut bytes, &drafts[read..]).length;
         }
         let file = crate::DataFile { prefix_map, ..crate::DataFile::default() };
         assert_eq!(file.prefix_map, [("http://example.org/".to_owned(), 1), ("urn:".to_owned(), 2)]);

@@ -11,6 +11,7 @@ use super::uuid;
 use crate::bloom::{self, Bloom};
 use crate::id::TripleId;
 use crate::read::Order;
+use crate::sidecar::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::snapshot::DataFile;
 
 /// The longest text of `min_value` and `max_value`, bytes; bounds of longer ones are cut.
@@ -58,8 +59,9 @@ struct Making {
     highest: String,
     /// Hashes of the different first texts, for the filter.
     keys: Vec<u64>,
-    /// Hashes of the ids of triples, for theirs.
+    /// Hashes of the ids of triples, for theirs, and their first bytes.
     ids: Vec<u64>,
+    id_begins: Vec<u32>,
     line: String,
 }
 
@@ -69,7 +71,8 @@ const OF_ROW: u64 = 16;
 impl Making {
     /// Memory that it takes, bytes: vectors grow by doubling, and what was not touched is not there.
     fn memory(&self) -> u64 {
-        let hashes = (self.keys.len() + self.ids.len()) as u64 * 8;
+        // What a sidecar takes counts with the ids: 8 bytes more for each.
+        let hashes = self.keys.len() as u64 * 8 + self.ids.len() as u64 * 28;
         self.drafts.len() as u64 + hashes + self.namespaces.memory()
     }
 }
@@ -109,6 +112,7 @@ impl<'a> FileWriter<'a> {
         if self.partition.id_filters && self.order == Order::Subject {
             let id = TripleId::with(&mut making.line, row.subject, self.partition.predicate, &row.as_object());
             making.ids.push(bloom::hash(&id.0));
+            making.id_begins.push(sidecar::prefix(&id));
         }
         making.namespaces.draft(&mut making.drafts, &row);
         making.taken += bytes;
@@ -144,9 +148,18 @@ impl<'a> FileWriter<'a> {
         let mut out = self.staging.create(&path)?;
         let mut hasher = XxHash64::with_seed(0);
         let mut bytes = Vec::with_capacity(BLOCK.min(making.drafts.len()) + BLOCK / 8);
-        let mut read = 0;
+        let (mut read, mut offset) = (0, 0u64);
+        let (mut known, mut places) = (SparseBuilder::default(), Vec::with_capacity(making.id_begins.len()));
+        let mut begins = making.id_begins.iter();
         while let Some(drafts) = making.drafts.get(read..).filter(|drafts| !drafts.is_empty()) {
-            read += making.namespaces.record(&mut bytes, drafts);
+            let before = bytes.len();
+            let record = making.namespaces.record(&mut bytes, drafts);
+            read += record.length;
+            if known.wants(offset) {
+                known.push(if self.order == Order::Subject { record.subject } else { record.object }, offset);
+            }
+            places.extend(begins.next().map(|begin| (*begin, known.len() as u32 - 1)));
+            offset += (bytes.len() - before) as u64;
             if bytes.len() >= BLOCK {
                 hasher.write(&bytes);
                 out.write_all(&bytes)?;
@@ -156,6 +169,16 @@ impl<'a> FileWriter<'a> {
         hasher.write(&bytes);
         out.write_all(&bytes)?;
         let digest = out.finish()?;
+        let checksum = hasher.finish();
+        if digest.size >= SMALL {
+            places.sort_unstable();
+            let of = Of { size: digest.size, records: making.rows, checksum: None };
+            let mut bloom = Bloom::of_any_size(making.keys.len());
+            making.keys.iter().for_each(|hash| bloom.add_hash(*hash));
+            let mut beside = self.staging.create(&format!("{path}{ENDING}"))?;
+            beside.write_all(&sidecar::encode(&of, checksum, &known.finish(), Some(&bloom), &places))?;
+            beside.finish()?;
+        }
         let ids = partition.id_filters && self.order == Order::Subject;
         self.done.push(DataFile {
             id,
@@ -173,7 +196,7 @@ impl<'a> FileWriter<'a> {
             prefixes: prefix_map.iter().map(|(prefix, _)| prefix.clone()).collect(),
             prefix_map,
             id_bloom_filter: if ids { filter(&making.ids) } else { None },
-            checksum: Some(format!("xxh64:{:016x}", hasher.finish())),
+            checksum: Some(format!("xxh64:{checksum:016x}")),
             sort_order: Some("codepoint".to_owned()),
             literal_count: Some(making.literals),
             extra: serde_json::Map::new(),
@@ -182,7 +205,9 @@ impl<'a> FileWriter<'a> {
         making.drafts.clear();
         making.keys.clear();
         making.ids.clear();
-        self.making = Making { drafts: making.drafts, keys: making.keys, ids: making.ids, ..Making::default() };
+        making.id_begins.clear();
+        let Making { drafts, keys, ids, id_begins, .. } = making;
+        self.making = Making { drafts, keys, ids, id_begins, ..Making::default() };
         Ok(())
     }
 }

@@ -10,7 +10,6 @@ mod map;
 mod names;
 mod order;
 mod pairs;
-mod parallel;
 mod parts;
 mod quads;
 mod run;

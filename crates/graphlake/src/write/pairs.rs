@@ -30,6 +30,8 @@ struct Input<'a> {
     read: u64,
     end: u64,
     block: Vec<u8>,
+    /// The pairs of the block, by their new places.
+    pairs: Vec<u64>,
     at: usize,
 }
 
@@ -53,7 +55,7 @@ impl<'a> Pairs<'a> {
             if let Some(found) = at.ok().and_then(|at| written.partitions.get(at)) {
                 let read = found.at + if order == Order::Object { 8 * found.count } else { 0 };
                 let end = read + 8 * found.count;
-                inputs.push(Input { file, run, once: 0, read, end, block: Vec::new(), at: 0 });
+                inputs.push(Input { file, run, once: 0, read, end, block: Vec::new(), pairs: Vec::new(), at: 0 });
             }
         }
         let once = (memory / (inputs.len() as u64 + 1)).clamp(LEAST, MOST) / 8 * 8;
@@ -108,20 +110,25 @@ impl<'a> Pairs<'a> {
 
 impl Input<'_> {
     fn next(&mut self, dictionary: &Dictionary) -> Result<Option<u64>> {
-        if self.at >= self.block.len() {
-            let more = self.once.min(self.end - self.read);
-            if more == 0 {
-                return Ok(None);
-            }
-            self.block.resize(more as usize, 0);
-            self.file.read_exact_at(&mut self.block, self.read)?;
-            self.read += more;
-            self.at = 0;
+        if let Some(pair) = self.pairs.get(self.at) {
+            self.at += 1;
+            return Ok(Some(*pair));
         }
-        let pair =
-            self.block.get(self.at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        self.at += 8;
+        let more = self.once.min(self.end - self.read);
+        if more == 0 {
+            return Ok(None);
+        }
+        self.block.resize(more as usize, 0);
+        self.file.read_exact_at(&mut self.block, self.read)?;
+        self.read += more;
+        // All at once, because places are far from each other: so the machine waits for many of them at the same time.
         let place = |at: u64| u64::from(dictionary.place(self.run, at as u32));
-        Ok(Some(place(pair >> 32) << 32 | place(pair)))
+        self.pairs.clear();
+        self.pairs.extend(self.block.chunks_exact(8).map(|bytes| {
+            let pair = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            place(pair >> 32) << 32 | place(pair)
+        }));
+        self.at = 1;
+        Ok(self.pairs.first().copied())
     }
 }

@@ -12,12 +12,16 @@ use super::encode::Row;
 use super::files::{FileWriter, Partition};
 use super::pairs::Pairs;
 use super::run::Run;
-use super::{parallel, uuid};
+use super::uuid;
+use crate::parallel;
 use crate::read::Order;
 use crate::snapshot::DataFile;
 
 /// Triples that are written between two reports.
 const REPORTED: u64 = 1 << 14;
+
+/// Triples whose terms are looked for at once.
+const BATCH: usize = 128;
 
 /// The id of a graph.
 pub(super) fn graph_id(name: &str) -> String {
@@ -117,24 +121,39 @@ impl Parts<'_> {
         let mut pairs = Pairs::new(self.files, self.dictionary, number, order, memory)?;
         let mut unsaid = 0;
         let mut before: Option<(u32, super::dictionary::Term<'_>)> = None;
-        while let Some(pair) = pairs.next()? {
-            let (high, low) = ((pair >> 32) as u32, pair as u32);
-            // Triples that share their first term stand together.
-            let first = match before {
-                Some((place, term)) if place == high => term,
-                _ => self.dictionary.term(high)?,
-            };
-            before = Some((high, first));
-            let other = self.dictionary.term(low)?;
-            let (subject, object) = if order == Order::Subject { (first, other) } else { (other, first) };
-            writer.push(Row { subject: subject.text, object: object.text, datatype: object.datatype })?;
-            unsaid += 1;
-            if unsaid == REPORTED {
-                if stopped.load(Relaxed) {
-                    return Err(None);
+        let (mut batch, mut places) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        loop {
+            batch.clear();
+            while batch.len() < BATCH
+                && let Some(pair) = pairs.next()?
+            {
+                batch.push(pair);
+            }
+            if batch.is_empty() {
+                break;
+            }
+            places.clear();
+            places.extend(batch.iter().map(|pair| *pair as u32));
+            std::hint::black_box(self.dictionary.touch(&places));
+            for pair in &batch {
+                let (high, low) = ((pair >> 32) as u32, *pair as u32);
+                // Triples that share their first term stand together.
+                let first = match before {
+                    Some((place, term)) if place == high => term,
+                    _ => self.dictionary.term(high)?,
+                };
+                before = Some((high, first));
+                let other = self.dictionary.term(low)?;
+                let (subject, object) = if order == Order::Subject { (first, other) } else { (other, first) };
+                writer.push(Row { subject: subject.text, object: object.text, datatype: object.datatype })?;
+                unsaid += 1;
+                if unsaid == REPORTED {
+                    if stopped.load(Relaxed) {
+                        return Err(None);
+                    }
+                    self.tell(order, unsaid, report);
+                    unsaid = 0;
                 }
-                self.tell(order, unsaid, report);
-                unsaid = 0;
             }
         }
         self.tell(order, unsaid, report);

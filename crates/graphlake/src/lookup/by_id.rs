@@ -1,0 +1,48 @@
+//! The triples of an id: no file says which they are, a filter or a sidecar says where they may be.
+
+use isomorph_error::Result;
+use isomorph_model::faces::Quad;
+
+use crate::id::TripleId;
+use crate::read::{GraphLake, Order};
+use crate::term;
+
+impl GraphLake {
+    /// Hands over the triple of an id, once for each graph that it is in. A file whose filter denies the id is not opened;
+    /// in others a sidecar tells which records to hash, and without one all are.
+    ///
+    /// # Errors
+    /// When a file is missing, cut, broken or not in its order, or `take` returns an error.
+    pub fn by_id(&self, id: &TripleId, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let mut line = String::new();
+        for (graph, predicates) in self.snapshot.graphs.iter().zip(&self.catalog().graphs) {
+            for predicate in &predicates.all {
+                let mut found = None;
+                for known in predicate.data(Order::Subject) {
+                    let Some(file) = known.file(graph).filter(|file| file.triple_count > 0) else { continue };
+                    if found.is_some() || !known.may_have_id(file, id) {
+                        continue;
+                    }
+                    known.candidates(self, file, id, &mut |triple| {
+                        let this = TripleId::with(&mut line, &triple.subject, &predicate.name, &triple.as_object());
+                        if this == *id {
+                            found = Some(triple.clone());
+                        }
+                        Ok(())
+                    })?;
+                }
+                // Whether it lives, all files of the predicate tell.
+                let Some(triple) = found else { continue };
+                let mut merge = self.merge_of(graph, predicate, Order::Subject, &triple.subject)?;
+                while let Some(living) = merge.next()? {
+                    if *living == triple {
+                        let (subject, object) = (living.subject.as_str(), living.as_object());
+                        let graph = term::graph_name(&graph.name);
+                        take(Quad { subject, predicate: &predicate.name, object, graph })?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

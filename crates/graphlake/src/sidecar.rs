@@ -1,0 +1,408 @@
+//! Indexes beside large files: where records begin, every so many bytes, a filter of any size, and where triples with an id
+//! are. No file needs one: whoever finds none, or one that does not fit its file, reads the file once instead.
+//!
+//! Little-endian. `GLIX`, version 1 (u32), bytes and records of the file (u64 each), XXH64 of its bytes (u64), bytes between
+//! known records (u32), number of known records (u32), bytes that their texts have in common (u32), bytes of what is left of
+//! their texts (u32), blocks of the filter (u32), numbers of triples by id (u32), XXH64 of the header up to here and of
+//! everything up to the ids (u64), XXH64 of the ids (u64). Then: offsets of the known records (u64 each); where the rest of each text ends (u32
+//! each, the highest bit says that it was cut); what the texts have in common; the rests, at most 32 bytes of each; the
+//! blocks of the filter (see [`crate::Bloom`]); and for each triple, ascending, the first four bytes of its id (as a number
+//! that has the first byte highest) and the number of the known record in front of it (u32 each).
+
+use std::ops::Range;
+
+use isomorph_error::Result;
+use isomorph_storage::{Blob, Budget, Reservation};
+use twox_hash::XxHash64;
+
+use crate::bloom::Bloom;
+use crate::id::TripleId;
+
+/// Bytes between two records that an index knows.
+pub(crate) const STEP: u64 = 4 << 10;
+
+/// Files that are shorter than this have none, bytes: they are read whole.
+pub(crate) const SMALL: u64 = 64 << 10;
+
+/// What stands behind the name of the file.
+pub(crate) const ENDING: &str = ".glx";
+
+/// Bytes of a text behind what all have in common.
+const TEXT: usize = 32;
+
+const MAGIC: &[u8; 8] = b"GLIX\x01\0\0\0";
+
+/// Bytes of the header.
+const HEADER: usize = 72;
+
+/// Bytes that are read first: the header and, mostly, everything but the ids.
+const FIRST: u64 = 128 << 10;
+
+/// The bit of an end that says that the text was cut.
+const CUT: u32 = 1 << 31;
+
+/// Bytes of an id and its place.
+const OF_ID: usize = 8;
+
+/// Where records begin in a file, by their first texts; ascending by text and by offset.
+#[derive(Debug, Default)]
+pub(crate) struct Sparse {
+    offsets: Vec<u64>,
+    ends: Vec<u32>,
+    common: Vec<u8>,
+    texts: Vec<u8>,
+}
+
+/// Collects known records of a file in the making, or of one that is read.
+#[derive(Debug, Default)]
+pub(crate) struct SparseBuilder {
+    offsets: Vec<u64>,
+    texts: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl SparseBuilder {
+    /// Whether the record at `offset` is to be known.
+    pub(crate) fn wants(&self, offset: u64) -> bool {
+        self.offsets.last().is_none_or(|last| offset >= last + STEP)
+    }
+
+    /// How many are known.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// Adds a record whose first text is these bytes.
+    pub(crate) fn push<'b>(&mut self, text: impl IntoIterator<Item = &'b [u8]>, offset: u64) {
+        text.into_iter().for_each(|part| self.texts.extend_from_slice(part));
+        self.ends.push(self.texts.len());
+        self.offsets.push(offset);
+    }
+
+    /// Memory that it takes, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.texts.len() + self.offsets.len() * 16) as u64
+    }
+
+    pub(crate) fn finish(self) -> Sparse {
+        let text = |at: usize| {
+            let start = at.checked_sub(1).and_then(|at| self.ends.get(at)).copied().unwrap_or_default();
+            self.ends.get(at).and_then(|end| self.texts.get(start..*end)).unwrap_or_default()
+        };
+        let (first, last) = (text(0), text(self.ends.len().saturating_sub(1)));
+        // What the least and the greatest have in common all have.
+        let common = first.iter().zip(last).take_while(|(one, other)| one == other).count();
+        let mut sparse =
+            Sparse { offsets: self.offsets.clone(), common: first[..common].to_vec(), ..Sparse::default() };
+        for at in 0..self.ends.len() {
+            let rest = text(at).get(common..).unwrap_or_default();
+            let kept = &rest[..rest.len().min(TEXT)];
+            sparse.texts.extend_from_slice(kept);
+            let cut = if kept.len() < rest.len() { CUT } else { 0 };
+            sparse.ends.push(sparse.texts.len() as u32 | cut);
+        }
+        sparse
+    }
+}
+
+impl Sparse {
+    fn text(&self, at: usize) -> (&[u8], bool) {
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or_default();
+        let start = at.checked_sub(1).map_or(0, |at| end(at) & !CUT);
+        let end = end(at);
+        (self.texts.get(start as usize..(end & !CUT) as usize).unwrap_or_default(), end & CUT != 0)
+    }
+
+    /// Where to begin to look for records whose first text is `key`: behind it there may be some, before it there is none.
+    pub(crate) fn begin(&self, key: &[u8]) -> u64 {
+        let head = &key[..key.len().min(self.common.len())];
+        let at = match head.cmp(&self.common) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Greater => self.offsets.len(),
+            std::cmp::Ordering::Equal => {
+                let rest = key.get(self.common.len()..).unwrap_or_default();
+                // Of equal texts the first may stand before the first known one; of what was cut only the begin is known.
+                let (mut low, mut high) = (0, self.offsets.len());
+                while low < high {
+                    let middle = (low + high) / 2;
+                    let (text, cut) = self.text(middle);
+                    let less = if cut { text < &rest[..rest.len().min(text.len())] } else { text < rest };
+                    if less { low = middle + 1 } else { high = middle }
+                }
+                low
+            }
+        };
+        at.checked_sub(1).and_then(|at| self.offsets.get(at)).copied().unwrap_or_default()
+    }
+
+    /// Memory that it takes, bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.offsets.len() * 12 + self.texts.len() + self.common.len()) as u64
+    }
+
+    /// The bytes between a known record and the next one, in a file of so many bytes.
+    pub(crate) fn block(&self, at: u32, size: u64) -> Option<Range<u64>> {
+        let start = *self.offsets.get(at as usize)?;
+        Some(start..self.offsets.get(at as usize + 1).copied().unwrap_or(size))
+    }
+}
+
+/// An index that was read.
+#[derive(Debug)]
+pub(crate) struct Sidecar {
+    pub(crate) sparse: Sparse,
+    pub(crate) bloom: Option<Bloom>,
+    /// Where the ids are in the sidecar, and the hash of their bytes.
+    ids: Range<u64>,
+    ids_hash: u64,
+    _memory: Reservation,
+}
+
+/// The file that an index is of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Of<'a> {
+    pub(crate) size: u64,
+    pub(crate) records: u64,
+    /// `xxh64:` and 16 digits, where the snapshot says so.
+    pub(crate) checksum: Option<&'a str>,
+}
+
+/// The bytes of a sidecar of a file with this hash. `ids` are first bytes of ids and known records, ascending.
+pub(crate) fn encode(of: &Of<'_>, hash: u64, sparse: &Sparse, bloom: Option<&Bloom>, ids: &[(u32, u32)]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER + sparse.memory() as usize + ids.len() * OF_ID);
+    out.extend_from_slice(MAGIC);
+    [of.size, of.records, hash].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+    let blocks = bloom.map_or(0, Bloom::blocks);
+    let counts = [STEP as usize, sparse.offsets.len(), sparse.common.len(), sparse.texts.len(), blocks, ids.len()];
+    counts.iter().for_each(|count| out.extend_from_slice(&(*count as u32).to_le_bytes()));
+    let hashes = out.len();
+    out.extend_from_slice(&[0; 16]);
+    sparse.offsets.iter().for_each(|offset| out.extend_from_slice(&offset.to_le_bytes()));
+    sparse.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+    out.extend_from_slice(&sparse.common);
+    out.extend_from_slice(&sparse.texts);
+    if let Some(bloom) = bloom {
+        bloom.push_blocks(&mut out);
+    }
+    let front = hash_of(&out[..hashes], &out[HEADER..]);
+    let start = out.len();
+    for (id, record) in ids {
+        out.extend_from_slice(&id.to_le_bytes());
+        out.extend_from_slice(&record.to_le_bytes());
+    }
+    let behind = XxHash64::oneshot(0, &out[start..]);
+    out[hashes..hashes + 8].copy_from_slice(&front.to_le_bytes());
+    out[hashes + 8..HEADER].copy_from_slice(&behind.to_le_bytes());
+    out
+}
+
+fn hash_of(header: &[u8], rest: &[u8]) -> u64 {
+    use std::hash::Hasher;
+    let mut hasher = XxHash64::with_seed(0);
+    hasher.write(header);
+    hasher.write(rest);
+    hasher.finish()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+impl Sidecar {
+    /// Reads all but the ids; nothing where the bytes are not a sidecar of that file, or the budget has no room.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn read(blob: &Blob, of: &Of<'_>, budget: &Budget) -> Result<Option<Sidecar>> {
+        if blob.size() < HEADER as u64 {
+            return Ok(None);
+        }
+        let first = blob.read(0..FIRST.min(blob.size()))?;
+        let Some(ends) = Ends::of(&first, blob.size()) else { return Ok(None) };
+        let Some(memory) = budget.try_reserve(ends.front - HEADER as u64) else { return Ok(None) };
+        let front = if ends.front <= first.len() as u64 {
+            first.slice(..ends.front as usize)
+        } else {
+            let mut all = first.to_vec();
+            all.extend_from_slice(&blob.read(first.len() as u64..ends.front)?);
+            all.into()
+        };
+        Ok(Sidecar::of(&front, of, &ends, memory))
+    }
+
+    fn of(front: &[u8], of: &Of<'_>, ends: &Ends, memory: Reservation) -> Option<Sidecar> {
+        let hash = u64_at(front, 24)?;
+        let fits = u64_at(front, 8)? == of.size
+            && u64_at(front, 16)? == of.records
+            && of.checksum.is_none_or(|stated| stated == format!("xxh64:{hash:016x}"))
+            && hash_of(front.get(..HEADER - 16)?, front.get(HEADER..)?) == u64_at(front, HEADER - 16)?;
+        if !fits {
+            return None;
+        }
+        let mut at = HEADER;
+        let mut take = |length: usize| {
+            let part = front.get(at..at + length);
+            at += length;
+            part
+        };
+        let offsets = take(8 * ends.known)?.chunks_exact(8).filter_map(|bytes| u64_at(bytes, 0)).collect();
+        let lengths = take(4 * ends.known)?.chunks_exact(4).filter_map(|bytes| u32_at(bytes, 0)).collect();
+        let (common, texts) = (take(ends.common)?.to_vec(), take(ends.texts)?.to_vec());
+        let bloom = if ends.blocks > 0 { Some(Bloom::of_blocks(take(32 * ends.blocks)?)) } else { None };
+        let sparse = Sparse { offsets, ends: lengths, common, texts };
+        if sparse.offsets.iter().any(|offset| *offset >= of.size) {
+            return None;
+        }
+        let (ids, ids_hash) = (ends.front..ends.all, u64_at(front, HEADER - 8)?);
+        Some(Sidecar { sparse, bloom, ids, ids_hash, _memory: memory })
+    }
+
+    /// Reads the ids; nothing where there are none, or they are not what was written, or the budget has no room.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(crate) fn ids(&self, blob: &Blob, budget: &Budget) -> Result<Option<Ids>> {
+        if self.ids.is_empty() || self.ids.end != blob.size() {
+            return Ok(None);
+        }
+        let Some(memory) = budget.try_reserve(self.ids.end - self.ids.start) else { return Ok(None) };
+        let bytes = blob.read(self.ids.clone())?;
+        let sound = XxHash64::oneshot(0, &bytes) == self.ids_hash;
+        Ok(sound.then_some(Ids { bytes, _memory: memory }))
+    }
+}
+
+/// Counts of a header, checked against the size of the file before anything is made of them.
+struct Ends {
+    known: usize,
+    common: usize,
+    texts: usize,
+    blocks: usize,
+    /// Where the ids begin, and where they end.
+    front: u64,
+    all: u64,
+}
+
+impl Ends {
+    fn of(header: &[u8], size: u64) -> Option<Ends> {
+        if !header.starts_with(MAGIC) {
+            return None;
+        }
+        let count = |number: usize| u32_at(header, 32 + 4 * number).map(u64::from);
+        let [known, common, texts, blocks, ids] = [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?];
+        let front = HEADER as u64 + 12 * known + common + texts + 32 * blocks;
+        let all = front + OF_ID as u64 * ids;
+        let [known, common, texts, blocks] = [known, common, texts, blocks].map(|count| count as usize);
+        (all == size).then_some(Ends { known, common, texts, blocks, front, all })
+    }
+}
+
+/// Where triples are, by the first bytes of their ids.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    bytes: bytes::Bytes,
+    _memory: Reservation,
+}
+
+/// The first bytes of an id as a number.
+pub(crate) fn prefix(id: &TripleId) -> u32 {
+    let [a, b, c, d, ..] = id.0;
+    u32::from_be_bytes([a, b, c, d])
+}
+
+impl Ids {
+    /// The known records in front of triples whose ids begin like `id`.
+    pub(crate) fn find(&self, id: &TripleId) -> impl Iterator<Item = u32> {
+        let wanted = prefix(id);
+        let at = |at: usize| u32_at(&self.bytes, OF_ID * at).unwrap_or(u32::MAX);
+        let (mut low, mut high) = (0, self.bytes.len() / OF_ID);
+        while low < high {
+            let middle = (low + high) / 2;
+            if at(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        let from = low;
+        let found = (from..self.bytes.len() / OF_ID).take_while(move |number| at(*number) == wanted);
+        found.filter_map(|number| u32_at(&self.bytes, OF_ID * number + 4))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn sparse(texts: &[String]) -> Sparse {
+        let mut builder = SparseBuilder::default();
+        for (at, text) in texts.iter().enumerate() {
+            builder.push([text.as_bytes()], at as u64 * STEP);
+        }
+        builder.finish()
+    }
+
+    fn texts() -> Vec<String> {
+        let long = "y".repeat(40);
+        let mut texts: Vec<String> = (0..300).map(|n| format!("http://example.org/{}", n * 7 % 1_000)).collect();
+        texts.extend((0..50).map(|n| format!("http://example.org/{long}{}", n / 3)));
+        texts.sort();
+        texts
+    }
+
+    #[test]
+    fn nothing_that_is_looked_for_stands_before_the_begin() {
+        let texts = texts();
+        let sparse = sparse(&texts);
+        let mut keys = texts.clone();
+        keys.extend(texts.iter().map(|text| format!("{text}x")));
+        keys.extend(["", "http://example.org/", "http://f", "a", "http://example.org/yyyy"].map(str::to_owned));
+        for key in keys {
+            let begin = sparse.begin(key.as_bytes()) / STEP;
+            // Every known record before it is smaller, and it is not far from the first that is not.
+            assert!(texts[..begin as usize].iter().all(|text| *text < key), "{key}");
+            let first = texts.partition_point(|text| *text < key) as u64;
+            assert!(begin + 1 >= first || key.len() > 50, "{key}: {begin} for {first}");
+        }
+    }
+
+    #[test]
+    fn what_was_changed_is_no_sidecar() {
+        let budget = Budget::new(1 << 20);
+        let sparse = sparse(&texts());
+        let mut bloom = Bloom::with_blocks(3);
+        bloom.add(b"x");
+        let ids: Vec<(u32, u32)> = (0..100).map(|n| (n / 2, n)).collect();
+        let of = Of { size: 1 << 40, records: 7, checksum: Some("xxh64:00000000000000ff") };
+        let bytes = encode(&of, 255, &sparse, Some(&bloom), &ids);
+        let read = |bytes: &[u8], of: &Of<'_>| {
+            let blob = Blob::from_bytes("x.glx", &bytes::Bytes::copy_from_slice(bytes));
+            Sidecar::read(&blob, of, &budget).unwrap().map(|sidecar| {
+                let ids = sidecar.ids(&blob, &budget).unwrap();
+                (sidecar, ids)
+            })
+        };
+        let (sidecar, found) = read(&bytes, &of).unwrap();
+        let id = |prefix: u32| {
+            let mut id = [0; 32];
+            id[..4].copy_from_slice(&prefix.to_be_bytes());
+            TripleId(id)
+        };
+        assert_eq!(found.as_ref().unwrap().find(&id(7)).collect::<Vec<_>>(), [14, 15]);
+        assert_eq!(found.unwrap().find(&id(50)).count(), 0);
+        assert_eq!(sidecar.bloom, Some(bloom));
+        drop(sidecar);
+        for other in [Of { size: 5, ..of }, Of { records: 8, ..of }, Of { checksum: Some("xxh64:0"), ..of }] {
+            assert!(read(&bytes, &other).is_none());
+        }
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            // The front is not believed, or the ids are not.
+            assert!(read(&changed, &of).is_none_or(|(_, ids)| ids.is_none()), "byte {at}");
+            assert!(read(&bytes[..at], &of).is_none(), "{at} bytes");
+        }
+        assert_eq!(budget.used(), 0);
+    }
+}

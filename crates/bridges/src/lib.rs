@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod capability;
+mod fast;
 mod packing;
 mod rdfc;
 mod read;
@@ -10,6 +11,7 @@ mod syntax;
 mod write;
 
 pub use capability::CAPABILITY;
+pub use fast::read_lines;
 pub use packing::{Packed, Packing};
 pub use rdfc::{CanonicalLabels, Canonicalizer};
 pub use read::{ReadOptions, Reading, Take, Text, detect, read};

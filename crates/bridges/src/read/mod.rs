@@ -18,7 +18,7 @@ use self::labels::{Labels, Seen};
 use self::parser::{Fault, Parser};
 use self::terms::Terms;
 use crate::packing::Packing;
-use crate::{Syntax, rules};
+use crate::{Syntax, fast, rules};
 
 /// Bytes of a file that are looked at to tell its syntax.
 const LOOK: u64 = 64 << 10;
@@ -126,7 +126,11 @@ impl Text {
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
         let mut input = self.packing.reader(&self.blob)?;
         let place = self.blob.place();
-        let reading = read_of(&mut input, self.syntax, options, &place, take).map_err(|error| error.at(place))?;
+        let reading = match self.syntax {
+            Syntax::NTriples | Syntax::NQuads => fast::read_here(&mut input, self.syntax, options, &place, take),
+            syntax => read_of(&mut input, syntax, options, &place, take),
+        };
+        let reading = reading.map_err(|error| error.at(place))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }

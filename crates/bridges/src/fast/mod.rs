@@ -1,0 +1,274 @@
+//! N-Triples and N-Quads at the speed of a bulk load: cut into chunks at ends of lines, read on several threads, without
+//! copying what needs no unescaping.
+//!
+//! Lines that are as lines mostly are do not go through a parser at all, see [`line`]. Any other line does, through the one
+//! that reads every syntax: it says what is meant or what is wrong. So both accept the same texts, say the same of what they
+//! do not, and differ in speed only. `tests/fast.rs` compares them.
+
+mod line;
+
+use std::io::Read;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError, mpsc};
+
+use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_model::faces::Quad;
+
+use self::line::{Line, Lines};
+use crate::read::{ReadOptions, Reading, Take, read};
+use crate::{Syntax, rules};
+
+/// Bytes that a thread gets at once; more where a line is longer.
+const CHUNK: usize = 1 << 20;
+
+/// Findings that are kept when broken statements are skipped.
+const KEPT: usize = 8;
+
+/// Whole lines, and where they stand.
+struct Chunk {
+    bytes: Vec<u8>,
+    number: u64,
+    /// Lines before it.
+    lines: u64,
+    /// Bytes before it.
+    offset: u64,
+}
+
+/// What one thread has read.
+struct Done {
+    file: Place,
+    quads: u64,
+    skipped: u64,
+    findings: Findings,
+    /// The error of the earliest chunk that had one.
+    failed: Option<(u64, Error)>,
+}
+
+impl Done {
+    fn new(file: &Place) -> Self {
+        Done { file: file.clone(), quads: 0, skipped: 0, findings: Findings::keeping(KEPT), failed: None }
+    }
+
+    fn merge(&mut self, other: Done) {
+        self.quads += other.quads;
+        self.skipped += other.skipped;
+        self.findings.merge(other.findings);
+        if let Some((number, error)) = other.failed {
+            self.fail(number, error);
+        }
+    }
+
+    fn fail(&mut self, number: u64, error: Error) {
+        if self.failed.as_ref().is_none_or(|(before, _)| number < *before) {
+            self.failed = Some((number, error));
+        }
+    }
+
+    fn finish(self, fed: Result<()>) -> Result<Reading> {
+        match self.failed {
+            Some((_, error)) => Err(error),
+            None => fed.map(|()| Reading {
+                quads: self.quads,
+                skipped: self.skipped,
+                findings: self.findings,
+                ..Reading::default()
+            }),
+        }
+    }
+}
+
+/// Whether a syntax is one of lines.
+pub(crate) fn is_of_lines(syntax: Syntax) -> bool {
+    matches!(syntax, Syntax::NTriples | Syntax::NQuads)
+}
+
+/// Reads a text of N-Triples or N-Quads on this thread and hands it over, quad by quad, in the order of the text.
+pub(crate) fn read_here(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    file: &Place,
+    take: &mut Take<'_>,
+) -> Result<Reading> {
+    let mut held = options.budget.reserve(2 * CHUNK as u64)?;
+    let (mut done, mut lines) = (Done::new(file), Lines::default());
+    let fed = feed(input, &mut |bytes| held.grow(bytes), &mut |chunk| {
+        if let Err(error) = chunk.read(&mut lines, syntax, options, &mut done, take) {
+            done.fail(chunk.number, error);
+            return None;
+        }
+        Some(chunk.bytes)
+    });
+    done.finish(fed)
+}
+
+/// Reads a text of N-Triples or N-Quads and hands its quads to `takers`, each on a thread of its own. Which of them gets
+/// which part of the text is left to chance; each part comes in its order.
+///
+/// # Errors
+/// As [`read`]; of several mistakes the first in the text is told. [`Kind::Usage`] for another syntax.
+pub fn read_lines<T: Send>(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    takers: &mut [T],
+    take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
+) -> Result<Reading> {
+    if !is_of_lines(syntax) {
+        return Err(Error::usage(format!("{syntax} is no syntax of lines")));
+    }
+    let threads = takers.len().max(1);
+    let mut held = options.budget.reserve((3 * threads as u64 + 1) * CHUNK as u64)?;
+    // Chunks behind this one need not be read any more.
+    let last = AtomicU64::new(u64::MAX);
+    let (send, receive) = mpsc::sync_channel::<Chunk>(threads);
+    let (give_back, spare) = mpsc::channel::<Vec<u8>>();
+    let receive = Mutex::new(receive);
+    let (fed, done) = std::thread::scope(|scope| {
+        let (receive, last) = (&receive, &last);
+        let workers: Vec<_> = takers
+            .iter_mut()
+            .map(|taker| {
+                let give_back = give_back.clone();
+                scope.spawn(move || {
+                    let (mut done, mut lines) = (Done::new(&Place::default()), Lines::default());
+                    loop {
+                        let next = receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                        let Ok(chunk) = next else { return done };
+                        if chunk.number < last.load(Relaxed) {
+                            let mut take = |quad: Quad<'_>| take(taker, quad);
+                            if let Err(error) = chunk.read(&mut lines, syntax, options, &mut done, &mut take) {
+                                last.fetch_min(chunk.number, Relaxed);
+                                done.fail(chunk.number, error);
+                            }
+                        }
+                        // Nobody wants it back where the text has ended.
+                        let _ = give_back.send(chunk.bytes);
+                    }
+                })
+            })
+            .collect();
+        drop(give_back);
+        let fed = feed(input, &mut |bytes| held.grow(bytes), &mut |chunk| {
+            let wanted = chunk.number < last.load(Relaxed) && send.send(chunk).is_ok();
+            wanted.then(|| spare.try_recv().unwrap_or_default())
+        });
+        drop(send);
+        let done: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        (fed, done)
+    });
+    let mut all = Done::new(&Place::default());
+    for done in done {
+        all.merge(done.map_err(|_| Error::malformed("a thread that reads lines ended early"))?);
+    }
+    all.finish(fed)
+}
+
+/// Cuts the text into chunks that end with a line. `give` takes each and returns memory for another one, or nothing when no
+/// more are wanted.
+fn feed(
+    input: &mut dyn Read,
+    grow: &mut dyn FnMut(u64) -> Result<()>,
+    give: &mut dyn FnMut(Chunk) -> Option<Vec<u8>>,
+) -> Result<()> {
+    let (mut number, mut lines, mut offset) = (0, 0, 0);
+    let (mut rest, mut bytes): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
+    let mut largest = CHUNK;
+    loop {
+        bytes.clear();
+        bytes.append(&mut rest);
+        let mut wanted = CHUNK.max(bytes.len());
+        let end = loop {
+            let before = bytes.len();
+            let read = Read::take(&mut *input, (wanted - before) as u64).read_to_end(&mut bytes);
+            read.map_err(Error::from)?;
+            if bytes.len() < wanted {
+                break None;
+            }
+            if let Some(end) = memchr::memrchr(b'\n', bytes.get(before..).unwrap_or_default()) {
+                break Some(before + end + 1);
+            }
+            // One line, longer than all before.
+            wanted *= 2;
+            if wanted > largest {
+                grow((wanted - largest) as u64)?;
+                largest = wanted;
+            }
+        };
+        if let Some(end) = end {
+            rest = bytes.split_off(end);
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let (here, length) = (memchr::memchr_iter(b'\n', &bytes).count() as u64, bytes.len() as u64);
+        let Some(spare) = give(Chunk { bytes, number, lines, offset }) else { return Ok(()) };
+        if end.is_none() {
+            return Ok(());
+        }
+        bytes = spare;
+        number += 1;
+        lines += here;
+        offset += length;
+    }
+}
+
+impl Chunk {
+    fn read(
+        &self,
+        lines: &mut Lines,
+        syntax: Syntax,
+        options: &ReadOptions,
+        done: &mut Done,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        // Looking at all of it at once is quicker; where it is not text, each line is tried by itself.
+        let whole = std::str::from_utf8(&self.bytes).ok();
+        let (mut start, mut number) = (0, self.lines);
+        while start < self.bytes.len() {
+            let rest = self.bytes.get(start..).unwrap_or_default();
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = match whole {
+                Some(text) => text.get(start..start + length),
+                None => std::str::from_utf8(&rest[..length]).ok(),
+            };
+            let place = Place::default().line(number + 1).offset(self.offset + start as u64);
+            match line.map_or(Line::Unusual, |line| lines.read(line, syntax == Syntax::NQuads)) {
+                Line::Quad(quad) => {
+                    take(quad).map_err(|error| error.at(place))?;
+                    done.quads += 1;
+                }
+                Line::Empty => {}
+                Line::Unusual => {
+                    let mut text = &rest[..length];
+                    let reading = read(&mut text, syntax, options, take);
+                    let reading = reading.map_err(|error| moved(error, &place))?;
+                    done.quads += reading.quads;
+                    done.skipped += reading.skipped;
+                    for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept) {
+                        let place = Place { file: done.file.file.clone(), ..at(&finding.place, &place) };
+                        done.findings.push(&rules::SKIPPED, finding.message.clone(), place);
+                    }
+                }
+            }
+            start += length + 1;
+            number += 1;
+        }
+        Ok(())
+    }
+}
+
+/// An error of a line as one of the text.
+fn moved(error: Error, line: &Place) -> Error {
+    match (error.kind(), error.broken_rule()) {
+        (Kind::Malformed, Some(rule)) if !error.place().is_empty() => {
+            Error::broken(rule, error.message()).at(at(error.place(), line))
+        }
+        _ => error.at(line.clone()),
+    }
+}
+
+/// A place in a line as one in the text.
+fn at(inner: &Place, line: &Place) -> Place {
+    Place { field: inner.field.clone(), offset: inner.offset.and_then(|at| Some(at + line.offset?)), ..line.clone() }
+}

@@ -42,6 +42,18 @@ pub const NEIGHBORS: &str = "\
 
 {all-args}";
 
+/// The help of `match`.
+pub const MATCH: &str = "\
+  isomorph match lake 'ex:alice ?p ?o' --ns ex=http://example.org/   all that is said of alice
+  isomorph match lake '?s rdf:type ?class' --limit 10                some resources with their classes
+  isomorph match lake@3 '_ _ _ default' --nquads                     the default graph of version 3, as N-Quads
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";
+
 /// The help of `sample`.
 pub const SAMPLE: &str = "\
   isomorph sample examples/social nodes --types person --count 3    some people

@@ -68,6 +68,9 @@ pub enum Command {
     /// Show who is next to a node, read straight from where it lies
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
+    /// Find triples by a pattern, read straight from the files of a GraphLake store
+    #[command(help_template = help::MATCH)]
+    Match(MatchArgs),
     /// Draw nodes, edges, neighbors, walks and features from a graph where it lies
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
@@ -239,6 +242,25 @@ pub struct NeighborsArgs {
     pub open: OpenArgs,
 }
 
+/// Arguments of `match`.
+#[derive(Debug, Args)]
+pub struct MatchArgs {
+    /// A GraphLake store: a directory or a URL
+    pub path: String,
+    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, prefix:name; ?name or _ for anything, default
+    /// for the default graph
+    #[arg(required = true, num_args = 1..=4, value_name = "PATTERN")]
+    pub pattern: Vec<String>,
+    /// How many triples are shown: 100, or with --nquads all
+    #[arg(long, value_name = "N")]
+    pub limit: Option<std::num::NonZeroU64>,
+    /// Print lines of N-Quads instead of a table
+    #[arg(long)]
+    pub nquads: bool,
+    #[command(flatten)]
+    pub open: OpenArgs,
+}
+
 /// Arguments of `extend`.
 #[derive(Debug, Args)]
 #[command(override_usage = "isomorph extend [OPTIONS] <PATH>")]
@@ -379,6 +401,7 @@ impl Command {
             | Command::Digest(DigestArgs { path, .. })
             | Command::Dump(DumpArgs { path, .. })
             | Command::Neighbors(NeighborsArgs { path, .. })
+            | Command::Match(MatchArgs { path, .. })
             | Command::Carry(
                 CarryCommand::Show(ShowArgs { path, .. })
                 | CarryCommand::Drop(CarryArgs { path })

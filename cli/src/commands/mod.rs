@@ -10,6 +10,7 @@ mod extend;
 mod formats;
 mod info;
 mod manual;
+mod matching;
 mod neighbors;
 mod sample;
 mod validate;
@@ -60,6 +61,7 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
         Command::Digest(args) => digest::run(args, console),
         Command::Dump(args) => dump::run(args, console),
         Command::Neighbors(args) => neighbors::run(args, console),
+        Command::Match(args) => matching::run(args, console),
         Command::Sample(args) => sample::run(args, console),
         Command::Extend(args) => extend::run(args, console),
         Command::Carry(command) => carry::run(command, console),

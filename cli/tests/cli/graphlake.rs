@@ -1,6 +1,6 @@
 //! GraphLake: snapshots looked at, compared, and made stores of their own.
 
-use crate::support::{Home, fixture};
+use crate::support::{Home, assert_screen, fixture};
 
 #[test]
 fn a_snapshot_is_named_in_the_path() {
@@ -115,4 +115,33 @@ fn what_there_is_not_is_said() {
     assert!(neighbors.out.contains("http://example.org/bob") && neighbors.out.contains("_:x1"), "{}", neighbors.out);
     home.run(&["info", "people.csv", "--at", "3"]).exits(2);
     home.run(&["info", &lake, "--key", "row"]).exits(2);
+}
+
+#[test]
+fn patterns_are_matched() {
+    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let home = Home::new();
+    let ns = ["--ns", "ex=http://example.org/"];
+    let run = |arguments: &[&str]| home.run(&[&["match", &lake], arguments, &ns].concat());
+    assert_screen("match", &run(&["?s ?p ?o"]).exits(0).out);
+    // Every way to say the same.
+    let lines = run(&["_ _ _", "--nquads"]).exits(0).out;
+    assert_eq!(lines.lines().count(), 5, "{lines}");
+    for line in lines.lines() {
+        let terms = line.strip_suffix(" .").unwrap();
+        assert_eq!(run(&[terms, "--nquads"]).exits(0).out.lines().filter(|found| *found == line).count(), 1, "{terms}");
+    }
+    let document = run(&["ex:alice _ _", "--json"]).exits(0).json();
+    let triples = document["triples"].as_array().unwrap();
+    assert!(!triples.is_empty());
+    assert!(triples.iter().all(|triple| triple["subject"] == "<http://example.org/alice>"), "{document}");
+    let limited = run(&["?s", "?p", "?o", "--limit", "2"]).exits(0).out;
+    assert!(limited.contains("and 3 more triples; --limit 5 shows them"), "{limited}");
+    run(&["?x ?p ?x"]).exits(0);
+    for (bad, says) in [("?s ?p", "three terms"), ("alice _ _", "no term"), ("no:one _ _", "--ns no="), ("_ \"p\" _", "literal")] {
+        let done = run(&[bad]).exits(2);
+        assert!(done.err.contains(says), "{}", done.err);
+    }
+    let people = Home::with_people();
+    people.run(&["match", "people.csv", "_ _ _"]).exits(3);
 }

@@ -138,7 +138,9 @@ fn patterns_are_matched() {
     let limited = run(&["?s", "?p", "?o", "--limit", "2"]).exits(0).out;
     assert!(limited.contains("and 3 more triples; --limit 5 shows them"), "{limited}");
     run(&["?x ?p ?x"]).exits(0);
-    for (bad, says) in [("?s ?p", "three terms"), ("alice _ _", "no term"), ("no:one _ _", "--ns no="), ("_ \"p\" _", "literal")] {
+    for (bad, says) in
+        [("?s ?p", "three terms"), ("alice _ _", "no term"), ("no:one _ _", "--ns no="), ("_ \"p\" _", "literal")]
+    {
         let done = run(&[bad]).exits(2);
         assert!(done.err.contains(says), "{}", done.err);
     }

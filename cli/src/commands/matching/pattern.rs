@@ -61,7 +61,12 @@ enum Part {
     /// Anything; the same wherever the name comes again.
     Free(Option<String>),
     Resource(String),
-    Literal { lexical: String, datatype: String, language: Option<String>, direction: Option<String> },
+    Literal {
+        lexical: String,
+        datatype: String,
+        language: Option<String>,
+        direction: Option<String>,
+    },
 }
 
 /// A pattern: subject, predicate, object and graph.
@@ -205,11 +210,13 @@ fn resource(word: &str, prefixes: &Prefixes) -> Result<String> {
     match prefixes.expand(word) {
         Some(iri) if !bare => Ok(iri),
         _ if bare => Ok(word.to_owned()),
-        _ => Err(Error::usage(format!("{word} is no term: neither <IRI> nor _:label, \"literal\", prefix:name, ?name or _"))
-            .hint(match word.split_once(':') {
-                Some((prefix, _)) => format!("--ns {prefix}=http://…"),
-                None => format!("<{word}> or \"{word}\""),
-            })),
+        _ => Err(Error::usage(format!(
+            "{word} is no term: neither <IRI> nor _:label, \"literal\", prefix:name, ?name or _"
+        ))
+        .hint(match word.split_once(':') {
+            Some((prefix, _)) => format!("--ns {prefix}=http://…"),
+            None => format!("<{word}> or \"{word}\""),
+        })),
     }
 }
 
@@ -286,7 +293,18 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_is_refused() {
-        for text in ["", "_ _", "_ _ _ _ _", "\"s\" _ _", "_ \"p\" _", "no:prefix _ _", "alice _ _", "_ _ \"open", "<urn:s _ _", "_ _ \"x\"y"] {
+        for text in [
+            "",
+            "_ _",
+            "_ _ _ _ _",
+            "\"s\" _ _",
+            "_ \"p\" _",
+            "no:prefix _ _",
+            "alice _ _",
+            "_ _ \"open",
+            "<urn:s _ _",
+            "_ _ \"x\"y",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::rules;
 
 /// The largest metadata file that is read, bytes: some hundred thousand data files.
-const LIMIT: u64 = 512 << 20;
+pub(crate) const LIMIT: u64 = 512 << 20;
 
 /// What a parsed text needs for each of its bytes, bytes.
 const GROWTH: u64 = 4;

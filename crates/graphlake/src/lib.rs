@@ -2,9 +2,12 @@
 
 mod bloom;
 mod capability;
+mod commit;
+mod compact;
 mod cursor;
 mod id;
 mod json;
+mod log;
 mod lookup;
 mod merge;
 mod options;
@@ -18,17 +21,22 @@ mod snapshot;
 mod store;
 mod term;
 mod triple;
+mod vacuum;
 mod validate;
 mod write;
 
 pub use bloom::Bloom;
 pub use capability::CAPABILITY;
+pub use commit::{Committed, Lake, Transaction};
+pub use compact::{CompactMode, Compacted};
 pub use id::TripleId;
 pub use isomorph_model::ntriples::push_quad;
+pub use log::{Event, GraphEvent, What};
 pub use lookup::{InGraph, Pattern};
 pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
+pub use vacuum::{VacuumOptions, Vacuumed};
 pub use write::{Created, Filler, LakeWriter, WriteOptions};

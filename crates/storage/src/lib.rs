@@ -19,6 +19,7 @@ mod remote;
 mod root;
 mod sandbox;
 mod scratch;
+mod shared;
 mod staging;
 mod unique;
 
@@ -31,4 +32,5 @@ pub use redo::{Changed, Redo};
 pub use root::{Entry, Root};
 pub use sandbox::{PATH_ESCAPE, check as check_relative};
 pub use scratch::{Scratch, ScratchFile};
+pub use shared::{Additions, SharedRoot};
 pub use staging::{COMPANION_SUFFIX, Companion, Mode, Published, StagedFile, Staging};

@@ -12,7 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures::{StreamExt, TryStreamExt};
 use isomorph_error::{Error, Kind, Result};
 use object_store::path::Path as Key;
-use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, UpdateVersion};
 
 use crate::{Entry, Fingerprint, Location, limits, sandbox};
 
@@ -76,6 +76,79 @@ impl Store {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == Kind::NotFound => Ok(false),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a whole object of at most `limit` bytes, with its entity tag; nothing when there is none.
+    pub(crate) fn get(&self, relative: &str, limit: u64) -> Result<Option<(Bytes, Option<String>)>> {
+        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
+        let got = run(async move {
+            let answer = store.get(&key).await?;
+            let (size, etag) = (answer.meta.size, answer.meta.e_tag.clone());
+            let bytes = if size > limit { None } else { Some(answer.bytes().await?) };
+            Ok((bytes, etag, size))
+        });
+        match got {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(failed(error, relative)),
+            Ok((Some(bytes), etag, _)) => Ok(Some((bytes, etag))),
+            Ok((None, _, size)) => {
+                let message = format!("it has {size} bytes, more than {limit}");
+                Err(Error::new(Kind::TooLarge, message).at(relative))
+            }
+        }
+    }
+
+    /// Puts an object unless there is one; false when there is. Where the store knows no conditions it is asked before.
+    pub(crate) fn put_new(&self, relative: &str, content: Bytes) -> Result<bool> {
+        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
+        let put = run(async move {
+            match store.put_opts(&key, content.clone().into(), PutMode::Create.into()).await {
+                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {
+                    match store.head(&key).await {
+                        Err(object_store::Error::NotFound { .. }) => store.put(&key, content.into()).await.map(drop),
+                        found => {
+                            found?;
+                            let (path, source) = (key.to_string(), "it was there".into());
+                            Err(object_store::Error::AlreadyExists { path, source })
+                        }
+                    }
+                }
+                put => put.map(drop),
+            }
+        });
+        match put {
+            Ok(()) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. } | object_store::Error::Precondition { .. }) => Ok(false),
+            Err(error) => Err(failed(error, relative)),
+        }
+    }
+
+    /// Replaces the object that had this entity tag; false when it is another by now.
+    pub(crate) fn put_instead(&self, relative: &str, content: Bytes, etag: Option<String>) -> Result<bool> {
+        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
+        let put = run(async move {
+            let mode = PutMode::Update(UpdateVersion { e_tag: etag, version: None });
+            match store.put_opts(&key, content.clone().into(), mode.into()).await {
+                Err(object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. }) => {
+                    store.put(&key, content.into()).await
+                }
+                put => put,
+            }
+        });
+        match put {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::Precondition { .. } | object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(failed(error, relative)),
+        }
+    }
+
+    /// Removes an object, if there is one.
+    pub(crate) fn remove(&self, relative: &str) -> Result<()> {
+        let (store, key) = (Arc::clone(&self.store), self.key(relative)?);
+        match run(async move { store.delete(&key).await }) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(failed(error, relative)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Writing aside and publishing in one step.
 
+mod added;
 mod area;
 mod file;
 mod local;
@@ -11,6 +12,7 @@ use std::time::SystemTime;
 use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::{FileDigest, Location, sandbox};
+pub(crate) use added::Added;
 pub(crate) use area::Area;
 use file::Notes;
 pub use file::StagedFile;

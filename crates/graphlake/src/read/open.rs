@@ -110,6 +110,20 @@ impl GraphLake {
         Ok(lake)
     }
 
+    /// A snapshot, or a part of one, for look-ups alone: it is not described.
+    pub(crate) fn over(root: Root, store: Store, snapshot: Snapshot, options: OpenOptions) -> GraphLake {
+        GraphLake {
+            root,
+            store,
+            snapshot,
+            options,
+            graph: Graph::default(),
+            noticed: Findings::keeping(0),
+            quoted: OnceLock::new(),
+            indexes: Indexes::default(),
+        }
+    }
+
     /// The same snapshot with the description of another store of the same triples. Stores declare nothing: what large
     /// ones may have is guessed from what their writers tell, and two writers tell differently.
     pub fn described_as(mut self, graph: &Graph) -> Self {

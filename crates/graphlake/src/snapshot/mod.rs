@@ -3,6 +3,8 @@
 mod read;
 mod write;
 
+pub(crate) use write::MOST_FILTERS;
+
 use serde_json::{Map, Value};
 
 /// The name of a snapshot's file.

@@ -56,6 +56,13 @@ fn files(object: &mut Object<'_>, list: &str) -> Result<Vec<DataFile>> {
     items.map(|(at, item)| data_file(object.inner(&format!("{list}[{at}]"), item)?)).collect()
 }
 
+impl DataFile {
+    /// What the metadata of one file says, of a snapshot called `file`.
+    pub(crate) fn of(members: Map<String, Value>, file: &str, findings: &mut Findings) -> Result<DataFile> {
+        data_file(Object::new(members, file, findings))
+    }
+}
+
 fn data_file(mut object: Object<'_>) -> Result<DataFile> {
     let mut file = DataFile {
         id: object.text("id")?,

@@ -6,7 +6,7 @@ use super::{DataFile, NamedGraph, Snapshot};
 use crate::store::Store;
 
 /// All filters of a snapshot together, bytes: they are in every snapshot, whatever has changed.
-const MOST_FILTERS: usize = 2 << 20;
+pub(crate) const MOST_FILTERS: usize = 2 << 20;
 
 impl Snapshot {
     /// The text of the file.
@@ -75,7 +75,8 @@ impl NamedGraph {
 }
 
 impl DataFile {
-    fn to_json(&self) -> Value {
+    /// The object of the file in a snapshot.
+    pub(crate) fn to_json(&self) -> Value {
         let prefixes = self.prefix_map.iter().map(|(prefix, number)| (prefix.clone(), Value::from(*number)));
         let mut file = json!({
             "id": self.id,

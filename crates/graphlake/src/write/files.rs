@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use isomorph_error::Result;
-use isomorph_storage::{Budget, Reservation, Staging};
+use isomorph_storage::{Additions, Budget, Reservation, StagedFile, Staging};
 use twox_hash::XxHash64;
 
 use super::encode::{Namespaces, Row};
@@ -23,6 +23,36 @@ const BLOCK: usize = 128 << 10;
 /// Memory is asked for in steps of this, bytes.
 const HELD_STEP: u64 = 256 << 10;
 
+/// Where new files go.
+pub(crate) trait NewFiles: Sync {
+    /// Begins a file.
+    fn create(&self, path: &str) -> Result<StagedFile>;
+    /// The id of a file that is described so.
+    fn id(&self, description: &[&str]) -> Result<String>;
+}
+
+/// A store that nobody else writes: one input gives one name.
+impl NewFiles for Staging {
+    fn create(&self, path: &str) -> Result<StagedFile> {
+        Staging::create(self, path)
+    }
+
+    fn id(&self, description: &[&str]) -> Result<String> {
+        Ok(uuid::of(description))
+    }
+}
+
+/// A store that others write as well: names that nobody else has.
+impl NewFiles for Additions {
+    fn create(&self, path: &str) -> Result<StagedFile> {
+        Additions::create(self, path)
+    }
+
+    fn id(&self, _: &[&str]) -> Result<String> {
+        uuid::fresh()
+    }
+}
+
 /// Which graph and predicate files are of, and how large they may become.
 pub(crate) struct Partition<'a> {
     pub(crate) graph: &'a str,
@@ -38,7 +68,7 @@ pub(crate) struct Partition<'a> {
 /// Takes sorted triples and writes a file whenever there are enough. Which namespaces become prefixes is known only then:
 /// until then records are drafts.
 pub(crate) struct FileWriter<'a> {
-    staging: &'a Staging,
+    staging: &'a dyn NewFiles,
     partition: &'a Partition<'a>,
     order: Order,
     making: Making,
@@ -79,7 +109,7 @@ impl Making {
 
 impl<'a> FileWriter<'a> {
     pub(crate) fn new(
-        staging: &'a Staging,
+        staging: &'a dyn NewFiles,
         partition: &'a Partition<'a>,
         order: Order,
         budget: &Budget,
@@ -136,14 +166,14 @@ impl<'a> FileWriter<'a> {
         let mut making = std::mem::take(&mut self.making);
         let prefix_map = making.namespaces.number();
         let partition = self.partition;
-        let id = uuid::of(&[
+        let id = self.staging.id(&[
             "file",
             partition.graph,
             partition.predicate,
             &partition.version.to_string(),
             if self.order == Order::Subject { "subject" } else { "object" },
             &self.done.len().to_string(),
-        ]);
+        ])?;
         let path = format!("graphs/{}/{}/{id}.bin", partition.graph_id, partition.predicate_id);
         let mut out = self.staging.create(&path)?;
         let mut hasher = XxHash64::with_seed(0);

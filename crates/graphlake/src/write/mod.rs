@@ -13,7 +13,8 @@ mod pairs;
 mod parts;
 mod quads;
 mod run;
-mod uuid;
+pub(crate) mod uuid;
 
 pub use create::{Created, LakeWriter, WriteOptions};
+pub(crate) use files::{FileWriter, Partition};
 pub use filler::Filler;

@@ -1,9 +1,10 @@
 //! Names of graphs, predicates and files.
 
+use isomorph_error::{Error, Kind, Result};
 use sha2::{Digest, Sha256};
 
 /// An id that follows from what it names, so that one input gives one store: a UUID of version 8, whose bits are a hash.
-pub(super) fn of(parts: &[&str]) -> String {
+pub(crate) fn of(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
@@ -11,7 +12,19 @@ pub(super) fn of(parts: &[&str]) -> String {
     }
     let mut bytes: [u8; 16] = [0; 16];
     bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, hash)| *byte = hash);
-    bytes[6] = bytes[6] & 0x0f | 0x80;
+    written(bytes, 8)
+}
+
+/// An id that nobody else has: a UUID of version 4, from the system's randomness.
+pub(crate) fn fresh() -> Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::new(Kind::Io, "the system gives no random numbers").caused_by(error))?;
+    Ok(written(bytes, 4))
+}
+
+fn written(mut bytes: [u8; 16], version: u8) -> String {
+    bytes[6] = bytes[6] & 0x0f | version << 4;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])

@@ -152,14 +152,7 @@ impl Area {
         self.check()?;
         sync().map_err(|error| {
             self.poisoned.store(true, Ordering::Relaxed);
-            let hint = match error.kind() {
-                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and run again",
-                _ => "check the disk, then run again",
-            };
-            Error::new(Kind::Poisoned, "the system could not make the data durable")
-                .caused_by(error)
-                .at(Place::file(name))
-                .hint(hint)
+            unsynced(error, name)
         })
     }
 
@@ -173,6 +166,18 @@ impl Area {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a failed sync means.
+pub(super) fn unsynced(error: io::Error, name: &str) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and run again",
+        _ => "check the disk, then run again",
+    };
+    Error::new(Kind::Poisoned, "the system could not make the data durable")
+        .caused_by(error)
+        .at(Place::file(name))
+        .hint(hint)
 }
 
 impl fmt::Debug for Area {

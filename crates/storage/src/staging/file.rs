@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Error, Place, Result};
 
+use super::added::Added;
 use super::Area;
 use super::upload::Upload;
 use crate::disk::DiskFile;
@@ -32,12 +33,17 @@ pub(super) type Notes = Arc<Mutex<BTreeMap<String, FileDigest>>>;
 
 pub(super) enum Sink {
     Local { area: Arc<Area>, file: BufWriter<Box<dyn DiskFile>> },
+    Added { added: Arc<Added>, file: BufWriter<Box<dyn DiskFile>> },
     Remote(Upload),
 }
 
 impl StagedFile {
     pub(crate) fn local(name: &str, area: Arc<Area>, file: Box<dyn DiskFile>) -> Self {
         StagedFile::new(name, Sink::Local { area, file: BufWriter::with_capacity(BUFFER, file) })
+    }
+
+    pub(super) fn added(name: &str, added: Arc<Added>, file: Box<dyn DiskFile>) -> Self {
+        StagedFile::new(name, Sink::Added { added, file: BufWriter::with_capacity(BUFFER, file) })
     }
 
     pub(super) fn new(name: &str, sink: Sink) -> Self {
@@ -77,6 +83,10 @@ impl StagedFile {
                 let file = file.into_inner().map_err(|error| Error::from(error.into_error()).at(place))?;
                 area.finished(&self.name, file, digest.size)?;
             }
+            Sink::Added { added, file } => {
+                let file = file.into_inner().map_err(|error| Error::from(error.into_error()).at(place))?;
+                added.finished(&self.name, file, digest.size)?;
+            }
             Sink::Remote(upload) => upload.finish(digest.size)?,
         }
         if let Some(notes) = self.notes {
@@ -89,7 +99,7 @@ impl StagedFile {
 impl Write for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = match &mut self.sink {
-            Sink::Local { file, .. } => file.write(bytes),
+            Sink::Local { file, .. } | Sink::Added { file, .. } => file.write(bytes),
             Sink::Remote(upload) => upload.write(bytes),
         };
         let written = written.inspect_err(|error| self.note(error))?;
@@ -99,7 +109,7 @@ impl Write for StagedFile {
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Local { file, .. } => file.flush().inspect_err(|error| self.note(error)),
+            Sink::Local { file, .. } | Sink::Added { file, .. } => file.flush().inspect_err(|error| self.note(error)),
             // Parts of an upload have a size of their own.
             Sink::Remote(_) => Ok(()),
         }

@@ -96,6 +96,24 @@ impl Uploads {
         Uploads::new(destination, Store::connect(destination)?, Mode::Replace, Shape::Directory)
     }
 
+    /// New objects of an existing prefix, under names that nobody else has; see [`Uploads::settle`].
+    pub(crate) fn add(destination: &Location) -> Result<Self> {
+        let (main, companion) =
+            (Store::connect(destination)?, Store::connect(&destination.with_suffix(COMPANION_SUFFIX))?);
+        let (mode, before) = (Mode::Replace, BTreeSet::new());
+        Ok(Uploads(Arc::new(Shared { main, companion, mode, before, state: Mutex::default() })))
+    }
+
+    /// Makes everything visible. It is removed again when this is dropped, unless it is [kept](Uploads::keep).
+    pub(crate) fn settle(&self) -> Result<(u64, u64)> {
+        self.publish(&[])
+    }
+
+    /// Whether what is visible stays when this is dropped.
+    pub(crate) fn keep(&self, keep: bool) {
+        self.0.state().done = keep;
+    }
+
     fn new(destination: &Location, main: Store, mode: Mode, shape: Shape) -> Result<Self> {
         let companion = Store::connect(&destination.with_suffix(COMPANION_SUFFIX))?;
         let mut before = BTreeSet::new();

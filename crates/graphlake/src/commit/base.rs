@@ -1,0 +1,96 @@
+//! What a change begins with: the current snapshot, as text.
+
+use isomorph_error::{Error, Findings, Result};
+use isomorph_storage::Reservation;
+
+use super::Lake;
+use super::raw::{RawFile, RawGraph, RawSnapshot};
+use crate::snapshot::file_of;
+use crate::store::{SnapshotEntry, Store};
+use crate::{GraphLake, NamedGraph, Snapshot, json, rules};
+
+/// The snapshot that a change begins with; one of version 0 without graphs, where the store has none.
+#[derive(Debug)]
+pub(crate) struct Base {
+    pub(crate) store: Store,
+    pub(crate) snapshot: RawSnapshot,
+    _memory: Option<Reservation>,
+}
+
+impl Lake {
+    /// The current snapshot.
+    pub(crate) fn base(&self) -> Result<Base> {
+        let mut findings = Findings::keeping(0);
+        let store = Store::read(&self.root, self.opening.tolerance, &self.opening.budget, &mut findings)?;
+        let Some(entry) = store.snapshots.last().cloned() else {
+            return Ok(Base { store, snapshot: RawSnapshot::default(), _memory: None });
+        };
+        let blob = self.root.file(&file_of(&entry.id)).map_err(|error| error.rule(&rules::STORE_ENTRY))?;
+        // The text, the places in it, and the text of the next one.
+        let needed = blob.size().saturating_mul(3);
+        let memory = self.opening.budget.reserve(needed).map_err(|error| error.at(blob.place()))?;
+        let snapshot = RawSnapshot::parse(blob.read_all(json::LIMIT)?, &entry.id)?;
+        if (snapshot.id.as_str(), snapshot.version) != (entry.id.as_str(), entry.version) {
+            let message = format!(
+                "store.json says {} of version {}, the file {} of version {}",
+                entry.id, entry.version, snapshot.id, snapshot.version
+            );
+            return Err(Error::broken(&rules::STORE_ENTRY, message).at(blob.place()));
+        }
+        Ok(Base { store, snapshot, _memory: Some(memory) })
+    }
+}
+
+impl Base {
+    /// The snapshot that a commit on top of this one makes.
+    pub(crate) fn next(&self, now: i64) -> SnapshotEntry {
+        let version = self.snapshot.version.saturating_add(1);
+        let timestamp = now.max(self.snapshot.timestamp.saturating_add(1));
+        SnapshotEntry { id: format!("snapshot{version}"), version, timestamp }
+    }
+
+    /// A graph of which only the files of some predicates are told, and of these only the wanted lists.
+    ///
+    /// # Errors
+    /// When one of their objects does not fit the schema.
+    pub(crate) fn part(
+        &self,
+        name: &str,
+        graph: &RawGraph,
+        lists: [bool; 3],
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<NamedGraph> {
+        let [subject_files, object_files, tombstones] = &graph.lists;
+        let files = |list: &Vec<RawFile>, asked: bool| -> Result<Vec<_>> {
+            let files = list.iter().filter(|file| asked && wanted(&file.predicate));
+            files.map(|file| self.snapshot.file(file)).collect()
+        };
+        Ok(NamedGraph {
+            name: name.to_owned(),
+            id: graph.id.clone(),
+            predicates: graph.predicates.iter().filter(|(predicate, _)| wanted(predicate)).cloned().collect(),
+            subject_files: files(subject_files, lists[0])?,
+            object_files: files(object_files, lists[1])?,
+            tombstones: files(tombstones, lists[2])?,
+            ..NamedGraph::default()
+        })
+    }
+
+    /// Some graphs of the snapshot, to look something up in them.
+    pub(crate) fn lake(&self, lake: &Lake, graphs: Vec<NamedGraph>) -> GraphLake {
+        let RawSnapshot { id, version, timestamp, .. } = &self.snapshot;
+        let snapshot = Snapshot { id: id.clone(), version: *version, timestamp: *timestamp, graphs };
+        GraphLake::over(lake.root.clone(), self.store.clone(), snapshot, lake.opening.clone())
+    }
+
+    /// What there is of a predicate, or of all, in a graph: the names of the files. Two snapshots in which they are equal
+    /// have the same triples there.
+    pub(crate) fn files_of(&self, graph: &str, predicate: Option<&str>) -> Result<Vec<String>> {
+        let Some(graph) = self.snapshot.graph(graph)? else { return Ok(Vec::new()) };
+        let files = graph.lists.iter().flatten();
+        let mut ids: Vec<String> =
+            files.filter(|file| predicate.is_none_or(|own| own == file.predicate)).map(|file| file.id.clone()).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+}

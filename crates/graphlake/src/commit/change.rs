@@ -1,0 +1,205 @@
+//! The next snapshot: what a change does to graphs, and the text that says so.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Write;
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Result};
+use serde_json::Value;
+
+use super::base::Base;
+use super::raw::{LISTS, RawGraph, RawSnapshot};
+use crate::snapshot::{DataFile, MOST_FILTERS};
+use crate::store::SnapshotEntry;
+use crate::{json, rules};
+
+/// What becomes of graphs: nothing, where they are dropped.
+pub(crate) type Changes = BTreeMap<String, Option<GraphChange>>;
+
+/// What becomes of one graph.
+#[derive(Debug, Default)]
+pub(crate) struct GraphChange {
+    /// The graph of the base that it begins with; nothing for an empty one.
+    pub(crate) from: Option<String>,
+    /// Its id, if it has none yet.
+    pub(crate) id: String,
+    /// Ids of files that are no more listed.
+    pub(crate) removed: HashSet<String>,
+    /// New files, in the order of [`LISTS`].
+    pub(crate) added: [Vec<DataFile>; 3],
+    /// Ids of the partitions of predicates that the graph does not have yet.
+    pub(crate) partitions: BTreeMap<String, String>,
+}
+
+impl GraphChange {
+    /// Adds files to the list of this number.
+    pub(crate) fn add(&mut self, list: usize, files: Vec<DataFile>) {
+        if let Some(own) = self.added.get_mut(list) {
+            own.extend(files);
+        }
+    }
+}
+
+/// The text of the snapshot `entry`, which differs from `base` by `changes`.
+///
+/// # Errors
+/// When what is changed does not fit the schema.
+pub(crate) fn compose(base: &Base, entry: &SnapshotEntry, mut changes: Changes) -> Result<Vec<u8>> {
+    fit_filters(&base.snapshot, &mut changes);
+    let mut out = Vec::with_capacity(base.snapshot.size() + (64 << 10));
+    write!(out, "{{\"id\":{},\"version\":{},\"timestamp\":{}", text(&entry.id), entry.version, entry.timestamp)?;
+    out.extend_from_slice(b",\"graphs\":{");
+    let mut first = true;
+    let mut next = |out: &mut Vec<u8>, name: &str| {
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        out.extend_from_slice(text(name).as_bytes());
+        out.push(b':');
+    };
+    for (name, span) in &base.snapshot.graphs {
+        match changes.remove(name) {
+            None => {
+                next(&mut out, name);
+                out.extend_from_slice(base.snapshot.at(span));
+            }
+            Some(None) => {}
+            Some(Some(change)) => {
+                next(&mut out, name);
+                graph(&mut out, base, name, change)?;
+            }
+        }
+    }
+    for (name, change) in changes {
+        if let Some(change) = change {
+            next(&mut out, &name);
+            graph(&mut out, base, &name, change)?;
+        }
+    }
+    out.extend_from_slice(b"}}");
+    Ok(out)
+}
+
+/// A text as JSON.
+fn text(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Result<()> {
+    let from = match &change.from {
+        Some(from) => base.snapshot.graph(from)?.ok_or_else(|| gone(from))?,
+        None => Arc::default(),
+    };
+    let is_own = change.from.as_deref() == Some(name);
+    let id = if is_own { &from.id } else { &change.id };
+    write!(out, "{{\"id\":{},\"predicate_index\":{{", text(id))?;
+    let mut predicates = from.predicates.clone();
+    for (predicate, id) in &change.partitions {
+        if !predicates.iter().any(|(own, _)| own == predicate) {
+            predicates.push((predicate.clone(), id.clone()));
+        }
+    }
+    let members = predicates.iter().map(|(predicate, id)| format!("{}:{}", text(predicate), text(id)));
+    joined(out, members)?;
+    out.extend_from_slice(b"},\"partitions\":{");
+    joined(out, partitions(&from, &change, &predicates).iter().map(|(id, files)| {
+        let files: Vec<String> = files.iter().map(|file| text(file)).collect();
+        format!("{}:{{\"files\":[{}]}}", text(id), files.join(","))
+    }))?;
+    out.push(b'}');
+    for ((list, old), new) in LISTS.iter().zip(&from.lists).zip(&change.added) {
+        write!(out, ",\"{list}\":[")?;
+        let mut first = true;
+        let mut separate = |out: &mut Vec<u8>| {
+            if !std::mem::take(&mut first) {
+                out.push(b',');
+            }
+        };
+        for file in old.iter().filter(|file| !change.removed.contains(&file.id)) {
+            separate(out);
+            match is_own {
+                true => out.extend_from_slice(base.snapshot.at(&file.span)),
+                // The same file stands in two graphs: only the name of the graph that lists it differs.
+                false => {
+                    let mut members = json::parse(base.snapshot.at(&file.span))?;
+                    members.insert("graph".to_owned(), name.into());
+                    serde_json::to_writer(&mut *out, &members).map_err(unwritten)?;
+                }
+            }
+        }
+        for file in new {
+            separate(out);
+            serde_json::to_writer(&mut *out, &file.to_json()).map_err(unwritten)?;
+        }
+        out.push(b']');
+    }
+    for (name, span) in &from.extra {
+        write!(out, ",{}:", text(name))?;
+        out.extend_from_slice(base.snapshot.at(span));
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Partitions with the ids of their files.
+fn partitions(from: &RawGraph, change: &GraphChange, predicates: &[(String, String)]) -> Vec<(String, Vec<String>)> {
+    let mut all = from.partitions.clone().unwrap_or_default();
+    if !change.removed.is_empty() {
+        all.iter_mut().for_each(|(_, files)| files.retain(|file| !change.removed.contains(file)));
+    }
+    for file in change.added.iter().flatten() {
+        let Some((_, id)) = predicates.iter().find(|(predicate, _)| *predicate == file.predicate) else { continue };
+        match all.iter_mut().find(|(own, _)| own == id) {
+            Some((_, files)) => files.push(file.id.clone()),
+            None => all.push((id.clone(), vec![file.id.clone()])),
+        }
+    }
+    all
+}
+
+fn joined(out: &mut Vec<u8>, members: impl Iterator<Item = String>) -> Result<()> {
+    for (at, member) in members.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.write_all(member.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Leaves out filters of new files, those of ids first, where all together would be more than a snapshot holds. Those that
+/// are there are found by how we write them: what others write may not be counted.
+fn fit_filters(base: &RawSnapshot, changes: &mut Changes) {
+    let length = |at: usize| {
+        let rest = base.text().get(at..).unwrap_or_default();
+        memchr::memchr(b'"', rest).unwrap_or_default()
+    };
+    let found = |name: &str| {
+        memchr::memmem::find_iter(base.text(), name).map(|at| length(at + name.len())).sum::<usize>()
+    };
+    // The name of the one ends with the name of the other.
+    let mut room = MOST_FILTERS.saturating_sub(found("bloom_filter\":\""));
+    let mut files: Vec<&mut DataFile> = changes.values_mut().flatten().flat_map(|one| one.added.iter_mut().flatten()).collect();
+    for file in &mut files {
+        match room.checked_sub(file.bloom_filter.len()) {
+            Some(left) => room = left,
+            None => file.bloom_filter.clear(),
+        }
+    }
+    for file in &mut files {
+        let size = file.id_bloom_filter.as_ref().map_or(0, String::len);
+        match room.checked_sub(size) {
+            Some(left) => room = left,
+            None => file.id_bloom_filter = None,
+        }
+    }
+}
+
+/// The error when a graph is not there that should be changed or copied.
+pub(super) fn gone(name: &str) -> Error {
+    Error::new(Kind::NotFound, format!("there is no graph {name}"))
+}
+
+fn unwritten(error: serde_json::Error) -> Error {
+    Error::broken(&rules::JSON, error.to_string())
+}

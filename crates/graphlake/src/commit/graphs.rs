@@ -1,0 +1,80 @@
+//! Whole graphs in a transaction: files are shared, not copied, because records do not name their graph.
+
+use isomorph_error::Result;
+
+use super::change::gone;
+use super::transaction::Transaction;
+use super::work::{From, Work};
+
+impl Transaction<'_> {
+    /// Makes a graph, if it is not there. Graphs are named by IRIs or blank nodes; nothing names the default graph.
+    ///
+    /// # Errors
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when it cannot have that name.
+    pub fn create_graph(&mut self, name: Option<&str>) -> Result<()> {
+        let key = self.key(name)?;
+        let work = self.graphs.entry(key).or_default();
+        (work.wanted, work.dropped) = (true, false);
+        Ok(())
+    }
+
+    /// Drops a graph with all its triples, if it is there.
+    ///
+    /// # Errors
+    /// As [`Transaction::create_graph`].
+    pub fn drop_graph(&mut self, name: Option<&str>) -> Result<()> {
+        let work = Work { from: From::Empty, dropped: true, ..Work::default() };
+        self.graphs.insert(self.key(name)?, work);
+        Ok(())
+    }
+
+    /// Deletes all triples of a graph, which stays, or is made.
+    ///
+    /// # Errors
+    /// As [`Transaction::create_graph`].
+    pub fn clear_graph(&mut self, name: Option<&str>) -> Result<()> {
+        let work = Work { from: From::Empty, wanted: true, ..Work::default() };
+        self.graphs.insert(self.key(name)?, work);
+        Ok(())
+    }
+
+    /// Makes `to` a graph with the triples of `from`, and no others.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) when there is no graph `from`; as [`Transaction::create_graph`].
+    pub fn copy_graph(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
+        let (from, to) = (self.key(from)?, self.key(to)?);
+        let there = match self.graphs.get(&from) {
+            Some(work) => !work.dropped && (work.from != From::Own || work.wanted || self.has(&from)),
+            None => self.has(&from),
+        };
+        if !there {
+            return Err(gone(&from));
+        }
+        if from == to {
+            return Ok(());
+        }
+        let mut work = self.graphs.get(&from).cloned().unwrap_or_default();
+        if work.from == From::Own {
+            // A graph that only this transaction makes has no files in any snapshot.
+            work.from = if self.has(&from) { From::Copy(from) } else { From::Empty };
+        }
+        // Names of directories are for files that are written; a graph has an id of its own.
+        (work.id, work.wanted) = (None, true);
+        self.graphs.insert(to, work);
+        Ok(())
+    }
+
+    /// Makes `to` a graph with the triples of `from`, and drops `from`.
+    ///
+    /// # Errors
+    /// As [`Transaction::copy_graph`].
+    pub fn move_graph(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
+        self.copy_graph(from, to)?;
+        if from == to { Ok(()) } else { self.drop_graph(from) }
+    }
+
+    fn has(&self, graph: &str) -> bool {
+        self.base.snapshot.graphs.iter().any(|(name, _)| name == graph)
+    }
+}

@@ -1,0 +1,100 @@
+//! Changing a store that others read and write at the same time: transactions, and what keeps a store small.
+//!
+//! A commit writes new files under names that nobody else has, then *claims* a version by creating the file of its snapshot,
+//! which only one writer can do, then *publishes* it in `store.json`. See the README for what each crash leaves.
+
+mod base;
+mod change;
+mod graphs;
+mod plan;
+mod publish;
+mod raw;
+mod revive;
+mod transaction;
+mod work;
+
+use std::io::Write;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_storage::{Location, Mode, Root, SharedRoot, Staging};
+
+pub(crate) use base::Base;
+pub(crate) use change::{Changes, GraphChange};
+pub use publish::Committed;
+pub(crate) use publish::{Attempt, snapshots_of, version_of};
+pub use transaction::Transaction;
+
+use crate::store::{STORE, Store};
+use crate::{OpenOptions, WriteOptions};
+
+/// A store that is written to.
+///
+/// ```
+/// use isomorph_graphlake::{Lake, OpenOptions, WriteOptions};
+/// use isomorph_model::faces::{Object, Quad};
+/// use isomorph_storage::Location;
+/// # let home = tempfile::tempdir().map_err(isomorph_error::Error::from)?;
+/// let place = Location::from_path(&home.path().join("lake"));
+/// let lake = Lake::create(&place, &OpenOptions::default(), &WriteOptions::default())?;
+/// let mut transaction = lake.begin()?;
+/// transaction.insert(&Quad {
+///     subject: "http://example.org/alice",
+///     predicate: "http://example.org/knows",
+///     object: Object::Term("http://example.org/bob"),
+///     graph: None,
+/// })?;
+/// let done = transaction.commit()?.map(|done| (done.version, done.inserted));
+/// assert_eq!(done, Some((1, 1)));
+/// # Ok::<(), isomorph_error::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lake {
+    pub(crate) root: Root,
+    pub(crate) shared: SharedRoot,
+    pub(crate) opening: OpenOptions,
+    pub(crate) writing: WriteOptions,
+}
+
+impl Lake {
+    /// Makes a store without snapshots, where nothing is yet.
+    ///
+    /// # Errors
+    /// [`Kind::AlreadyExists`]; as [`Lake::open`].
+    pub fn create(location: &Location, opening: &OpenOptions, writing: &WriteOptions) -> Result<Lake> {
+        let staging = Staging::directory(location, Mode::CreateNew)?;
+        let store = Store {
+            format_version: "0.1".to_owned(),
+            location: format!("/{}", location.file_name()),
+            snapshots: Vec::new(),
+            extra: serde_json::Map::new(),
+        };
+        let mut file = staging.create(STORE)?;
+        file.write_all(store.to_json().as_bytes())?;
+        file.finish()?;
+        staging.commit(&[STORE])?;
+        Lake::open(location, opening, writing)
+    }
+
+    /// Opens a store for changes. Of `opening`, the snapshot does not count: changes are made to the current one.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when there is none; [`Kind::Usage`] where nothing can be written.
+    pub fn open(location: &Location, opening: &OpenOptions, writing: &WriteOptions) -> Result<Lake> {
+        let root = Root::open(location)?;
+        if root.try_file(STORE)?.is_none() {
+            return Err(Error::new(Kind::NotFound, "there is no GraphLake store")
+                .at(isomorph_error::Place::file(location.to_string()))
+                .hint("isomorph lake init PATH   makes one"));
+        }
+        let shared = SharedRoot::open(location)?;
+        Ok(Lake { root, shared, opening: opening.clone(), writing: writing.clone() })
+    }
+
+    /// Begins a transaction on the current snapshot, to which its reads refer until it ends.
+    ///
+    /// # Errors
+    /// When the snapshot cannot be read.
+    pub fn begin(&self) -> Result<Transaction<'_>> {
+        Transaction::begin(self)
+    }
+}

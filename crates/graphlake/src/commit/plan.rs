@@ -1,0 +1,236 @@
+//! From what a transaction has gathered to files, on top of a base.
+
+use isomorph_error::{Kind, Result};
+use isomorph_model::faces::Object;
+use isomorph_storage::Additions;
+
+use super::base::Base;
+use super::change::{Changes, GraphChange, gone};
+use super::raw::RawGraph;
+use super::revive::{self, Revived};
+use super::transaction::Transaction;
+use super::work::{From, Rows, Work, Written};
+use super::Lake;
+use crate::read::Order;
+use crate::snapshot::DataFile;
+use crate::triple::Triple;
+use crate::write::{FileWriter, Partition, uuid};
+use crate::{GraphLake, InGraph, Pattern, term};
+
+/// With more triples to be deleted than this, all of a predicate are read instead of looking for each.
+const LOOK_UPS: usize = 64;
+
+/// What a commit does to a base.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) changes: Changes,
+    pub(super) inserted: u64,
+    pub(super) deleted: u64,
+    /// Files that are of use for this base only.
+    pub(super) own: Vec<String>,
+}
+
+/// Writes what is to be written, and says what becomes of each graph.
+///
+/// # Errors
+/// When something of the base cannot be read, or something cannot be written.
+pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
+    let Transaction { lake, base, additions, graphs, .. } = transaction;
+    let mut plan = Plan::default();
+    for (name, work) in graphs {
+        let there = base.snapshot.graphs.iter().any(|(own, _)| own == name);
+        if work.dropped {
+            if there {
+                plan.changes.insert(name.clone(), None);
+            }
+            continue;
+        }
+        write_inserts(lake, additions, base, name, work)?;
+        let change = graph(&mut plan, lake, additions, base, name, work)?;
+        let changed = !change.removed.is_empty() || change.added.iter().any(|files| !files.is_empty());
+        // What another graph's files, or none, replace is changed; so is what is wanted and not there.
+        if changed || (work.from != From::Own && (there || work.wanted)) || (!there && work.wanted) {
+            plan.changes.insert(name.clone(), Some(change));
+        }
+    }
+    Ok(plan)
+}
+
+/// Writes the files of triples that are inserted into a graph, if they are not written yet.
+pub(super) fn write_inserts(
+    lake: &Lake,
+    additions: &Additions,
+    base: &Base,
+    name: &str,
+    work: &mut Work,
+) -> Result<()> {
+    let pending = |rows: &Rows| rows.written.is_none() && rows.inserts().next().is_some();
+    if !work.predicates.values().any(pending) {
+        return Ok(());
+    }
+    let raw = base.snapshot.graph(name)?;
+    let graph_id = id_of(work, raw.as_deref())?;
+    for (predicate, rows) in &mut work.predicates {
+        if !pending(rows) {
+            continue;
+        }
+        let known = raw.as_ref().and_then(|graph| graph.predicates.iter().find(|(own, _)| own == predicate));
+        let predicate_id = match known.map(|(_, id)| id).or(work.partitions.get(predicate)) {
+            Some(id) => id.clone(),
+            None => {
+                let id = uuid::fresh()?;
+                work.partitions.insert(predicate.clone(), id.clone());
+                id
+            }
+        };
+        let partition = Partition {
+            graph: name,
+            graph_id: &graph_id,
+            predicate,
+            predicate_id: &predicate_id,
+            version: 0,
+            file_bytes: lake.writing.file_bytes,
+            id_filters: lake.writing.id_filters,
+        };
+        rows.written = Some(both(lake, additions, &partition, rows.inserts().collect())?);
+    }
+    Ok(())
+}
+
+/// The id of a graph: its own, or one that it keeps.
+fn id_of(work: &mut Work, raw: Option<&RawGraph>) -> Result<String> {
+    if let Some(raw) = raw {
+        return Ok(raw.id.clone());
+    }
+    if work.id.is_none() {
+        work.id = Some(uuid::fresh()?);
+    }
+    Ok(work.id.clone().unwrap_or_default())
+}
+
+/// Writes triples, which are sorted by subject, in both orders.
+fn both(lake: &Lake, additions: &Additions, partition: &Partition<'_>, mut triples: Vec<&Triple>) -> Result<Written> {
+    let mut write = |order: Order| {
+        if order == Order::Object {
+            triples.sort_unstable_by(|one, other| one.compare(other, order));
+        }
+        let mut writer = FileWriter::new(additions, partition, order, &lake.writing.budget)?;
+        triples.iter().try_for_each(|triple| writer.push(triple))?;
+        writer.finish()
+    };
+    Ok(Written { subject: write(Order::Subject)?, object: write(Order::Object)? })
+}
+
+/// What becomes of one graph.
+fn graph(
+    plan: &mut Plan,
+    lake: &Lake,
+    additions: &Additions,
+    base: &Base,
+    name: &str,
+    work: &mut Work,
+) -> Result<GraphChange> {
+    let version = base.snapshot.version.saturating_add(1);
+    let from = match &work.from {
+        From::Own => base.snapshot.graphs.iter().any(|(own, _)| own == name).then(|| name.to_owned()),
+        From::Copy(other) => Some(other.clone()),
+        From::Empty => None,
+    };
+    let raw = match &from {
+        None => None,
+        Some(from) => Some(base.snapshot.graph(from)?.ok_or_else(|| gone(from).of_kind(Kind::NotFound))?),
+    };
+    let is_own = from.as_deref() == Some(name);
+    let id = id_of(work, raw.as_deref().filter(|_| is_own))?;
+    let mut change = GraphChange { from, id, ..GraphChange::default() };
+    for (predicate, rows) in &work.predicates {
+        let part = match &raw {
+            None => None,
+            // Deleted triples are looked for, by subject.
+            Some(raw) => {
+                let lists = [rows.deletes().next().is_some(), false, true];
+                Some(base.part(name, raw, lists, |own| own == predicate)?)
+            }
+        };
+        let mut files = [Vec::new(), Vec::new(), Vec::new()];
+        for written in [Some(&rows.spilled), rows.written.as_ref()].into_iter().flatten() {
+            plan.inserted += written.subject.iter().map(|file| file.triple_count).sum::<u64>();
+            let of = |files: &[DataFile]| files.iter().map(|file| stamped(file, name, version)).collect::<Vec<_>>();
+            files[0].extend(of(&written.subject));
+            files[1].extend(of(&written.object));
+        }
+        let known = part.as_ref().and_then(|part| part.predicates.first().map(|(_, id)| id.clone()));
+        let predicate_id = match known.or_else(|| work.partitions.get(predicate).cloned()) {
+            Some(id) => id,
+            None => uuid::fresh()?,
+        };
+        let partition = Partition {
+            graph: name,
+            graph_id: &change.id,
+            predicate,
+            predicate_id: &predicate_id,
+            version,
+            file_bytes: lake.writing.file_bytes,
+            id_filters: false,
+        };
+        if let Some(part) = part.filter(|part| !part.subject_files.is_empty() || !part.tombstones.is_empty()) {
+            let open = base.lake(lake, vec![part]);
+            let dead = existing(&open, name, predicate, rows)?;
+            if !dead.is_empty() {
+                plan.deleted += dead.len() as u64;
+                let deletions = both(lake, additions, &partition, dead)?;
+                files[2].extend(deletions.subject.into_iter().chain(deletions.object));
+            }
+            let Revived { removed, added } = revive::revive(lake, additions, &open, &partition, rows)?;
+            change.removed.extend(removed);
+            files[2].extend(added);
+            plan.own.extend(files[2].iter().map(|file| file.path.clone()));
+        }
+        if files.iter().any(|files| !files.is_empty()) {
+            change.partitions.insert(predicate.clone(), predicate_id);
+        }
+        files.into_iter().enumerate().for_each(|(list, files)| change.add(list, files));
+    }
+    Ok(change)
+}
+
+/// What a snapshot of this version says of a file that comes into it.
+fn stamped(file: &DataFile, graph: &str, version: i64) -> DataFile {
+    DataFile { graph: graph.to_owned(), snapshot_version: version, ..file.clone() }
+}
+
+/// Those of the triples to be deleted that live, by subject.
+fn existing<'r>(open: &GraphLake, graph: &str, predicate: &str, rows: &'r Rows) -> Result<Vec<&'r Triple>> {
+    let wanted: Vec<&Triple> = rows.deletes().collect();
+    let name = match term::graph_name(graph) {
+        Some(name) => InGraph::Named(name),
+        None => InGraph::Default,
+    };
+    if wanted.len() <= LOOK_UPS {
+        let mut found = Vec::new();
+        for triple in wanted {
+            let object: Object<'_> = triple.as_object();
+            let pattern =
+                Pattern { subject: Some(&triple.subject), predicate: Some(predicate), object: Some(object), graph: name };
+            let mut there = false;
+            open.matching(&pattern, &mut |_| {
+                there = true;
+                Ok(())
+            })?;
+            if there {
+                found.push(triple);
+            }
+        }
+        return Ok(found);
+    }
+    let mut there = vec![false; wanted.len()];
+    if let Some(part) = open.snapshot.graphs.first() {
+        let mut merge = open.merge(part, predicate, Order::Subject)?;
+        while let Some(triple) = merge.next()? {
+            if let Ok(at) = wanted.binary_search_by(|one| one.compare(triple, Order::Subject)) {
+                there[at] = true;
+            }
+        }
+    }
+    Ok(wanted.into_iter().zip(there).filter(|(_, there)| *there).map(|(triple, _)| triple).collect())
+}

@@ -1,0 +1,330 @@
+//! A snapshot as text: taken apart only as far as a commit changes it, so that what others wrote stays byte for byte, and a
+//! commit to a store of many files does not pay for parsing them all.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use isomorph_error::{Error, Findings, Place, Result};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::snapshot::{DataFile, file_of};
+use crate::{json, rules};
+
+/// Where something stands in the text.
+pub(crate) type Span = Range<usize>;
+
+/// A snapshot whose graphs are not parsed.
+#[derive(Debug, Default)]
+pub(crate) struct RawSnapshot {
+    pub(crate) id: String,
+    pub(crate) version: i64,
+    pub(crate) timestamp: i64,
+    text: Bytes,
+    /// Names with where the objects stand, in the order of the file.
+    pub(crate) graphs: Vec<(String, Span)>,
+    /// Graphs that were taken apart: a commit asks for each several times.
+    known: Mutex<HashMap<String, Arc<RawGraph>>>,
+}
+
+/// A graph whose files are not parsed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RawGraph {
+    pub(crate) id: String,
+    /// Predicates with the ids of their partitions.
+    pub(crate) predicates: Vec<(String, String)>,
+    /// Partitions with the ids of their files; nothing when the graph has none.
+    pub(crate) partitions: Option<Vec<(String, Vec<String>)>>,
+    /// Files by subject, by object, and deletions.
+    pub(crate) lists: [Vec<RawFile>; 3],
+    /// Members that are not known here.
+    pub(crate) extra: Vec<(String, Span)>,
+}
+
+/// A file of a list.
+#[derive(Debug, Clone)]
+pub(crate) struct RawFile {
+    pub(crate) predicate: String,
+    pub(crate) id: String,
+    pub(crate) span: Span,
+}
+
+/// Names of the lists of files, in the order of [`RawGraph::lists`].
+pub(crate) const LISTS: [&str; 3] = ["so_data_files", "os_data_files", "tombstone_files"];
+
+impl RawSnapshot {
+    /// Finds the graphs of the snapshot called `id`.
+    ///
+    /// # Errors
+    /// [`rules::JSON`] and [`rules::SCHEMA`].
+    pub(crate) fn parse(text: Bytes, id: &str) -> Result<Self> {
+        let place = || Place::file(file_of(id));
+        let root = whole(&text, RootSeed).map_err(|error| error.at(place()))?;
+        let missing =
+            |name: &str| Error::broken(&rules::SCHEMA, format!("{name} is missing or no such thing")).at(place());
+        let graphs = root.graphs.ok_or_else(|| missing("graphs"))?;
+        let graphs = graphs.into_iter().map(|(name, value)| (name, span(&text, value))).collect();
+        Ok(RawSnapshot {
+            id: root.id.ok_or_else(|| missing("id"))?,
+            version: root.version.ok_or_else(|| missing("version"))?,
+            timestamp: root.timestamp.ok_or_else(|| missing("timestamp"))?,
+            text,
+            graphs,
+            known: Mutex::default(),
+        })
+    }
+
+    /// Bytes of the text.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// What stands there.
+    pub(crate) fn at(&self, span: &Span) -> &[u8] {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The graph called `name`, taken apart.
+    ///
+    /// # Errors
+    /// As [`RawSnapshot::parse`].
+    pub(crate) fn graph(&self, name: &str) -> Result<Option<Arc<RawGraph>>> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(graph) = known().get(name) {
+            return Ok(Some(Arc::clone(graph)));
+        }
+        let Some((_, span)) = self.graphs.iter().find(|(own, _)| own == name) else { return Ok(None) };
+        let graph = Arc::new(self.graph_at(span).map_err(|error| error.at(self.place(name)))?);
+        known().insert(name.to_owned(), Arc::clone(&graph));
+        Ok(Some(graph))
+    }
+
+    fn graph_at(&self, at: &Span) -> Result<RawGraph> {
+        let parts = whole(self.at(at), GraphSeed)?;
+        let mut graph = RawGraph::default();
+        for (name, value) in parts.members {
+            let broken = |error: serde_json::Error| Error::broken(&rules::SCHEMA, format!("{name}: {error}"));
+            match name.as_str() {
+                "id" => graph.id = serde_json::from_str(value.get()).map_err(broken)?,
+                "predicate_index" => {
+                    let Members(index) = serde_json::from_str(value.get()).map_err(broken)?;
+                    for (predicate, id) in index {
+                        graph.predicates.push((predicate, serde_json::from_str(id.get()).map_err(broken)?));
+                    }
+                }
+                "partitions" => {
+                    #[derive(Deserialize)]
+                    struct Partition {
+                        files: Vec<String>,
+                    }
+                    let Members(partitions) = serde_json::from_str(value.get()).map_err(broken)?;
+                    let parsed = partitions.into_iter().map(|(id, files)| {
+                        Ok((id, serde_json::from_str::<Partition>(files.get()).map_err(broken)?.files))
+                    });
+                    graph.partitions = Some(parsed.collect::<Result<_>>()?);
+                }
+                _ => graph.extra.push((name, span(&self.text, value))),
+            }
+        }
+        for (list, items) in graph.lists.iter_mut().zip(parts.lists) {
+            for item in items.unwrap_or_default() {
+                let broken = |error: serde_json::Error| Error::broken(&rules::SCHEMA, format!("a file: {error}"));
+                let head: Head<'_> = serde_json::from_str(item.get()).map_err(broken)?;
+                let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
+                list.push(RawFile { predicate, id, span: span(&self.text, item) });
+            }
+        }
+        Ok(graph)
+    }
+
+    /// A file, parsed.
+    ///
+    /// # Errors
+    /// [`rules::SCHEMA`].
+    pub(crate) fn file(&self, file: &RawFile) -> Result<DataFile> {
+        let name = file_of(&self.id);
+        DataFile::of(json::parse(self.at(&file.span))?, &name, &mut Findings::keeping(0))
+    }
+
+    fn place(&self, graph: &str) -> Place {
+        Place::file(file_of(&self.id)).in_field(format!("graphs[{graph}]"))
+    }
+}
+
+/// The members of a file's object that say what it is of.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    predicate: Cow<'a, str>,
+}
+
+/// Reads a text to its end.
+fn whole<'a, S: DeserializeSeed<'a>>(text: &'a [u8], seed: S) -> Result<S::Value> {
+    let broken = |error: serde_json::Error| {
+        let rule = if error.is_data() { &rules::SCHEMA } else { &rules::JSON };
+        Error::broken(rule, error.to_string())
+    };
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = seed.deserialize(&mut reader).map_err(broken)?;
+    reader.end().map_err(broken)?;
+    Ok(value)
+}
+
+/// Where a value that was borrowed from `text` stands in it.
+fn span(text: &[u8], value: &RawValue) -> Span {
+    let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    start..start + value.get().len()
+}
+
+/// The members of an object, each name once.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Deserialize<'a> for Members<'a> {
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor).map(Members)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'a> Visitor<'a> for MembersVisitor {
+    type Value = Vec<(String, &'a RawValue)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut all: Vec<(String, &'a RawValue)> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        while let Some((name, value)) = members.next_entry::<String, &'a RawValue>()? {
+            if !seen.insert(name.clone()) {
+                return Err(twice(&name));
+            }
+            all.push((name, value));
+        }
+        Ok(all)
+    }
+}
+
+fn twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format!("the name {name:?} stands twice in one object"))
+}
+
+/// The root of a snapshot in one pass.
+struct RootSeed;
+
+#[derive(Default)]
+struct Root<'a> {
+    id: Option<String>,
+    version: Option<i64>,
+    timestamp: Option<i64>,
+    graphs: Option<Vec<(String, &'a RawValue)>>,
+}
+
+/// An integer, perhaps as decimal text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Integer(i64),
+    Text(String),
+}
+
+impl Number {
+    fn get(self) -> Option<i64> {
+        match self {
+            Number::Integer(number) => Some(number),
+            Number::Text(text) => text.parse().ok(),
+        }
+    }
+}
+
+impl<'a> DeserializeSeed<'a> for RootSeed {
+    type Value = Root<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Root<'a>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for RootSeed {
+    type Value = Root<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the object of a snapshot")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Root<'a>, A::Error> {
+        let mut root = Root::default();
+        while let Some(name) = members.next_key::<String>()? {
+            let there = match name.as_str() {
+                "id" => root.id.replace(members.next_value()?).is_some(),
+                "version" => std::mem::replace(&mut root.version, members.next_value::<Number>()?.get()).is_some(),
+                "timestamp" => std::mem::replace(&mut root.timestamp, members.next_value::<Number>()?.get()).is_some(),
+                "graphs" => root.graphs.replace(members.next_value::<Members<'a>>()?.0).is_some(),
+                // The schema has no others, so that a new snapshot has not either.
+                _ => members.next_value::<IgnoredAny>().map(|_| false)?,
+            };
+            if there {
+                return Err(A::Error::custom(format!("the name {name:?} stands twice in one object")));
+            }
+        }
+        Ok(root)
+    }
+}
+
+/// A graph in one pass.
+struct GraphSeed;
+
+#[derive(Default)]
+struct GraphParts<'a> {
+    members: Vec<(String, &'a RawValue)>,
+    lists: [Option<Vec<&'a RawValue>>; 3],
+}
+
+impl<'a> DeserializeSeed<'a> for GraphSeed {
+    type Value = GraphParts<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<GraphParts<'a>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for GraphSeed {
+    type Value = GraphParts<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the object of a graph")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<GraphParts<'a>, A::Error> {
+        let mut parts = GraphParts::default();
+        while let Some(name) = members.next_key::<String>()? {
+            let list = LISTS.iter().zip(&mut parts.lists).find(|(own, _)| **own == name).map(|(_, list)| list);
+            let there = match list {
+                Some(list) => list.replace(members.next_value()?).is_some(),
+                None => {
+                    let there = parts.members.iter().any(|(own, _)| *own == name);
+                    parts.members.push((name.clone(), members.next_value()?));
+                    there
+                }
+            };
+            if there {
+                return Err(twice(&name));
+            }
+        }
+        Ok(parts)
+    }
+}

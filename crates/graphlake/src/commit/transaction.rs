@@ -1,0 +1,203 @@
+//! Transactions: what is to be changed, gathered, and then done at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::faces::Quad;
+use isomorph_storage::{Additions, Reservation};
+
+use super::base::Base;
+use super::publish::{Attempt, Committed};
+use super::work::{Fate, Work, graph_key, triple_of};
+use super::{Lake, plan};
+use crate::{GraphLake, InGraph, Pattern, term};
+
+/// How often a commit begins again because others were faster.
+const ATTEMPTS: u32 = 1000;
+
+/// A change of a store that is made at once or not at all. Nothing is to be seen of it before [`Transaction::commit`];
+/// dropping it removes what was written.
+///
+/// Inserts and deletes are by value: of several for one triple the last counts, an insert of what is there and a delete of
+/// what is not change nothing. Such a transaction can be made on top of whatever others commit meanwhile. One that has *read*
+/// ([`Transaction::matching`]) is only made if nobody changed what it has read: the predicates, in the graphs, that its
+/// patterns could have had triples of.
+#[derive(Debug)]
+pub struct Transaction<'l> {
+    pub(super) lake: &'l Lake,
+    pub(super) base: Base,
+    pub(super) additions: Additions,
+    pub(super) graphs: BTreeMap<String, Work>,
+    /// What was read: graphs (nothing: all of them), with predicates (nothing: all of them).
+    reads: BTreeSet<(Option<String>, Option<String>)>,
+    held: Reservation,
+}
+
+impl<'l> Transaction<'l> {
+    pub(super) fn begin(lake: &'l Lake) -> Result<Self> {
+        let (base, additions) = (lake.base()?, lake.shared.additions()?);
+        let held = lake.writing.budget.reserve(0)?;
+        Ok(Transaction { lake, base, additions, graphs: BTreeMap::new(), reads: BTreeSet::new(), held })
+    }
+
+    /// The version of the snapshot that its reads refer to; 0 where the store had none.
+    pub fn base_version(&self) -> i64 {
+        self.base.snapshot.version
+    }
+
+    /// Inserts a quad.
+    ///
+    /// # Errors
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when a term is none that the store can hold; those of writing, when memory is short.
+    pub fn insert(&mut self, quad: &Quad<'_>) -> Result<()> {
+        self.note(quad, Fate::Insert)
+    }
+
+    /// Deletes a quad, if it is there.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`]; [`Kind::TooLarge`] when so much was inserted that some of it is written already.
+    pub fn delete(&mut self, quad: &Quad<'_>) -> Result<()> {
+        self.note(quad, Fate::Delete)
+    }
+
+    /// Deletes quads and inserts others: what is among both is there in the end.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`] and [`Transaction::delete`].
+    pub fn delete_insert<'q>(
+        &mut self,
+        deleted: impl IntoIterator<Item = Quad<'q>>,
+        inserted: impl IntoIterator<Item = Quad<'q>>,
+    ) -> Result<()> {
+        deleted.into_iter().try_for_each(|quad| self.delete(&quad))?;
+        inserted.into_iter().try_for_each(|quad| self.insert(&quad))
+    }
+
+    fn note(&mut self, quad: &Quad<'_>, fate: Fate) -> Result<()> {
+        let triple = triple_of(quad)?;
+        let graph = self.key(quad.graph)?;
+        let more = self.graphs.entry(graph).or_default().note(quad.predicate, triple, fate)?;
+        // What is left of the budget is for sorting and writing.
+        if self.held.bytes().saturating_add(more) > self.lake.writing.budget.limit() / 4 || !self.held.try_grow(more) {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// The name of a graph as the snapshot has it: other writers may call the default graph otherwise.
+    ///
+    /// # Errors
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI).
+    pub(super) fn key(&self, name: Option<&str>) -> Result<String> {
+        let mut names = self.base.snapshot.graphs.iter().map(|(name, _)| name);
+        match name.is_none().then(|| names.find(|name| term::graph_name(name).is_none())).flatten() {
+            Some(own) => Ok(own.clone()),
+            None => graph_key(name),
+        }
+    }
+
+    /// Writes what is to be inserted, so that its memory is free.
+    fn spill(&mut self) -> Result<()> {
+        for (name, work) in &mut self.graphs {
+            plan::write_inserts(self.lake, &self.additions, &self.base, name, work)?;
+            for rows in work.predicates.values_mut() {
+                if let Some(written) = rows.written.take() {
+                    rows.spilled.subject.extend(written.subject);
+                    rows.spilled.object.extend(written.object);
+                }
+                rows.rows.retain(|_, fate| *fate == Fate::Delete);
+            }
+        }
+        let held = self.held.bytes();
+        self.held.shrink(held);
+        Ok(())
+    }
+
+    /// Hands over the quads of the snapshot that it began with that fit `pattern`, and remembers that they were asked for.
+    /// What it has changed itself is not among them.
+    ///
+    /// # Errors
+    /// As [`GraphLake::matching`].
+    pub fn matching(&mut self, pattern: &Pattern<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let graph = match pattern.graph {
+            InGraph::Any => None,
+            InGraph::Default => Some(self.key(None)?),
+            InGraph::Named(name) => Some(name.to_owned()),
+        };
+        self.reads.insert((graph.clone(), pattern.predicate.map(str::to_owned)));
+        self.part(graph.as_deref(), pattern.predicate)?.matching(pattern, take)
+    }
+
+    /// A part of the snapshot that it began with.
+    fn part(&self, graph: Option<&str>, predicate: Option<&str>) -> Result<GraphLake> {
+        let mut parts = Vec::new();
+        for (name, _) in &self.base.snapshot.graphs {
+            if graph.is_none_or(|wanted| wanted == name)
+                && let Some(raw) = self.base.snapshot.graph(name)?
+            {
+                parts.push(self.base.part(name, &raw, [true; 3], |own| predicate.is_none_or(|wanted| wanted == own))?);
+            }
+        }
+        Ok(self.base.lake(self.lake, parts))
+    }
+
+    /// Makes the change durable and visible, on top of whatever others have committed since; nothing is returned, and nothing
+    /// written, where there is nothing to be changed.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] when others changed what it has read; [`Kind::NotFound`] when a graph that it copies is gone;
+    /// [`Kind::Incomplete`] when another writer's claim is broken; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`]:
+    /// then it was not made, unless the error says that it may have been.
+    pub fn commit(mut self) -> Result<Option<Committed>> {
+        for lost in 0..ATTEMPTS {
+            let plan = plan::plan(&mut self)?;
+            if plan.changes.is_empty() {
+                return Ok(None);
+            }
+            let written = self.additions.settle()?;
+            match self.lake.make(&self.base, &self.additions, plan.changes)? {
+                Attempt::Done(entry) => {
+                    return Ok(Some(Committed {
+                        version: entry.version,
+                        id: entry.id,
+                        timestamp: entry.timestamp,
+                        inserted: plan.inserted,
+                        deleted: plan.deleted,
+                        files: written.files,
+                        bytes: written.bytes,
+                        lost,
+                    }));
+                }
+                Attempt::Lost => self.begin_again(&plan.own)?,
+            }
+        }
+        Err(Error::new(Kind::Conflict, "others were faster again and again"))
+    }
+
+    /// Takes what others have committed as the new base.
+    fn begin_again(&mut self, own: &[String]) -> Result<()> {
+        // Deletions are written anew: what is to be deleted may be another thing now.
+        for path in own {
+            self.lake.shared.remove(path)?;
+        }
+        let base = self.lake.base()?;
+        for (graph, predicate) in &self.reads {
+            let names = || base.snapshot.graphs.iter().chain(&self.base.snapshot.graphs).map(|(name, _)| name.as_str());
+            let graphs: BTreeSet<&str> = match graph {
+                Some(graph) => [graph.as_str()].into(),
+                None => names().collect(),
+            };
+            for graph in graphs {
+                let predicate = predicate.as_deref();
+                if base.files_of(graph, predicate)? != self.base.files_of(graph, predicate)? {
+                    let what = predicate.map_or_else(String::new, |predicate| format!("{predicate} in "));
+                    let message = format!("another writer changed {what}the graph {graph}, which was read");
+                    return Err(Error::new(Kind::Conflict, message).hint("run again on the new state"));
+                }
+            }
+        }
+        self.base = base;
+        Ok(())
+    }
+}

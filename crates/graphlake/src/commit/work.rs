@@ -1,0 +1,176 @@
+//! What a transaction has gathered, graph by graph.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::{Object, Quad};
+
+use crate::read::Order;
+use crate::snapshot::DataFile;
+use crate::term::{self, Datatype};
+use crate::triple::Triple;
+use crate::rules;
+
+/// A triple, ordered by subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row(pub(super) Triple);
+
+impl Ord for Row {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.compare(&other.0, Order::Subject)
+    }
+}
+
+impl PartialOrd for Row {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// What a row needs beside its texts, bytes.
+const ROW: u64 = size_of::<Row>() as u64 + 48;
+
+/// What becomes of a triple in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Insert,
+    Delete,
+}
+
+/// The triples of one predicate that are inserted or deleted; of several orders for one triple the last counts.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rows {
+    pub(super) rows: BTreeMap<Row, Fate>,
+    /// Files that were written before the end, because memory was short; nothing of them is in `rows`.
+    pub(super) spilled: Written,
+    /// Files of the inserts among `rows`: they stay, however often the commit begins again.
+    pub(super) written: Option<Written>,
+}
+
+/// New files of one predicate, in both orders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Written {
+    pub(super) subject: Vec<DataFile>,
+    pub(super) object: Vec<DataFile>,
+}
+
+impl Rows {
+    /// The triples that are inserted, by subject.
+    pub(super) fn inserts(&self) -> impl Iterator<Item = &Triple> {
+        self.rows.iter().filter(|(_, fate)| **fate == Fate::Insert).map(|(row, _)| &row.0)
+    }
+
+    /// The triples that are deleted, by subject.
+    pub(super) fn deletes(&self) -> impl Iterator<Item = &Triple> {
+        self.rows.iter().filter(|(_, fate)| **fate == Fate::Delete).map(|(row, _)| &row.0)
+    }
+}
+
+/// Which files a graph begins with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum From {
+    /// Its own.
+    #[default]
+    Own,
+    /// None: it is new, or was cleared.
+    Empty,
+    /// Those of this graph.
+    Copy(String),
+}
+
+/// What becomes of a graph.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Work {
+    pub(super) from: From,
+    /// It was dropped, and nothing came into it since.
+    pub(super) dropped: bool,
+    /// It is to be there even if it is empty.
+    pub(super) wanted: bool,
+    pub(super) predicates: BTreeMap<String, Rows>,
+    /// Its id, if it has none yet, and those of new predicates: the same, however often the commit begins again.
+    pub(super) id: Option<String>,
+    pub(super) partitions: BTreeMap<String, String>,
+}
+
+impl Work {
+    /// Notes what becomes of a triple and returns how many bytes more are held.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] for the deletion of what may be among triples that are written already.
+    pub(super) fn note(&mut self, predicate: &str, triple: Triple, fate: Fate) -> Result<u64> {
+        let bytes = triple.bytes() as u64 + ROW;
+        if fate == Fate::Insert {
+            // The graph is made, also when the triple is deleted again before the end.
+            (self.dropped, self.wanted) = (false, true);
+        }
+        if !self.predicates.contains_key(predicate) {
+            self.predicates.insert(predicate.to_owned(), Rows::default());
+        }
+        let Some(rows) = self.predicates.get_mut(predicate) else { return Ok(0) };
+        if fate == Fate::Delete && !rows.spilled.subject.is_empty() {
+            let message = "triples of this predicate are written already, to save memory: none can be deleted any more";
+            return Err(Error::new(Kind::TooLarge, message)
+                .hint("commit in parts, deletions first, or give more --memory"));
+        }
+        // Nothing is there to be deleted.
+        if fate == Fate::Delete && self.from == From::Empty {
+            rows.rows.remove(&Row(triple));
+            return Ok(0);
+        }
+        Ok(if rows.rows.insert(Row(triple), fate).is_none() { bytes } else { 0 })
+    }
+}
+
+/// The triple of a quad as records have it.
+///
+/// # Errors
+/// [`rules::IRI`] when a term is neither an absolute IRI nor, where that may be, a blank node.
+pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
+    let mut triple = Triple { subject: resource(quad.subject, "subject")?, ..Triple::default() };
+    if !term::is_absolute_iri(quad.predicate) {
+        return Err(no_iri(quad.predicate, "predicate"));
+    }
+    match quad.object {
+        Object::Term(text) => triple.object = resource(text, "object")?,
+        Object::Literal { lexical, datatype, language, direction } => {
+            triple.literal = true;
+            triple.object = lexical.to_owned();
+            if language.is_none() && !datatype.is_empty() && !term::is_absolute_iri(datatype) {
+                return Err(no_iri(datatype, "datatype"));
+            }
+            let iri = Some(datatype).filter(|_| language.is_none());
+            Datatype { iri, language, direction }.push(&mut triple.datatype);
+            term::normalize(&mut triple.datatype);
+        }
+    }
+    // Lengths have 31 bits.
+    if [&triple.subject, &triple.object, &triple.datatype].into_iter().any(|text| text.len() > i32::MAX as usize) {
+        return Err(Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record"));
+    }
+    Ok(triple)
+}
+
+/// The name of a graph as a snapshot has it.
+///
+/// # Errors
+/// [`rules::IRI`].
+pub(super) fn graph_key(name: Option<&str>) -> Result<String> {
+    match name {
+        None => Ok(term::DEFAULT_GRAPH.to_owned()),
+        Some(name) => resource(name, "graph"),
+    }
+}
+
+fn resource(text: &str, what: &str) -> Result<String> {
+    let is_blank = text.len() > 2 && text.starts_with("_:");
+    if is_blank || term::is_absolute_iri(text) { Ok(text.to_owned()) } else { Err(no_iri(text, what)) }
+}
+
+fn no_iri(text: &str, what: &str) -> Error {
+    let shown = crate::cursor::shown(text);
+    if text.starts_with("<<(") {
+        return Error::unsupported(format!("the quoted triple {shown} as {what} cannot be written yet"));
+    }
+    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
+}

@@ -1,0 +1,220 @@
+//! Compaction: many small files of a predicate become few, without what is deleted.
+//!
+//! The new files have the version of the snapshot that they were computed from, so that what is deleted meanwhile stays
+//! deleted. Both orders are merged from the same versions of files: the two always hold the same triples for each version.
+
+use std::collections::BTreeSet;
+
+use isomorph_error::{Error, Kind, Result};
+
+use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake};
+use crate::merge::Merge;
+use crate::read::Order;
+use crate::snapshot::{DataFile, NamedGraph};
+use crate::write::{FileWriter, Partition};
+
+/// With more files of one tier than this, they are merged.
+const TIER_FILES: usize = 8;
+
+/// Files belong to one tier whose sizes are within this factor.
+const TIER_FACTOR: u64 = 8;
+
+/// With more than one deletion for so many triples, all files of a predicate are merged.
+const DELETED_ONE_IN: u64 = 10;
+
+/// What is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CompactMode {
+    /// Where more than eight files are of about one size, those; where more than a tenth is deleted, everything.
+    #[default]
+    Tiers,
+    /// All files of each predicate that has several, or deletions.
+    Full,
+}
+
+/// What was merged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Compacted {
+    /// The commit; nothing when there was nothing to be merged.
+    pub commit: Option<Committed>,
+    /// Predicates, in graphs, of which files were merged.
+    pub predicates: u64,
+    /// Files that are in the snapshot no more.
+    pub merged: u64,
+    /// Deletions that are forgotten.
+    pub forgotten: u64,
+}
+
+/// The versions of files that become one, and the deletions that nobody needs then.
+struct Inputs {
+    versions: BTreeSet<i64>,
+    /// The lowest version of the files that stay; nothing when none does.
+    stays: Option<i64>,
+}
+
+impl Lake {
+    /// Merges files. Quads are the same before and after. `advance` is told how many triples more are written and may end
+    /// the work.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] when another writer merged or dropped some of the files meanwhile; those of reading and writing.
+    pub fn compact(&self, mode: CompactMode, advance: &dyn Fn(u64) -> Result<()>) -> Result<Compacted> {
+        let mut base = self.base()?;
+        let additions = self.shared.additions()?;
+        let (mut compacted, mut merged) = (Compacted::default(), Vec::new());
+        for (name, _) in &base.snapshot.graphs {
+            let Some(raw) = base.snapshot.graph(name)? else { continue };
+            for (predicate, predicate_id) in &raw.predicates {
+                let part = base.part(name, &raw, [true; 3], |own| own == predicate)?;
+                let Some(inputs) = inputs(&part, mode) else { continue };
+                let partition = Partition {
+                    graph: name,
+                    graph_id: &raw.id,
+                    predicate,
+                    predicate_id,
+                    version: base.snapshot.version,
+                    file_bytes: self.writing.file_bytes,
+                    id_filters: self.writing.id_filters,
+                };
+                let mut change = GraphChange { from: Some(name.clone()), ..GraphChange::default() };
+                for (list, order) in [(0, Order::Subject), (1, Order::Object)] {
+                    let mut writer = FileWriter::new(&additions, &partition, order, &self.writing.budget)?;
+                    let open = base.lake(self, vec![chosen(&part, &inputs)]);
+                    let mut merge = living(&open, order, predicate)?;
+                    let mut unsaid = 0;
+                    while let Some(triple) = merge.next()? {
+                        writer.push(triple)?;
+                        unsaid += 1;
+                        if unsaid == 1 << 14 {
+                            advance(std::mem::take(&mut unsaid))?;
+                        }
+                    }
+                    advance(unsaid)?;
+                    change.add(list, writer.finish()?);
+                }
+                for file in part.subject_files.iter().chain(&part.object_files) {
+                    if inputs.versions.contains(&file.snapshot_version) {
+                        change.removed.insert(file.id.clone());
+                    }
+                }
+                // What is deleted in files that stay must stay deleted; the new files hold nothing that is deleted yet.
+                let needed = |file: &&DataFile| inputs.stays.is_some_and(|oldest| file.snapshot_version > oldest);
+                for file in part.tombstones.iter().filter(|file| !needed(file)) {
+                    change.removed.insert(file.id.clone());
+                    compacted.forgotten += if file.is_inverse { 0 } else { file.triple_count };
+                }
+                compacted.predicates += 1;
+                merged.push((name.clone(), change));
+            }
+        }
+        if merged.is_empty() {
+            return Ok(compacted);
+        }
+        compacted.merged = merged.iter().map(|(_, change)| change.removed.len() as u64).sum();
+        let written = additions.settle()?;
+        let inserted = merged.iter().flat_map(|(_, change)| &change.added[0]).map(|file| file.triple_count).sum();
+        for lost in 0.. {
+            let changes = together(&merged);
+            if let Attempt::Done(entry) = self.make(&base, &additions, changes)? {
+                compacted.commit = Some(Committed {
+                    version: entry.version,
+                    id: entry.id,
+                    timestamp: entry.timestamp,
+                    inserted,
+                    deleted: 0,
+                    files: written.files,
+                    bytes: written.bytes,
+                    lost,
+                });
+                break;
+            }
+            base = self.base()?;
+            all_listed(&base, &merged)?;
+        }
+        Ok(compacted)
+    }
+}
+
+/// What is to be merged of a predicate; nothing where that is of no use.
+fn inputs(part: &NamedGraph, mode: CompactMode) -> Option<Inputs> {
+    let own = || part.subject_files.iter().chain(&part.object_files);
+    let deleted: u64 = part.tombstones.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum();
+    let triples: u64 = part.subject_files.iter().map(|file| file.triple_count).sum();
+    let all: BTreeSet<i64> = own().map(|file| file.snapshot_version).collect();
+    let whole = match mode {
+        CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty(),
+        CompactMode::Tiers => deleted.saturating_mul(DELETED_ONE_IN) > triples,
+    };
+    if whole && (!all.is_empty() || !part.tombstones.is_empty()) {
+        return Some(Inputs { versions: all, stays: None });
+    }
+    if mode == CompactMode::Full {
+        return None;
+    }
+    // A version is what is merged: by how large its files by subject are, the smallest first.
+    let size = |version: i64| -> u64 {
+        let files = part.subject_files.iter().filter(|file| file.snapshot_version == version);
+        files.map(|file| file.size).sum()
+    };
+    let mut sizes: Vec<(u64, i64)> = all.iter().map(|version| (size(*version).max(1), *version)).collect();
+    sizes.sort_unstable();
+    let mut tier: Vec<(u64, i64)> = Vec::new();
+    for one in sizes {
+        if tier.first().is_some_and(|(smallest, _)| one.0 > smallest.saturating_mul(TIER_FACTOR)) {
+            if tier.len() > TIER_FILES {
+                break;
+            }
+            tier.clear();
+        }
+        tier.push(one);
+    }
+    if tier.len() <= TIER_FILES {
+        return None;
+    }
+    let versions: BTreeSet<i64> = tier.into_iter().map(|(_, version)| version).collect();
+    let stays = all.difference(&versions).min().copied();
+    Some(Inputs { versions, stays })
+}
+
+/// The files that are merged, with all deletions.
+fn chosen(part: &NamedGraph, inputs: &Inputs) -> NamedGraph {
+    let of = |files: &[DataFile]| -> Vec<DataFile> {
+        files.iter().filter(|file| inputs.versions.contains(&file.snapshot_version)).cloned().collect()
+    };
+    NamedGraph { subject_files: of(&part.subject_files), object_files: of(&part.object_files), ..part.clone() }
+}
+
+/// What lives of the only graph that is open.
+fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merge> {
+    match open.snapshot.graphs.first() {
+        Some(graph) => open.merge(graph, predicate, order),
+        None => Ok(Merge::new(order, false)),
+    }
+}
+
+/// The changes of each graph as one.
+fn together(merged: &[(String, GraphChange)]) -> Changes {
+    let mut changes = Changes::new();
+    for (name, change) in merged {
+        let own = changes.entry(name.clone()).or_insert_with(|| {
+            Some(GraphChange { from: Some(name.clone()), ..GraphChange::default() })
+        });
+        if let Some(own) = own {
+            own.removed.extend(change.removed.iter().cloned());
+            change.added.iter().enumerate().for_each(|(list, files)| own.add(list, files.clone()));
+        }
+    }
+    changes
+}
+
+/// Whether everything that was merged is still there: what another writer has merged or dropped must not come back.
+fn all_listed(base: &Base, merged: &[(String, GraphChange)]) -> Result<()> {
+    for (name, change) in merged {
+        let listed: BTreeSet<String> = base.files_of(name, None)?.into_iter().collect();
+        if !change.removed.iter().all(|id| listed.contains(id)) {
+            let message = format!("another writer replaced files of the graph {name} that were being merged");
+            return Err(Error::new(Kind::Conflict, message).hint("run again"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! What happened to a store: its snapshots, one after another, and what each changed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use isomorph_error::{Findings, Result};
+
+use crate::commit::Lake;
+use crate::snapshot::{DataFile, Snapshot};
+use crate::store::{SnapshotEntry, Store};
+
+/// One snapshot of a store, and how it differs from the one before. Counts are of records, which say more than there is
+/// where a triple is in several files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Event {
+    /// Its version.
+    pub version: i64,
+    /// Its id.
+    pub id: String,
+    /// Its time, milliseconds since 1970.
+    pub timestamp: i64,
+    /// Graphs, those without triples included.
+    pub graphs: u64,
+    /// Triples in its files by subject, the deleted ones included.
+    pub triples: u64,
+    /// Deleted triples that are still in files.
+    pub deletions: u64,
+    /// Files of triples and deletions.
+    pub files: u64,
+    /// Their sizes together, bytes, those in several graphs once.
+    pub bytes: u64,
+    /// What changed.
+    pub changes: Vec<GraphEvent>,
+}
+
+/// What a snapshot changed in one graph.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GraphEvent {
+    /// The graph, as the snapshot has it.
+    pub graph: String,
+    /// What became of it.
+    pub what: What,
+    /// Triples in new files by subject.
+    pub inserted: u64,
+    /// Triples in new files of deletions.
+    pub deleted: u64,
+    /// Files that are no longer there.
+    pub removed: u64,
+}
+
+/// What a snapshot did to a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum What {
+    /// It was made.
+    Created,
+    /// It was dropped.
+    Dropped,
+    /// Files came, and perhaps went.
+    #[default]
+    Changed,
+    /// Triples are what they were, in other files.
+    Compacted,
+}
+
+impl Lake {
+    /// The last `limit` snapshots of a store, the newest last.
+    ///
+    /// # Errors
+    /// When a snapshot cannot be read.
+    pub fn log(&self, limit: usize) -> Result<Vec<Event>> {
+        let mut findings = Findings::keeping(0);
+        let budget = &self.opening.budget;
+        let store = Store::read(&self.root, self.opening.tolerance, budget, &mut findings)?;
+        let first = store.snapshots.len().saturating_sub(limit);
+        let read = |entry: &SnapshotEntry| Snapshot::read(&self.root, &entry.id, budget, &mut Findings::keeping(0));
+        let mut before = match first.checked_sub(1).and_then(|at| store.snapshots.get(at)) {
+            Some(entry) => read(entry)?,
+            None => Snapshot::default(),
+        };
+        let mut events = Vec::new();
+        for entry in store.snapshots.iter().skip(first) {
+            let snapshot = read(entry)?;
+            events.push(event(&before, &snapshot, entry));
+            before = snapshot;
+        }
+        Ok(events)
+    }
+}
+
+fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event {
+    let SnapshotEntry { id, version, timestamp } = entry.clone();
+    let mut event = Event { version, id, timestamp, graphs: snapshot.graphs.len() as u64, ..Event::default() };
+    let sizes: HashMap<&str, u64> = files(snapshot).map(|(_, file)| (file.path.as_str(), file.size)).collect();
+    (event.files, event.bytes) = (sizes.len() as u64, sizes.values().sum());
+    for graph in &snapshot.graphs {
+        event.triples += graph.subject_files.iter().map(|file| file.triple_count).sum::<u64>();
+        let deletions = graph.tombstones.iter().filter(|file| !file.is_inverse);
+        event.deletions += deletions.map(|file| file.triple_count).sum::<u64>();
+    }
+    let mut changes: BTreeMap<&str, GraphEvent> = BTreeMap::new();
+    let there = |snapshot: &Snapshot, name: &str| snapshot.graphs.iter().any(|graph| graph.name == name);
+    let listed = |snapshot: &'_ Snapshot| -> HashMap<(String, String), ()> {
+        files(snapshot).map(|(graph, file)| ((graph.to_owned(), file.path.clone()), ())).collect()
+    };
+    let (old, new) = (listed(before), listed(snapshot));
+    for (name, file) in files(snapshot).filter(|(name, file)| !old.contains_key(&((*name).to_owned(), file.path.clone()))) {
+        let change = changes.entry(name).or_default();
+        let is_deletion = snapshot
+            .graphs
+            .iter()
+            .any(|graph| graph.name == name && graph.tombstones.iter().any(|one| one.path == file.path));
+        // Deletions that were only written anew keep their version.
+        match (is_deletion, file.is_inverse) {
+            (true, false) if file.snapshot_version == version => change.deleted += file.triple_count,
+            (false, false) => {
+                change.inserted += file.triple_count;
+                // The result of a compaction is never of the version that lists it; a copied graph was not there before.
+                if file.snapshot_version < version {
+                    change.what = What::Compacted;
+                }
+            }
+            _ => {}
+        }
+    }
+    for (name, _) in files(before).filter(|(name, file)| !new.contains_key(&((*name).to_owned(), file.path.clone()))) {
+        changes.entry(name).or_default().removed += 1;
+    }
+    for graph in &snapshot.graphs {
+        if !there(before, &graph.name) {
+            changes.entry(&graph.name).or_default().what = What::Created;
+        }
+    }
+    for graph in before.graphs.iter().filter(|graph| !there(snapshot, &graph.name)) {
+        changes.entry(&graph.name).or_default().what = What::Dropped;
+    }
+    let named = changes.into_iter().map(|(name, change)| GraphEvent { graph: name.to_owned(), ..change });
+    event.changes = named.collect();
+    event
+}
+
+fn files(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &DataFile)> {
+    snapshot.graphs.iter().flat_map(|graph| graph.files().map(|(_, file)| (graph.name.as_str(), file)))
+}

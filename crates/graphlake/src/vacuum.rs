@@ -1,0 +1,164 @@
+//! Vacuum: what no snapshot needs any more is removed, and old snapshots before.
+
+use std::collections::HashSet;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use isomorph_error::{Findings, Result};
+use serde_json::Value;
+
+use crate::commit::{Lake, snapshots_of, version_of};
+use crate::snapshot::{Snapshot, file_of};
+use crate::store::{STORE, SnapshotEntry, Store};
+use crate::{json, path};
+
+/// What may be removed.
+#[derive(Debug, Clone, Copy)]
+pub struct VacuumOptions {
+    /// So many of the newest snapshots stay, at least one.
+    pub keep_last: usize,
+    /// Snapshots that are younger stay; nothing: only `keep_last` counts.
+    pub keep_for: Option<Duration>,
+    /// Files that no snapshot names stay as long as they are younger: a writer may be about to name them.
+    pub grace: Duration,
+    /// Say what would be removed, and remove nothing.
+    pub dry_run: bool,
+}
+
+impl Default for VacuumOptions {
+    /// Nothing but files of interrupted writers, a day old; and those only in words.
+    fn default() -> Self {
+        VacuumOptions { keep_last: usize::MAX, keep_for: None, grace: Duration::from_secs(24 * 3600), dry_run: true }
+    }
+}
+
+/// What was removed, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Vacuumed {
+    /// Versions of snapshots.
+    pub snapshots: Vec<i64>,
+    /// Names of files, those of snapshots included.
+    pub files: Vec<String>,
+    /// Their sizes together, bytes.
+    pub bytes: u64,
+    /// Files that no snapshot names and that are too young.
+    pub young: u64,
+}
+
+impl Lake {
+    /// Removes old snapshots, and files that no snapshot names. Of a store that can be read nothing is removed that one of
+    /// the snapshots that stay needs: when one of them cannot be read, nothing is removed at all.
+    ///
+    /// # Errors
+    /// When something cannot be read or removed.
+    pub fn vacuum(&self, options: &VacuumOptions) -> Result<Vacuumed> {
+        let budget = &self.opening.budget;
+        let now = self.writing.time.unwrap_or_else(SystemTime::now);
+        // What is listed before anything is read: later files are of later snapshots, and younger than any grace.
+        let listed = self.root.list("graphs")?;
+        let claims = self.root.list("snapshots")?;
+        let store = Store::read(&self.root, self.opening.tolerance, budget, &mut Findings::keeping(0))?;
+        let (stay, go) = divided(&store.snapshots, options, now);
+        let mut needed = HashSet::new();
+        let current = store.snapshots.last().map_or(0, |entry| entry.version);
+        let mut note = |id: &str| -> Result<()> {
+            let snapshot = Snapshot::read(&self.root, id, budget, &mut Findings::keeping(0))?;
+            for file in snapshot.graphs.iter().flat_map(|graph| graph.files()).map(|(_, file)| file) {
+                needed.insert(path::resolve(&file.path, &store.location)?);
+                if let Some(Value::String(index)) = file.extra.get("index_path") {
+                    needed.insert(path::resolve(index, &store.location)?);
+                }
+            }
+            Ok(())
+        };
+        stay.iter().try_for_each(|entry| note(&entry.id))?;
+        let names: HashSet<String> = stay.iter().map(|entry| file_of(&entry.id)).collect();
+        let gone: HashSet<String> = go.iter().map(|entry| file_of(&entry.id)).collect();
+        let mut vacuumed = Vacuumed { snapshots: go.iter().map(|entry| entry.version).collect(), ..Vacuumed::default() };
+        let mut unnamed = Vec::new();
+        for entry in &claims {
+            if names.contains(&entry.name) {
+                continue;
+            }
+            if gone.contains(&entry.name) {
+                vacuumed.bytes += entry.size;
+                vacuumed.files.push(entry.name.clone());
+                continue;
+            }
+            match claimed(&entry.name) {
+                // Claimed and not published yet: somebody will.
+                Some(version) if version > current => note(&format!("snapshot{version}"))?,
+                _ => unnamed.push(entry),
+            }
+        }
+        // A sidecar belongs to the file that it is called like.
+        let is_needed = |name: &str| {
+            needed.contains(name) || name.strip_suffix(".glx").is_some_and(|file| needed.contains(file))
+        };
+        unnamed.extend(listed.iter().filter(|entry| !is_needed(&entry.name)));
+        for entry in unnamed {
+            let age = self.age(&entry.name, now)?;
+            if age.is_none_or(|age| age < options.grace) {
+                vacuumed.young += 1;
+                continue;
+            }
+            vacuumed.bytes += entry.size;
+            vacuumed.files.push(entry.name.clone());
+        }
+        if !options.dry_run {
+            self.expire(&vacuumed.snapshots)?;
+            // Snapshots first: a file must not be named by a snapshot that is still there.
+            vacuumed.files.sort_by_key(|name| !name.starts_with("snapshots/"));
+            vacuumed.files.iter().try_for_each(|name| self.shared.remove(name))?;
+        }
+        Ok(vacuumed)
+    }
+
+    /// Takes versions out of the list of snapshots, but never the last one.
+    fn expire(&self, versions: &[i64]) -> Result<()> {
+        if versions.is_empty() {
+            return Ok(());
+        }
+        let update = self.shared.update(STORE, json::LIMIT, &mut |before| {
+            let mut store = json::parse(before)?;
+            let snapshots = snapshots_of(&mut store)?;
+            let last = snapshots.iter().filter_map(version_of).max();
+            let count = snapshots.len();
+            snapshots.retain(|one| {
+                version_of(one).is_none_or(|version| Some(version) == last || !versions.contains(&version))
+            });
+            let changed = snapshots.len() != count;
+            Ok(changed.then(|| Value::Object(store).to_string().into_bytes()))
+        });
+        update.map(drop)
+    }
+
+    /// How long ago a file was last changed; nothing when that is not known.
+    fn age(&self, name: &str, now: SystemTime) -> Result<Option<Duration>> {
+        let Some(blob) = self.root.try_file(name)? else { return Ok(None) };
+        Ok(blob.opened_as().modified.and_then(|modified| now.duration_since(modified).ok()))
+    }
+}
+
+/// Snapshots that stay, and those that go.
+fn divided<'s>(
+    snapshots: &'s [SnapshotEntry],
+    options: &VacuumOptions,
+    now: SystemTime,
+) -> (Vec<&'s SnapshotEntry>, Vec<&'s SnapshotEntry>) {
+    let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let old = |entry: &SnapshotEntry| {
+        let made = Duration::from_millis(u64::try_from(entry.timestamp).unwrap_or_default());
+        options.keep_for.is_none_or(|keep| made.saturating_add(keep) <= now)
+    };
+    let last = snapshots.len().saturating_sub(options.keep_last.max(1));
+    let (mut stay, mut go) = (Vec::new(), Vec::new());
+    for (at, entry) in snapshots.iter().enumerate() {
+        if at < last && old(entry) { go.push(entry) } else { stay.push(entry) }
+    }
+    (stay, go)
+}
+
+/// The version that a file of this name claims.
+fn claimed(name: &str) -> Option<i64> {
+    name.strip_prefix("snapshots/snapshot")?.strip_suffix(".json")?.parse().ok()
+}

@@ -1,0 +1,329 @@
+//! Transactions: sequences of operations against a set in memory, read in every way.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use isomorph_error::Findings;
+use isomorph_graphlake::{
+    CompactMode, GraphLake, Lake, OpenOptions, Order, Pattern, Tolerance, Transaction, VacuumOptions, What, WriteOptions, push_quad,
+};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_model::Source;
+use isomorph_storage::{Budget, Location};
+
+/// Numbers that are the same in every run (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (bits ^ (bits >> 31)) % limit
+    }
+}
+
+/// Subject, predicate and object of a quad of a small world, in which operations meet.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Triple(String, String, u64);
+
+fn with_quad<T>(triple: &Triple, graph: Option<&str>, then: impl FnOnce(&Quad<'_>) -> T) -> T {
+    let Triple(subject, predicate, number) = triple;
+    let text = format!("http://example.org/o{number}");
+    let object = match number % 3 {
+        0 => Object::Term(&text),
+        1 => Object::Literal { lexical: &text, datatype: "", language: None, direction: None },
+        _ => Object::Literal { lexical: &text, datatype: "", language: Some("en"), direction: None },
+    };
+    then(&Quad { subject, predicate, object, graph })
+}
+
+fn line(triple: &Triple, graph: Option<&str>) -> String {
+    let mut line = String::new();
+    with_quad(triple, graph, |quad| push_quad(&mut line, quad));
+    line
+}
+
+const GRAPHS: [Option<&str>; 4] = [None, Some("urn:g:1"), Some("urn:g:2"), Some("_:g3")];
+
+type Model = BTreeMap<Option<&'static str>, BTreeSet<Triple>>;
+
+fn random(numbers: &mut Numbers) -> Triple {
+    let subject = format!("http://example.org/s{}", numbers.below(5));
+    Triple(subject, format!("http://example.org/p{}", numbers.below(2)), numbers.below(6))
+}
+
+/// One operation on the store and on the model.
+fn operate(numbers: &mut Numbers, transaction: &mut Transaction<'_>, model: &mut Model) -> String {
+    let graph = GRAPHS[numbers.below(4) as usize];
+    match numbers.below(24) {
+        0 => {
+            transaction.drop_graph(graph).unwrap();
+            model.remove(&graph);
+            format!("drop {graph:?}")
+        }
+        1 => {
+            transaction.clear_graph(graph).unwrap();
+            model.insert(graph, BTreeSet::new());
+            format!("clear {graph:?}")
+        }
+        2 => {
+            transaction.create_graph(graph).unwrap();
+            model.entry(graph).or_default();
+            format!("create {graph:?}")
+        }
+        number @ 3..=5 => {
+            let to = GRAPHS[numbers.below(4) as usize];
+            let Some(triples) = model.get(&graph).cloned() else {
+                return "nothing to copy".to_owned();
+            };
+            if number == 5 {
+                transaction.move_graph(graph, to).unwrap();
+                model.remove(&graph);
+            } else {
+                transaction.copy_graph(graph, to).unwrap();
+            }
+            model.insert(to, triples);
+            format!("{} {graph:?} to {to:?}", if number == 5 { "move" } else { "copy" })
+        }
+        6..=13 => {
+            let triple = random(numbers);
+            with_quad(&triple, graph, |quad| transaction.delete(quad)).unwrap();
+            if let Some(triples) = model.get_mut(&graph) {
+                triples.remove(&triple);
+            }
+            format!("delete {} {graph:?}", line(&triple, graph))
+        }
+        _ => {
+            let triple = random(numbers);
+            with_quad(&triple, graph, |quad| transaction.insert(quad)).unwrap();
+            let text = format!("insert {} {graph:?}", line(&triple, graph));
+            model.entry(graph).or_default().insert(triple);
+            text
+        }
+    }
+}
+
+fn lines(model: &Model) -> String {
+    let all = model.iter().flat_map(|(graph, triples)| triples.iter().map(|triple| line(triple, *graph)));
+    let mut all: Vec<String> = all.collect();
+    all.sort();
+    all.into_iter().map(|line| line + "\n").collect()
+}
+
+/// The store as every kind of reader sees it.
+fn assert_reads(path: &Path, model: &Model, what: &str) {
+    let expected = lines(model);
+    for (naive, tolerance) in [(false, Tolerance::Strict), (true, Tolerance::Strict), (false, Tolerance::Lenient)] {
+        let options = OpenOptions { naive, tolerance, ..OpenOptions::default() };
+        let lake = common::open(path, &options).unwrap();
+        for order in [Order::Subject, Order::Object] {
+            let found = common::lines(&lake, order).unwrap();
+            let (found, wanted): (BTreeSet<&str>, BTreeSet<&str>) = (found.lines().collect(), expected.lines().collect());
+            let (more, less) = (found.difference(&wanted), wanted.difference(&found));
+            let differ: Vec<_> = more.map(|line| ("more", line)).chain(less.map(|line| ("less", line))).collect();
+            assert!(differ.is_empty(), "{differ:#?} naive {naive}, {order:?}, after {what}");
+        }
+        let named: BTreeSet<&str> = lake.named_graphs().collect();
+        let wanted: BTreeSet<&str> = model.keys().filter_map(|graph| *graph).collect();
+        // A default graph without triples is as good as none.
+        assert_eq!(named, wanted, "after {what}");
+    }
+    let mut findings = Findings::keeping(3);
+    common::open(path, &OpenOptions::default()).unwrap().validate(&mut findings).unwrap();
+    let broken: Vec<_> = findings.by_rule().flat_map(|(_, kept)| kept).map(|one| (one.rule.id, &one.message)).collect();
+    assert!(broken.is_empty(), "{broken:?} after {what}");
+}
+
+#[test]
+fn random_operations_give_what_a_set_gives() {
+    for seed in 0..30 {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lake");
+        let writing = WriteOptions { file_bytes: if seed % 2 == 0 { 200 } else { 64 << 20 }, ..WriteOptions::default() };
+        let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &writing).unwrap();
+        let (mut numbers, mut model) = (Numbers(seed), Model::new());
+        let mut history = vec![(0, lines(&model))];
+        for round in 0..8 {
+            let mut transaction = lake.begin().unwrap();
+            let mut done = Vec::new();
+            for _ in 0..=numbers.below(12) {
+                done.push(operate(&mut numbers, &mut transaction, &mut model));
+            }
+            if let Some(committed) = transaction.commit().unwrap() {
+                history.push((committed.version, lines(&model)));
+            }
+            let what = if numbers.below(3) == 0 {
+                let mode = if numbers.below(2) == 0 { CompactMode::Full } else { CompactMode::Tiers };
+                if let Some(commit) = lake.compact(mode, &|_| Ok(())).unwrap().commit {
+                    history.push((commit.version, lines(&model)));
+                }
+                format!("{mode:?}")
+            } else {
+                String::new()
+            };
+            done.push(what);
+            assert_reads(&path, &model, &format!("seed {seed}, round {round}:\n{}", done.join("\n")));
+        }
+        // Every state is still there.
+        let versions: Vec<i64> = history.iter().map(|(version, _)| *version).collect();
+        assert!(versions.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{versions:?}");
+        for (version, expected) in &history[1..] {
+            let options = OpenOptions { at: isomorph_graphlake::At::Version(*version), ..OpenOptions::default() };
+            let lake: GraphLake = common::open(&path, &options).unwrap();
+            assert_eq!(&common::lines(&lake, Order::Subject).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn many_small_files_become_few_and_old_snapshots_go() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let commit = |number: u64, delete: bool| {
+        let mut transaction = lake.begin().unwrap();
+        let triple = Triple(format!("http://example.org/s{number}"), "http://example.org/p".to_owned(), number);
+        with_quad(&triple, None, |quad| if delete { transaction.delete(quad) } else { transaction.insert(quad) }).unwrap();
+        transaction.commit().unwrap().unwrap()
+    };
+    for number in 0..9 {
+        assert_eq!(lake.compact(CompactMode::Tiers, &|_| Ok(())).unwrap().commit, None, "{number}");
+        let done = commit(number, false);
+        assert_eq!((done.version, done.inserted, done.deleted, done.files), (number as i64 + 1, 1, 0, 2));
+    }
+    let done = lake.compact(CompactMode::Tiers, &|_| Ok(())).unwrap();
+    assert_eq!((done.merged, done.predicates), (18, 1));
+    // The file has the version that it was computed from, and what is deleted afterwards is deleted.
+    assert_eq!(done.commit.unwrap().version, 10);
+    let deleted = commit(3, true);
+    assert_eq!((deleted.version, deleted.deleted, deleted.files), (11, 1, 2));
+    let before = common::lines(&common::open(&path, &OpenOptions::default()).unwrap(), Order::Subject).unwrap();
+    assert_eq!(before.lines().count(), 8);
+    let full = lake.compact(CompactMode::Full, &|_| Ok(())).unwrap();
+    assert_eq!((full.forgotten, full.merged), (1, 4));
+    assert_eq!(lake.compact(CompactMode::Full, &|_| Ok(())).unwrap().commit, None);
+
+    let log = lake.log(3).unwrap();
+    assert_eq!(log.iter().map(|event| event.version).collect::<Vec<_>>(), [10, 11, 12]);
+    let changes: Vec<_> = log.iter().map(|event| (event.changes[0].what, event.changes[0].deleted)).collect();
+    assert_eq!(changes, [(What::Compacted, 0), (What::Changed, 1), (What::Compacted, 0)]);
+    assert_eq!((log[2].triples, log[2].deletions, log[2].files), (8, 0, 2));
+
+    // Files of interrupted writers stay for a day.
+    std::fs::write(path.join("graphs/orphan.bin"), "x").unwrap();
+    let mut options = VacuumOptions { keep_last: 2, ..VacuumOptions::default() };
+    let said = lake.vacuum(&options).unwrap();
+    assert_eq!((said.snapshots.len(), said.files.len()), (10, 10), "{said:?}");
+    assert_eq!(lake.log(100).unwrap().len(), 12, "a dry run removes nothing");
+    options.dry_run = false;
+    options.grace = std::time::Duration::ZERO;
+    let done = lake.vacuum(&options).unwrap();
+    assert!(!path.join("graphs/orphan.bin").exists());
+    // 18 files of single triples, the orphan, and the snapshots.
+    assert_eq!((done.snapshots.len(), done.files.len(), done.young), (10, 10 + 18 + 1, 0), "{done:?}");
+    for version in [11, 12] {
+        let options = OpenOptions { at: isomorph_graphlake::At::Version(version), ..OpenOptions::default() };
+        let found = common::lines(&common::open(&path, &options).unwrap(), Order::Object).unwrap();
+        assert_eq!(found, before);
+    }
+    let options = OpenOptions { at: isomorph_graphlake::At::Version(10), ..OpenOptions::default() };
+    assert!(common::open(&path, &options).is_err());
+    assert_eq!(commit(3, false).version, 13);
+}
+
+#[test]
+fn readers_stay_on_their_snapshot() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let triple = |number| Triple("http://example.org/s".to_owned(), "http://example.org/p".to_owned(), number);
+    let mut first = lake.begin().unwrap();
+    with_quad(&triple(1), None, |quad| first.insert(quad)).unwrap();
+    first.commit().unwrap();
+    let reader = common::open(&path, &OpenOptions::default()).unwrap();
+    let (mut reads, mut blind) = (lake.begin().unwrap(), lake.begin().unwrap());
+    let mut seen = 0;
+    let pattern = Pattern { predicate: Some("http://example.org/p"), ..Pattern::default() };
+    reads.matching(&pattern, &mut |_| { seen += 1; Ok(()) }).unwrap();
+    assert_eq!(seen, 1);
+    let mut elsewhere = lake.begin().unwrap();
+    elsewhere.matching(&Pattern { predicate: Some("http://example.org/other"), ..pattern }, &mut |_| Ok(())).unwrap();
+    for (transaction, number) in [(&mut reads, 2), (&mut blind, 3), (&mut elsewhere, 4)] {
+        with_quad(&triple(number), None, |quad| transaction.insert(quad)).unwrap();
+    }
+    assert_eq!(blind.commit().unwrap().unwrap().version, 2);
+    assert_eq!(reads.commit().unwrap_err().kind(), isomorph_error::Kind::Conflict);
+    // What it has read is as it was.
+    let done = elsewhere.commit().unwrap().unwrap();
+    assert_eq!((done.version, done.lost), (3, 1));
+    lake.compact(CompactMode::Full, &|_| Ok(())).unwrap();
+    assert_eq!(common::lines(&reader, Order::Subject).unwrap().lines().count(), 1);
+    // Nothing to be changed is no commit.
+    let mut nothing = lake.begin().unwrap();
+    with_quad(&triple(9), None, |quad| nothing.delete(quad)).unwrap();
+    assert_eq!(nothing.commit().unwrap(), None);
+    // What a refused transaction had written is gone.
+    let files = |path: &Path| walk(path).len();
+    let before = files(&path);
+    let mut dropped = lake.begin().unwrap();
+    with_quad(&triple(9), None, |quad| dropped.insert(quad)).unwrap();
+    drop(dropped);
+    assert_eq!(files(&path), before);
+}
+
+fn walk(path: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(walk(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+#[test]
+fn a_transaction_larger_than_memory_is_written_in_parts() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let budget = Budget::new(4 << 20);
+    let writing = WriteOptions { budget: budget.clone(), ..WriteOptions::default() };
+    let opening = OpenOptions { budget, ..OpenOptions::default() };
+    let lake = Lake::create(&Location::from_path(&path), &opening, &writing).unwrap();
+    let triple = |number: u64| {
+        let predicate = format!("http://example.org/p{}", number % 3);
+        Triple(format!("http://example.org/s{}", number % 7919), predicate, number)
+    };
+    let change = |numbers: std::ops::Range<u64>, delete: bool| {
+        let mut transaction = lake.begin().unwrap();
+        for number in numbers {
+            with_quad(&triple(number), None, |quad| match delete {
+                true => transaction.delete(quad),
+                false => transaction.insert(quad),
+            })
+            .unwrap();
+        }
+        transaction.commit().unwrap().unwrap()
+    };
+    let mut refused = lake.begin().unwrap();
+    for number in 0..20_000 {
+        with_quad(&triple(number), None, |quad| refused.insert(quad)).unwrap();
+    }
+    let late = with_quad(&triple(0), None, |quad| refused.delete(quad)).unwrap_err();
+    assert_eq!(late.kind(), isomorph_error::Kind::TooLarge);
+    drop(refused);
+    assert!(walk(&path).len() == 1, "what was written for it is gone");
+
+    assert_eq!(change(0..100, false).inserted, 100);
+    assert_eq!(change(20..60, true).deleted, 40);
+    // Some of them come again, in files that were written early.
+    let done = change(0..20_000, false);
+    assert!(done.files > 12, "{done:?}");
+    let strict = common::lines(&common::open(&path, &opening).unwrap(), Order::Subject).unwrap();
+    let naive = OpenOptions { naive: true, ..opening.clone() };
+    assert_eq!(common::lines(&common::open(&path, &naive).unwrap(), Order::Subject).unwrap(), strict);
+    assert_eq!(strict.lines().count(), 20_000);
+}

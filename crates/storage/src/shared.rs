@@ -1,0 +1,277 @@
+//! A directory or prefix that several writers change at the same time, and agree by single files.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Place, Result};
+
+use crate::disk::{Disk, DiskFile, Lock, NodeKind};
+use crate::redo::Changed;
+use crate::remote::Store;
+use crate::staging::{Added, StagedFile, Uploads};
+use crate::{Location, sandbox, unique};
+
+/// How often a file is read and changed again because others changed it meanwhile.
+const ATTEMPTS: u32 = 100;
+
+/// The longest pause between two attempts, milliseconds.
+const LONGEST_PAUSE: u64 = 500;
+
+/// A directory or prefix that several writers change at the same time.
+///
+/// They add files under names that nobody else has ([`SharedRoot::additions`]), claim names that only one can have
+/// ([`SharedRoot::create`]) and change the few files that change one after another ([`SharedRoot::update`]). On a disk
+/// each of these is durable when it returns.
+#[derive(Debug, Clone)]
+pub struct SharedRoot {
+    location: Location,
+    place: Opened,
+}
+
+#[derive(Debug, Clone)]
+enum Opened {
+    Local { disk: Arc<dyn Disk>, base: PathBuf },
+    Remote(Store),
+}
+
+/// Makes of the content of a file the new one; nothing, when it is to stay as it is.
+pub type Change<'c> = dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>> + 'c;
+
+impl SharedRoot {
+    /// Opens a directory or prefix for changes.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a web server, or a file; [`Kind::NotFound`] for a directory that is not there.
+    pub fn open(location: &Location) -> Result<Self> {
+        let at = || Place::file(location.to_string());
+        if !location.scheme().is_writable() {
+            return Err(Error::usage("a web server cannot be written to").at(at()));
+        }
+        let place = match location.as_path() {
+            None => Opened::Remote(Store::connect(location)?),
+            Some(path) => {
+                let disk = location.disk();
+                match disk.node(path)?.map(|node| node.kind) {
+                    Some(NodeKind::File) => return Err(Error::usage("this is a file, not a directory").at(at())),
+                    Some(_) => Opened::Local { disk, base: path.to_owned() },
+                    None => return Err(Error::new(Kind::NotFound, "there is no such directory").at(at())),
+                }
+            }
+        };
+        Ok(SharedRoot { location: location.clone(), place })
+    }
+
+    /// New files under names that nobody else has.
+    ///
+    /// # Errors
+    /// When a store cannot be reached.
+    pub fn additions(&self) -> Result<Additions> {
+        Ok(Additions(match &self.place {
+            Opened::Local { disk, base } => Adding::Local(Added::new(disk, base)),
+            Opened::Remote(_) => Adding::Remote(Uploads::add(&self.location)?),
+        }))
+    }
+
+    /// The content of the file `relative`, at most `limit` bytes; nothing when there is no such file.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`], [`Kind::Io`].
+    pub fn read(&self, relative: &str, limit: u64) -> Result<Option<Bytes>> {
+        sandbox::check(relative)?;
+        match &self.place {
+            Opened::Remote(store) => Ok(store.get(relative, limit)?.map(|(bytes, _)| bytes)),
+            Opened::Local { disk, base } => match disk.read(&base.join(relative), limit) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                read => Ok(Some(read.map_err(|error| Error::from(error).at(Place::file(relative)))?.into())),
+            },
+        }
+    }
+
+    /// Creates the file `relative` with this content, whole and durable; false, and nothing is changed, when there is one.
+    ///
+    /// In a store that knows no conditions this is asked just before, which leaves a gap for a second writer.
+    ///
+    /// # Errors
+    /// [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn create(&self, relative: &str, content: Vec<u8>) -> Result<bool> {
+        sandbox::check(relative)?;
+        let Opened::Local { disk, base } = &self.place else { return self.create_object(relative, content) };
+        let at = |error: io::Error| Error::from(error).at(Place::file(relative));
+        let target = base.join(relative);
+        let parent = target.parent().unwrap_or(base);
+        if parent != base {
+            match disk.create_dir(parent) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made.and_then(|()| disk.sync_dir(base)).map_err(at)?,
+            }
+        }
+        let aside = self.aside(&**disk, &target, &content).map_err(at)?;
+        match disk.rename_new(&aside, &target) {
+            Ok(()) => disk.sync_dir(parent).map_err(|error| poisoned(error, relative)).map(|()| true),
+            Err(error) => {
+                let _ = disk.remove_file(&aside);
+                if error.kind() == io::ErrorKind::AlreadyExists { Ok(false) } else { Err(at(error)) }
+            }
+        }
+    }
+
+    fn create_object(&self, relative: &str, content: Vec<u8>) -> Result<bool> {
+        let Opened::Remote(store) = &self.place else { return Ok(false) };
+        store.put_new(relative, content.into())
+    }
+
+    /// Replaces the file `relative` by what `change` makes of its content, at most `limit` bytes of it; again, when somebody
+    /// else was faster. Returns whether it was changed.
+    ///
+    /// On a disk a lock of the directory keeps other writers away meanwhile; an object is replaced on the condition that
+    /// it is the one that was read. In a store that knows no conditions nothing keeps others away.
+    ///
+    /// # Errors
+    /// Those of `change`; [`Kind::NotFound`]; [`Kind::Conflict`] when others were faster again and again;
+    /// [`Kind::Poisoned`] when the new content is there and perhaps not durable; [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn update(&self, relative: &str, limit: u64, change: &mut Change<'_>) -> Result<bool> {
+        sandbox::check(relative)?;
+        match &self.place {
+            Opened::Local { disk, base } => self.update_file(&**disk, base, relative, limit, change),
+            Opened::Remote(store) => update_object(store, relative, limit, change),
+        }
+    }
+
+    fn update_file(
+        &self,
+        disk: &dyn Disk,
+        base: &Path,
+        relative: &str,
+        limit: u64,
+        change: &mut Change<'_>,
+    ) -> Result<bool> {
+        let at = |error: io::Error| Error::from(error).at(Place::file(relative));
+        // Systems whose directories have no locks are those whose renames are the only order there is.
+        let _lock = disk.lock(base).unwrap_or(Lock::Unsupported);
+        let target = base.join(relative);
+        let before = disk.read(&target, limit).map_err(at)?;
+        let Some(after) = change(&before)? else { return Ok(false) };
+        let aside = self.aside(disk, &target, &after).map_err(at)?;
+        if let Err(error) = disk.rename(&aside, &target) {
+            let _ = disk.remove_file(&aside);
+            return Err(at(error));
+        }
+        disk.sync_dir(target.parent().unwrap_or(base)).map_err(|error| poisoned(error, relative))?;
+        Ok(true)
+    }
+
+    /// A durable file beside `target`, under a name that nobody else has.
+    fn aside(&self, disk: &dyn Disk, target: &Path, content: &[u8]) -> io::Result<PathBuf> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let aside = target.with_file_name(format!(".{name}.{}.tmp", unique::fresh()));
+        let write = |mut file: Box<dyn DiskFile>| {
+            file.write_all(content)?;
+            file.sync()
+        };
+        let written = disk.create_file(&aside).and_then(write);
+        written.inspect_err(|_| drop(disk.remove_file(&aside)))?;
+        Ok(aside)
+    }
+
+    /// Makes the names in the directory `relative` durable, which another writer may have made and not synced.
+    ///
+    /// # Errors
+    /// [`Kind::Poisoned`].
+    pub fn sync_directory(&self, relative: &str) -> Result<()> {
+        match &self.place {
+            Opened::Local { disk, base } => {
+                disk.sync_dir(&base.join(relative)).map_err(|error| poisoned(error, relative))
+            }
+            Opened::Remote(_) => Ok(()),
+        }
+    }
+
+    /// Removes the file `relative`; it is no error if there is none.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn remove(&self, relative: &str) -> Result<()> {
+        sandbox::check(relative)?;
+        match &self.place {
+            Opened::Remote(store) => store.remove(relative),
+            Opened::Local { disk, base } => match disk.remove_file(&base.join(relative)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed.map_err(|error| Error::from(error).at(Place::file(relative))),
+            },
+        }
+    }
+}
+
+fn update_object(store: &Store, relative: &str, limit: u64, change: &mut Change<'_>) -> Result<bool> {
+    for attempt in 0..ATTEMPTS {
+        let Some((before, etag)) = store.get(relative, limit)? else {
+            return Err(Error::new(Kind::NotFound, "there is no such object").at(Place::file(relative)));
+        };
+        let Some(after) = change(&before)? else { return Ok(false) };
+        if store.put_instead(relative, after.into(), etag)? {
+            return Ok(true);
+        }
+        // Writers that meet once must not meet again and again.
+        let longest = (1_u64 << attempt.min(16)).min(LONGEST_PAUSE);
+        std::thread::sleep(Duration::from_millis(RandomState::new().build_hasher().finish() % longest + 1));
+    }
+    Err(Error::new(Kind::Conflict, "others changed it again and again").at(Place::file(relative)))
+}
+
+fn poisoned(error: io::Error, relative: &str) -> Error {
+    Error::new(Kind::Poisoned, "it is written, but the system could not make it durable")
+        .caused_by(error)
+        .at(Place::file(relative))
+        .hint("check the disk, then look whether the change is there")
+}
+
+/// New files of a [`SharedRoot`]. On a disk they are at their places at once; they are removed when this is dropped, unless
+/// they are [kept](Additions::keep).
+#[derive(Debug)]
+pub struct Additions(Adding);
+
+#[derive(Debug)]
+enum Adding {
+    Local(Arc<Added>),
+    Remote(Uploads),
+}
+
+impl Additions {
+    /// Begins the file `relative`, which nobody else writes.
+    ///
+    /// # Errors
+    /// [`Kind::AlreadyExists`]; a name that leaves the root breaks [`PATH_ESCAPE`](crate::PATH_ESCAPE);
+    /// [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn create(&self, relative: &str) -> Result<StagedFile> {
+        sandbox::check(relative)?;
+        match &self.0 {
+            Adding::Local(added) => added.file(relative),
+            Adding::Remote(uploads) => uploads.create_main(relative),
+        }
+    }
+
+    /// Makes everything that was finished durable, and visible where it was not.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when a file was begun and not finished; [`Kind::Poisoned`], [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn settle(&self) -> Result<Changed> {
+        let (files, bytes) = match &self.0 {
+            Adding::Local(added) => added.settle()?,
+            Adding::Remote(uploads) => uploads.settle()?,
+        };
+        Ok(Changed { files, bytes })
+    }
+
+    /// Whether the files stay when this is dropped: they belong to something, or may.
+    pub fn keep(&self, keep: bool) {
+        match &self.0 {
+            Adding::Local(added) => added.keep(keep),
+            Adding::Remote(uploads) => uploads.keep(keep),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Files that are made under their own names, in a directory that others use meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use super::StagedFile;
+use super::area::unsynced;
+use crate::disk::{Disk, DiskFile};
+
+/// Finished files that wait for their sync, as in an [`Area`](super::Area).
+const WAITING: usize = 64;
+
+pub(crate) struct Added {
+    disk: Arc<dyn Disk>,
+    base: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Every file that was begun, and whether it was finished.
+    files: BTreeMap<String, bool>,
+    waiting: VecDeque<(String, Box<dyn DiskFile>)>,
+    /// Directories that hold something new, or may: one that was there can be another writer's, who did not sync it yet.
+    directories: BTreeSet<PathBuf>,
+    bytes: u64,
+    poisoned: bool,
+    kept: bool,
+}
+
+impl Added {
+    pub(crate) fn new(disk: &Arc<dyn Disk>, base: &Path) -> Arc<Self> {
+        Arc::new(Added { disk: Arc::clone(disk), base: base.to_owned(), state: Mutex::default() })
+    }
+
+    /// Begins the file `relative`, which must be new.
+    pub(crate) fn file(self: &Arc<Self>, relative: &str) -> Result<StagedFile> {
+        let at = |error: io::Error| Error::from(error).at(Place::file(relative));
+        let path = self.base.join(relative);
+        let mut state = self.state();
+        self.make_directories(&mut state, path.parent().unwrap_or(&self.base)).map_err(at)?;
+        let file = self.disk.create_file(&path).map_err(at)?;
+        state.files.insert(relative.to_owned(), false);
+        drop(state);
+        Ok(StagedFile::added(relative, Arc::clone(self), file))
+    }
+
+    fn make_directories(&self, state: &mut State, directory: &Path) -> io::Result<()> {
+        let missing: Vec<&Path> =
+            directory.ancestors().take_while(|path| !state.directories.contains(*path) && **path != self.base).collect();
+        for directory in missing.into_iter().rev() {
+            match self.disk.create_dir(directory) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made?,
+            }
+            state.directories.insert(directory.to_owned());
+        }
+        state.directories.insert(self.base.clone());
+        Ok(())
+    }
+
+    /// Takes over a finished file, whose bytes are written and not yet durable.
+    pub(super) fn finished(&self, name: &str, file: Box<dyn DiskFile>, size: u64) -> Result<()> {
+        let mut state = self.state();
+        state.bytes += size;
+        state.files.insert(name.to_owned(), true);
+        state.waiting.push_back((name.to_owned(), file));
+        let oldest = if state.waiting.len() > WAITING { state.waiting.pop_front() } else { None };
+        drop(state);
+        match oldest {
+            Some((name, mut file)) => self.sync(|| file.sync(), &name),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes every file durable, and its name. Returns how many there are and how many bytes.
+    pub(crate) fn settle(&self) -> Result<(u64, u64)> {
+        let (waiting, directories, written) = {
+            let mut state = self.state();
+            if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
+                let message = "the file was begun and never finished";
+                return Err(Error::new(Kind::Usage, message).at(Place::file(name.clone())));
+            }
+            let written = (state.files.len() as u64, state.bytes);
+            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.directories), written)
+        };
+        for (name, mut file) in waiting {
+            self.sync(|| file.sync(), &name)?;
+        }
+        for directory in directories.iter().rev() {
+            self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
+        }
+        Ok(written)
+    }
+
+    /// Whether the files stay when this is dropped.
+    pub(crate) fn keep(&self, keep: bool) {
+        self.state().kept = keep;
+    }
+
+    fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
+        if self.state().poisoned {
+            return Err(Error::new(Kind::Poisoned, "an earlier sync failed"));
+        }
+        sync().map_err(|error| {
+            self.state().poisoned = true;
+            unsynced(error, name)
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Added {
+    fn drop(&mut self) {
+        let state = std::mem::take(self.state.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !state.kept {
+            // Directories stay: another writer may be about to use them. What cannot be removed is an orphan, no harm.
+            state.files.keys().for_each(|name| drop(self.disk.remove_file(&self.base.join(name))));
+        }
+    }
+}
+
+impl fmt::Debug for Added {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Added({})", self.base.display())
+    }
+}

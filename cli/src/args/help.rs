@@ -79,3 +79,15 @@ pub const EXTEND: &str = "\
 {usage-heading} {usage}
 
 {all-args}";
+
+/// The help of `lake`.
+pub const LAKE: &str = "\
+  isomorph lake init people.lake              an empty store
+  isomorph lake log people.lake               what each snapshot changed
+  isomorph lake compact people.lake --full    few large files instead of many small ones
+
+{about}
+
+{usage-heading} {usage}
+
+{all-args}";

@@ -5,6 +5,7 @@ mod help;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod hints;
+mod lake;
 mod read;
 pub mod sample;
 mod size;
@@ -21,6 +22,9 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
+pub use lake::{
+    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeInitArgs, LakeLogArgs, LakeVacuumArgs,
+};
 pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of};
 pub use write::TargetArgs;
 
@@ -77,6 +81,9 @@ pub enum Command {
     /// Add to a graph without rewriting what is there: properties, adjacency lists; nodes, edges, slices, notes
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
+    /// Change a GraphLake store where it lies: transactions, its history, its upkeep
+    #[command(subcommand, help_template = help::LAKE)]
+    Lake(LakeCommand),
     /// Show, rebind or drop what travels beside the data
     #[command(subcommand)]
     Carry(CarryCommand),
@@ -410,6 +417,7 @@ impl Command {
             Command::Convert(args) => Some(&args.source),
             Command::Extend(args) => Some(&args.path),
             Command::Sample(args) => Some(&args.path),
+            Command::Lake(command) => Some(command.path()),
             _ => None,
         }
     }
@@ -418,6 +426,7 @@ impl Command {
     pub fn outcome(&self) -> Option<&'static str> {
         match self {
             Command::Convert(args) if !args.plan => Some("nothing was written"),
+            Command::Lake(command) => command.outcome(),
             Command::Extend(_) | Command::Carry(CarryCommand::Rebind(_)) => Some("nothing was changed"),
             _ => None,
         }

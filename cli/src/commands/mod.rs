@@ -9,6 +9,7 @@ mod explain;
 mod extend;
 mod formats;
 mod info;
+mod lake;
 mod manual;
 mod matching;
 mod neighbors;
@@ -64,6 +65,7 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
         Command::Match(args) => matching::run(args, console),
         Command::Sample(args) => sample::run(args, console),
         Command::Extend(args) => extend::run(args, console),
+        Command::Lake(command) => lake::run(command, console),
         Command::Carry(command) => carry::run(command, console),
         Command::Explain(args) => explain::run(args, console),
         Command::Formats => formats::run(console),

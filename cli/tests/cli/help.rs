@@ -24,6 +24,7 @@ fn help_begins_with_examples_that_work() {
         &["neighbors", "--help"],
         &["extend", "--help"],
         &["sample", "--help"],
+        &["lake", "--help"],
     ] {
         let home = Home::new();
         fs::create_dir(home.at("examples")).unwrap();
@@ -69,6 +70,7 @@ fn no_line_of_help_is_wider_than_a_terminal() {
         "neighbors",
         "extend",
         "sample",
+        "lake",
         "carry",
         "explain",
         "formats",

@@ -16,6 +16,7 @@ mod info;
 #[cfg(unix)]
 mod interrupt;
 mod json;
+mod lake;
 mod neighbors;
 mod rdf;
 mod reproducible;

@@ -7,6 +7,7 @@ use isomorph_error::{Findings, Result};
 use crate::commit::Lake;
 use crate::snapshot::{DataFile, Snapshot};
 use crate::store::{SnapshotEntry, Store};
+use crate::term;
 
 /// One snapshot of a store, and how it differs from the one before. Counts are of records, which say more than there is
 /// where a triple is in several files.
@@ -35,8 +36,8 @@ pub struct Event {
 /// What a snapshot changed in one graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GraphEvent {
-    /// The graph, as the snapshot has it.
-    pub graph: String,
+    /// Its name; nothing for the default graph.
+    pub graph: Option<String>,
     /// What became of it.
     pub what: What,
     /// Triples in new files by subject.
@@ -132,7 +133,10 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     for graph in before.graphs.iter().filter(|graph| !there(snapshot, &graph.name)) {
         changes.entry(&graph.name).or_default().what = What::Dropped;
     }
-    let named = changes.into_iter().map(|(name, change)| GraphEvent { graph: name.to_owned(), ..change });
+    let named = changes.into_iter().map(|(name, change)| {
+        let graph = term::graph_name(name).map(str::to_owned);
+        GraphEvent { graph, ..change }
+    });
     event.changes = named.collect();
     event
 }

@@ -10,6 +10,9 @@ use crate::{At, Tolerance, rules};
 /// Name of the file.
 pub(crate) const STORE: &str = "store.json";
 
+/// How often the file is read again because it was replaced meanwhile.
+const ATTEMPTS: u32 = 100;
+
 /// The list of snapshots.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {
@@ -37,8 +40,14 @@ pub struct SnapshotEntry {
 impl Store {
     /// Reads the list.
     pub(crate) fn read(root: &Root, tolerance: Tolerance, budget: &Budget, findings: &mut Findings) -> Result<Store> {
-        let members = json::read(&root.file(STORE)?, budget)?;
-        Store::of(members, tolerance, findings)
+        for _ in 0..ATTEMPTS {
+            match json::read(&root.file(STORE)?, budget) {
+                // An object that is replaced between two requests: the next one is whole.
+                Err(error) if error.kind() == Kind::Conflict => {}
+                members => return Store::of(members?, tolerance, findings),
+            }
+        }
+        Err(Error::new(Kind::Conflict, "others changed it again and again").at(Place::file(STORE)))
     }
 
     pub(crate) fn of(members: Map<String, Value>, tolerance: Tolerance, findings: &mut Findings) -> Result<Store> {

@@ -142,6 +142,8 @@ fn a_machine_that_stops_at_any_step_leaves_the_old_state_or_the_new_one() {
         };
         let mut tried = BTreeSet::new();
         for step in 0..=steps {
+            // What is read comes from the real disk.
+            restore(&path, &before);
             let memory = in_memory(&before);
             let disk = FaultDisk::new(Arc::new(memory.clone()), Fault::Kill(step));
             let opened = Lake::open(

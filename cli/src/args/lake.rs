@@ -1,0 +1,135 @@
+//! What `lake` does to a store.
+
+use std::time::{Duration, SystemTime};
+
+use clap::{Args, Subcommand};
+use isomorph::Error;
+
+use super::{ResourceArgs, epoch};
+
+/// What to do with a store.
+#[derive(Debug, Subcommand)]
+pub enum LakeCommand {
+    /// Make an empty store
+    Init(LakeInitArgs),
+    /// Show what each snapshot changed
+    Log(LakeLogArgs),
+    /// Merge many small files into few, and forget what is deleted; quads stay the same
+    Compact(LakeCompactArgs),
+    /// Remove old snapshots, and files that no snapshot needs; without --apply it says what it would remove
+    Vacuum(LakeVacuumArgs),
+}
+
+/// Arguments of `lake init`.
+#[derive(Debug, Args)]
+pub struct LakeInitArgs {
+    /// A directory that is not there yet, or a prefix of an object store
+    pub path: String,
+}
+
+/// Arguments of `lake log`.
+#[derive(Debug, Args)]
+pub struct LakeLogArgs {
+    /// The store
+    pub path: String,
+    /// How many snapshots are shown, the newest
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Arguments of `lake compact`.
+#[derive(Debug, Args)]
+pub struct LakeCompactArgs {
+    /// The store
+    pub path: String,
+    /// Merge all files of each predicate, not only where many are of one size or much is deleted
+    #[arg(long)]
+    pub full: bool,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// Arguments of `lake vacuum`.
+#[derive(Debug, Args)]
+pub struct LakeVacuumArgs {
+    /// The store
+    pub path: String,
+    /// Remove it
+    #[arg(long)]
+    pub apply: bool,
+    /// Snapshots that stay, the newest; all of them if neither this nor --keep-for is given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub keep_last: Option<u64>,
+    /// Younger snapshots stay, whatever --keep-last says: 30d, 12h, 90m
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub keep_for: Option<Duration>,
+    /// Files that no snapshot names stay while they are younger: a writer may be about to name them
+    #[arg(long, value_name = "AGE", default_value = "24h", value_parser = age)]
+    pub grace: Duration,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// What changes of a store take.
+#[derive(Debug, Default, Args)]
+pub struct LakeChangeArgs {
+    /// The time of the new snapshot instead of the clock's; SOURCE_DATE_EPOCH otherwise
+    #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
+    pub epoch: Option<SystemTime>,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl LakeCommand {
+    /// The store.
+    pub fn path(&self) -> &str {
+        match self {
+            LakeCommand::Init(LakeInitArgs { path })
+            | LakeCommand::Log(LakeLogArgs { path, .. })
+            | LakeCommand::Compact(LakeCompactArgs { path, .. })
+            | LakeCommand::Vacuum(LakeVacuumArgs { path, .. }) => path,
+        }
+    }
+
+    /// What an error leaves behind.
+    pub fn outcome(&self) -> Option<&'static str> {
+        match self {
+            LakeCommand::Log(_) | LakeCommand::Vacuum(_) => None,
+            LakeCommand::Init(_) => Some("nothing was written"),
+            LakeCommand::Compact(_) => Some("nothing was changed"),
+        }
+    }
+}
+
+/// Reads `30d`, `12h`, `90m`, `10s`.
+fn age(text: &str) -> Result<Duration, Error> {
+    let wrong = || Error::usage(format!("{text:?} is no age: write 30d, 12h, 90m or 10s"));
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let seconds = match text.get(digits.len()..) {
+        Some("d") => 24 * 3600,
+        Some("h") => 3600,
+        Some("m") => 60,
+        Some("s") => 1,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    Ok(Duration::from_secs(number.checked_mul(seconds).ok_or_else(wrong)?))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn ages_have_units() {
+        assert_eq!(age("30d").unwrap(), Duration::from_secs(30 * 86_400));
+        assert_eq!(age("12h").unwrap(), Duration::from_secs(12 * 3600));
+        assert_eq!(age("0s").unwrap(), Duration::ZERO);
+        for text in ["", "3", "d", "-1d", "1w", "1.5h", "99999999999999999999d"] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
+}

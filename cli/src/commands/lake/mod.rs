@@ -1,0 +1,45 @@
+//! `lake`: stores of GraphLake, changed where they lie.
+
+mod compact;
+mod init;
+mod log;
+mod vacuum;
+
+use isomorph::convert::Resources;
+use isomorph::formats::graphlake::{Lake, OpenOptions, WriteOptions};
+use isomorph::{Location, Result};
+
+use super::Answer;
+use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment};
+use crate::console::Console;
+
+/// Does what is asked with a store.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
+    match command {
+        LakeCommand::Init(args) => init::run(args, console),
+        LakeCommand::Log(args) => log::run(args, console),
+        LakeCommand::Compact(args) => compact::run(args, console),
+        LakeCommand::Vacuum(args) => vacuum::run(args, console),
+    }
+}
+
+/// How a store is read and written with these resources.
+fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
+    let opening = OpenOptions { budget: resources.budget.clone(), ..OpenOptions::default() };
+    let writing = WriteOptions {
+        budget: resources.budget.clone(),
+        scratch: Some(resources.scratch.clone()),
+        ..WriteOptions::default()
+    };
+    (opening, writing)
+}
+
+/// The store at `path`, to be changed.
+fn open(path: &str, args: &LakeChangeArgs) -> Result<Lake> {
+    let (opening, mut writing) = options(&args.resources.resources()?);
+    writing.time = epoch_or_environment(args.epoch)?;
+    Lake::open(&Location::parse(path)?, &opening, &writing)
+}

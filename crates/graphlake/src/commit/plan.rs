@@ -48,8 +48,9 @@ pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
         write_inserts(lake, additions, base, name, work)?;
         let change = graph(&mut plan, lake, additions, base, name, work)?;
         let changed = !change.removed.is_empty() || change.added.iter().any(|files| !files.is_empty());
-        // What another graph's files, or none, replace is changed; so is what is wanted and not there.
-        if changed || (work.from != From::Own && (there || work.wanted)) || (!there && work.wanted) {
+        // Other files, or none, in the place of its own; or a graph that was not there.
+        let (replaced, made) = (work.from != From::Own && there, work.wanted && !there);
+        if changed || replaced || made {
             plan.changes.insert(name.clone(), Some(change));
         }
     }
@@ -115,7 +116,7 @@ fn both(lake: &Lake, additions: &Additions, partition: &Partition<'_>, mut tripl
             triples.sort_unstable_by(|one, other| one.compare(other, order));
         }
         let mut writer = FileWriter::new(additions, partition, order, &lake.writing.budget)?;
-        triples.iter().try_for_each(|triple| writer.push(triple))?;
+        triples.iter().try_for_each(|triple| writer.push(*triple))?;
         writer.finish()
     };
     Ok(Written { subject: write(Order::Subject)?, object: write(Order::Object)? })

@@ -7,6 +7,7 @@ mod annnet;
 mod draw;
 mod edges;
 mod graph;
+mod lake;
 mod measure;
 mod nock;
 mod sampling;
@@ -32,6 +33,9 @@ isomorph-bench sampling-make NODES EDGES FLOATS DIRECTORY ORDER
                                               a drawn binary of DeepGNN; ORDER of ids is sorted or shuffled
 isomorph-bench sampling-run DIRECTORY BATCHES THREADS ORDER
                                               batches of 1024: neighbours, walks, features, nodes, edges
+isomorph-bench lake-commit FILES TRIPLES PATH RUNS
+                                              a GraphLake store of so many files of so many triples, and durable
+                                              transactions of one triple on top of it
 ";
 
 fn main() -> ExitCode {
@@ -62,6 +66,9 @@ fn run(arguments: &[&str]) -> Result<Value> {
             let drawn =
                 annnet::Drawn { vertices: number(vertices)?, edges: number(edges)?, hyperedges: number(hyperedges)? };
             annnet::make(drawn, path, number(runs)?)
+        }
+        ["lake-commit", files, triples, path, runs] => {
+            lake::commit(number(files)?, number(triples)?, path, number(runs)?)
         }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),

@@ -82,9 +82,9 @@ pub const EXTEND: &str = "\
 
 /// The help of `lake`.
 pub const LAKE: &str = "\
-  isomorph lake init people.lake              an empty store
-  isomorph lake log people.lake               what each snapshot changed
-  isomorph lake compact people.lake --full    few large files instead of many small ones
+  isomorph lake load people.lake people.nq                a new store
+  isomorph lake insert people.lake '<urn:a> <urn:b> <urn:c>' a transaction
+  isomorph lake log people.lake                           what each snapshot changed
 
 {about}
 

@@ -4,7 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use isomorph::Error;
+use isomorph::formats::rdf;
 
+use super::read::syntax_parser;
 use super::{ResourceArgs, epoch};
 
 /// What to do with a store.
@@ -12,6 +14,12 @@ use super::{ResourceArgs, epoch};
 pub enum LakeCommand {
     /// Make an empty store
     Init(LakeInitArgs),
+    /// Load RDF texts as one transaction; in bulk, into a new store, where there is nothing yet
+    Load(LakeLoadArgs),
+    /// Insert statements
+    Insert(LakeEditArgs),
+    /// Delete statements
+    Delete(LakeEditArgs),
     /// Show what each snapshot changed
     Log(LakeLogArgs),
     /// Merge many small files into few, and forget what is deleted; quads stay the same
@@ -25,6 +33,48 @@ pub enum LakeCommand {
 pub struct LakeInitArgs {
     /// A directory that is not there yet, or a prefix of an object store
     pub path: String,
+}
+
+/// Arguments of `lake load`.
+#[derive(Debug, Args)]
+pub struct LakeLoadArgs {
+    /// The store
+    pub path: String,
+    /// The texts: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, packed or not
+    #[arg(required = true, value_name = "FILE")]
+    pub texts: Vec<String>,
+    /// The syntax, instead of what the names or the beginnings of the texts say
+    #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
+    pub syntax: Option<rdf::Syntax>,
+    /// The graph of triples that name none; the default graph otherwise
+    #[arg(long, value_name = "IRI")]
+    pub graph: Option<String>,
+    /// What relative IRIs are relative to
+    #[arg(long, value_name = "IRI")]
+    pub base: Option<String>,
+    /// Leave out statements that are broken, and count them
+    #[arg(long)]
+    pub lenient: bool,
+    /// Write down what became of the labels of blank nodes: the old, the new and the text, with tabs between
+    #[arg(long, value_name = "FILE")]
+    pub blank_map: Option<String>,
+    /// Write no filters by which triples are found when their ids are known
+    #[arg(long)]
+    pub no_id_filters: bool,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// Arguments of `lake insert` and `lake delete`.
+#[derive(Debug, Args)]
+pub struct LakeEditArgs {
+    /// The store
+    pub path: String,
+    /// Statements of N-Quads: '<urn:s> <urn:p> "o"'. Standard input if there are none. Labels of blank nodes are those of the store
+    #[arg(value_name = "STATEMENT")]
+    pub statements: Vec<String>,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
 }
 
 /// Arguments of `lake log`.
@@ -87,6 +137,9 @@ impl LakeCommand {
     pub fn path(&self) -> &str {
         match self {
             LakeCommand::Init(LakeInitArgs { path })
+            | LakeCommand::Load(LakeLoadArgs { path, .. })
+            | LakeCommand::Insert(LakeEditArgs { path, .. })
+            | LakeCommand::Delete(LakeEditArgs { path, .. })
             | LakeCommand::Log(LakeLogArgs { path, .. })
             | LakeCommand::Compact(LakeCompactArgs { path, .. })
             | LakeCommand::Vacuum(LakeVacuumArgs { path, .. }) => path,
@@ -98,7 +151,9 @@ impl LakeCommand {
         match self {
             LakeCommand::Log(_) | LakeCommand::Vacuum(_) => None,
             LakeCommand::Init(_) => Some("nothing was written"),
-            LakeCommand::Compact(_) => Some("nothing was changed"),
+            LakeCommand::Compact(_) | LakeCommand::Load(_) | LakeCommand::Insert(_) | LakeCommand::Delete(_) => {
+                Some("nothing was changed")
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
 pub use lake::{
-    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeInitArgs, LakeLogArgs, LakeVacuumArgs,
+    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeEditArgs, LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
 pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of};
 pub use write::TargetArgs;

@@ -24,7 +24,6 @@ fn help_begins_with_examples_that_work() {
         &["neighbors", "--help"],
         &["extend", "--help"],
         &["sample", "--help"],
-        &["lake", "--help"],
     ] {
         let home = Home::new();
         fs::create_dir(home.at("examples")).unwrap();

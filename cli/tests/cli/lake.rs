@@ -51,3 +51,39 @@ fn copy(from: &std::path::Path, to: &std::path::Path) {
         }
     }
 }
+
+const TEXT: &str = r#"<http://example.org/ada> <http://example.org/knows> <http://example.org/charles> .
+<http://example.org/ada> <http://example.org/name> "Ada"@en <http://example.org/people> .
+_:somebody <http://example.org/knows> <http://example.org/ada> .
+"#;
+
+#[test]
+fn texts_and_statements_come_into_a_store_and_go() {
+    let home = Home::new();
+    home.write("people.nq", TEXT);
+    let loaded = home.run(&["lake", "load", "people.lake", "people.nq"]).exits(0);
+    assert!(loaded.out.contains("read     3 quads of 1 text") && loaded.out.contains("a new store"), "{}", loaded.out);
+    home.run(&["convert", "people.nq", "same.lake", "--to", "graphlake"]).exits(0);
+    home.run(&["diff", "people.lake", "same.lake"]).exits(0);
+    let again = home.run(&["lake", "load", "people.lake", "people.nq", "--blank-map", "map.tsv", "--json"]).exits(0).json();
+    assert_eq!((again["version"].as_i64(), again["blank_nodes"].as_u64(), again["created"].as_bool()), (Some(2), Some(1), Some(false)));
+    let map = std::fs::read_to_string(home.at("map.tsv")).unwrap();
+    assert!(map.starts_with("_:somebody\t_:") && map.ends_with("_1\tpeople.nq\n"), "{map}");
+    let one = "<http://example.org/ada> <http://example.org/age> \"36\"";
+    let done = home.run(&["lake", "insert", "people.lake", one]).exits(0);
+    assert_eq!(done.out, "inserted 1 triple · version 3 of people.lake\n");
+    let done = home.run(&["lake", "delete", "people.lake", one, "<urn:a> <urn:b> <urn:c> ."]).exits(0);
+    assert_eq!(done.out, "deleted  1 triple · version 4 of people.lake\n");
+    assert_eq!(home.run(&["lake", "delete", "people.lake", one]).exits(0).out, "nothing  there was nothing to be changed\n");
+    home.run(&["diff", "people.lake@2", "people.lake@4"]).exits(0);
+    home.run(&["diff", "people.lake@2", "people.lake@3"]).exits(1);
+    let broken = home.run(&["lake", "insert", "people.lake", "<urn:a> <urn:b>"]).exits(3);
+    assert!(broken.err.contains("nothing was changed"), "{}", broken.err);
+    home.run(&["validate", "people.lake"]).exits(0);
+    // Statements on standard input.
+    let mut command = home.command(&["lake", "insert", "people.lake", "-"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), TEXT.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    home.run(&["info", "people.lake@5"]).exits(0);
+}

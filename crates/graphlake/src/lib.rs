@@ -39,4 +39,5 @@ pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
 pub use vacuum::{VacuumOptions, Vacuumed};
+pub use write::uuid::fresh as fresh_id;
 pub use write::{Created, Filler, LakeWriter, WriteOptions};

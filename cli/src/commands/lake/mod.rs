@@ -1,11 +1,13 @@
 //! `lake`: stores of GraphLake, changed where they lie.
 
 mod compact;
+mod edit;
 mod init;
+mod load;
 mod log;
 mod vacuum;
 
-use isomorph::convert::Resources;
+use isomorph::convert::{LakeEdit, Resources};
 use isomorph::formats::graphlake::{Lake, OpenOptions, WriteOptions};
 use isomorph::{Location, Result};
 
@@ -20,6 +22,9 @@ use crate::console::Console;
 pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
     match command {
         LakeCommand::Init(args) => init::run(args, console),
+        LakeCommand::Load(args) => load::run(args, console),
+        LakeCommand::Insert(args) => edit::run(args, LakeEdit::Insert, console),
+        LakeCommand::Delete(args) => edit::run(args, LakeEdit::Delete, console),
         LakeCommand::Log(args) => log::run(args, console),
         LakeCommand::Compact(args) => compact::run(args, console),
         LakeCommand::Vacuum(args) => vacuum::run(args, console),

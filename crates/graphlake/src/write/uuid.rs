@@ -16,7 +16,10 @@ pub(crate) fn of(parts: &[&str]) -> String {
 }
 
 /// An id that nobody else has: a UUID of version 4, from the system's randomness.
-pub(crate) fn fresh() -> Result<String> {
+///
+/// # Errors
+/// When the system has none.
+pub fn fresh() -> Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)
         .map_err(|error| Error::new(Kind::Io, "the system gives no random numbers").caused_by(error))?;

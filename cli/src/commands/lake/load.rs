@@ -1,0 +1,87 @@
+//! `lake load`: RDF texts into a store.
+
+use std::time::Instant;
+
+use isomorph::convert::{LakeLoad, load_lake};
+use isomorph::{Location, Result};
+use serde::Serialize;
+
+use crate::args::{LakeLoadArgs, epoch_or_environment};
+use crate::commands::Answer;
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::progress::Bars;
+use crate::render::{Mark, bytes, duration, of, rate};
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    version: Option<i64>,
+    created: bool,
+    quads: u64,
+    triples: u64,
+    blank_nodes: u64,
+    skipped: u64,
+    files: u64,
+    bytes: u64,
+    seconds: f64,
+}
+
+/// Loads texts into a store.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
+    let started = Instant::now();
+    let resources = args.change.resources.resources()?;
+    let load = LakeLoad {
+        texts: args.texts.iter().map(|text| Location::parse(text)).collect::<Result<_>>()?,
+        syntax: args.syntax,
+        graph: args.graph.clone(),
+        base: args.base.clone(),
+        lenient: args.lenient,
+        blank_map: args.blank_map.as_deref().map(Location::parse).transpose()?,
+        no_id_filters: args.no_id_filters,
+        epoch: epoch_or_environment(args.change.epoch)?,
+    };
+    let location = Location::parse(&args.path)?;
+    let interrupt = Interrupt::listen()?;
+    let bars = Bars::new(interrupt.clone());
+    let loaded = load_lake(&location, &load, &resources, &bars);
+    drop(bars);
+    let loaded = interrupt.outcome(loaded)?;
+    let seconds = started.elapsed().as_secs_f64();
+    console.warn(&loaded.findings);
+    let mut screen = console.screen();
+    let read = format!("{} of {}", of(loaded.quads, "quad"), of(args.texts.len() as u64, "text"));
+    screen.line("read", &format!("{read}   {}", rate(loaded.quads, seconds)));
+    if loaded.blank_nodes > 0 {
+        let labels = of(loaded.blank_nodes, "blank node");
+        screen.line("renamed", &format!("{labels}, so that they are no other import's"));
+    }
+    let commit = loaded.commit.clone().unwrap_or_default();
+    match &loaded.commit {
+        None => screen.line("nothing", "there was nothing to be loaded"),
+        Some(_) => {
+            let made = if loaded.created { ", a new store" } else { "" };
+            let size = format!("{}, {}", of(commit.files, "file"), bytes(commit.bytes));
+            let text = format!("version {} of {}{made} ({size}) in {}", commit.version, args.path, duration(seconds));
+            screen.marked("wrote", Some(Mark::Sound), &text)
+        }
+    };
+    console.show(&screen)?;
+    console.document(&Document {
+        path: &args.path,
+        version: loaded.commit.as_ref().map(|commit| commit.version),
+        created: loaded.created,
+        quads: loaded.quads,
+        triples: commit.inserted,
+        blank_nodes: loaded.blank_nodes,
+        skipped: loaded.skipped,
+        files: commit.files,
+        bytes: commit.bytes,
+        seconds,
+    })?;
+    Ok(Answer::Yes)
+}

@@ -29,12 +29,16 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     let merged = home.run(&["lake", "compact", "h.lake", "--full", "--epoch", "1800000000"]).exits(0);
     assert_screen("lake_compact", &merged.screen());
     home.run(&["diff", "h.lake@12", "h.lake@13"]).exits(0);
-    assert_eq!(home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out, "nothing  there is nothing to be merged\n");
+    assert_eq!(
+        home.run(&["lake", "compact", "h.lake", "--full"]).exits(0).out,
+        "nothing  there is nothing to be merged\n"
+    );
     home.run(&["validate", "h.lake", "--strict"]).exits(0);
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);
     home.run(&["info", "h.lake@1"]).exits(0);
-    let removed = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3", "--grace", "0s", "--apply", "--json"]).exits(0);
+    let removed =
+        home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3", "--grace", "0s", "--apply", "--json"]).exits(0);
     assert_eq!(removed.json()["snapshots"].as_array().unwrap().len(), 10);
     home.run(&["info", "h.lake@10"]).exits(3);
     home.run(&["diff", "h.lake@12", "h.lake"]).exits(0);
@@ -65,8 +69,12 @@ fn texts_and_statements_come_into_a_store_and_go() {
     assert!(loaded.out.contains("read     3 quads of 1 text") && loaded.out.contains("a new store"), "{}", loaded.out);
     home.run(&["convert", "people.nq", "same.lake", "--to", "graphlake"]).exits(0);
     home.run(&["diff", "people.lake", "same.lake"]).exits(0);
-    let again = home.run(&["lake", "load", "people.lake", "people.nq", "--blank-map", "map.tsv", "--json"]).exits(0).json();
-    assert_eq!((again["version"].as_i64(), again["blank_nodes"].as_u64(), again["created"].as_bool()), (Some(2), Some(1), Some(false)));
+    let again =
+        home.run(&["lake", "load", "people.lake", "people.nq", "--blank-map", "map.tsv", "--json"]).exits(0).json();
+    assert_eq!(
+        (again["version"].as_i64(), again["blank_nodes"].as_u64(), again["created"].as_bool()),
+        (Some(2), Some(1), Some(false))
+    );
     let map = std::fs::read_to_string(home.at("map.tsv")).unwrap();
     assert!(map.starts_with("_:somebody\t_:") && map.ends_with("_1\tpeople.nq\n"), "{map}");
     let one = "<http://example.org/ada> <http://example.org/age> \"36\"";
@@ -74,7 +82,10 @@ fn texts_and_statements_come_into_a_store_and_go() {
     assert_eq!(done.out, "inserted 1 triple · version 3 of people.lake\n");
     let done = home.run(&["lake", "delete", "people.lake", one, "<urn:a> <urn:b> <urn:c> ."]).exits(0);
     assert_eq!(done.out, "deleted  1 triple · version 4 of people.lake\n");
-    assert_eq!(home.run(&["lake", "delete", "people.lake", one]).exits(0).out, "nothing  there was nothing to be changed\n");
+    assert_eq!(
+        home.run(&["lake", "delete", "people.lake", one]).exits(0).out,
+        "nothing  there was nothing to be changed\n"
+    );
     home.run(&["diff", "people.lake@2", "people.lake@4"]).exits(0);
     home.run(&["diff", "people.lake@2", "people.lake@3"]).exits(1);
     let broken = home.run(&["lake", "insert", "people.lake", "<urn:a> <urn:b>"]).exits(3);

@@ -92,18 +92,12 @@ pub fn load_lake(
     loaded
 }
 
-fn create(
-    location: &Location,
-    load: &LakeLoad,
-    writing: &WriteOptions,
-    progress: &dyn Progress,
-) -> Result<LakeLoaded> {
+fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
     let staging = Staging::directory(location, Mode::CreateNew)?;
     let mut writer = LakeWriter::create(&staging, writing)?;
     let mut labels = Labels::new(load, load.texts.len() > 1, &writing.budget)?;
-    let mut loaded = read(load, &writing.budget, progress, &mut |at, quad| {
-        labels.of(at, &quad, |quad| writer.push(quad))
-    })?;
+    let mut loaded =
+        read(load, &writing.budget, progress, &mut |at, quad| labels.of(at, &quad, |quad| writer.push(quad)))?;
     let created = writer.finish(&|rows| progress.advance(rows))?;
     progress.advance(0)?;
     let manifests = LakeWriter::manifests();
@@ -120,9 +114,8 @@ fn create(
 fn add(lake: &Lake, load: &LakeLoad, resources: &Resources, progress: &dyn Progress) -> Result<LakeLoaded> {
     let mut transaction = lake.begin()?;
     let mut labels = Labels::new(load, true, &resources.budget)?;
-    let mut loaded = read(load, &resources.budget, progress, &mut |at, quad| {
-        labels.of(at, &quad, |quad| transaction.insert(quad))
-    })?;
+    let mut loaded =
+        read(load, &resources.budget, progress, &mut |at, quad| labels.of(at, &quad, |quad| transaction.insert(quad)))?;
     // The last moment to turn back.
     progress.advance(0)?;
     loaded.commit = transaction.commit()?;
@@ -137,8 +130,12 @@ fn read(
     progress: &dyn Progress,
     take: &mut dyn FnMut(usize, Quad<'_>) -> Result<()>,
 ) -> Result<LakeLoaded> {
-    let options =
-        ReadOptions { base: load.base.clone(), lenient: load.lenient, budget: budget.clone(), ..ReadOptions::default() };
+    let options = ReadOptions {
+        base: load.base.clone(),
+        lenient: load.lenient,
+        budget: budget.clone(),
+        ..ReadOptions::default()
+    };
     let mut loaded = LakeLoaded::default();
     let mut unsaid = 0;
     for (at, text) in load.texts.iter().enumerate() {

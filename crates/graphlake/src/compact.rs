@@ -196,9 +196,9 @@ fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merg
 fn together(merged: &[(String, GraphChange)]) -> Changes {
     let mut changes = Changes::new();
     for (name, change) in merged {
-        let own = changes.entry(name.clone()).or_insert_with(|| {
-            Some(GraphChange { from: Some(name.clone()), ..GraphChange::default() })
-        });
+        let own = changes
+            .entry(name.clone())
+            .or_insert_with(|| Some(GraphChange { from: Some(name.clone()), ..GraphChange::default() }));
         if let Some(own) = own {
             own.removed.extend(change.removed.iter().cloned());
             change.added.iter().enumerate().for_each(|(list, files)| own.add(list, files.clone()));

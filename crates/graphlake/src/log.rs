@@ -103,7 +103,9 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
         files(snapshot).map(|(graph, file)| ((graph.to_owned(), file.path.clone()), ())).collect()
     };
     let (old, new) = (listed(before), listed(snapshot));
-    for (name, file) in files(snapshot).filter(|(name, file)| !old.contains_key(&((*name).to_owned(), file.path.clone()))) {
+    for (name, file) in
+        files(snapshot).filter(|(name, file)| !old.contains_key(&((*name).to_owned(), file.path.clone())))
+    {
         let change = changes.entry(name).or_default();
         let is_deletion = snapshot
             .graphs

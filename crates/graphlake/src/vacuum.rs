@@ -73,7 +73,8 @@ impl Lake {
         stay.iter().try_for_each(|entry| note(&entry.id))?;
         let names: HashSet<String> = stay.iter().map(|entry| file_of(&entry.id)).collect();
         let gone: HashSet<String> = go.iter().map(|entry| file_of(&entry.id)).collect();
-        let mut vacuumed = Vacuumed { snapshots: go.iter().map(|entry| entry.version).collect(), ..Vacuumed::default() };
+        let mut vacuumed =
+            Vacuumed { snapshots: go.iter().map(|entry| entry.version).collect(), ..Vacuumed::default() };
         let mut unnamed = Vec::new();
         for entry in &claims {
             if names.contains(&entry.name) {
@@ -91,9 +92,8 @@ impl Lake {
             }
         }
         // A sidecar belongs to the file that it is called like.
-        let is_needed = |name: &str| {
-            needed.contains(name) || name.strip_suffix(".glx").is_some_and(|file| needed.contains(file))
-        };
+        let is_needed =
+            |name: &str| needed.contains(name) || name.strip_suffix(".glx").is_some_and(|file| needed.contains(file));
         unnamed.extend(listed.iter().filter(|entry| !is_needed(&entry.name)));
         for entry in unnamed {
             let age = self.age(&entry.name, now)?;

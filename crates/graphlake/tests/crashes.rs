@@ -8,9 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use isomorph_error::Findings;
-use isomorph_graphlake::{
-    CompactMode, Lake, OpenOptions, Order, VacuumOptions, WriteOptions,
-};
+use isomorph_graphlake::{CompactMode, Lake, OpenOptions, Order, VacuumOptions, WriteOptions};
 use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
@@ -121,7 +119,8 @@ fn assert_goes_on(path: &Path, old: &str, new: &str, acknowledged: bool, what: &
     assert!(after == with(new) || !acknowledged && found == old && after == with(old), "{what}: then {after}");
     let mut findings = Findings::keeping(3);
     common::open(path, &OpenOptions::default()).unwrap().validate(&mut findings).unwrap();
-    let broken: Vec<_> = findings.by_rule().flat_map(|(_, kept)| kept).filter(|one| one.rule.id != "GRAPHLAKE-ORPHAN").collect();
+    let broken: Vec<_> =
+        findings.by_rule().flat_map(|(_, kept)| kept).filter(|one| one.rule.id != "GRAPHLAKE-ORPHAN").collect();
     assert!(broken.is_empty(), "{what}: {broken:?}");
 }
 

@@ -58,7 +58,10 @@ fn write(work: &str, path: &Path, from: u64) {
     let say = |number: u64| print(&format!("done {number}"));
     print("ready");
     if work == "load" {
-        common::write(path, &WriteOptions::default(), |writer| (0..LOADED).try_for_each(|number| quad(number, |quad| writer.push(quad)))).unwrap();
+        common::write(path, &WriteOptions::default(), |writer| {
+            (0..LOADED).try_for_each(|number| quad(number, |quad| writer.push(quad)))
+        })
+        .unwrap();
         return say(0);
     }
     let lake = Lake::open(&Location::from_path(path), &OpenOptions::default(), &WriteOptions::default()).unwrap();

@@ -24,8 +24,18 @@ fn schema() -> Option<Value> {
 
 /// What of `value` does not fit `schema`: the words that this schema uses, and no others.
 fn check(root: &Value, schema: &Value, value: &Value, at: &str, wrong: &mut Vec<String>) {
-    let words = ["$schema", "title", "definitions", "description", "$ref", "type", "properties", "required",
-        "additionalProperties", "items"];
+    let words = [
+        "$schema",
+        "title",
+        "definitions",
+        "description",
+        "$ref",
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+    ];
     assert!(schema.as_object().unwrap().keys().all(|word| words.contains(&word.as_str())), "{schema}");
     if let Some(name) = schema["$ref"].as_str() {
         return check(root, &root["definitions"][name.trim_start_matches("#/definitions/")], value, at, wrong);
@@ -86,10 +96,12 @@ fn snapshots_fit_the_schema_of_the_specification() {
         writer.push(&Quad { subject: "urn:s", predicate: "urn:p", object: Object::Term("urn:o"), graph: None })
     })
     .unwrap();
-    let snapshot = |name: &str| -> Value {
-        serde_json::from_slice(&std::fs::read(home.path().join(name)).unwrap()).unwrap()
-    };
-    for name in (1..=5).map(|version| format!("lake/snapshots/snapshot{version}.json")).chain(["bulk/snapshots/snapshot1.json".to_owned()]) {
+    let snapshot =
+        |name: &str| -> Value { serde_json::from_slice(&std::fs::read(home.path().join(name)).unwrap()).unwrap() };
+    for name in (1..=5)
+        .map(|version| format!("lake/snapshots/snapshot{version}.json"))
+        .chain(["bulk/snapshots/snapshot1.json".to_owned()])
+    {
         let mut wrong = Vec::new();
         check(&schema, &schema, &snapshot(&name), &name, &mut wrong);
         assert!(wrong.is_empty(), "{wrong:#?}");

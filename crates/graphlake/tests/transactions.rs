@@ -8,10 +8,11 @@ use std::path::Path;
 
 use isomorph_error::Findings;
 use isomorph_graphlake::{
-    CompactMode, GraphLake, Lake, OpenOptions, Order, Pattern, Tolerance, Transaction, VacuumOptions, What, WriteOptions, push_quad,
+    CompactMode, GraphLake, Lake, OpenOptions, Order, Pattern, Tolerance, Transaction, VacuumOptions, What,
+    WriteOptions, push_quad,
 };
-use isomorph_model::faces::{Object, Quad};
 use isomorph_model::Source;
+use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location};
 
 /// Numbers that are the same in every run (SplitMix64).
@@ -123,7 +124,8 @@ fn assert_reads(path: &Path, model: &Model, what: &str) {
         let lake = common::open(path, &options).unwrap();
         for order in [Order::Subject, Order::Object] {
             let found = common::lines(&lake, order).unwrap();
-            let (found, wanted): (BTreeSet<&str>, BTreeSet<&str>) = (found.lines().collect(), expected.lines().collect());
+            let (found, wanted): (BTreeSet<&str>, BTreeSet<&str>) =
+                (found.lines().collect(), expected.lines().collect());
             let (more, less) = (found.difference(&wanted), wanted.difference(&found));
             let differ: Vec<_> = more.map(|line| ("more", line)).chain(less.map(|line| ("less", line))).collect();
             assert!(differ.is_empty(), "{differ:#?} naive {naive}, {order:?}, after {what}");
@@ -144,7 +146,8 @@ fn random_operations_give_what_a_set_gives() {
     for seed in 0..30 {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("lake");
-        let writing = WriteOptions { file_bytes: if seed % 2 == 0 { 200 } else { 64 << 20 }, ..WriteOptions::default() };
+        let writing =
+            WriteOptions { file_bytes: if seed % 2 == 0 { 200 } else { 64 << 20 }, ..WriteOptions::default() };
         let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &writing).unwrap();
         let (mut numbers, mut model) = (Numbers(seed), Model::new());
         let mut history = vec![(0, lines(&model))];
@@ -188,7 +191,8 @@ fn many_small_files_become_few_and_old_snapshots_go() {
     let commit = |number: u64, delete: bool| {
         let mut transaction = lake.begin().unwrap();
         let triple = Triple(format!("http://example.org/s{number}"), "http://example.org/p".to_owned(), number);
-        with_quad(&triple, None, |quad| if delete { transaction.delete(quad) } else { transaction.insert(quad) }).unwrap();
+        with_quad(&triple, None, |quad| if delete { transaction.delete(quad) } else { transaction.insert(quad) })
+            .unwrap();
         transaction.commit().unwrap().unwrap()
     };
     for number in 0..9 {
@@ -249,7 +253,12 @@ fn readers_stay_on_their_snapshot() {
     let (mut reads, mut blind) = (lake.begin().unwrap(), lake.begin().unwrap());
     let mut seen = 0;
     let pattern = Pattern { predicate: Some("http://example.org/p"), ..Pattern::default() };
-    reads.matching(&pattern, &mut |_| { seen += 1; Ok(()) }).unwrap();
+    reads
+        .matching(&pattern, &mut |_| {
+            seen += 1;
+            Ok(())
+        })
+        .unwrap();
     assert_eq!(seen, 1);
     let mut elsewhere = lake.begin().unwrap();
     elsewhere.matching(&Pattern { predicate: Some("http://example.org/other"), ..pattern }, &mut |_| Ok(())).unwrap();

@@ -88,8 +88,10 @@ impl Base {
     pub(crate) fn files_of(&self, graph: &str, predicate: Option<&str>) -> Result<Vec<String>> {
         let Some(graph) = self.snapshot.graph(graph)? else { return Ok(Vec::new()) };
         let files = graph.lists.iter().flatten();
-        let mut ids: Vec<String> =
-            files.filter(|file| predicate.is_none_or(|own| own == file.predicate)).map(|file| file.id.clone()).collect();
+        let mut ids: Vec<String> = files
+            .filter(|file| predicate.is_none_or(|own| own == file.predicate))
+            .map(|file| file.id.clone())
+            .collect();
         ids.sort_unstable();
         Ok(ids)
     }

@@ -102,10 +102,13 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
     let members = predicates.iter().map(|(predicate, id)| format!("{}:{}", text(predicate), text(id)));
     joined(out, members)?;
     out.extend_from_slice(b"},\"partitions\":{");
-    joined(out, partitions(&from, &change, &predicates).iter().map(|(id, files)| {
-        let files: Vec<String> = files.iter().map(|file| text(file)).collect();
-        format!("{}:{{\"files\":[{}]}}", text(id), files.join(","))
-    }))?;
+    joined(
+        out,
+        partitions(&from, &change, &predicates).iter().map(|(id, files)| {
+            let files: Vec<String> = files.iter().map(|file| text(file)).collect();
+            format!("{}:{{\"files\":[{}]}}", text(id), files.join(","))
+        }),
+    )?;
     out.push(b'}');
     for ((list, old), new) in LISTS.iter().zip(&from.lists).zip(&change.added) {
         write!(out, ",\"{list}\":[")?;
@@ -174,12 +177,12 @@ fn fit_filters(base: &RawSnapshot, changes: &mut Changes) {
         let rest = base.text().get(at..).unwrap_or_default();
         memchr::memchr(b'"', rest).unwrap_or_default()
     };
-    let found = |name: &str| {
-        memchr::memmem::find_iter(base.text(), name).map(|at| length(at + name.len())).sum::<usize>()
-    };
+    let found =
+        |name: &str| memchr::memmem::find_iter(base.text(), name).map(|at| length(at + name.len())).sum::<usize>();
     // The name of the one ends with the name of the other.
     let mut room = MOST_FILTERS.saturating_sub(found("bloom_filter\":\""));
-    let mut files: Vec<&mut DataFile> = changes.values_mut().flatten().flat_map(|one| one.added.iter_mut().flatten()).collect();
+    let mut files: Vec<&mut DataFile> =
+        changes.values_mut().flatten().flat_map(|one| one.added.iter_mut().flatten()).collect();
     for file in &mut files {
         match room.checked_sub(file.bloom_filter.len()) {
             Some(left) => room = left,

@@ -4,13 +4,13 @@ use isomorph_error::{Kind, Result};
 use isomorph_model::faces::Object;
 use isomorph_storage::Additions;
 
+use super::Lake;
 use super::base::Base;
 use super::change::{Changes, GraphChange, gone};
 use super::raw::RawGraph;
 use super::revive::{self, Revived};
 use super::transaction::Transaction;
 use super::work::{From, Rows, Work, Written};
-use super::Lake;
 use crate::read::Order;
 use crate::snapshot::DataFile;
 use crate::triple::Triple;
@@ -211,8 +211,12 @@ fn existing<'r>(open: &GraphLake, graph: &str, predicate: &str, rows: &'r Rows) 
         let mut found = Vec::new();
         for triple in wanted {
             let object: Object<'_> = triple.as_object();
-            let pattern =
-                Pattern { subject: Some(&triple.subject), predicate: Some(predicate), object: Some(object), graph: name };
+            let pattern = Pattern {
+                subject: Some(&triple.subject),
+                predicate: Some(predicate),
+                object: Some(object),
+                graph: name,
+            };
             let mut there = false;
             open.matching(&pattern, &mut |_| {
                 there = true;

@@ -7,9 +7,9 @@ use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::Additions;
 use serde_json::{Value, json};
 
+use super::Lake;
 use super::base::Base;
 use super::change::{Changes, compose};
-use super::Lake;
 use crate::snapshot::file_of;
 use crate::store::{STORE, SnapshotEntry};
 use crate::{Snapshot, json, path, rules};
@@ -96,7 +96,8 @@ impl Lake {
                 .hint("if no other writer is at work, move that file away and run again")
         };
         let parsed = json::parse(&bytes).and_then(|members| Snapshot::of(members, &name, &mut Findings::keeping(0)));
-        let other = parsed.map_err(|error| broken(format!("another writer's snapshot is broken: {}", error.message())))?;
+        let other =
+            parsed.map_err(|error| broken(format!("another writer's snapshot is broken: {}", error.message())))?;
         if (other.version, other.id.as_str()) != (entry.version, entry.id.as_str()) {
             return Err(broken(format!("the file says {} of version {}", other.id, other.version)));
         }

@@ -10,12 +10,12 @@ use isomorph_storage::Additions;
 
 use super::Lake;
 use super::work::{Fate, Row, Rows};
+use crate::GraphLake;
 use crate::bloom::Bloom;
 use crate::read::Order;
 use crate::snapshot::DataFile;
 use crate::triple::Triple;
 use crate::write::{FileWriter, Partition};
-use crate::GraphLake;
 
 /// With more new triples than this, the filter of a file of deletions is not asked for each.
 const ASKED: usize = 64;

@@ -7,10 +7,10 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{Object, Quad};
 
 use crate::read::Order;
+use crate::rules;
 use crate::snapshot::DataFile;
 use crate::term::{self, Datatype};
 use crate::triple::Triple;
-use crate::rules;
 
 /// A triple, ordered by subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,8 +110,9 @@ impl Work {
         let Some(rows) = self.predicates.get_mut(predicate) else { return Ok(0) };
         if fate == Fate::Delete && !rows.spilled.subject.is_empty() {
             let message = "triples of this predicate are written already, to save memory: none can be deleted any more";
-            return Err(Error::new(Kind::TooLarge, message)
-                .hint("commit in parts, deletions first, or give more --memory"));
+            return Err(
+                Error::new(Kind::TooLarge, message).hint("commit in parts, deletions first, or give more --memory")
+            );
         }
         // Nothing is there to be deleted.
         if fate == Fate::Delete && self.from == From::Empty {

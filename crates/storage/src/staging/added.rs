@@ -51,8 +51,10 @@ impl Added {
     }
 
     fn make_directories(&self, state: &mut State, directory: &Path) -> io::Result<()> {
-        let missing: Vec<&Path> =
-            directory.ancestors().take_while(|path| !state.directories.contains(*path) && **path != self.base).collect();
+        let missing: Vec<&Path> = directory
+            .ancestors()
+            .take_while(|path| !state.directories.contains(*path) && **path != self.base)
+            .collect();
         for directory in missing.into_iter().rev() {
             match self.disk.create_dir(directory) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Error, Place, Result};
 
-use super::added::Added;
 use super::Area;
+use super::added::Added;
 use super::upload::Upload;
 use crate::disk::DiskFile;
 use crate::{FileDigest, FileHasher};

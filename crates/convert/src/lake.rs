@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
-use isomorph_error::{Error, Findings, Kind, Result};
+use isomorph_error::{Findings, Kind, Result};
 use isomorph_graphlake::{Committed, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions, fresh_id};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};

@@ -130,12 +130,7 @@ fn read(
     progress: &dyn Progress,
     take: &mut dyn FnMut(usize, Quad<'_>) -> Result<()>,
 ) -> Result<LakeLoaded> {
-    let options = ReadOptions {
-        base: load.base.clone(),
-        lenient: load.lenient,
-        budget: budget.clone(),
-        ..ReadOptions::default()
-    };
+    let options = ReadOptions { base: load.base.clone(), lenient: load.lenient, budget: budget.clone() };
     let mut loaded = LakeLoaded::default();
     let mut unsaid = 0;
     for (at, text) in load.texts.iter().enumerate() {

@@ -120,7 +120,7 @@ impl GraphLake {
             graph: Graph::default(),
             noticed: Findings::keeping(0),
             quoted: OnceLock::new(),
-            indexes: Indexes::default(),
+            catalog: OnceLock::new(),
         }
     }
 

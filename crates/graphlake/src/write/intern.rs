@@ -128,7 +128,7 @@ mod tests {
                 assert_eq!((of(0, text), of(7, text)), (2 * at as u32, 2 * at as u32 + 1), "{round}");
             }
         }
-        assert_eq!((interner.len(), interner.text(9_999), interner.tag(9_999)), (10_000, b"xx4999".as_slice(), 7));
+        assert_eq!((interner.len(), interner.text(9_999), interner.tag(9_999)), (10_000, b"x4999".as_slice(), 7));
     }
 
     #[test]

@@ -125,9 +125,6 @@ pub struct ConvertArgs {
     /// head to tail or each two; nothing. The last two imply --lossy
     #[arg(long, value_name = "HOW", value_parser = write::hyperedges_parser(), default_value = "reify", hide_default_value = true)]
     pub hyperedges: Hyperedges,
-    /// What IRIs of types, properties and keys begin with, where a property graph becomes RDF [default: urn:x-isomorph:]
-    #[arg(long, value_name = "IRI")]
-    pub base: Option<String>,
     /// Replace what is at the destination, in one step
     #[arg(long)]
     pub replace: bool,

@@ -16,7 +16,7 @@ use super::write::format_parser;
 use crate::filter;
 
 /// How a graph is opened.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Opening")]
 pub struct OpenArgs {
     /// The format, instead of finding it out
@@ -78,9 +78,13 @@ pub struct OpenArgs {
     /// RDF: the syntax, instead of what the name or the beginning of a text says
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// RDF: what relative IRIs are relative to, where a text does not say it
+    /// RDF: what relative IRIs are relative to, where a text does not say it; `convert`: what IRIs of types, properties and
+    /// keys begin with, where a property graph becomes RDF [default: urn:x-isomorph:]
     #[arg(long, value_name = "IRI")]
     pub base: Option<String>,
+    /// Whether the base may be for what is written.
+    #[arg(skip)]
+    pub base_of_result: bool,
 }
 
 /// What is left out while reading.
@@ -169,7 +173,7 @@ impl OpenArgs {
             ("--ns", Format::GraphLake, !self.namespaces.is_empty()),
             ("--naive", Format::GraphLake, self.naive),
             ("--syntax", Format::Rdf, self.syntax.is_some()),
-            ("--base", Format::Rdf, self.base.is_some()),
+            ("--base", Format::Rdf, self.base.is_some() && !self.base_of_result),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
             return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))

@@ -3,12 +3,12 @@
 mod document;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Format, Opened, Plan, convert, target_format};
+use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Shape, convert, target_format};
 use isomorph::storage::{Mode, Staging};
-use isomorph::{Location, Result};
+use isomorph::{Error, Location, Result};
 
 use super::Answer;
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, OpenArgs};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -20,7 +20,8 @@ use crate::progress::Bars;
 pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let destination = Location::parse(&args.destination)?;
-    let (source, mut how) = args.open.place(&args.source, &args.select, &resources)?;
+    let open = OpenArgs { base_of_result: true, ..args.open.clone() };
+    let (source, mut how) = open.place(&args.source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
     let wanted = args.target.to.or_else(|| Format::of_name(destination.file_name()));
     how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
@@ -34,10 +35,13 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         typing: args.target.typing(),
         node_types: args.target.node_types(),
         hyperedges: args.hyperedges,
-        base: args.base.clone(),
+        base: args.open.base.clone(),
         ..ConvertOptions::default()
     };
     let to = target_format(&opened, &destination, &options)?;
+    if options.base.is_some() && opened.format != Format::Rdf && to.shape() != Shape::Triples {
+        return Err(Error::usage("--base is for texts of RDF, and for what becomes RDF"));
+    }
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);

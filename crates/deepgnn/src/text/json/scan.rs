@@ -66,35 +66,6 @@ fn ordinary(text: &[u8]) -> usize {
 /// number.
 #[inline]
 fn digits_of(text: &[u8], before: u64) -> (usize, u64) {
-    match text.first_chunk() {
-        Some(eight) => few_digits(u64::from_le_bytes(*eight), before).unwrap_or_else(|| many_digits(text, before)),
-        None => many_digits(text, before),
-    }
-}
-
-/// The same of up to seven digits among eight bytes, all at once; nothing when all eight are digits.
-#[inline]
-fn few_digits(word: u64, before: u64) -> Option<(usize, u64)> {
-    const ONES: u64 = u64::MAX / 255;
-    const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-    let digits = word ^ (ONES * u64::from(b'0'));
-    // The top bit of each byte above 9; above the lowest such byte there may be others that are not.
-    let others = (digits.wrapping_add(ONES * 0x76) | digits) & (ONES << 7);
-    if others == 0 {
-        return None;
-    }
-    let length = others.trailing_zeros() / 8;
-    // The first digit is the lowest byte and worth most: zeros come in front of it. Then pairs, fours and eights are made of neighbours.
-    let ones = digits.checked_shl(64 - 8 * length).unwrap_or(0);
-    let tens = ones.wrapping_mul(10 << 8 | 1) >> 8 & 0x00ff_00ff_00ff_00ff;
-    let hundreds = tens.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_ffff_0000_ffff;
-    let value = hundreds.wrapping_mul(10_000 << 32 | 1) >> 32;
-    let length = length as usize;
-    Some((length, before.wrapping_mul(*POWERS.get(length)?).wrapping_add(value)))
-}
-
-#[cold]
-fn many_digits(text: &[u8], before: u64) -> (usize, u64) {
     let (mut length, mut value) = (0, before);
     while let Some(digit) = text.get(length).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9) {
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
@@ -509,22 +480,6 @@ mod tests {
         assert_eq!(passes("-12,"), (Some((-12.0, true)), Some(-12)));
         assert_eq!(passes("0.85}"), (Some((0.85, false)), None));
         assert_eq!(passes("\"7\""), (None, None));
-    }
-
-    #[test]
-    fn seven_digits_at_once_are_what_one_at_a_time_makes() {
-        let mut state = 7u64;
-        for _ in 0..50_000 {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let mut text = *b"00000000";
-            for (at, byte) in text.iter_mut().enumerate() {
-                let other = [b'/', b':', b',', b'}', b' ', 0xb0, 0xff, b'.'][(state >> 50) as usize % 8];
-                let digit = b'0' + (state >> (at * 5)) as u8 % 10;
-                *byte = if (state >> 55) as usize % 9 == at { other } else { digit };
-            }
-            let before = state >> 60;
-            assert_eq!(digits_of(&text, before), many_digits(&text, before), "{text:?}");
-        }
     }
 
     #[test]

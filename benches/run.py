@@ -494,7 +494,7 @@ def deepgnn(bench: Bench) -> None:
                 peers.append(bench.run(list(map(str, words)))[1])
             times = statistics.median(peers) / max(processor, PROCESSOR_TICK)
             measured += f"; deepgnn-ge {statistics.median(peers):.1f} s: {times:.0f} ×"
-            files = [{path.name: path.read_bytes() for path in made.iterdir()} for made in (binary, theirs)]
+            files = [{path.name: path.read_bytes() for path in made.iterdir() if path.is_file()} for made in (binary, theirs)]
             met, answers = times >= 40, f"{len(files[0])} files, {'the same bytes' if files[0] == files[1] else 'DIFFER'}"
         bench.add(
             f"  {name}, {sizes.deepgnn_peer:,} nodes, {sizes.deepgnn_peer * 10:,} edges, processor time, starting included",

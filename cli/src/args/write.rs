@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Hyperedges, NodeTypes, Typing, WriteOptions};
+use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
@@ -55,6 +55,13 @@ pub struct TargetArgs {
     /// DeepGNN → others: a node type for each value of a property, of 32-bit integers
     #[arg(long, value_name = "property:NAME", value_parser = property)]
     pub node_type_from: Option<String>,
+    /// RDF → others: what classes become labels, those that rdf:type says in the default graph
+    #[arg(long, value_name = "rdf:type", value_parser = ["rdf:type"])]
+    pub labels_from: Option<String>,
+    /// RDF → NOCK, NOCK → RDF: literals as properties and back, or as pynock has it: literals as nodes, edges as triples. The second
+    /// implies --lossy
+    #[arg(long, value_name = "MODE", value_parser = rdf_mode_parser())]
+    pub rdf_mode: Option<RdfMode>,
     /// Names for these node types: 0=person,1=city
     #[arg(long, value_name = "VALUE=NAME,…", value_delimiter = ',', value_parser = type_name, requires = "node_type_from")]
     pub type_names: Option<Vec<(i32, String)>>,
@@ -309,6 +316,11 @@ pub fn hyperedges_parser() -> impl TypedValueParser<Value = Hyperedges> {
         "skip" => Hyperedges::Skip,
         _ => Hyperedges::Reify,
     })
+}
+
+fn rdf_mode_parser() -> impl TypedValueParser<Value = RdfMode> {
+    PossibleValuesParser::new(["rich", "pynock"])
+        .map(|word| if word == "pynock" { RdfMode::Pynock } else { RdfMode::Rich })
 }
 
 fn layout_parser() -> impl TypedValueParser<Value = annnet::WriteLayout> {

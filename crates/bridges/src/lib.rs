@@ -17,4 +17,4 @@ pub use rdfc::{CanonicalLabels, Canonicalizer};
 pub use read::{ReadOptions, Reading, Take, Text, detect, read};
 pub use source::{OpenOptions, RdfText};
 pub use syntax::Syntax;
-pub use write::{QuadWriter, WriteOptions};
+pub use write::{QuadWriter, TextSink, WriteOptions};

@@ -61,6 +61,11 @@ impl Syntax {
         !matches!(self, Syntax::NTriples | Syntax::NQuads)
     }
 
+    /// Whether it has triple terms, the objects of `rdf:reifies`.
+    pub fn has_triple_terms(self) -> bool {
+        self != Syntax::JsonLd
+    }
+
     /// Whether reading goes on behind a mistake, so that what is broken can be skipped.
     pub fn recovers(self) -> bool {
         !matches!(self, Syntax::RdfXml | Syntax::JsonLd)

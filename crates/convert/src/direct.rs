@@ -42,6 +42,7 @@ pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan 
         carried: vec![CARRIED.to_owned()],
         losses: Vec::new(),
         projection: None,
+        pynock: None,
         mapping: Mapping::default(),
         target: Graph::default(),
         digested: None,

@@ -49,7 +49,7 @@ pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_col
 pub use lake::{LakeEdit, LakeLoad, LakeLoaded, edit_lake, load_lake};
 pub use mapping::NodeTypes;
 pub use open::{Opened, carry_of, home_of};
-pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfOptions, Typing, WriteOptions};
+pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};
 pub use plan_cost::PlanCost;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
@@ -78,7 +79,9 @@ impl Opened {
         if self.format_of_graph() == format {
             return Ok(Arc::clone(&self.graph));
         }
-        let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
+        let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
+        // What has named graphs and triple terms: which syntax it is shows nowhere.
+        options.write.rdf.syntax = Some(Syntax::NQuads);
         let plan = Plan::new(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);

@@ -90,6 +90,15 @@ pub enum Hyperedges {
     Skip,
 }
 
+/// How RDF lies in NOCK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RdfMode {
+    /// Resources are nodes, literals their properties. Nothing is lost.
+    Rich,
+    /// As pynock has it: literals are nodes as well, called by their text; of NOCK nothing becomes RDF but edges.
+    Pynock,
+}
+
 /// How a graph is laid out when it is written.
 #[derive(Debug, Clone, Default)]
 pub struct WriteOptions {
@@ -178,14 +187,18 @@ pub struct ConvertOptions {
     pub node_types: Option<NodeTypes>,
     /// What becomes of hyperedges where the target has none.
     pub hyperedges: Hyperedges,
+    /// Whether classes, the objects of `rdf:type`, become labels where RDF becomes a property graph.
+    pub labels_from_type: bool,
+    /// How RDF lies in NOCK, for RDF that becomes NOCK and for NOCK whose nodes are RDF.
+    pub rdf_mode: Option<RdfMode>,
     /// Layout.
     pub write: WriteOptions,
 }
 
 impl ConvertOptions {
-    /// Whether no carry is written: as asked for, or because the hyperedges do not come back.
+    /// Whether no carry is written: as asked for, or because the hyperedges or the literals do not come back.
     pub fn loses(&self) -> bool {
-        self.lossy || self.hyperedges != Hyperedges::Reify
+        self.lossy || self.hyperedges != Hyperedges::Reify || self.rdf_mode == Some(RdfMode::Pynock)
     }
 }
 

@@ -15,8 +15,9 @@ use serde::Serialize;
 use crate::digests::{Digested, Resources};
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, Hyperedges, Typing, graph_name};
+use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
 use crate::parallel;
+use crate::plan_gathering::PynockView;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
 use crate::running::{Running, State};
@@ -54,6 +55,8 @@ pub struct Plan {
     pub losses: Vec<PlanLine>,
     /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
     pub projection: Option<Arc<Projection>>,
+    /// RDF as pynock has it, where that is asked for.
+    pub pynock: Option<Arc<PynockView>>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -111,6 +114,7 @@ impl Plan {
             carried: Vec::new(),
             losses: Vec::new(),
             projection: None,
+            pynock: None,
             mapping: Mapping::default(),
             target: graph.clone(),
             digested: None,
@@ -121,6 +125,7 @@ impl Plan {
         if !options.loses() && !to.keeps_order(&write) {
             refuse_order(graph)?;
         }
+        plan.check_rdf(options)?;
         plan.project(opened, options.hyperedges, resources, progress)?;
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
@@ -134,10 +139,21 @@ impl Plan {
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
             (Shape::Triples, Shape::Triples) => {
-                plan.line("triples", "the same");
+                match to {
+                    Format::Rdf => {
+                        plan.line("triples", format!("one text of {}", triples::syntax(destination, options)?))
+                    }
+                    _ => plan.line("triples", "the same"),
+                }
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
-            (_, Shape::Triples) => plan.lift(graph, options)?,
+            (Shape::Bundled, Shape::Triples) if options.rdf_mode.is_some() => {
+                plan.scatter(opened, options, resources, progress)?;
+            }
+            (Shape::Triples, Shape::Bundled) if options.rdf_mode == Some(RdfMode::Pynock) => {
+                plan.flatten(graph, resources)?;
+            }
+            (_, Shape::Triples) => plan.lift(graph, destination, options)?,
             (Shape::Triples, _) => {
                 let name = graph_name(destination.file_name());
                 plan.gather(&source, options, name, resources, progress)?;
@@ -214,10 +230,11 @@ impl Plan {
 
     /// `graph` without what is left out before anything else: what the mapping begins with.
     pub(crate) fn source(&self, graph: &Arc<dyn Source>) -> Arc<dyn Source> {
-        match &self.projection {
+        let graph: Arc<dyn Source> = match &self.projection {
             Some(projection) => Arc::new(Projected::new(Arc::clone(graph), Arc::clone(projection))),
             None => Arc::clone(graph),
-        }
+        };
+        self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph))
     }
 
     /// Writes as nodes and edges what the target has no other place for; returns what is written then.

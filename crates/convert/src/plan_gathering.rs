@@ -2,17 +2,128 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
-use isomorph_model::Source;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::faces::{BASE, description};
+use isomorph_model::{Graph, Source, well_known};
+use isomorph_storage::Budget;
 
 use crate::digests::Resources;
-use crate::mapping::{Bundling, Gathered, Gathering, NameRules, Step, TERM};
-use crate::options::ConvertOptions;
-use crate::plan::{Plan, counted, survey_of};
+use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
+use crate::open::Opened;
+use crate::options::{ConvertOptions, RdfMode, Typing};
+use crate::plan::{Plan, counted, survey, survey_of};
 use crate::progress::Progress;
 use crate::registry::Shape;
 
+/// RDF and NOCK as pynock has them.
+#[derive(Debug, Clone)]
+pub enum PynockView {
+    /// RDF whose terms are all nodes, sorted within a budget.
+    Flattened(Gathering, Budget),
+    /// Edges as triples; names that are no IRIs are put behind a base.
+    Exported(String),
+}
+
+impl PynockView {
+    /// `graph`, seen so.
+    pub(crate) fn of(&self, graph: Arc<dyn Source>) -> Arc<dyn Source> {
+        match self {
+            PynockView::Flattened(record, budget) => Arc::new(Flattened::new(graph, record, budget)),
+            PynockView::Exported(base) => Arc::new(Exported::new(graph, base)),
+        }
+    }
+}
+
 impl Plan {
+    /// Fails where a choice is for RDF that becomes something else, or the other way round, and this is not.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] then.
+    pub(crate) fn check_rdf(&self, options: &ConvertOptions) -> Result<()> {
+        let (from, to) = (self.from.shape(), self.to.shape());
+        if options.labels_from_type && (from != Shape::Triples || to == Shape::Triples) {
+            return Err(Error::usage("--labels-from is for RDF that becomes a property graph"));
+        }
+        let between = matches!((from, to), (Shape::Triples, Shape::Bundled) | (Shape::Bundled, Shape::Triples));
+        if options.rdf_mode.is_some() && !between {
+            return Err(Error::usage("--rdf-mode is for RDF that becomes NOCK, and for NOCK that becomes RDF"));
+        }
+        if options.rdf_mode == Some(RdfMode::Pynock) && options.labels_from_type {
+            return Err(Error::usage("pynock makes no labels of classes"));
+        }
+        Ok(())
+    }
+
+    /// Writes every term as a node called by its text, as pynock does.
+    ///
+    /// # Errors
+    /// When the graph is no RDF.
+    pub(crate) fn flatten(&mut self, graph: &Graph, resources: &Resources) -> Result<()> {
+        let record = Gathering::of(graph, true, false, true)?;
+        self.passes.push("resources");
+        self.sorts.push("all terms".to_owned());
+        self.line("resources and literals", "nodes, name = text, is_rdf");
+        self.line("triples", "edges, rel_name = predicate");
+        self.carried.extend(["datatypes and languages", "named graphs and what is in them"].map(str::to_owned));
+        self.target = record.bundled.clone();
+        self.pynock = Some(Arc::new(PynockView::Flattened(record, resources.budget.clone())));
+        Ok(())
+    }
+
+    /// Writes NOCK whose nodes are RDF as that RDF.
+    ///
+    /// # Errors
+    /// When nodes are no RDF, or there is what RDF has no words for.
+    pub(crate) fn scatter(
+        &mut self,
+        opened: &Opened,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let graph = opened.graph.graph();
+        let (survey, digested) = survey(opened, Typing::default(), resources, progress)?;
+        self.passes.push("survey");
+        self.digested = Some(digested);
+        if survey.nodes.other {
+            return Err(Error::usage("there are nodes that are no RDF: is_rdf does not say true of them")
+                .hint("without --rdf-mode names become IRIs below --base"));
+        }
+        let truths = survey.nodes.truth || survey.edges().any(|found| found.truth);
+        let columns = !survey.nodes.columns.is_empty() || survey.edges().any(|found| !found.columns.is_empty());
+        let members = survey.edges().any(|found| found.members.keys().any(|name| name != well_known::GRAPH));
+        let unsaid = [(truths, "truths other than 1"), (columns, "further columns"), (members, "properties of edges")];
+        let unsaid: Vec<&str> = unsaid.into_iter().filter(|(is, _)| *is).map(|(_, what)| what).collect();
+        self.carried.extend(unsaid.iter().map(|what| (*what).to_owned()));
+        if !unsaid.is_empty() && !options.loses() {
+            let what = format!("the RDF that these nodes are has no place for {}", unsaid.join(", "));
+            return Err(Error::new(Kind::WouldLose, what)
+                .hint("--lossy    write it without")
+                .hint("without --rdf-mode everything becomes RDF, with IRIs below --base"));
+        }
+        let labels = survey.many_labels || !survey.labels.is_empty();
+        if options.rdf_mode == Some(RdfMode::Pynock) {
+            self.line("edges", "triples of three IRIs");
+            self.carried.push("properties, labels, and nodes without edges".to_owned());
+            let base = options.base.as_deref().unwrap_or(BASE).to_owned();
+            self.target = description(None, []);
+            self.pynock = Some(Arc::new(PynockView::Exported(base)));
+            return Ok(());
+        }
+        let predicates = survey.nodes.members.keys().map(String::as_str);
+        let record = Gathering::behind(graph, predicates, labels, options.loses())?;
+        self.line("nodes", "resources, term = name");
+        self.line("props", "literals, by predicate");
+        if labels {
+            self.line("labels", "rdf:type");
+        }
+        self.line("edges", "triples, predicate = rel_name");
+        self.carried.push("that it was NOCK".to_owned());
+        self.target = record.rdf.clone();
+        self.mapping.steps.push(Step::Scatter(Box::new(record)));
+        Ok(())
+    }
+
     /// Writes resources as nodes, literals as their properties and the other triples as edges. For formats that declare
     /// properties what is there is surveyed.
     ///
@@ -27,12 +138,15 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         let bundled = self.to.shape() == Shape::Bundled;
-        let record = Gathering::of(source.graph(), bundled, options.loses())?;
+        let record = Gathering::of(source.graph(), bundled, options.labels_from_type, options.loses())?;
         self.passes.push("resources");
         self.sorts.push("what is said of resources".to_owned());
         if bundled {
             self.line("resources", "nodes, name = term, is_rdf");
             self.line("literals", "props, by predicate; what JSON does not say is an object of JSON-LD");
+            if options.labels_from_type {
+                self.line("rdf:type in the default graph", "labels");
+            }
             self.line("other triples", "edges, rel_name = predicate; the named graph in props");
             self.target = record.bundled.clone();
         }

@@ -1,28 +1,36 @@
 //! What a plan does about property graphs that become triples.
 
-use isomorph_error::Result;
-use isomorph_model::{Direction, Graph, KeyKind, Property};
+use isomorph_bridges::Syntax;
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property};
+use isomorph_storage::Location;
 
 use crate::mapping::{Fitting, Lifting, Step};
 use crate::options::ConvertOptions;
 use crate::plan::{Plan, counted, edge_text};
-use crate::registry::{Format, no_way};
+use crate::registry::Format;
+use crate::triples;
 
 impl Plan {
     /// Writes nodes and edges as triples.
     ///
     /// # Errors
     /// When the graph has what cannot be written so, or the base of its IRIs is none.
-    pub(crate) fn lift(&mut self, graph: &Graph, options: &ConvertOptions) -> Result<()> {
-        if self.to == Format::Rdf {
-            return Err(no_way());
-        }
+    pub(crate) fn lift(&mut self, graph: &Graph, destination: &Location, options: &ConvertOptions) -> Result<()> {
+        let syntax = if self.to == Format::Rdf { Some(triples::syntax(destination, options)?) } else { None };
         // What is typed was fitted before, bundled graphs are not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
         let record = Lifting::of(graph, options.base.as_deref())?;
+        if let Some(syntax) = syntax {
+            check(&record, syntax)?;
+            self.line("everything", format!("one text of {syntax}"));
+        }
         self.describe_lifting(&record);
-        self.sorts.extend(["triples by subject", "triples by object"].map(str::to_owned));
+        match syntax {
+            Some(_) => self.sorts.push("edges by their ends".to_owned()),
+            None => self.sorts.extend(["triples by subject", "triples by object"].map(str::to_owned)),
+        }
         self.target = record.graph.clone();
         self.mapping.steps.extend(fitted.map(|record| Step::Fit(Box::new(record))));
         self.mapping.steps.push(Step::Lift(Box::new(record)));
@@ -42,8 +50,7 @@ impl Plan {
         }
         for ty in &graph.edges {
             let relation = ty.relation.fixed().unwrap_or("relation");
-            let says = !ty.properties.is_empty() || ty.key.is_some() || ty.direction != Direction::Directed;
-            let reified = if says { ", with reifiers" } else { "" };
+            let reified = if has_reifiers(ty) { ", with reifiers" } else { "" };
             let text = format!("triples {base}{relation}{reified}{}", literals(&ty.properties));
             self.line(edge_text(graph, ty), text);
         }
@@ -54,6 +61,24 @@ impl Plan {
             self.carried.push(format!("the graph's name, {name}"));
         }
     }
+}
+
+/// Whether edges of a type have more than triples say: then each has a reifier.
+fn has_reifiers(ty: &EdgeType) -> bool {
+    !ty.properties.is_empty() || ty.key.is_some() || ty.direction != Direction::Directed
+}
+
+/// Fails where the syntax has no words for what is known of the graph beforehand. Parallel edges are found when they are written.
+fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
+    let Some(ty) = record.graph.edges.iter().find(|ty| !syntax.has_triple_terms() && has_reifiers(ty)) else {
+        return Ok(());
+    };
+    let edge = edge_text(&record.graph, ty);
+    let what = format!(
+        "{syntax} has no triple terms, and {edge} has properties or no direction, which are said about triples"
+    );
+    Err(Error::new(Kind::WouldLose, what)
+        .hint("every other syntax has: a name that ends in .nq, .trig, .ttl, .nt or .rdf"))
 }
 
 fn literals(properties: &[Property]) -> String {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use arrow_schema::{DataType, TimeUnit};
+use isomorph_bridges::{Packing, Syntax, TextSink};
 use isomorph_error::{Error, Findings, Kind, Result, Rule};
 use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
@@ -125,9 +126,8 @@ impl Format {
                 documents: graphar::holds_document,
             },
             Format::Nock => Allowed { holds: |property, _| has_text(property), ..any },
-            Format::GraphLake => Allowed { holds: |property, _| holds_literals(property), ..any },
+            Format::GraphLake | Format::Rdf => Allowed { holds: |property, _| holds_literals(property), ..any },
             Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
-            Format::Rdf => any,
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
         }
     }
@@ -219,18 +219,19 @@ impl Format {
         }
     }
 
-    /// A writer of quads into `staging`, for formats of RDF.
+    /// A writer of quads into `staging`, for formats of RDF; a text has these prefixes and this syntax.
     ///
     /// # Errors
     /// When the format is none of RDF, or files cannot be begun.
     pub(crate) fn quads<'a>(
         self,
         staging: &'a Staging,
+        text: Option<(Syntax, Packing, isomorph_bridges::WriteOptions)>,
         options: &ConvertOptions,
         resources: &Resources,
     ) -> Result<Box<dyn QuadSink + 'a>> {
-        match self {
-            Format::GraphLake => {
+        match (self, text) {
+            (Format::GraphLake, _) => {
                 let write = isomorph_graphlake::WriteOptions {
                     time: options.epoch,
                     threads: resources.threads,
@@ -240,7 +241,10 @@ impl Format {
                 };
                 Ok(Box::new(isomorph_graphlake::LakeWriter::create(staging, &write)?))
             }
-            _ => Err(no_way()),
+            (Format::Rdf, Some((syntax, packing, write))) => {
+                Ok(Box::new(TextSink::create(staging, (syntax, packing), &write, options.loses())?))
+            }
+            _ => Err(Error::usage(format!("{self} is not written as quads"))),
         }
     }
 
@@ -339,18 +343,12 @@ impl Format {
             Some(Format::DeepGnn)
         } else if name.ends_with(".graphlake") || name.ends_with(".lake") {
             Some(Format::GraphLake)
-        } else if isomorph_bridges::Syntax::of_name(&name).is_some() {
+        } else if Syntax::of_name(&name).is_some() {
             Some(Format::Rdf)
         } else {
             None
         }
     }
-}
-
-/// The error for a conversion that there is no mapping for.
-pub(crate) fn no_way() -> Error {
-    Error::unsupported("property graphs become RDF texts by way of a store")
-        .hint("isomorph convert GRAPH STORE --to graphlake, then isomorph convert STORE TEXT --carry ignore")
 }
 
 impl fmt::Display for Format {

@@ -104,6 +104,8 @@ pub struct Found {
     pub truth: bool,
     /// The well-known column `is_rdf` says true somewhere.
     pub rdf: bool,
+    /// It does not say true somewhere.
+    pub other: bool,
     /// Extra columns with a value somewhere, by index.
     pub columns: BTreeSet<usize>,
 }
@@ -129,6 +131,7 @@ impl Found {
         self.rows += other.rows;
         self.truth |= other.truth;
         self.rdf |= other.rdf;
+        self.other |= other.other;
         self.columns.extend(other.columns);
         for (name, kinds) in other.members {
             self.members.entry(name).or_default().merge(kinds);
@@ -153,7 +156,9 @@ fn each_cell(
             match property.name.as_str() {
                 well_known::TRUTH => found.truth |= !is_one(column, row),
                 well_known::IS_RDF => {
-                    found.rdf |= column.as_boolean_opt().is_some_and(|flags| !flags.is_null(row) && flags.value(row));
+                    let is_rdf = column.as_boolean_opt().is_some_and(|flags| !flags.is_null(row) && flags.value(row));
+                    found.rdf |= is_rdf;
+                    found.other |= !is_rdf;
                 }
                 _ if column.is_null(row) => {}
                 _ => {

@@ -68,7 +68,7 @@ impl Triples<'_> {
 }
 
 /// The syntax of a text that is to be written: as asked for, or as its name says.
-fn syntax(destination: &Location, options: &ConvertOptions) -> Result<Syntax> {
+pub(crate) fn syntax(destination: &Location, options: &ConvertOptions) -> Result<Syntax> {
     options.write.rdf.syntax.or_else(|| Syntax::of_name(destination.file_name())).ok_or_else(|| {
         Error::usage("the destination's name does not say which syntax of RDF is wanted")
             .at(destination.to_string())
@@ -135,6 +135,7 @@ pub(crate) fn plan(
         carried: Vec::new(),
         losses: losses.into_iter().collect(),
         projection: None,
+        pynock: None,
         mapping: Mapping::default(),
         target: Graph::default(),
         digested: None,

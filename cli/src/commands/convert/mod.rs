@@ -35,6 +35,8 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         typing: args.target.typing(),
         node_types: args.target.node_types(),
         hyperedges: args.hyperedges,
+        labels_from_type: args.target.labels_from.is_some(),
+        rdf_mode: args.target.rdf_mode,
         base: args.open.base.clone(),
         ..ConvertOptions::default()
     };

@@ -17,8 +17,6 @@ const FULL: usize = 64 << 20;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) edges: bool,
-    /// Without the graphs of edges.
-    pub(super) bare: bool,
     pub(super) values: bool,
     pub(super) rows: usize,
 }
@@ -48,7 +46,7 @@ impl Collectors {
                 self.edges.push(quad, object);
                 self.bytes += object.len();
                 if self.edges.rows == self.wanted.rows {
-                    take(self.edges.batch(self.wanted.bare))?;
+                    take(self.edges.batch())?;
                 }
             }
             Object::Literal { lexical, datatype, language, direction } if self.wanted.values => {
@@ -75,7 +73,7 @@ impl Collectors {
     pub(super) fn finish(&mut self, take: &mut Take<'_>) -> Result<()> {
         self.bytes = 0;
         if self.edges.rows > 0 {
-            take(self.edges.batch(self.wanted.bare))?;
+            take(self.edges.batch())?;
         }
         for (table, mut values) in std::mem::take(&mut self.values) {
             if values.rows > 0 {
@@ -133,7 +131,7 @@ impl Edges {
         self.rows += 1;
     }
 
-    fn batch(&mut self, bare: bool) -> Batch {
+    fn batch(&mut self) -> Batch {
         self.numbers.clear();
         let names = std::mem::take(&mut self.names);
         let relations = Relations { names: StringArray::from(names), index: self.relations.finish() };
@@ -147,7 +145,7 @@ impl Edges {
             layers: None,
             directed: None,
             keys: None,
-            properties: vec![(!bare && graphs.null_count() < graphs.len()).then_some(graphs)],
+            properties: vec![(graphs.null_count() < graphs.len()).then_some(graphs)],
         })
     }
 }

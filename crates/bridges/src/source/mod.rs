@@ -145,14 +145,14 @@ impl Source for RdfText {
         if request.order != EdgeOrder::Any {
             return Err(isomorph_error::Error::unsupported("triples of a text come in its order"));
         }
-        let (edges, bare, values) = match request.tables {
-            Tables::All => (true, false, true),
-            Tables::AllEdges | Tables::Edges(0) => (true, false, false),
-            Tables::EdgeEnds(0) => (true, true, false),
-            Tables::Rest => (false, false, true),
+        let (edges, values) = match request.tables {
+            Tables::All => (true, true),
+            // A triple in two graphs is two: with its ends comes its graph.
+            Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => (true, false),
+            Tables::Rest => (false, true),
             _ => return Ok(Vec::new()),
         };
-        let wanted = Wanted { edges, bare, values, rows: request.batch_rows.max(1) };
+        let wanted = Wanted { edges, values, rows: request.batch_rows.max(1) };
         Ok(vec![Box::new(Whole { text: self, wanted })])
     }
 

@@ -26,7 +26,9 @@ impl JsonLdWriter {
 
     pub(super) fn push(&mut self, out: &mut String, quad: &Quad<'_>) -> Result<()> {
         if matches!(quad.object, Object::Term(text) if term::kind(text) == TermKind::Triple) {
-            return Err(Error::new(Kind::WouldLose, "JSON-LD has no triple terms").at(Place::field("object")));
+            return Err(Error::new(Kind::WouldLose, "JSON-LD has no triple terms")
+                .at(Place::field("object"))
+                .hint("every other syntax has: a name that ends in .nq, .trig, .ttl, .nt or .rdf"));
         }
         let before = self.before.as_ref();
         let same_graph = before.is_some_and(|(_, _, graph)| graph.as_deref() == quad.graph);

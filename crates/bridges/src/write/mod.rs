@@ -3,6 +3,7 @@
 mod check;
 mod jsonld;
 mod prefixes;
+mod sink;
 mod turtle;
 mod xml;
 
@@ -17,6 +18,8 @@ use self::prefixes::Prefixes;
 use self::turtle::TurtleWriter;
 use self::xml::XmlWriter;
 use crate::Syntax;
+
+pub use sink::TextSink;
 
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 64 << 10;

@@ -45,7 +45,7 @@ pub use declare::{declared, says_itself};
 pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
-pub use gather::{Gathered, Gathering, Scattered, TERM};
+pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use lift::{Lifter, Lifting, Lowered, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
@@ -225,6 +225,14 @@ impl Mapping {
     pub fn numbering(&self) -> Option<&Numbering> {
         match self.steps.last() {
             Some(Step::Number(record)) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// What bundled nodes are taken for RDF by, where that is the last step.
+    pub fn scattering(&self) -> Option<&Gathering> {
+        match self.steps.last() {
+            Some(Step::Scatter(record)) => Some(record),
             _ => None,
         }
     }

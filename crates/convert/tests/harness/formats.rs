@@ -41,7 +41,7 @@ impl Member {
 }
 
 /// All formats. A new one is added here.
-pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE];
+pub const MEMBERS: &[Member] = &[GRAPHAR, NOCK, ANNNET, DEEPGNN, GRAPHLAKE, RDF];
 
 /// The entry of a format.
 pub fn member(format: Format) -> &'static Member {
@@ -165,6 +165,25 @@ const GRAPHLAKE: Member = Member {
     },
     refuses: &[
         ("rdf", "cannot be written as nodes and edges"),
+        ("deepgnn", "only nodes and edges with columns can be lifted"),
+    ],
+};
+
+const RDF: Member = Member {
+    format: Format::Rdf,
+    // The syntaxes that say everything that triples say; the others have tests of their own.
+    layouts: |_| {
+        let layout = |name: &str, file| Layout {
+            name: format!("RDF {name}"),
+            file,
+            write: WriteOptions::default(),
+            keeps_order: true,
+        };
+        vec![layout("N-Quads", "graph.nq"), layout("TriG, packed", "graph.trig.zst")]
+    },
+    refuses: &[
+        ("rdf", "cannot be written as nodes and edges"),
+        ("triples and an empty graph", "no words for the graph"),
         ("deepgnn", "only nodes and edges with columns can be lifted"),
     ],
 };

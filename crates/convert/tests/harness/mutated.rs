@@ -59,6 +59,9 @@ const NOTICED: &[&str] = &[
     "a GraphAr edge type is directed or not, as a whole",
     // What no store of GraphLake has.
     "GRAPHLAKE-IRI",
+    // What no text of RDF has.
+    "is no absolute IRI",
+    "is no label of a blank node",
     // What no graph of DeepGNN has.
     "relations by row cannot be written as edge types here",
     "edges of DeepGNN have a direction, no keys and no layers",

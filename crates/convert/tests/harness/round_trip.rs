@@ -62,6 +62,11 @@ fn the_zoo_survives_graphlake() {
 }
 
 #[test]
+fn the_zoo_survives_rdf_texts() {
+    survives(member(Format::Rdf));
+}
+
+#[test]
 fn the_zoo_survives_deepgnn() {
     survives(member(Format::DeepGnn));
 }

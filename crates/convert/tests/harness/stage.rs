@@ -164,7 +164,8 @@ impl Staged {
         assert!(findings.worst() < Some(Severity::Error), "{what}: {findings:#?}");
         let table = digest(alone.graph.as_ref(), &resources(), &Silent).unwrap().table;
         // Hyperedges and groups are nodes and edges there; in RDF so is nearly everything.
-        if opened.format != Format::GraphLake && graph.hyperedges.is_empty() && graph.groups.is_empty() {
+        let is_rdf = matches!(opened.format, Format::GraphLake | Format::Rdf);
+        if !is_rdf && graph.hyperedges.is_empty() && graph.groups.is_empty() {
             let (nodes, edges) = counts(&table);
             // An edge without a direction is two in DeepGNN.
             let edges = if opened.format == Format::DeepGnn { edges.min(self.certificate.edges) } else { edges };

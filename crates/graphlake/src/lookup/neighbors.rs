@@ -31,7 +31,7 @@ pub(crate) fn neighbors(lake: &GraphLake, edge: usize, node: NodeId<'_>, side: S
     let mut of: Option<(&str, &str)> = None;
     let mut give = |collected: &mut Collector, of: Option<(&str, &str)>| {
         if let Some((graph, predicate)) = of.filter(|_| !collected.is_empty())
-            && let Batch::Edges(edges) = collected.edges(predicate, term::graph_name(graph), false)
+            && let Batch::Edges(edges) = collected.edges(predicate, term::graph_name(graph))
         {
             found.push(edges);
         }

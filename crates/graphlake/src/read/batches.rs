@@ -68,7 +68,7 @@ impl Collector {
     }
 
     /// What was collected, as edges.
-    pub(crate) fn edges(&mut self, predicate: &str, graph: Option<&str>, bare: bool) -> Batch {
+    pub(crate) fn edges(&mut self, predicate: &str, graph: Option<&str>) -> Batch {
         let rows = self.begin_again();
         let relations =
             Relations { names: StringArray::from(vec![predicate]), index: UInt32Array::from(vec![0; rows]) };
@@ -83,7 +83,7 @@ impl Collector {
             layers: None,
             directed: None,
             keys: None,
-            properties: vec![graph.filter(|_| !bare).map(|graph| repeated(graph, rows))],
+            properties: vec![graph.map(|graph| repeated(graph, rows))],
         })
     }
 

@@ -17,8 +17,6 @@ use crate::term;
 pub(super) struct Wanted {
     /// Those between resources.
     pub(super) edges: bool,
-    /// Without their graph.
-    pub(super) bare: bool,
     /// Those with literals.
     pub(super) values: bool,
     /// Rows of a batch.
@@ -39,7 +37,7 @@ impl Part for PredicatePart<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
         let quoted = self.lake.quoted()?;
         let name = term::graph_name(&self.graph.name);
-        let Wanted { edges: wants_edges, bare, values: wants_values, rows } = self.wanted;
+        let Wanted { edges: wants_edges, values: wants_values, rows } = self.wanted;
         let mut merge = self.lake.merge(self.graph, self.predicate, Order::Subject)?;
         let (mut edges, mut values) = (Collector::default(), Collector::default());
         while let Some(triple) = merge.next()? {
@@ -47,7 +45,7 @@ impl Part for PredicatePart<'_> {
                 (false, _) if wants_edges => {
                     edges.push(triple, quoted)?;
                     if edges.is_full(rows) {
-                        take(edges.edges(self.predicate, name, bare))?;
+                        take(edges.edges(self.predicate, name))?;
                     }
                 }
                 (true, Some(table)) if wants_values => {
@@ -61,7 +59,7 @@ impl Part for PredicatePart<'_> {
             }
         }
         if !edges.is_empty() {
-            take(edges.edges(self.predicate, name, bare))?;
+            take(edges.edges(self.predicate, name))?;
         }
         if let Some(table) = self.table.filter(|_| !values.is_empty()) {
             take(values.values(table, name))?;

@@ -20,14 +20,14 @@ impl Source for GraphLake {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported("triples come predicate by predicate, not in one order"));
         }
-        let (edges, bare, values) = match request.tables {
-            Tables::All => (true, false, true),
-            Tables::AllEdges | Tables::Edges(0) => (true, false, false),
-            Tables::EdgeEnds(0) => (true, true, false),
-            Tables::Rest => (false, false, true),
+        let (edges, values) = match request.tables {
+            Tables::All => (true, true),
+            // A triple in two graphs is two: with its ends comes its graph.
+            Tables::AllEdges | Tables::Edges(0) | Tables::EdgeEnds(0) => (true, false),
+            Tables::Rest => (false, true),
             _ => return Ok(Vec::new()),
         };
-        let wanted = Wanted { edges, bare, values, rows: request.batch_rows.max(1) };
+        let wanted = Wanted { edges, values, rows: request.batch_rows.max(1) };
         let tables = self.graph.values.iter().enumerate();
         let tables: HashMap<&str, usize> = tables.map(|(at, table)| (table.property.name.as_str(), at)).collect();
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();

@@ -4,18 +4,21 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array};
+use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::faces::{Object, Quad, Quads};
+use isomorph_model::faces::{Object, Quad, Quads, RDF_TYPE};
 use isomorph_model::json::push_string;
+use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
     well_known,
 };
 use isomorph_storage::{Budget, Scratch};
 
-use super::{Gathering, literal};
+use super::{Gathering, literal, rows};
 use crate::mapping::lift::subjects::{Collecting, Said, Subjects};
+use crate::mapping::reify::malformed;
 use crate::mapping::view::{edges_shown, shown};
 use crate::progress::Silent;
 
@@ -23,7 +26,7 @@ use crate::progress::Silent;
 const ROWS: usize = 1 << 13;
 
 /// Stands for the predicate of a mention: no triple has it.
-const MENTIONED: &str = "";
+pub(super) const MENTIONED: &str = "";
 
 /// Shows RDF as a bundled graph.
 pub struct Gathered {
@@ -61,27 +64,12 @@ impl Gathered {
         parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
         progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
         let mut last = String::new();
-        let mut take = |quad: Quad<'_>| {
-            let mention = Object::Term(MENTIONED);
-            let mentioned = |subject| Quad { subject, predicate: MENTIONED, object: mention, graph: None };
-            match quad.object {
-                Object::Literal { .. } => subjects.push(&quad),
-                Object::Term(object) => {
-                    // Triples come by subject.
-                    if last != quad.subject {
-                        subjects.push(&mentioned(quad.subject))?;
-                        last.clear();
-                        last.push_str(quad.subject);
-                    }
-                    subjects.push(&mentioned(object))
-                }
-            }
-        };
         for part in &parts {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
                 match &batch {
-                    Batch::Edges(_) | Batch::Values(_) => quads.batch(&batch, &mut take),
+                    Batch::Edges(edges) => self.mention(edges, &mut last, &mut subjects),
+                    Batch::Values(_) => quads.batch(&batch, &mut |quad| subjects.push(&quad)),
                     Batch::Groups(groups) if !self.record.lossy && !groups.keys.is_empty() => {
                         let name = groups.keys.as_string_opt::<i32>().map(|names| names.value(0)).unwrap_or_default();
                         Err(Error::new(Kind::WouldLose, format!("the graph {name} without triples would be lost"))
@@ -91,14 +79,42 @@ impl Gathered {
                 }
             })?;
         }
-        quads.finish(&mut take)?;
         progress.end();
         subjects.finish()
     }
 
+    /// Takes down who triples speak of, and the classes that are labels. `last` is the subject that was mentioned last.
+    fn mention(&self, edges: &EdgeBatch, last: &mut String, subjects: &mut Collecting) -> Result<()> {
+        let mentioned = |subject| Quad { subject, predicate: MENTIONED, object: Object::Term(MENTIONED), graph: None };
+        let classes = if self.record.labels { rows::classes(edges)? } else { None };
+        let (from, to) = (rows::terms(&edges.source)?, rows::terms(&edges.target)?);
+        for (row, (subject, object)) in from.iter().flatten().zip(to.iter().flatten()).enumerate() {
+            if classes.as_ref().is_some_and(|classes| classes.value(row)) {
+                subjects.push(&Quad { subject, predicate: RDF_TYPE, object: Object::Term(object), graph: None })?;
+                continue;
+            }
+            // Triples often come by subject.
+            if last != subject {
+                subjects.push(&mentioned(subject))?;
+                last.clear();
+                last.push_str(subject);
+            }
+            subjects.push(&mentioned(object))?;
+        }
+        Ok(())
+    }
+
     /// A triple's graph as a bag.
-    fn edges(&self, batch: &EdgeBatch) -> EdgeBatch {
-        let graphs = batch.properties.first().and_then(Option::as_ref).and_then(|column| column.as_string_opt::<i32>());
+    fn edges(&self, batch: &EdgeBatch) -> Result<EdgeBatch> {
+        let without;
+        let batch = match self.record.labels {
+            true => {
+                without = rows::without_classes(batch)?;
+                &without
+            }
+            false => batch,
+        };
+        let graphs = rows::graphs(batch);
         let bags = graphs.filter(|graphs| graphs.null_count() < graphs.len()).map(|graphs| {
             let mut bags = StringBuilder::with_capacity(graphs.len(), graphs.len() * 48);
             let mut bag = String::new();
@@ -115,15 +131,17 @@ impl Gathered {
             }
             Arc::new(bags.finish()) as ArrayRef
         });
-        let truths = self.record.is_flagged().then(|| Some(truths(batch.rows)));
-        EdgeBatch { properties: truths.into_iter().chain([bags]).collect(), ..batch.clone() }
+        let stated = self.record.bundled.edges.first().and_then(|ty| ty.properties.first());
+        let stated = stated.filter(|_| self.record.is_flagged());
+        let truths = stated.map(|truth| truths(batch.rows, &truth.data_type).map(Some)).transpose()?;
+        Ok(EdgeBatch { properties: truths.into_iter().chain([bags]).collect(), ..batch.clone() })
     }
 }
 
 /// All resources.
-struct NodesPart<'a> {
-    subjects: &'a Subjects,
-    flagged: bool,
+pub(super) struct NodesPart<'a> {
+    pub(super) subjects: &'a Subjects,
+    pub(super) record: &'a Gathering,
 }
 
 /// Nodes that are being filled.
@@ -132,11 +150,14 @@ struct Nodes {
     bags: StringBuilder,
     rows: usize,
     start: u64,
-    flagged: bool,
+    /// The type of truths, where nodes state them and that they are RDF.
+    flagged: Option<DataType>,
     /// The node that is being told: its name, what is said of it by number of the predicate, and all of that as text.
     name: String,
     said: Vec<(u32, String)>,
     bag: String,
+    classes: Vec<String>,
+    labels: Option<LabelBuilder>,
 }
 
 impl Nodes {
@@ -166,6 +187,10 @@ impl Nodes {
             self.bag.push(']');
         }
         self.said.clear();
+        if let Some(labels) = &mut self.labels {
+            labels.push(self.classes.iter().map(String::as_str));
+            self.classes.clear();
+        }
         if self.bag.is_empty() {
             self.bags.append_null();
         } else {
@@ -181,30 +206,35 @@ impl Nodes {
         if rows == 0 {
             return Ok(());
         }
-        let flags: Vec<ArrayRef> = match self.flagged {
-            true => vec![truths(rows), Arc::new(BooleanArray::from(vec![true; rows]))],
-            false => Vec::new(),
+        let flags: Vec<ArrayRef> = match &self.flagged {
+            Some(truth) => vec![truths(rows, truth)?, Arc::new(BooleanArray::from(vec![true; rows]))],
+            None => Vec::new(),
         };
         let keys: ArrayRef = Arc::new(self.keys.finish());
         let bags: ArrayRef = Arc::new(self.bags.finish());
         let start = self.start;
         self.start += rows as u64;
         let properties = flags.into_iter().chain([bags]).map(Some).collect();
-        give(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))
+        let labels = self.labels.as_mut().map(|labels| std::mem::take(labels).finish());
+        give(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels, properties }))
     }
 }
 
 impl Part for NodesPart<'_> {
     fn read(&self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let stated = self.record.bundled.nodes.first().and_then(|ty| ty.properties.first());
+        let stated = stated.filter(|_| self.record.is_flagged());
         let mut nodes = Nodes {
             keys: StringBuilder::new(),
             bags: StringBuilder::new(),
             rows: 0,
             start: 0,
-            flagged: self.flagged,
+            flagged: stated.map(|truth| truth.data_type.clone()),
             name: String::new(),
             said: Vec::new(),
             bag: String::new(),
+            classes: Vec::new(),
+            labels: self.record.labels.then(LabelBuilder::default),
         };
         let mut stream = self.subjects.sorted.stream()?;
         while let Some(batch) = stream.next_batch()? {
@@ -215,10 +245,14 @@ impl Part for NodesPart<'_> {
                     nodes.close(self.subjects, give)?;
                     nodes.name.push_str(quad.subject);
                 }
-                if let Object::Literal { .. } = quad.object {
-                    let mut value = String::new();
-                    literal::push(&mut value, &quad.object, quad.graph);
-                    nodes.said.push((predicate, value));
+                match quad.object {
+                    Object::Literal { .. } => {
+                        let mut value = String::new();
+                        literal::push(&mut value, &quad.object, quad.graph);
+                        nodes.said.push((predicate, value));
+                    }
+                    Object::Term(MENTIONED) => {}
+                    Object::Term(class) => nodes.classes.push(class.to_owned()),
                 }
             }
         }
@@ -246,13 +280,12 @@ impl Source for Gathered {
         };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         if nodes {
-            let flagged = self.record.is_flagged();
-            parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, flagged }));
+            parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }));
         }
         if let Some(tables) = edges {
             for part in self.inner.scan(&Request { tables, ..*request })? {
                 parts.push(shown(part, |batch, take| match batch {
-                    Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges))),
+                    Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),
                     _ => Ok(()),
                 }));
             }
@@ -265,7 +298,7 @@ impl Source for Gathered {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        edges_shown(&self.inner.neighbors(edge, node, side)?, |batch, take| take(Batch::Edges(self.edges(batch))))
+        edges_shown(&self.inner.neighbors(edge, node, side)?, |batch, take| take(Batch::Edges(self.edges(batch)?)))
     }
 
     fn about(&self) -> About {
@@ -274,14 +307,7 @@ impl Source for Gathered {
 }
 
 /// What is said in RDF is true.
-fn truths(rows: usize) -> ArrayRef {
-    Arc::new(Float32Array::from_value(1.0, rows))
-}
-
-/// Keys of ends, which are texts in both shapes.
-pub(super) fn texts(ends: &Ends) -> Option<&StringArray> {
-    match ends {
-        Ends::Keys(keys) => keys.as_string_opt::<i32>(),
-        Ends::Rows(_) => None,
-    }
+pub(super) fn truths(rows: usize, data_type: &DataType) -> Result<ArrayRef> {
+    let ones: ArrayRef = Arc::new(Float32Array::from_value(1.0, rows));
+    arrow_cast::cast(&ones, data_type).map_err(malformed)
 }

@@ -7,10 +7,13 @@
 
 mod gathered;
 mod literal;
+mod pynock;
+mod rows;
 mod scattered;
 
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
+use isomorph_model::faces::description;
 use isomorph_model::schema::Owner;
 use isomorph_model::{
     EdgeType, Graph, Key, KeyKind, LabelVocabulary, NodeType, Property, Relation, ValueKind, well_known,
@@ -18,6 +21,7 @@ use isomorph_model::{
 use serde::{Deserialize, Serialize};
 
 pub use gathered::Gathered;
+pub use pynock::{Exported, Flattened};
 pub use scattered::Scattered;
 
 /// Name of the property that holds the term of a resource, where keys have names.
@@ -26,6 +30,14 @@ pub const TERM: &str = "term";
 /// Name of the node type in the bundled format.
 const NODE: &str = "node";
 
+/// Whether a name is an absolute IRI, as far as a scheme and the signs in it tell.
+fn is_iri(name: &str) -> bool {
+    let scheme = name.split_once(':').map(|(scheme, _)| scheme).unwrap_or_default();
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+        && !name.contains(|c: char| c <= ' ' || matches!(c, '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\'))
+}
+
 /// The relation between RDF and the same as nodes with bags of properties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
@@ -33,17 +45,21 @@ pub struct Gathering {
     pub rdf: Graph,
     /// The bundled graph.
     pub bundled: Graph,
+    /// Whether classes in the default graph are labels of nodes, and no edges.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub labels: bool,
     /// Graphs without triples are left out; else they are an error. For the way there.
     #[serde(skip)]
     pub lossy: bool,
 }
 
 impl Gathering {
-    /// The gathering of RDF. With `flagged`, nodes say that they are RDF, and nodes and edges that they are true.
+    /// The gathering of RDF. With `flagged`, nodes say that they are RDF, and nodes and edges that they are true; with `labels`, what
+    /// `rdf:type` says in the default graph are labels.
     ///
     /// # Errors
     /// When the graph is no RDF.
-    pub fn of(rdf: &Graph, flagged: bool, lossy: bool) -> Result<Gathering> {
+    pub fn of(rdf: &Graph, flagged: bool, labels: bool, lossy: bool) -> Result<Gathering> {
         let misfit = || Error::unsupported("only resources, triples and literals in graphs are RDF");
         let ([node], [edge]) = (rdf.nodes.as_slice(), rdf.edges.as_slice()) else { return Err(misfit()) };
         let is_graph = |property: &Property| property.name == well_known::GRAPH && property.kind == ValueKind::Term;
@@ -66,13 +82,13 @@ impl Gathering {
         let stated = |property: Property| flagged.then_some(property);
         // In the bundled format all nodes are of one type.
         let mut resource = NodeType::new(if flagged { NODE } else { &node.name }, Key::utf8().named(TERM));
-        resource.labels = if flagged { LabelVocabulary::Open } else { LabelVocabulary::None };
+        resource.labels = if flagged || labels { LabelVocabulary::Open } else { LabelVocabulary::None };
         let is_rdf = Property::new(well_known::IS_RDF, DataType::Boolean).required();
         resource.properties.extend(stated(truth()).into_iter().chain(stated(is_rdf)));
         resource.properties.push(Property::bag());
         let mut triples = EdgeType::new(0, "", 0);
         triples.relation = Relation::PerRow;
-        triples.rows = edge.rows;
+        triples.rows = edge.rows.filter(|_| !labels);
         triples.properties.extend(stated(truth()));
         triples.properties.push(Property::bag());
         let bundled = Graph {
@@ -82,7 +98,27 @@ impl Gathering {
             documents: rdf.documents.clone(),
             ..Graph::default()
         };
-        Ok(Gathering { rdf: rdf.clone(), bundled, lossy })
+        Ok(Gathering { rdf: rdf.clone(), bundled, labels, lossy })
+    }
+
+    /// The gathering that `bundled`, a graph of nodes that say that they are RDF, came from or could have come from: `predicates` are the
+    /// members of its nodes.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when a member is called by no IRI.
+    pub fn behind<'a>(
+        bundled: &Graph,
+        predicates: impl IntoIterator<Item = &'a str>,
+        labels: bool,
+        lossy: bool,
+    ) -> Result<Gathering> {
+        let predicates: Vec<&str> = predicates.into_iter().collect();
+        if let Some(name) = predicates.iter().find(|name| !is_iri(name)) {
+            return Err(Error::usage(format!("the property {name:?} is no predicate: in rich mode names are IRIs"))
+                .hint("without --rdf-mode names become IRIs below --base"));
+        }
+        let rdf = description(None, predicates.into_iter().map(|predicate| (predicate, None)));
+        Ok(Gathering { rdf, bundled: bundled.clone(), labels, lossy })
     }
 
     /// Whether nodes say that they are RDF.

@@ -9,6 +9,7 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::{DataType, Fields};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::batch::ValueBatch;
+use isomorph_model::faces::RDF_TYPE;
 use isomorph_model::json::{self, Members, Value};
 use isomorph_model::{
     About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
@@ -16,7 +17,7 @@ use isomorph_model::{
 };
 use isomorph_storage::{Budget, Scratch};
 
-use super::gathered::texts;
+use super::rows::{between, texts};
 use super::{Gathering, literal};
 use crate::digests::Resources;
 use crate::mapping::declared;
@@ -92,6 +93,8 @@ impl Scattered {
                         graph = Some(text.into_owned());
                         Ok(())
                     }
+                    // Of what was no RDF before, this is said to be lost.
+                    _ if self.record.lossy => Ok(()),
                     _ => Err(Error::broken(&CARRY_FITS, format!("a triple has no {name:?}"))),
                 })?;
                 found.append_option(graph);
@@ -105,6 +108,22 @@ impl Scattered {
         }
         let (source, target) = (self.named(&batch.source)?, self.named(&batch.target)?);
         Ok(EdgeBatch { ty: 0, source, target, directed: None, properties, ..batch.clone() })
+    }
+
+    /// Labels of nodes as classes.
+    fn classes(&self, batch: &NodeBatch, take: Take<'_>) -> Result<()> {
+        let keys = batch.keys.clone().map(Ends::Keys);
+        let (Some(names), Some(labels)) = (keys.as_ref().and_then(texts), &batch.labels) else { return Ok(()) };
+        let (mut subjects, mut classes) = (StringBuilder::new(), StringBuilder::new());
+        for (row, name) in names.iter().enumerate() {
+            for label in labels.row(row) {
+                subjects.append_option(name);
+                classes.append_value(label);
+            }
+        }
+        let width = self.record.rdf.edges.first().map(|ty| ty.properties.len()).unwrap_or_default();
+        let triples = between(subjects.finish(), RDF_TYPE, classes.finish(), vec![None; width]);
+        if triples.rows == 0 { Ok(()) } else { take(Batch::Edges(triples)) }
     }
 
     /// What is said of nodes, by predicate.
@@ -175,7 +194,8 @@ impl Source for Scattered {
         let (edges, values) = match request.tables {
             Tables::All => (Some(Tables::AllEdges), true),
             edges @ (Tables::AllEdges | Tables::Edges(_)) => (Some(edges), false),
-            Tables::EdgeEnds(ty) => (Some(Tables::EdgeEnds(ty)), false),
+            // With the ends of triples comes their graph, which is among the properties of edges.
+            Tables::EdgeEnds(ty) => (Some(Tables::Edges(ty)), false),
             Tables::Rest => (None, true),
             Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (None, false),
         };
@@ -188,10 +208,16 @@ impl Source for Scattered {
                 }));
             }
         }
-        if values {
+        let classes = self.record.labels && edges.is_some();
+        if values || classes {
             for part in self.inner.scan(&Request { tables: Tables::AllNodes, ..*request })? {
-                parts.push(shown(part, |batch, take: Take<'_>| match batch {
-                    Batch::Nodes(nodes) => self.values(&nodes, take),
+                parts.push(shown(part, move |batch, take: Take<'_>| match batch {
+                    Batch::Nodes(nodes) => {
+                        if classes {
+                            self.classes(&nodes, take)?;
+                        }
+                        if values { self.values(&nodes, take) } else { Ok(()) }
+                    }
                     _ => Ok(()),
                 }));
             }
@@ -204,6 +230,10 @@ impl Source for Scattered {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        if self.record.labels {
+            return Err(Error::unsupported("classes that lie in the file as labels are not looked up")
+                .hint("--carry ignore    shows the file as what it is"));
+        }
         edges_shown(&self.inner.neighbors(edge, node, side)?, |batch, take| take(Batch::Edges(self.edges(batch)?)))
     }
 

@@ -14,12 +14,15 @@ mod tables;
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{BASE, holds};
-use isomorph_model::{Graph, KeyKind};
+use isomorph_model::{Graph, KeyKind, xsd};
 use serde::{Deserialize, Serialize};
 
 pub use lifter::Lifter;
 pub use lowered::Lowered;
 pub use native::Native;
+
+/// What the names of RDF's own vocabulary begin with.
+const RDF_NAMESPACE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// The relation between a property graph and the triples that say it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,6 +60,19 @@ impl Lifting {
             }
         }
         Ok(Lifting { graph: graph.clone(), base: base.to_owned() })
+    }
+
+    /// Short names for what IRIs begin with, for texts that have them: the base, each node type that is called like a prefix, and
+    /// what types of literals are called by.
+    pub fn prefixes(&self) -> Vec<(String, String)> {
+        let known =
+            [("rdf", RDF_NAMESPACE), ("xsd", xsd::NAMESPACE)].map(|(name, iri)| (name.to_owned(), iri.to_owned()));
+        let is_plain =
+            |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let types = self.graph.nodes.iter().map(|ty| ty.name.as_str());
+        let types = types.filter(|name| is_plain(name) && known.iter().all(|(known, _)| known != name));
+        let types: Vec<_> = types.map(|name| (name.to_owned(), format!("{}{name}/", self.base))).collect();
+        known.into_iter().chain([(String::new(), self.base.clone())]).chain(types).collect()
     }
 }
 

@@ -1,0 +1,240 @@
+//! RDF and NOCK as pynock has them: every term is a node called by its text, every triple an edge, and nothing else.
+//!
+//! Datatypes, languages and graphs are lost on the way there, properties, labels, truths and nodes without edges on the way back: there
+//! is no inverse. It is for who compares with pynock, or feeds what expects its files.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
+use isomorph_error::{Error, Result};
+use isomorph_model::batch::ValueBatch;
+use isomorph_model::faces::{Object, Quad, description};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeId, Part, Progress, Request, Side, Source, Tables,
+};
+use isomorph_storage::{Budget, Scratch};
+
+use super::gathered::{MENTIONED, NodesPart, truths};
+use super::{Gathering, rows};
+use crate::mapping::lift::subjects::{Collecting, Subjects};
+use crate::mapping::view::{Take, shown};
+use crate::progress::Silent;
+
+/// A term as pynock spells it: a blank node without `_:`.
+fn spelt(term: &str) -> &str {
+    term.strip_prefix("_:").unwrap_or(term)
+}
+
+fn all_spelt(terms: &StringArray) -> ArrayRef {
+    Arc::new(terms.iter().map(|term| term.map(spelt)).collect::<StringArray>())
+}
+
+/// Shows the default graph of RDF as pynock reads it.
+pub struct Flattened {
+    inner: Arc<dyn Source>,
+    record: Gathering,
+    budget: Budget,
+    subjects: OnceLock<Subjects>,
+    /// Held by who sorts, so that nobody does it twice.
+    sorting: Mutex<()>,
+}
+
+impl Flattened {
+    /// Shows `inner`, which is `record.rdf`, as `record.bundled`. Nothing is read before it is asked for.
+    pub fn new(inner: Arc<dyn Source>, record: &Gathering, budget: &Budget) -> Self {
+        let (record, budget) = (record.clone(), budget.clone());
+        Flattened { inner, record, budget, subjects: OnceLock::new(), sorting: Mutex::new(()) }
+    }
+
+    fn subjects(&self, progress: &dyn Progress) -> Result<&Subjects> {
+        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(subjects) = self.subjects.get() {
+            return Ok(subjects);
+        }
+        let mut subjects = Collecting::new(&self.budget, self.budget.available() / 2, &Scratch::new(None)?)?;
+        let mut parts = self.inner.scan(&Request::of(Tables::EdgeEnds(0)))?;
+        parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
+        progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
+        for part in &parts {
+            part.read(&mut |batch| {
+                progress.advance(batch.rows() as u64)?;
+                let Some(edges) = self.edges(&batch)? else { return Ok(()) };
+                for ends in [&edges.source, &edges.target] {
+                    for subject in rows::terms(ends)?.iter().flatten() {
+                        let object = Object::Term(MENTIONED);
+                        subjects.push(&Quad { subject, predicate: MENTIONED, object, graph: None })?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        progress.end();
+        let subjects = subjects.finish()?;
+        Ok(self.subjects.get_or_init(|| subjects))
+    }
+
+    /// Triples and literals as edges; nothing for what is neither.
+    fn edges(&self, batch: &Batch) -> Result<Option<EdgeBatch>> {
+        let edges = match batch {
+            Batch::Edges(edges) => edges.clone(),
+            Batch::Values(values) => self.literals(values)?,
+            _ => return Ok(None),
+        };
+        let in_default = rows::graphs(&edges).map(|graphs| (0..graphs.len()).map(|row| Some(graphs.is_null(row))));
+        let edges = match in_default {
+            None => edges,
+            Some(in_default) => rows::kept(&edges, &in_default.collect::<BooleanArray>())?,
+        };
+        let (source, target) = (all_spelt(rows::terms(&edges.source)?), all_spelt(rows::terms(&edges.target)?));
+        let bundled = self.record.bundled.edges.first();
+        let truth =
+            bundled.and_then(|ty| ty.properties.first()).map(|property| truths(edges.rows, &property.data_type));
+        Ok(Some(EdgeBatch {
+            source: Ends::Keys(source),
+            target: Ends::Keys(target),
+            properties: vec![truth.transpose()?, None],
+            ..edges
+        }))
+    }
+
+    fn literals(&self, values: &ValueBatch) -> Result<EdgeBatch> {
+        let table = self.record.rdf.values.get(values.table).ok_or_else(|| Error::usage("no such table of values"))?;
+        let lexical = values.values.as_struct_opt().and_then(|literals| literals.column(0).as_string_opt::<i32>());
+        let lexical = lexical.ok_or_else(|| Error::malformed("literals without a lexical form"))?;
+        let relation = table.property.name.as_str();
+        let properties = vec![values.qualifiers.first().cloned().flatten()];
+        Ok(rows::between(rows::terms(&values.owner)?.clone(), relation, lexical.clone(), properties))
+    }
+}
+
+impl Source for Flattened {
+    fn graph(&self) -> &Graph {
+        &self.record.bundled
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)?;
+        self.subjects(progress).map(|_| ())
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let (nodes, edges) = match request.tables {
+            Tables::All => (true, Some(Tables::AllEdges)),
+            Tables::AllNodes | Tables::Nodes(_) | Tables::NodeKeys(_) => (true, None),
+            edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => (false, Some(edges)),
+            Tables::Rest => (false, None),
+        };
+        let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
+        if nodes {
+            parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }));
+        }
+        for tables in edges.into_iter().flat_map(|edges| [edges, Tables::Rest]) {
+            for part in self.inner.scan(&Request { tables, ..*request })? {
+                parts.push(shown(part, |batch, take: Take<'_>| match self.edges(&batch)? {
+                    Some(edges) if edges.rows > 0 => take(Batch::Edges(edges)),
+                    _ => Ok(()),
+                }));
+            }
+        }
+        Ok(parts)
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Keys
+    }
+
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+        Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}
+
+/// Shows NOCK as pynock says it in RDF: a triple for each edge, of three IRIs.
+pub struct Exported {
+    inner: Arc<dyn Source>,
+    rdf: Graph,
+    base: String,
+}
+
+impl Exported {
+    /// Shows the edges of `inner`, a bundled graph. Names that are no IRIs are put behind `base`.
+    pub fn new(inner: Arc<dyn Source>, base: &str) -> Self {
+        Exported { inner, rdf: description(None, []), base: base.to_owned() }
+    }
+
+    fn iris(&self, names: &StringArray) -> StringArray {
+        let mut iris = StringBuilder::with_capacity(names.len(), names.len() * 32);
+        for name in names {
+            match name {
+                Some(name) if !super::is_iri(name) => {
+                    let mut iri = self.base.clone();
+                    for byte in name.bytes() {
+                        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                            iri.push(char::from(byte));
+                        } else {
+                            // Writing to text cannot fail.
+                            let _ = write!(iri, "%{byte:02X}");
+                        }
+                    }
+                    iris.append_value(iri);
+                }
+                name => iris.append_option(name),
+            }
+        }
+        iris.finish()
+    }
+
+    fn edges(&self, batch: &EdgeBatch) -> Result<EdgeBatch> {
+        let relations = batch.relations.clone().map(|mut relations| {
+            relations.names = self.iris(&relations.names);
+            relations
+        });
+        let ends = |ends: &Ends| rows::terms(ends).map(|names| Ends::Keys(Arc::new(self.iris(names))));
+        let (source, target) = (ends(&batch.source)?, ends(&batch.target)?);
+        Ok(EdgeBatch { ty: 0, relations, source, target, properties: vec![None], ..batch.clone() })
+    }
+}
+
+impl Source for Exported {
+    fn graph(&self) -> &Graph {
+        &self.rdf
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        let tables = match request.tables {
+            Tables::All => Tables::AllEdges,
+            edges @ (Tables::AllEdges | Tables::Edges(_) | Tables::EdgeEnds(_)) => edges,
+            _ => return Ok(Vec::new()),
+        };
+        let parts = self.inner.scan(&Request { tables, ..*request })?;
+        let exported = |part| {
+            shown(part, |batch, take: Take<'_>| match batch {
+                Batch::Edges(edges) => take(Batch::Edges(self.edges(&edges)?)),
+                _ => Ok(()),
+            })
+        };
+        Ok(parts.into_iter().map(exported).collect())
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Keys
+    }
+
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+        Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+}

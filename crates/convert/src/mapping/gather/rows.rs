@@ -1,0 +1,97 @@
+//! Rows of triples: which of them say a class that is a label, and the others.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, StringArray};
+use arrow_select::filter::filter;
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::RDF_TYPE;
+use isomorph_model::term::{self, TermKind};
+use isomorph_model::{Columns, EdgeBatch, Ends, Relations};
+
+use crate::mapping::reify::malformed;
+
+/// Whether a class can be a label: an IRI without the sign that separates labels in NOCK.
+fn is_label(class: &str) -> bool {
+    term::kind(class) == TermKind::Iri && !class.is_empty() && !class.contains(',')
+}
+
+/// The named graphs of triples; nothing where all are in the default graph.
+pub(super) fn graphs(batch: &EdgeBatch) -> Option<&StringArray> {
+    batch.properties.first().and_then(Option::as_ref).and_then(|column| column.as_string_opt::<i32>())
+}
+
+/// Keys of ends, which are texts in both shapes.
+pub(super) fn texts(ends: &Ends) -> Option<&StringArray> {
+    match ends {
+        Ends::Keys(keys) => keys.as_string_opt::<i32>(),
+        Ends::Rows(_) => None,
+    }
+}
+
+/// The same where they have to be.
+pub(super) fn terms(ends: &Ends) -> Result<&StringArray> {
+    texts(ends).ok_or_else(|| Error::unsupported("triples between rows instead of terms"))
+}
+
+/// Which triples of a batch say that something is of a class that can be a label, in the default graph; nothing where none does.
+pub(super) fn classes(batch: &EdgeBatch) -> Result<Option<BooleanArray>> {
+    let Some(Relations { names, index }) = &batch.relations else { return Ok(None) };
+    let Some(number) = (0..names.len()).find(|at| names.is_valid(*at) && names.value(*at) == RDF_TYPE) else {
+        return Ok(None);
+    };
+    let (graphs, objects) = (graphs(batch), terms(&batch.target)?);
+    let says = |row: usize| {
+        index.value(row) as usize == number
+            && graphs.is_none_or(|graphs| graphs.is_null(row))
+            && is_label(objects.value(row))
+    };
+    let says: BooleanArray = (0..batch.rows).map(|row| Some(says(row))).collect();
+    Ok(Some(says).filter(|says| says.true_count() > 0))
+}
+
+/// The rows of a batch that `keep` names.
+pub(super) fn kept(batch: &EdgeBatch, keep: &BooleanArray) -> Result<EdgeBatch> {
+    let of_ends = |ends: &Ends| -> Result<Ends> { Ok(Ends::Keys(filter(terms(ends)?, keep).map_err(malformed)?)) };
+    let relations = batch.relations.as_ref().map(|relations| -> Result<Relations> {
+        let index = filter(&relations.index, keep).map_err(malformed)?.as_primitive().clone();
+        Ok(Relations { names: relations.names.clone(), index })
+    });
+    let properties = batch.properties.iter().map(|column| match column {
+        Some(column) => filter(column, keep).map(Some).map_err(malformed),
+        None => Ok(None),
+    });
+    Ok(EdgeBatch {
+        rows: keep.true_count(),
+        source: of_ends(&batch.source)?,
+        target: of_ends(&batch.target)?,
+        relations: relations.transpose()?,
+        properties: properties.collect::<Result<_>>()?,
+        ..batch.clone()
+    })
+}
+
+/// A batch without the triples that are labels.
+pub(super) fn without_classes(batch: &EdgeBatch) -> Result<EdgeBatch> {
+    match classes(batch)? {
+        None => Ok(batch.clone()),
+        Some(classes) => kept(batch, &classes.iter().map(|is| is.map(|is| !is)).collect()),
+    }
+}
+
+/// Triples of one relation: one for each pair of `subjects` and `objects`.
+pub(super) fn between(subjects: StringArray, relation: &str, objects: StringArray, properties: Columns) -> EdgeBatch {
+    let rows = subjects.len();
+    EdgeBatch {
+        ty: 0,
+        rows,
+        relations: Some(Relations { names: StringArray::from(vec![relation]), index: vec![0; rows].into() }),
+        source: Ends::Keys(Arc::new(subjects)),
+        target: Ends::Keys(Arc::new(objects)),
+        layers: None,
+        directed: None,
+        keys: None,
+        properties,
+    }
+}

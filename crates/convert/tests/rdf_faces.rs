@@ -1,0 +1,235 @@
+//! Property graphs as RDF texts, RDF as property graphs with labels, and both ways in which RDF lies in NOCK.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use isomorph_convert::{
+    CarryUse, Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, RdfMode, Resources, Silent, convert,
+    digest, dump,
+};
+use isomorph_error::{Error, Kind};
+use isomorph_model::MemoryGraph;
+use isomorph_model::zoo::{self, Build, Edges, Nodes, float64, int64, text};
+use isomorph_storage::{Budget, Location};
+use tempfile::TempDir;
+
+const PEOPLE: &str = "\
+@prefix ex: <http://example.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+ex:ann a ex:Person , ex:Author ; ex:name \"Ann\" ; ex:age 41 ; ex:born \"1983-01-02\"^^xsd:date ; ex:knows ex:bob , _:c .
+ex:bob a ex:Person ; ex:name \"Bob\"@en , \"Bobby\" ; ex:knows ex:ann .
+_:c ex:likes ex:ann ; a ex:comma%2C, <http://example.org/a,b> .
+";
+
+fn resources() -> Resources {
+    Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
+}
+
+fn open(place: &Path, carry: CarryUse) -> Opened {
+    Opened::open(&Location::from_path(place), &OpenOptions { carry, ..OpenOptions::default() }).unwrap()
+}
+
+fn write(opened: &Opened, place: &Path, options: &ConvertOptions) -> Result<(Plan, Certificate), Error> {
+    let destination = Location::from_path(place);
+    let plan = Plan::new(opened, &destination, options, &resources(), &Silent)?;
+    let certificate = convert(opened, &plan, &destination, options, &resources(), &Silent)?;
+    Ok((plan, certificate))
+}
+
+fn content(opened: &Opened) -> String {
+    digest(opened.graph.as_ref(), &resources(), &Silent).unwrap().digests.content.to_string()
+}
+
+fn lines(opened: &Opened) -> Vec<String> {
+    let mut out = Vec::new();
+    dump(opened.graph.as_ref(), &mut out, &resources(), &Silent).unwrap();
+    String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn labelled() -> ConvertOptions {
+    ConvertOptions { labels_from_type: true, ..ConvertOptions::default() }
+}
+
+fn in_mode(mode: RdfMode) -> ConvertOptions {
+    ConvertOptions { rdf_mode: Some(mode), ..ConvertOptions::default() }
+}
+
+fn home(name: &str, text: &str) -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join(name);
+    fs::write(&place, text).unwrap();
+    (home, place)
+}
+
+fn memory(format: Format, memory: MemoryGraph) -> Opened {
+    let (graph, location) = (Arc::new(memory), Location::from_path(Path::new("/memory")));
+    Opened { location, format, native: graph.clone(), carry: None, graph }
+}
+
+/// A typed graph; with `said`, edges have a property.
+fn social(said: bool) -> Opened {
+    let mut build = Build::default();
+    let person = build.nodes(
+        Nodes::keyed("person", int64([1, 2, 3]))
+            .column("name", text(["A <b>", "é", "c"]))
+            .column("size", float64([1.5, 0.1, 2.0])),
+    );
+    let edges = Edges::rows(person, "knows", person, [(0, 1), (1, 2)]);
+    build.edges(if said { edges.column("since", int64([2001, 2002])) } else { edges });
+    memory(Format::GraphAr, build.finish())
+}
+
+#[test]
+fn property_graphs_become_every_syntax_and_come_back() {
+    let (home, graph) = (tempfile::tempdir().unwrap(), social(false));
+    let expected = content(&graph);
+    for name in ["a.nt", "a.nq.gz", "a.ttl", "a.trig", "a.rdf", "a.jsonld"] {
+        let place = home.path().join(name);
+        let (_, certificate) =
+            write(&graph, &place, &ConvertOptions::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(certificate.source, certificate.result, "{name}");
+        assert_eq!(content(&open(&place, CarryUse::Auto)), expected, "{name}");
+        assert!(home.path().join(format!("{name}.isomorph/carry.json")).is_file(), "{name}");
+        let back = home.path().join(format!("{name}.graphar"));
+        write(&open(&place, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
+        assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name}");
+    }
+    let turtle = fs::read_to_string(home.path().join("a.ttl")).unwrap();
+    assert!(turtle.contains("@prefix : <urn:x-isomorph:> ."), "{turtle}");
+    assert!(turtle.contains("person:1 a :person ;"), "{turtle}");
+    assert!(turtle.contains("person:1 :knows person:2 ."), "{turtle}");
+}
+
+#[test]
+fn what_a_syntax_has_no_words_for_is_said_before_anything_is_written() {
+    let (home, graph) = (tempfile::tempdir().unwrap(), social(true));
+    let error = write(&graph, &home.path().join("a.jsonld"), &ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
+    assert!(error.to_string().contains("JSON-LD has no triple terms"), "{error}");
+    for name in ["a.rdf", "a.ttl"] {
+        let (_, certificate) = write(&graph, &home.path().join(name), &ConvertOptions::default()).unwrap();
+        assert_eq!(certificate.source, certificate.result, "{name}");
+    }
+    // Parallel edges are found only when they are written: then nothing is left of the text.
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("n", int64([1])));
+    build.edges(Edges::rows(node, "r", node, [(0, 0), (0, 0)]));
+    let parallel = memory(Format::GraphAr, build.finish());
+    let error = write(&parallel, &home.path().join("b.jsonld"), &ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
+    assert!(!home.path().join("b.jsonld").exists());
+    let error =
+        write(&graph, &home.path().join("a"), &ConvertOptions { to: Some(Format::Rdf), ..labelled() }).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage, "{error}");
+}
+
+#[test]
+fn a_triple_in_two_graphs_makes_no_further_node() {
+    let text = "<urn:a> <urn:p> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> <urn:h> .\n";
+    let (home, place) = home("a.nq", text);
+    for (stop, name) in [(None, "direct.parq"), (Some("lake.lake"), "by_lake.parq")] {
+        let mut from = place.clone();
+        if let Some(stop) = stop {
+            from = home.path().join(stop);
+            write(&open(&place, CarryUse::Auto), &from, &ConvertOptions::default()).unwrap();
+        }
+        let nock = home.path().join(name);
+        write(&open(&from, CarryUse::Auto), &nock, &ConvertOptions::default()).unwrap();
+        let lines = lines(&open(&nock, CarryUse::Ignore));
+        assert_eq!(lines.iter().filter(|line| line.contains("\"key\"")).count(), 2, "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.contains("\"edge\"")).count(), 2, "{lines:#?}");
+    }
+}
+
+#[test]
+fn classes_become_labels_and_come_back() {
+    let (home, place) = home("people.ttl", PEOPLE);
+    let expected = content(&open(&place, CarryUse::Auto));
+    for name in ["people.parq", "people.graphar", "people.annnet"] {
+        let there = home.path().join(name);
+        let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &labelled()).unwrap();
+        assert_eq!(certificate.source, certificate.result, "{name}");
+        assert_eq!(content(&open(&there, CarryUse::Auto)), expected, "{name}");
+        for text in ["back.nq", "back.lake"] {
+            let back = home.path().join(format!("{name}.{text}"));
+            write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
+            assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name} {text}");
+        }
+    }
+    let found = lines(&open(&home.path().join("people.parq"), CarryUse::Ignore));
+    let ann = found.iter().find(|line| line.contains(r#""key":"http://example.org/ann""#)).unwrap();
+    assert!(ann.contains(r#""labels":["http://example.org/Author","http://example.org/Person"]"#), "{ann}");
+    // A comma would make two labels of one: that class stays an edge, and is a node.
+    assert!(found.iter().any(|line| line.contains(r#""key":"http://example.org/a,b""#)), "{found:#?}");
+    assert!(!found.iter().any(|line| line.contains(r#""key":"http://example.org/Person""#)), "{found:#?}");
+    // From a file with labels into one with labels of another format.
+    let again = home.path().join("again.graphar");
+    write(&open(&home.path().join("people.parq"), CarryUse::Auto), &again, &labelled()).unwrap();
+    assert_eq!(content(&open(&again, CarryUse::Auto)), expected);
+    let error = write(&social(false), &home.path().join("x.parq"), &labelled()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+}
+
+#[test]
+fn nock_that_lost_its_carry_is_rdf_again() {
+    let (home, place) = home("people.ttl", PEOPLE);
+    let expected = content(&open(&place, CarryUse::Auto));
+    for (name, options) in
+        [("edges.parq", in_mode(RdfMode::Rich)), ("labels.parq", labelled()), ("types.csv", labelled())]
+    {
+        let nock = home.path().join(name);
+        write(&open(&place, CarryUse::Auto), &nock, &options).unwrap();
+        fs::remove_dir_all(home.path().join(format!("{name}.isomorph"))).unwrap();
+        let alone = open(&nock, CarryUse::Auto);
+        for text in ["nq", "trig", "lake"] {
+            let back = home.path().join(format!("{name}.{text}"));
+            let (_, certificate) =
+                write(&alone, &back, &in_mode(RdfMode::Rich)).unwrap_or_else(|error| panic!("{name} {text}: {error}"));
+            assert_eq!(certificate.source, certificate.result, "{name} {text}");
+            assert_eq!(content(&open(&back, CarryUse::Ignore)), expected, "{name} {text}");
+            assert_eq!(content(&open(&back, CarryUse::Auto)), content(&alone), "{name} {text}");
+        }
+    }
+}
+
+#[test]
+fn nock_with_more_than_rdf_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let there = home.path().join("a.nq");
+    let plain = memory(Format::Nock, zoo::bundled(&[("urn:a", &[], 1.0, "")], &[]));
+    let error = write(&plain, &there, &in_mode(RdfMode::Rich)).unwrap_err();
+    assert!(error.to_string().contains("no RDF"), "{error}");
+    // A node of which nothing is said.
+    let (_keep, place) = self::home("a.nq", "<urn:a> <urn:p> <urn:b> .\n");
+    let nock = home.path().join("a.parq");
+    write(&open(&place, CarryUse::Auto), &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() }).unwrap();
+    assert!(write(&open(&nock, CarryUse::Auto), &there, &in_mode(RdfMode::Rich)).is_ok());
+    let error =
+        write(&open(&place, CarryUse::Auto), &home.path().join("b.graphar"), &in_mode(RdfMode::Rich)).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage, "{error}");
+}
+
+#[test]
+fn pynock_has_terms_for_nodes_and_edges_for_triples() {
+    let (home, place) = home("people.ttl", PEOPLE);
+    let nock = home.path().join("people.parq");
+    let (_, certificate) = write(&open(&place, CarryUse::Auto), &nock, &in_mode(RdfMode::Pynock)).unwrap();
+    assert!(!certificate.lost.is_empty());
+    assert!(!home.path().join("people.parq.isomorph").exists());
+    let opened = open(&nock, CarryUse::Auto);
+    let found = lines(&opened);
+    for node in ["http://example.org/ann", "http://example.org/Person", "41", "Bob", "c", "1983-01-02"] {
+        assert!(found.iter().any(|line| line.contains(&format!("\"key\":\"{node}\""))), "{node}: {found:#?}");
+    }
+    let edges = found.iter().filter(|line| line.contains("\"edge\"")).count();
+    assert_eq!(edges, 14, "{found:#?}");
+    let text = home.path().join("people.nq");
+    let options = ConvertOptions { base: Some("http://base.example/".to_owned()), ..in_mode(RdfMode::Pynock) };
+    write(&opened, &text, &options).unwrap();
+    let text = fs::read_to_string(&text).unwrap();
+    assert_eq!(text.lines().count(), 14, "{text}");
+    assert!(text.contains("<http://example.org/ann> <http://example.org/age> <http://base.example/41> .\n"), "{text}");
+    assert!(text.contains("<http://base.example/c> <http://example.org/likes> <http://example.org/ann> .\n"), "{text}");
+}

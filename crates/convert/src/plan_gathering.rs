@@ -19,7 +19,7 @@ use crate::registry::Shape;
 #[derive(Debug, Clone)]
 pub enum PynockView {
     /// RDF whose terms are all nodes, sorted within a budget.
-    Flattened(Gathering, Budget),
+    Flattened(Box<Gathering>, Budget),
     /// Edges as triples; names that are no IRIs are put behind a base.
     Exported(String),
 }
@@ -66,7 +66,7 @@ impl Plan {
         self.line("triples", "edges, rel_name = predicate");
         self.carried.extend(["datatypes and languages", "named graphs and what is in them"].map(str::to_owned));
         self.target = record.bundled.clone();
-        self.pynock = Some(Arc::new(PynockView::Flattened(record, resources.budget.clone())));
+        self.pynock = Some(Arc::new(PynockView::Flattened(Box::new(record), resources.budget.clone())));
         Ok(())
     }
 

@@ -252,17 +252,28 @@ pub struct MatchArgs {
     /// A GraphLake store: a directory or a URL
     pub path: String,
     /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, prefix:name; ?name or _ for anything, default
-    /// for the default graph
-    #[arg(required = true, num_args = 1..=4, value_name = "PATTERN")]
+    /// for the default graph. Several patterns, each as one argument, are joined by the names that they share
+    #[arg(required = true, num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
-    /// How many triples are shown: 100, or with --nquads all
+    /// The graph of patterns that name none: <IRI>, prefix:name, ?name, or default
+    #[arg(long, value_name = "GRAPH")]
+    pub graph: Option<String>,
+    /// How many triples or solutions are shown: 100, or with --nquads all
     #[arg(long, value_name = "N")]
     pub limit: Option<std::num::NonZeroU64>,
     /// Print lines of N-Quads instead of a table
     #[arg(long)]
     pub nquads: bool,
+    /// Say only how many there are
+    #[arg(long, conflicts_with_all = ["nquads", "limit"])]
+    pub count: bool,
+    /// Say in which order patterns would be asked, and how much is expected, without reading a triple
+    #[arg(long, conflicts_with_all = ["nquads", "limit", "count"])]
+    pub estimate: bool,
     #[command(flatten)]
     pub open: OpenArgs,
+    #[command(flatten)]
+    pub resources: ResourceArgs,
 }
 
 /// Arguments of `extend`.

@@ -70,7 +70,7 @@ pub struct OpenArgs {
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
     /// GraphLake: what a short prefix of a foreign store stands for
-    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    #[arg(long = "ns", alias = "prefix", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     /// GraphLake: a triple that was deleted stays deleted, also when it was added again, as the specification's words have it
     #[arg(long)]

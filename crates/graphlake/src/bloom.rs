@@ -62,8 +62,23 @@ impl Bloom {
 
     /// Whether the key may have been added.
     pub fn may_have(&self, key: &[u8]) -> bool {
-        let hash = hash(key);
+        self.may_have_hash(hash(key))
+    }
+
+    /// The same for a key whose hash is known.
+    pub(crate) fn may_have_hash(&self, hash: u64) -> bool {
         self.blocks.get(self.block(hash)).is_none_or(|block| bits(hash).zip(block).all(|(bit, word)| word & bit != 0))
+    }
+
+    /// How many different keys were added, about: each sets one bit of 32 in each word of its block, so that of a word with `n`
+    /// keys (1 − 1/32)^n of the bits are left.
+    pub(crate) fn keys(&self) -> f64 {
+        let set: u64 = self.blocks.iter().flatten().map(|word| u64::from(word.count_ones())).sum();
+        let bits = (self.blocks.len() * 256) as f64;
+        // A filter that is full tells nothing but that there were many.
+        let left = ((bits - set as f64) / bits).max(0.5 / bits);
+        // Keys fall into blocks as they like, like calls in an hour: on average exp(−n/32) of the bits of a word are left.
+        -32.0 * left.ln() * self.blocks.len() as f64
     }
 
     fn block(&self, hash: u64) -> usize {
@@ -148,9 +163,12 @@ mod tests {
             let mut filter = Bloom::for_keys(keys).unwrap();
             (0..keys).for_each(|key| filter.add(&key.to_le_bytes()));
             assert!((0..keys).all(|key| filter.may_have(&key.to_le_bytes())));
+            let counted = filter.keys() / keys as f64;
+            assert!((0.9..1.1).contains(&counted), "{counted} of {keys}");
             let wrong = (keys..keys + 10_000).filter(|key| filter.may_have(&key.to_le_bytes())).count();
             assert!(wrong < 250, "{wrong} of 10,000 strangers pass a filter of {keys}");
         }
         assert_eq!(Bloom::for_keys(1_000_000), None);
+        assert_eq!(Bloom::with_blocks(5).keys(), 0.0);
     }
 }

@@ -1,6 +1,8 @@
 //! Reading one file of triples from its first record to its last.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
@@ -14,8 +16,8 @@ use crate::triple::Triple;
 /// Bytes that are fetched at once.
 const BLOCK: u64 = 256 << 10;
 
-/// Bytes that are fetched at once where a few records are wanted.
-const SMALL_BLOCK: u64 = 32 << 10;
+/// Bytes of stretches that are fetched together from afar, where each request takes its time.
+const TOGETHER: u64 = 4 << 20;
 
 /// What a triple that is kept in memory needs beside its texts, bytes.
 const OVERHEAD: u64 = size_of::<Triple>() as u64 + 16;
@@ -26,8 +28,14 @@ pub(crate) struct Cursor {
     prefixes: Prefixes,
     /// Order that the records must have; nothing when nobody relies on it.
     order: Option<Order>,
-    /// Bytes that are fetched at once.
-    once: u64,
+    /// What is read of the file behind what is being read, ascending.
+    stretches: VecDeque<Range<u64>>,
+    /// Those of them that were fetched already.
+    ahead: VecDeque<Bytes>,
+    /// Where the stretch that is being read ends.
+    end: u64,
+    /// Whether the file is read from its begin to its end, so that records can be counted.
+    whole: bool,
     /// The fetched bytes that are not decoded yet begin here.
     block: Bytes,
     at: usize,
@@ -46,10 +54,13 @@ impl Cursor {
     /// Begins `blob`; with an order, a record that breaks it is an error.
     pub(crate) fn new(blob: Blob, prefixes: Prefixes, order: Option<Order>) -> Self {
         Cursor {
+            end: blob.size(),
             blob,
             prefixes,
             order,
-            once: BLOCK,
+            stretches: VecDeque::new(),
+            ahead: VecDeque::new(),
+            whole: true,
             block: Bytes::new(),
             at: 0,
             fetched: 0,
@@ -103,14 +114,16 @@ impl Cursor {
         if self.order.is_some() {
             std::mem::swap(&mut self.triple, &mut self.before);
         }
+        while self.offset() >= self.end {
+            if !self.next_stretch()? {
+                return Ok(false);
+            }
+        }
         let start = self.offset();
-        let mut length = match self.decode().map_err(|error| self.at_record(error, start))? {
-            Some(length) => length,
-            None => return Ok(false),
-        };
+        let mut length = self.decode().map_err(|error| self.at_record(error, start))?;
         while let Step::Needs(needed) = length {
             self.fetch(needed as u64)?;
-            length = self.decode().map_err(|error| self.at_record(error, start))?.unwrap_or(Step::Needs(needed));
+            length = self.decode().map_err(|error| self.at_record(error, start))?;
         }
         if let Step::Record(length) = length {
             self.at += length;
@@ -131,29 +144,52 @@ impl Cursor {
         Ok(true)
     }
 
-    /// What the bytes at hand are; nothing at the end of the file.
-    fn decode(&mut self) -> Result<Option<Step>> {
+    /// What the bytes at hand are.
+    fn decode(&mut self) -> Result<Step> {
         let left = self.blob.size() - self.offset();
-        if left == 0 {
-            return Ok(None);
-        }
-        decode(self.block.get(self.at..).unwrap_or_default(), left, &self.prefixes, &mut self.triple).map(Some)
+        decode(self.block.get(self.at..).unwrap_or_default(), left, &self.prefixes, &mut self.triple)
     }
 
     /// Makes at least `needed` bytes from the current record on available. The record was found to be in the file.
     fn fetch(&mut self, needed: u64) -> Result<()> {
         let start = self.offset();
-        let end = start.saturating_add(needed.max(self.once)).min(self.blob.size());
+        // Not more than is wanted, but for a record that is longer than its stretch.
+        let wanted = self.end.saturating_sub(start).min(BLOCK);
+        let end = start.saturating_add(needed.max(wanted)).min(self.blob.size());
         self.block = self.blob.read(start..end)?;
         self.at = 0;
         self.fetched = end;
         Ok(())
     }
 
-    /// Begins at a record that is not the first, to read little.
-    pub(crate) fn begin_at(&mut self, offset: u64) {
-        self.once = SMALL_BLOCK;
-        self.fetched = offset.min(self.blob.size());
+    /// Goes to the next stretch; false when there is none.
+    fn next_stretch(&mut self) -> Result<bool> {
+        let Some(next) = self.stretches.pop_front() else { return Ok(false) };
+        if self.ahead.is_empty() && self.blob.is_remote() && !self.stretches.is_empty() {
+            let mut bytes = 0;
+            let near = std::iter::once(&next).chain(&self.stretches).take_while(|stretch| {
+                bytes += stretch.end - stretch.start;
+                bytes <= TOGETHER
+            });
+            let near: Vec<Range<u64>> = near.cloned().collect();
+            self.ahead = self.blob.read_ranges(&near)?.into();
+        }
+        self.at = 0;
+        self.end = next.end;
+        match self.ahead.pop_front() {
+            Some(block) => (self.block, self.fetched) = (block, next.end),
+            None => (self.block, self.fetched) = (Bytes::new(), next.start),
+        }
+        Ok(true)
+    }
+
+    /// Reads nothing but these stretches of the file, ascending and apart, each from the begin of a record to the begin of another
+    /// or the end.
+    pub(crate) fn only(&mut self, stretches: Vec<Range<u64>>) {
+        self.whole = false;
+        self.end = 0;
+        let size = self.blob.size();
+        self.stretches = stretches.into_iter().filter(|one| one.start < one.end && one.end <= size).collect();
     }
 
     /// Where the next record begins in the file.
@@ -165,7 +201,8 @@ impl Cursor {
         if error.kind() != Kind::Malformed {
             return error;
         }
-        error.at(Place::file(self.blob.name()).row(self.records).offset(start))
+        let place = Place::file(self.blob.name());
+        error.at(if self.whole { place.row(self.records) } else { place }.offset(start))
     }
 
     /// The place of the record that was read last.

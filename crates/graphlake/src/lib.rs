@@ -32,7 +32,9 @@ pub use compact::{CompactMode, Compacted};
 pub use id::TripleId;
 pub use isomorph_model::ntriples::push_quad;
 pub use log::{Event, GraphEvent, What};
-pub use lookup::{InGraph, Pattern};
+pub use lookup::{
+    Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place, Question, Solutions, Terms,
+};
 pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};

@@ -7,6 +7,7 @@ use std::collections::binary_heap::PeekMut;
 use isomorph_error::Result;
 
 use crate::cursor::Cursor;
+use crate::lookup::Wanted;
 use crate::read::Order;
 use crate::triple::Triple;
 
@@ -19,6 +20,8 @@ struct Input {
     tombstone: bool,
     /// Whether the order of the whole file is known to hold, so that nothing that is looked for stands behind what is greater.
     tried: bool,
+    /// The first key that its triple is not behind, where keys are wanted.
+    key: usize,
 }
 
 impl Ord for Input {
@@ -46,21 +49,21 @@ impl Eq for Input {}
 pub(crate) struct Merge {
     order: Order,
     naive: bool,
-    /// The only first text that is wanted.
-    only: Option<String>,
+    wanted: Wanted,
     inputs: BinaryHeap<Box<Input>>,
-    triple: Triple,
+    /// The one whose triple was given last: it goes on when the next one is wanted.
+    given: Option<Box<Input>>,
 }
 
 impl Merge {
     /// Nothing yet. In `naive` reading, a triple that was deleted stays deleted.
     pub(crate) fn new(order: Order, naive: bool) -> Self {
-        Merge { order, naive, only: None, inputs: BinaryHeap::new(), triple: Triple::default() }
+        Merge::only(order, naive, Wanted::All)
     }
 
-    /// The same for triples whose first text is `key`.
-    pub(crate) fn only(order: Order, naive: bool, key: &str) -> Self {
-        Merge { only: Some(key.to_owned()), ..Merge::new(order, naive) }
+    /// The same for some of the triples.
+    pub(crate) fn only(order: Order, naive: bool, wanted: Wanted) -> Self {
+        Merge { order, naive, wanted, inputs: BinaryHeap::new(), given: None }
     }
 
     /// Adds a file.
@@ -76,8 +79,9 @@ impl Merge {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn add_tried(&mut self, cursor: Cursor, version: i64, tombstone: bool, tried: bool) -> Result<()> {
-        let mut input = Input { cursor, order: self.order, version, tombstone, tried };
-        if input.forward(self.only.as_deref())? {
+        let key = if let Wanted::Keys(_, among) = &self.wanted { among.start } else { 0 };
+        let mut input = Input { cursor, order: self.order, version, tombstone, tried, key };
+        if input.forward(&self.wanted)? {
             self.inputs.push(Box::new(input));
         }
         Ok(())
@@ -92,29 +96,49 @@ impl Merge {
     /// When a file cannot be read on.
     pub(crate) fn next(&mut self) -> Result<Option<&Triple>> {
         loop {
-            let Some(mut top) = self.inputs.peek_mut() else { return Ok(None) };
-            std::mem::swap(&mut self.triple, &mut top.cursor.triple);
-            // The cursor compares with what it gave last.
-            top.cursor.triple.clone_from(&self.triple);
+            let Some(top) = self.smallest()? else { return Ok(None) };
             let (mut added, mut deleted) = (None, None);
             note(&top, &mut added, &mut deleted);
-            forward(top, self.only.as_deref())?;
-            while let Some(top) = self.inputs.peek_mut() {
-                if top.cursor.triple.compare(&self.triple, self.order) != Ordering::Equal {
+            while let Some(mut other) = self.inputs.peek_mut() {
+                if other.cursor.triple.compare(&top.cursor.triple, self.order) != Ordering::Equal {
                     break;
                 }
-                note(&top, &mut added, &mut deleted);
-                forward(top, self.only.as_deref())?;
+                note(&other, &mut added, &mut deleted);
+                if !other.forward(&self.wanted)? {
+                    PeekMut::pop(other);
+                }
             }
+            self.given = Some(top);
             let lives = match (added, deleted) {
                 (None, _) => false,
                 (Some(_), None) => true,
                 (Some(added), Some(deleted)) => !self.naive && added >= deleted,
             };
             if lives {
-                return Ok(Some(&self.triple));
+                return Ok(self.current().map(|(triple, _)| triple));
             }
         }
+    }
+
+    /// The triple that was given last, with the number of the key that it has.
+    pub(crate) fn current(&self) -> Option<(&Triple, usize)> {
+        self.given.as_ref().map(|input| (&input.cursor.triple, input.key))
+    }
+
+    /// The input with the smallest triple; the one that gave the last has gone on.
+    fn smallest(&mut self) -> Result<Option<Box<Input>>> {
+        if let Some(mut last) = self.given.take()
+            && last.forward(&self.wanted)?
+        {
+            // Mostly it is the smallest again, or the only one.
+            if let Some(mut first) = self.inputs.peek_mut()
+                && *first > last
+            {
+                std::mem::swap(&mut *first, &mut last);
+            }
+            return Ok(Some(last));
+        }
+        Ok(self.inputs.pop())
     }
 }
 
@@ -124,24 +148,35 @@ fn note(input: &Input, added: &mut Option<i64>, deleted: &mut Option<i64>) {
     *newest = Some(newest.map_or(input.version, |before: i64| before.max(input.version)));
 }
 
-/// Takes the first input to its next triple.
-fn forward(mut top: PeekMut<'_, Box<Input>>, only: Option<&str>) -> Result<()> {
-    if !top.forward(only)? {
-        PeekMut::pop(top);
-    }
-    Ok(())
-}
-
 impl Input {
-    /// Goes to the next triple that is wanted; false when there is none.
-    fn forward(&mut self, only: Option<&str>) -> Result<bool> {
+    /// Goes to the next triple that is wanted; false when there is none. A file that nobody has tried is read to its end, so that
+    /// what is out of order is found.
+    fn forward(&mut self, wanted: &Wanted) -> Result<bool> {
         while self.cursor.advance()? {
-            let Some(only) = only else { return Ok(true) };
-            match self.cursor.triple.first(self.order).as_bytes().cmp(only.as_bytes()) {
-                Ordering::Equal => return Ok(true),
-                Ordering::Greater if self.tried => return Ok(false),
-                // A file that nobody has tried is read to its end, so that what is out of order is found.
-                Ordering::Less | Ordering::Greater => {}
+            let text = self.cursor.triple.first(self.order).as_bytes();
+            match wanted {
+                Wanted::All => return Ok(true),
+                Wanted::Between(low, high) => {
+                    if high.as_ref().is_some_and(|high| text >= high.as_bytes()) {
+                        if self.tried {
+                            return Ok(false);
+                        }
+                    } else if low.as_ref().is_none_or(|low| text >= low.as_bytes()) {
+                        return Ok(true);
+                    }
+                }
+                Wanted::Keys(keys, among) => {
+                    if self.key < among.end && keys.text(self.key) < text {
+                        self.key = keys.not_before(self.key..among.end, text);
+                    }
+                    if self.key >= among.end {
+                        if self.tried {
+                            return Ok(false);
+                        }
+                    } else if keys.text(self.key) == text {
+                        return Ok(true);
+                    }
+                }
             }
         }
         Ok(false)

@@ -38,6 +38,9 @@ const HEADER: usize = 72;
 /// Bytes that are read first: the header and, mostly, everything but the ids.
 const FIRST: u64 = 128 << 10;
 
+/// Bytes that are read first at most.
+const LARGEST: u64 = 16 << 20;
+
 /// The bit of an end that says that the text was cut.
 const CUT: u32 = 1 << 31;
 
@@ -115,24 +118,51 @@ impl Sparse {
 
     /// Where to begin to look for records whose first text is `key`: behind it there may be some, before it there is none.
     pub(crate) fn begin(&self, key: &[u8]) -> u64 {
-        let head = &key[..key.len().min(self.common.len())];
-        let at = match head.cmp(&self.common) {
+        // Of equal texts the first may stand before the first known one; of what was cut only the begin is known.
+        let at = self.partition(key, |text, cut, rest| if cut { text < head(rest, text.len()) } else { text < rest });
+        at.checked_sub(1).and_then(|at| self.offsets.get(at)).copied().unwrap_or_default()
+    }
+
+    /// Where to end: from there on no record, of a file of so many bytes, has `key` as its first text, or less.
+    pub(crate) fn end(&self, key: &[u8], size: u64) -> u64 {
+        let at = self.partition(key, |text, cut, rest| if cut { text <= head(rest, text.len()) } else { text <= rest });
+        self.offsets.get(at).copied().unwrap_or(size)
+    }
+
+    /// How many of the known records stand before `key`, where `before` tells of the rest of a text behind what all have in common,
+    /// of whether it was cut, and of the rest of the key.
+    fn partition(&self, key: &[u8], before: impl Fn(&[u8], bool, &[u8]) -> bool) -> usize {
+        match head(key, self.common.len()).cmp(&self.common) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Greater => self.offsets.len(),
             std::cmp::Ordering::Equal => {
                 let rest = key.get(self.common.len()..).unwrap_or_default();
-                // Of equal texts the first may stand before the first known one; of what was cut only the begin is known.
                 let (mut low, mut high) = (0, self.offsets.len());
                 while low < high {
-                    let middle = (low + high) / 2;
+                    let middle = low.midpoint(high);
                     let (text, cut) = self.text(middle);
-                    let less = if cut { text < &rest[..rest.len().min(text.len())] } else { text < rest };
-                    if less { low = middle + 1 } else { high = middle }
+                    if before(text, cut, rest) { low = middle + 1 } else { high = middle }
                 }
                 low
             }
-        };
-        at.checked_sub(1).and_then(|at| self.offsets.get(at)).copied().unwrap_or_default()
+        }
+    }
+
+    /// Texts that divide the file into stretches of about so many bytes: not less than the least text behind the first stretch,
+    /// and so on.
+    pub(crate) fn divided(&self, bytes: u64) -> Vec<String> {
+        let step = usize::try_from((bytes / STEP).max(1)).unwrap_or(usize::MAX);
+        let mut texts: Vec<String> = Vec::new();
+        for at in (step..self.offsets.len()).step_by(step) {
+            let whole = [self.common.as_slice(), self.text(at).0].concat();
+            // What was cut may have been cut inside a character.
+            let sound = std::str::from_utf8(&whole).map_or_else(|error| error.valid_up_to(), |text| text.len());
+            let text = String::from_utf8_lossy(&whole[..sound]).into_owned();
+            if texts.last().is_none_or(|last| *last < text) {
+                texts.push(text);
+            }
+        }
+        texts
     }
 
     /// Memory that it takes, bytes.
@@ -145,6 +175,11 @@ impl Sparse {
         let start = *self.offsets.get(at as usize)?;
         Some(start..self.offsets.get(at as usize + 1).copied().unwrap_or(size))
     }
+}
+
+/// At most so many bytes from the begin.
+fn head(text: &[u8], length: usize) -> &[u8] {
+    text.get(..length).unwrap_or(text)
 }
 
 /// An index that was read.
@@ -221,7 +256,10 @@ impl Sidecar {
         if blob.size() < HEADER as u64 {
             return Ok(None);
         }
-        let first = blob.read(0..FIRST.min(blob.size()))?;
+        // From afar, all but the ids at once, as far as that can be told.
+        let likely = of.size / STEP * 48 + of.records.saturating_mul(3) / 2;
+        let first = if blob.is_remote() { likely.clamp(FIRST, LARGEST) } else { FIRST };
+        let first = blob.read(0..first.min(blob.size()))?;
         let Some(ends) = Ends::of(&first, blob.size()) else { return Ok(None) };
         let Some(memory) = budget.try_reserve(ends.front - HEADER as u64) else { return Ok(None) };
         let front = if ends.front <= first.len() as u64 {
@@ -360,6 +398,8 @@ mod tests {
         keys.extend(["", "http://example.org/", "http://f", "a", "http://example.org/yyyy"].map(str::to_owned));
         for key in keys {
             let begin = sparse.begin(key.as_bytes()) / STEP;
+            let end = sparse.end(key.as_bytes(), texts.len() as u64 * STEP) / STEP;
+            assert!(begin <= end && texts[end as usize..].iter().all(|text| *text > key), "{key}");
             // Every known record before it is smaller, and it is not far from the first that is not.
             assert!(texts[..begin as usize].iter().all(|text| *text < key), "{key}");
             let first = texts.partition_point(|text| *text < key) as u64;

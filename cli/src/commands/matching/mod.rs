@@ -1,17 +1,18 @@
-//! `match`: the triples that a pattern describes, straight from the files of a GraphLake store.
+//! `match`: what patterns describe, straight from the files of a GraphLake store.
 
 mod pattern;
+mod solutions;
 
 use std::io::Write;
 
-use isomorph::formats::graphlake::{self, GraphLake, push_quad};
-use isomorph::model::faces::Quad;
+use isomorph::formats::graphlake::{self, GraphLake, Join, push_quad};
+use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use self::pattern::{Asked, Prefixes};
+use self::pattern::{Asked, Prefixes, Query};
 use super::Answer;
-use crate::args::{MatchArgs, ResourceArgs, SelectArgs};
+use crate::args::{MatchArgs, SelectArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
 
@@ -25,6 +26,14 @@ struct Document<'a> {
     more: u64,
 }
 
+/// With `--count`.
+#[derive(Debug, Serialize)]
+struct Count<'a> {
+    path: &'a str,
+    pattern: &'a str,
+    count: u64,
+}
+
 /// A triple; its terms as in N-Triples.
 #[derive(Debug, Serialize)]
 struct Found {
@@ -35,82 +44,195 @@ struct Found {
     graph: Option<String>,
 }
 
-/// Shows what fits a pattern.
+/// With `--estimate`.
+#[derive(Debug, Serialize)]
+struct Plan<'a> {
+    path: &'a str,
+    pattern: &'a str,
+    steps: Vec<Step>,
+}
+
+/// A pattern in the order in which they would be asked.
+#[derive(Debug, Serialize)]
+struct Step {
+    /// Which of the patterns, counted from 0.
+    pattern: usize,
+    /// Whether rows are counted for each row before.
+    per_row: bool,
+    rows: f64,
+    low: u64,
+    high: u64,
+}
+
+/// What was asked, and of what.
+struct Asking<'a> {
+    args: &'a MatchArgs,
+    lake: &'a GraphLake,
+    query: &'a Query,
+    text: &'a str,
+    prefixes: &'a Prefixes,
+    threads: usize,
+}
+
+/// Shows what fits patterns.
 ///
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
-    let resources = ResourceArgs::default().resources()?;
+    let resources = args.resources.resources()?;
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     if !graphlake::detect(&location)? {
-        return Err(Error::unsupported("patterns are matched in stores of GraphLake only").at(location.to_string()));
+        return Err(Error::unsupported("patterns are matched in stores of GraphLake only")
+            .at(location.to_string())
+            .hint(format!("isomorph convert {} NAME.lake, and then isomorph match NAME.lake", args.path)));
     }
-    let text = args.pattern.join(" ");
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
-    let asked = Asked::parse(&text, &prefixes)?;
+    let mut query = Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?;
     // What a description needs to know, a look-up does not.
     let options = graphlake::OpenOptions { survey_up_to: 0, ..options.graphlake };
     let lake = GraphLake::open(&location, &options)?;
-    if args.nquads {
-        return lines(args, &lake, &asked);
-    }
-    let limit = args.limit.map_or(100, |limit| limit.get());
-    let (mut found, mut more) = (Vec::new(), 0);
-    lake.matching(&asked.pattern(), &mut |quad| {
-        if asked.agrees(&quad) {
-            if (found.len() as u64) < limit { found.push(Found::of(&quad)) } else { more += 1 }
+    query.patterns.iter_mut().try_for_each(|asked| asked.store(|term| lake.stored(term)))?;
+    let text = if query.patterns.len() == 1 { args.pattern.join(" ") } else { args.pattern.join(" . ") };
+    let asking = Asking {
+        args,
+        lake: &lake,
+        query: &query,
+        text: &text,
+        prefixes: &prefixes,
+        threads: resources.threads,
+    };
+    match query.patterns.as_slice() {
+        _ if args.estimate => asking.plan(console),
+        [asked] if args.nquads => asking.lines(asked),
+        [asked] if args.count => {
+            let mut count = 0;
+            asking.each(asked, &mut |_| {
+                count += 1;
+                Ok(())
+            })?;
+            asking.counted(count, "triple", console)
         }
-        Ok(())
-    })?;
-    let total = found.len() as u64 + more;
-    let mut screen = console.screen();
-    screen.line("match", &format!("{text}   {}", of(total, "triple")));
-    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)]);
-    for triple in &found {
-        let short = |term: &str| prefixes.shorten(term);
-        let graph = triple.graph.as_deref().map(short).unwrap_or_default();
-        let cells = [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
-        table.row(cells.iter().map(Cell::from));
+        [asked] => asking.triples(asked, console),
+        _ if args.nquads => Err(Error::usage("solutions of several patterns are no quads").hint("--json")),
+        _ => solutions::run(&asking, console),
     }
-    screen.table(&table);
-    if more > 0 {
-        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more triple")));
-    }
-    console.show(&screen)?;
-    console.document(&Document { path: &args.path, pattern: &text, triples: &found, more })?;
-    Ok(Answer::Yes)
 }
 
-/// Prints what fits as lines of N-Quads, as it comes.
-fn lines(args: &MatchArgs, lake: &GraphLake, asked: &Asked) -> Result<Answer> {
-    let mut left = args.limit.map_or(u64::MAX, |limit| limit.get());
-    let mut out = Output::new();
-    let mut line = String::new();
-    lake.matching(&asked.pattern(), &mut |quad| {
-        if left > 0 && asked.agrees(&quad) {
-            left -= 1;
-            line.clear();
-            push_quad(&mut line, &quad);
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
+impl Asking<'_> {
+    /// How many are shown, where nobody says so.
+    fn limit(&self) -> u64 {
+        self.args.limit.map_or(100, |limit| limit.get())
+    }
+
+    /// Hands over what fits one pattern, as it is meant: quoted triples as triple terms.
+    fn each(&self, asked: &Asked, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        self.lake.matching_on(self.threads, &asked.pattern(), &mut |quad| {
+            if !asked.agrees(&quad) {
+                return Ok(());
+            }
+            let subject = self.lake.spelt(quad.subject)?;
+            let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
+            take(Quad {
+                subject: subject.as_deref().unwrap_or(quad.subject),
+                object: object.as_deref().map_or(quad.object, Object::Term),
+                ..quad
+            })
+        })
+    }
+
+    fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
+        let limit = self.limit();
+        let (mut found, mut more) = (Vec::new(), 0);
+        self.each(asked, &mut |quad| {
+            if (found.len() as u64) < limit { found.push(Found::of(&quad)) } else { more += 1 }
+            Ok(())
+        })?;
+        let total = found.len() as u64 + more;
+        let mut screen = console.screen();
+        screen.line("match", &format!("{}   {}", self.text, of(total, "triple")));
+        let mut table =
+            Table::new([Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)]);
+        for triple in &found {
+            let short = |term: &str| self.prefixes.shorten(term);
+            let graph = triple.graph.as_deref().map(short).unwrap_or_default();
+            let cells =
+                [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
+            table.row(cells.iter().map(Cell::from));
         }
-        Ok(())
-    })?;
-    out.flush()?;
-    Ok(Answer::Yes)
+        screen.table(&table);
+        if more > 0 {
+            screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more triple")));
+        }
+        console.show(&screen)?;
+        console.document(&Document { path: &self.args.path, pattern: self.text, triples: &found, more })?;
+        Ok(Answer::Yes)
+    }
+
+    /// Prints what fits as lines of N-Quads, as it comes.
+    fn lines(&self, asked: &Asked) -> Result<Answer> {
+        let mut left = self.args.limit.map_or(u64::MAX, |limit| limit.get());
+        let mut out = Output::new();
+        let mut line = String::new();
+        self.each(asked, &mut |quad| {
+            if left > 0 {
+                left -= 1;
+                line.clear();
+                push_quad(&mut line, &quad);
+                line.push('\n');
+                out.write_all(line.as_bytes())?;
+            }
+            Ok(())
+        })?;
+        out.flush()?;
+        Ok(Answer::Yes)
+    }
+
+    fn counted(&self, count: u64, what: &str, console: &Console) -> Result<Answer> {
+        let mut screen = console.screen();
+        screen.line("match", &format!("{}   {}", self.text, of(count, what)));
+        console.show(&screen)?;
+        console.document(&Count { path: &self.args.path, pattern: self.text, count })?;
+        Ok(Answer::Yes)
+    }
+
+    /// Says in which order patterns would be asked, and what is expected, without reading a triple.
+    fn plan(&self, console: &Console) -> Result<Answer> {
+        let (patterns, variables) = self.query.joined();
+        let join = Join::new(self.lake, &patterns, variables)?;
+        let mut screen = console.screen();
+        let mut table = Table::new([Column::stage(), Column::text(1), Column::number(), Column::text(0)]);
+        let mut steps = Vec::new();
+        for (at, step) in join.plan().iter().enumerate() {
+            let estimate = step.estimate;
+            let text = self.query.patterns.get(step.pattern).map(Asked::text).unwrap_or_default();
+            let mut bounds = match estimate.is_exact() {
+                true => "exactly".to_owned(),
+                false => format!("{} to {}", estimate.low, estimate.high),
+            };
+            if step.per_row {
+                bounds.push_str(" for each row before");
+            }
+            let rows = format!("{:.0}", estimate.rows.ceil());
+            let word = if at == 0 { "match" } else { "then" };
+            table.row([word, text, rows.as_str(), bounds.as_str()].map(Cell::from));
+            let (pattern, per_row) = (step.pattern, step.per_row);
+            steps.push(Step { pattern, per_row, rows: estimate.rows, low: estimate.low, high: estimate.high });
+        }
+        screen.table(&table);
+        console.show(&screen)?;
+        console.document(&Plan { path: &self.args.path, pattern: self.text, steps })?;
+        Ok(Answer::Yes)
+    }
 }
 
 impl Found {
     fn of(quad: &Quad<'_>) -> Self {
         let term = |text: &str| isomorph::model::term::ntriples(text);
-        let object = match quad.object {
-            isomorph::model::faces::Object::Term(text) => term(text),
-            literal => {
-                let mut text = String::new();
-                isomorph::model::ntriples::push_object(&mut text, &literal);
-                text
-            }
-        };
-        Found { subject: term(quad.subject), predicate: term(quad.predicate), object, graph: quad.graph.map(term) }
+        Found {
+            subject: term(quad.subject),
+            predicate: term(quad.predicate),
+            object: solutions::text(&quad.object),
+            graph: quad.graph.map(term),
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Patterns as somebody types them: `ex:alice ?p _`, `<urn:s> a "text"@en`.
+//! Patterns as somebody types them: `ex:alice ?p _`, `<urn:s> a "text"@en`; several, with variables that they share.
 
 use std::collections::BTreeMap;
 
-use isomorph::formats::graphlake::{InGraph, Pattern};
+use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern};
 use isomorph::model::faces::{Object, Quad, RDF_TYPE};
 use isomorph::{Error, Result};
 
@@ -72,18 +72,107 @@ enum Part {
 /// A pattern: subject, predicate, object and graph.
 #[derive(Debug)]
 pub struct Asked {
+    /// As it was typed.
+    text: String,
     parts: Vec<Part>,
     /// In the default graph.
     default: bool,
 }
 
-impl Asked {
-    /// Reads three or four terms.
+/// Patterns that are asked for together, and the names of their variables.
+#[derive(Debug)]
+pub struct Query {
+    pub patterns: Vec<Asked>,
+    /// In the order in which they come, without those that have no name.
+    pub variables: Vec<String>,
+}
+
+impl Query {
+    /// Reads the patterns of a command line: three or four terms each, all terms as one argument, each pattern as one, or each term.
+    /// A full stop ends a pattern, too. `graph` is the graph of those that name none.
     ///
     /// # Errors
-    /// When they are fewer or more, or no terms.
-    pub fn parse(text: &str, prefixes: &Prefixes) -> Result<Self> {
-        let mut words = words(text)?;
+    /// When terms are fewer or more, or no terms.
+    pub fn parse(arguments: &[String], graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
+        let mut patterns: Vec<Vec<String>> = vec![Vec::new()];
+        let whole = arguments.first().map(|first| words(first)).transpose()?.is_some_and(|words| words.len() >= 3);
+        for argument in arguments {
+            for word in words(argument)? {
+                match patterns.last_mut() {
+                    Some(last) if word != "." => last.push(word),
+                    _ => patterns.push(Vec::new()),
+                }
+            }
+            if whole {
+                patterns.push(Vec::new());
+            }
+        }
+        if patterns.len() > 1 {
+            patterns.retain(|words| !words.is_empty());
+        }
+        let patterns = patterns.into_iter().map(|words| Asked::of(words, graph, prefixes)).collect::<Result<Vec<_>>>()?;
+        let mut variables: Vec<String> = Vec::new();
+        for part in patterns.iter().flat_map(|asked| &asked.parts) {
+            if let Part::Free(Some(name)) = part
+                && !variables.contains(name)
+            {
+                variables.push(name.clone());
+            }
+        }
+        Ok(Query { patterns, variables })
+    }
+
+    /// The patterns with their variables by number, and how many there are: behind those that have names come the others.
+    pub fn joined(&self) -> (Vec<JoinPattern<'_>>, usize) {
+        let mut count = self.variables.len();
+        let mut number = |name: &Option<String>| match name {
+            Some(name) => self.variables.iter().position(|own| own == name).unwrap_or_default(),
+            None => {
+                count += 1;
+                count - 1
+            }
+        };
+        let joined = self.patterns.iter().map(|asked| {
+            let mut node = |at: usize| match asked.parts.get(at) {
+                Some(Part::Free(name)) => Node::Variable(number(name)),
+                Some(part) => Node::Term(part.term()),
+                None => Node::Variable(number(&None)),
+            };
+            let nodes = [node(0), node(1), node(2)];
+            let graph = match asked.parts.get(3) {
+                _ if asked.default => GraphNode::Default,
+                Some(Part::Resource(name)) => GraphNode::Named(name),
+                Some(Part::Free(name @ Some(_))) => GraphNode::Variable(number(name)),
+                _ => GraphNode::Any,
+            };
+            JoinPattern { nodes, graph }
+        });
+        (joined.collect(), count)
+    }
+}
+
+impl Part {
+    /// What it is, unless it may be anything.
+    fn term(&self) -> Object<'_> {
+        match self {
+            Part::Free(_) => Object::Term(""),
+            Part::Resource(text) => Object::Term(text),
+            Part::Literal { lexical, datatype, language, direction } => Object::Literal {
+                lexical,
+                datatype,
+                language: language.as_deref(),
+                direction: direction.as_deref(),
+            },
+        }
+    }
+}
+
+impl Asked {
+    fn of(mut words: Vec<String>, graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
+        if words.len() == 3 {
+            words.extend(graph.map(str::to_owned));
+        }
+        let text = words.join(" ");
         let default = words.len() == 4 && words[3] == "default";
         if default {
             words.pop();
@@ -98,7 +187,27 @@ impl Asked {
                 return Err(Error::usage(format!("the {what} cannot be the literal {lexical:?}")));
             }
         }
-        Ok(Asked { parts, default })
+        Ok(Asked { text, parts, default })
+    }
+
+    /// The pattern as it was typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Puts terms as a store has them in the place of triple terms.
+    ///
+    /// # Errors
+    /// Those of `stored`.
+    pub fn store(&mut self, stored: impl Fn(&str) -> Result<Option<String>>) -> Result<()> {
+        for part in &mut self.parts {
+            if let Part::Resource(term) = part
+                && let Some(own) = stored(term)?
+            {
+                *term = own;
+            }
+        }
+        Ok(())
     }
 
     /// What a store is asked.
@@ -107,16 +216,7 @@ impl Asked {
             Some(Part::Resource(text)) => Some(text.as_str()),
             _ => None,
         };
-        let object = match self.parts.get(2) {
-            Some(Part::Resource(text)) => Some(Object::Term(text)),
-            Some(Part::Literal { lexical, datatype, language, direction }) => Some(Object::Literal {
-                lexical,
-                datatype,
-                language: language.as_deref(),
-                direction: direction.as_deref(),
-            }),
-            _ => None,
-        };
+        let object = self.parts.get(2).filter(|part| !matches!(part, Part::Free(_))).map(Part::term);
         let graph = match resource(3) {
             _ if self.default => InGraph::Default,
             Some(name) => InGraph::Named(name),
@@ -147,37 +247,48 @@ impl Asked {
     }
 }
 
-/// Divides a text at blanks that are in no IRI and no literal.
+/// Divides a text at blanks that are in no IRI, no literal and no triple term.
 fn words(text: &str) -> Result<Vec<String>> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         let mut end = None;
-        let (mut quoted, mut bracketed, mut escaped) = (false, false, false);
+        let (mut quoted, mut bracketed, mut escaped, mut depth) = (false, false, false, 0usize);
+        let mut skip = 0;
         for (at, c) in rest.char_indices() {
+            if at < skip {
+                continue;
+            }
             match c {
                 _ if escaped => escaped = false,
                 '\\' if quoted => escaped = true,
                 '"' if !bracketed => quoted = !quoted,
+                '<' if !quoted && !bracketed && rest[at..].starts_with("<<(") => (depth, skip) = (depth + 1, at + 3),
+                ')' if !quoted && !bracketed && depth > 0 && rest[at..].starts_with(")>>") => {
+                    (depth, skip) = (depth - 1, at + 3);
+                }
                 '<' if !quoted => bracketed = true,
                 '>' if !quoted => bracketed = false,
-                c if c.is_whitespace() && !quoted && !bracketed => {
+                c if c.is_whitespace() && !quoted && !bracketed && depth == 0 => {
                     end = Some(at);
                     break;
                 }
                 _ => {}
             }
         }
-        if end.is_none() && (quoted || bracketed) {
-            let wanted = if quoted { '"' } else { '>' };
+        if end.is_none() && (quoted || bracketed || depth > 0) {
+            let wanted = if quoted {
+                "\""
+            } else if bracketed {
+                ">"
+            } else {
+                ")>>"
+            };
             return Err(Error::usage(format!("{rest} does not end: {wanted} is missing")));
         }
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
         words.push(word.to_owned());
         rest = behind.trim_start();
-    }
-    if words.last().is_some_and(|word| word == ".") {
-        words.pop();
     }
     Ok(words)
 }
@@ -199,7 +310,7 @@ fn resource(word: &str, prefixes: &Prefixes) -> Result<String> {
     if word == "a" {
         return Ok(RDF_TYPE.to_owned());
     }
-    if word.starts_with("_:") {
+    if word.starts_with("_:") || word.starts_with("<<(") {
         return Ok(word.to_owned());
     }
     if let Some(iri) = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')) {
@@ -270,8 +381,37 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    fn query(arguments: &[&str]) -> Result<Query> {
+        let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
+        Query::parse(&arguments, None, &Prefixes::new(&[("ex".to_owned(), "http://example.org/".to_owned())].into()))
+    }
+
     fn parse(text: &str) -> Result<Asked> {
-        Asked::parse(text, &Prefixes::new(&[("ex".to_owned(), "http://example.org/".to_owned())].into()))
+        let mut query = query(&[text])?;
+        assert_eq!(query.patterns.len(), 1);
+        Ok(query.patterns.remove(0))
+    }
+
+    #[test]
+    fn patterns_are_told_apart_and_share_variables() {
+        for arguments in [
+            ["?x a ex:Person", "?x ex:knows ?y"].as_slice(),
+            &["?x a ex:Person . ?x ex:knows ?y ."],
+            &["?x a ex:Person .", "?x ex:knows ?y ."],
+            &["?x", "a", "ex:Person", ".", "?x", "ex:knows", "?y"],
+        ] {
+            let query = query(arguments).unwrap();
+            assert_eq!((query.patterns.len(), query.variables.as_slice()), (2, ["x", "y"].map(str::to_owned).as_slice()));
+            let (joined, variables) = query.joined();
+            assert_eq!((joined[1].nodes[0], joined[1].nodes[2], variables), (Node::Variable(0), Node::Variable(1), 2));
+        }
+        let one = query(&["_", "<urn:p>", "?", "?g"]).unwrap();
+        let (joined, variables) = one.joined();
+        assert_eq!((variables, joined[0].nodes[2], joined[0].graph), (3, Node::Variable(2), GraphNode::Variable(0)));
+        let term = "<<( <urn:s> <urn:p> \"a )>> b\" )>>";
+        let asked = parse(&format!("?r rdf:reifies {term}")).unwrap();
+        assert_eq!(asked.pattern().object, Some(Object::Term(term)));
+        assert!(query(&["?x a ex:Person", "?x ex:knows"]).is_err());
     }
 
     #[test]
@@ -303,6 +443,7 @@ mod tests {
             "alice _ _",
             "_ _ \"open",
             "<urn:s _ _",
+            "<<( <urn:s> _ _",
             "_ _ \"x\"y",
         ] {
             assert!(parse(text).is_err(), "{text}");

@@ -3,6 +3,7 @@
 use isomorph_error::Result;
 use isomorph_model::faces::Quad;
 
+use super::keys::Wanted;
 use crate::id::TripleId;
 use crate::read::{GraphLake, Order};
 use crate::term;
@@ -33,7 +34,7 @@ impl GraphLake {
                 }
                 // Whether it lives, all files of the predicate tell.
                 let Some(triple) = found else { continue };
-                let mut merge = self.merge_of(graph, predicate, Order::Subject, &triple.subject)?;
+                let mut merge = self.merge_of(graph, predicate, Order::Subject, &Wanted::key(&triple.subject)?)?;
                 while let Some(living) = merge.next()? {
                     if *living == triple {
                         let (subject, object) = (living.subject.as_str(), living.as_object());

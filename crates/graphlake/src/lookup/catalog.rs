@@ -3,18 +3,20 @@
 //! Everything is made when it is first wanted, and kept within the budget as long as the store is open.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use isomorph_error::Result;
 use isomorph_storage::{Blob, Reservation};
 
+use super::keys::{Keys, Wanted};
 use crate::bloom::Bloom;
 use crate::cursor::Cursor;
 use crate::id::TripleId;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
-use crate::sidecar::{ENDING, Ids, Of, SMALL, Sidecar, Sparse, SparseBuilder};
+use crate::sidecar::{ENDING, Ids, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
 use crate::snapshot::{DataFile, NamedGraph, Snapshot};
 use crate::triple::Triple;
 use crate::{Tolerance, path};
@@ -45,7 +47,7 @@ pub(super) struct PredicateFiles {
     /// By subject, by object, and those of deleted triples.
     lists: [Vec<Known>; 3],
     /// Whether tombstones of one order are all that an order must read.
-    paired: bool,
+    pub(super) paired: bool,
 }
 
 /// A file of the snapshot with what is known of it.
@@ -70,11 +72,20 @@ struct State {
 
 /// What tells where in a file to begin.
 #[derive(Debug)]
-enum Index {
+pub(super) enum Index {
     /// It lay beside the file.
     Beside(Box<Sidecar>),
     /// The file was read.
     Read { sparse: Sparse, lowest: String, highest: String, _memory: Reservation },
+}
+
+impl Index {
+    fn sparse(&self) -> &Sparse {
+        match self {
+            Index::Beside(sidecar) => &sidecar.sparse,
+            Index::Read { sparse, .. } => sparse,
+        }
+    }
 }
 
 fn lists(graph: &NamedGraph) -> [&[DataFile]; 3] {
@@ -118,7 +129,11 @@ impl Catalog {
 
 impl Predicates {
     pub(super) fn get(&self, predicate: &str) -> Option<&PredicateFiles> {
-        self.all.get(*self.numbers.get(predicate)?)
+        self.all.get(self.number(predicate)?)
+    }
+
+    pub(super) fn number(&self, predicate: &str) -> Option<usize> {
+        self.numbers.get(predicate).copied()
     }
 }
 
@@ -127,6 +142,12 @@ impl PredicateFiles {
     pub(super) fn data(&self, order: Order) -> &[Known] {
         let [subject, object, _] = &self.lists;
         if order == Order::Subject { subject } else { object }
+    }
+
+    /// The tombstone files of both orders.
+    pub(super) fn all_tombstones(&self) -> &[Known] {
+        let [.., tombstones] = &self.lists;
+        tombstones
     }
 
     /// The tombstone files to read for `order`: those of that order, where those of the other hold as many of each version;
@@ -178,7 +199,7 @@ impl Known {
     ///
     /// # Errors
     /// When the file is broken, or not in its order: then no record of it can be found by a search.
-    fn index(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Option<&Index>> {
+    pub(super) fn index(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Option<&Index>> {
         if file.size < SMALL {
             return Ok(None);
         }
@@ -234,58 +255,142 @@ impl Known {
         Ok(Some(Index::Read { sparse, lowest, highest, _memory: memory }))
     }
 
-    /// Whether the file, which is sorted in `order`, can have the key. Bounds and filters of others are not believed: a file
-    /// of theirs that is not small was read, and what was found in it counts.
-    pub(super) fn may_have(&self, lake: &GraphLake, file: &DataFile, order: Order, key: &str) -> Result<bool> {
+    /// A cursor over what of the file, which is sorted in `order`, may be wanted, and whether the order of the whole file is known;
+    /// nothing where nothing can be wanted. Bounds and filters of others are not believed: a file of theirs that is not small was
+    /// read, and what was found in it counts.
+    pub(super) fn open(
+        &self,
+        lake: &GraphLake,
+        file: &DataFile,
+        order: Order,
+        wanted: &Wanted,
+    ) -> Result<Option<(Cursor, bool)>> {
         if file.triple_count == 0 {
-            return Ok(false);
+            return Ok(None);
         }
-        let within = |lowest: &str, highest: &str| lowest <= key && key <= highest;
-        if !is_trusted(file) {
-            return Ok(match self.index(lake, file, order)? {
-                Some(Index::Read { lowest, highest, .. }) => within(lowest, highest),
-                _ => true,
-            });
+        let ((low, high), keys) = (wanted.between(), wanted.keys());
+        if low.is_none() && high.is_none() && keys.is_none() {
+            return Ok(Some((self.cursor(lake, file, order)?, false)));
         }
-        if !within(&file.min_value, &file.max_value) {
-            return Ok(false);
+        let trusted = is_trusted(file);
+        let mut left = Vec::new();
+        if trusted {
+            let (least, most) = (file.min_value.as_str(), file.max_value.as_str());
+            if low.is_some_and(|low| most < low) || high.is_some_and(|high| least >= high) {
+                return Ok(None);
+            }
+            if let Some((keys, among)) = keys {
+                left.push(within(keys, among, (least, most)));
+                if !self.asked(lake, file, order, keys, &mut left)? {
+                    return Ok(None);
+                }
+            }
+        } else {
+            left.extend(keys.map(|(_, among)| among.clone()));
         }
+        let sparse = match self.index(lake, file, order)? {
+            None => {
+                let cursor = self.cursor(lake, file, order)?;
+                let tried = trusted || cursor.is_sorted();
+                return Ok(Some((cursor, tried)));
+            }
+            Some(Index::Beside(sidecar)) => &sidecar.sparse,
+            Some(Index::Read { sparse, lowest, highest, .. }) => {
+                if let (Some((keys, _)), [all]) = (keys, left.as_mut_slice()) {
+                    *all = within(keys, all, (lowest, highest));
+                }
+                sparse
+            }
+        };
+        let stretches = match keys {
+            Some((keys, _)) => stretches(sparse, file.size, keys, &left),
+            None => {
+                let start = low.map_or(0, |low| sparse.begin(low.as_bytes()));
+                std::iter::once(start..high.map_or(file.size, |high| sparse.end(high.as_bytes(), file.size))).collect()
+            }
+        };
+        if stretches.is_empty() {
+            return Ok(None);
+        }
+        let mut cursor = self.cursor(lake, file, order)?;
+        if !cursor.is_sorted() {
+            cursor.only(stretches);
+        }
+        Ok(Some((cursor, true)))
+    }
+
+    /// Asks the filter of a file for the keys, of which those that it does not deny are left; false where none are. Where there
+    /// are so many keys that most of the file will be read, it is not asked.
+    fn asked(
+        &self,
+        lake: &GraphLake,
+        file: &DataFile,
+        order: Order,
+        keys: &Keys,
+        left: &mut Vec<Range<usize>>,
+    ) -> Result<bool> {
+        let Some(all) = left.first().cloned().filter(|all| !all.is_empty()) else { return Ok(false) };
+        if all.len() as u64 > (file.size / STEP).max(1) {
+            return Ok(true);
+        }
+        let Some(bloom) = self.bloom(lake, file, order)? else { return Ok(true) };
+        left.clear();
+        for key in all {
+            if !bloom.may_have_hash(keys.hash(key)) {
+                continue;
+            }
+            match left.last_mut() {
+                Some(last) if last.end == key => last.end = key + 1,
+                _ => left.push(key..key + 1),
+            }
+        }
+        Ok(!left.is_empty())
+    }
+
+    /// The filter of a file that is believed: from the snapshot, or from beside the file.
+    fn bloom(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Option<&Bloom>> {
         let stated = self.state.bloom.get_or_init(|| Bloom::parse(&file.bloom_filter));
-        let bloom = match stated {
+        Ok(match stated {
             Some(bloom) => Some(bloom),
             None => match self.index(lake, file, order)? {
                 Some(Index::Beside(sidecar)) => sidecar.bloom.as_ref(),
                 _ => None,
             },
+        })
+    }
+
+    /// Texts that divide the file into pieces of about so many bytes; none where no index lies beside it: reading the file to find
+    /// out where to divide it would be reading it.
+    pub(super) fn divided(
+        &self,
+        lake: &GraphLake,
+        file: &DataFile,
+        order: Order,
+        bytes: u64,
+    ) -> Result<Vec<String>> {
+        if !is_trusted(file) {
+            return Ok(Vec::new());
+        }
+        Ok(self.index(lake, file, order)?.map(|index| index.sparse().divided(bytes)).unwrap_or_default())
+    }
+
+    /// What is known of the file without reading anything.
+    pub(super) fn at_hand(&self, file: &DataFile) -> AtHand<'_> {
+        let trusted = is_trusted(file);
+        let index = self.state.index.get().and_then(Option::as_ref);
+        let stated = || self.state.bloom.get_or_init(|| Bloom::parse(&file.bloom_filter)).as_ref();
+        let (sparse, beside) = match index {
+            None => (None, None),
+            Some(Index::Read { sparse, .. }) => (Some(sparse), None),
+            Some(Index::Beside(sidecar)) => (Some(&sidecar.sparse), sidecar.bloom.as_ref()),
         };
-        Ok(bloom.is_none_or(|bloom| bloom.may_have(key.as_bytes())))
+        AtHand { trusted, sparse, bloom: if trusted { stated().or(beside) } else { None } }
     }
 
     /// Whether the filter of ids of a file leaves it open that one is there.
     pub(super) fn may_have_id(&self, file: &DataFile, id: &TripleId) -> bool {
         let parsed = || file.id_bloom_filter.as_deref().filter(|_| is_trusted(file)).and_then(Bloom::parse);
         self.state.id_bloom.get_or_init(parsed).as_ref().is_none_or(|filter| filter.may_have(&id.0))
-    }
-
-    /// A cursor that begins not behind the first record with `key`, and whether the order of the whole file is known.
-    pub(super) fn cursor_at(
-        &self,
-        lake: &GraphLake,
-        file: &DataFile,
-        order: Order,
-        key: &str,
-    ) -> Result<(Cursor, bool)> {
-        let mut cursor = self.cursor(lake, file, order)?;
-        if cursor.is_sorted() {
-            return Ok((cursor, true));
-        }
-        let index = self.index(lake, file, order)?;
-        let begin = index.map(|index| match index {
-            Index::Beside(sidecar) => sidecar.sparse.begin(key.as_bytes()),
-            Index::Read { sparse, .. } => sparse.begin(key.as_bytes()),
-        });
-        cursor.begin_at(begin.unwrap_or_default());
-        Ok((cursor, begin.is_some()))
     }
 
     /// Hands over the triples of a file by subject whose ids begin like `id`, and more; the whole file, where nothing tells
@@ -303,8 +408,8 @@ impl Known {
         {
             for block in ids.find(id).filter_map(|known| found.sparse.block(known, file.size)) {
                 let mut cursor = self.cursor(lake, file, Order::Subject)?;
-                cursor.begin_at(block.start);
-                while cursor.offset() < block.end && cursor.advance()? {
+                cursor.only(std::iter::once(block).collect());
+                while cursor.advance()? {
                     take(&cursor.triple)?;
                 }
             }
@@ -326,6 +431,39 @@ impl Known {
         };
         Ok(self.state.ids.get_or_init(|| ids).as_ref())
     }
+}
+
+/// What is known of a file without reading.
+pub(super) struct AtHand<'k> {
+    /// Whether its metadata is believed.
+    pub(super) trusted: bool,
+    pub(super) sparse: Option<&'k Sparse>,
+    pub(super) bloom: Option<&'k Bloom>,
+}
+
+/// Those of some keys that lie within bounds, both included.
+fn within(keys: &Keys, among: &Range<usize>, (least, most): (&str, &str)) -> Range<usize> {
+    let start = keys.not_before(among.clone(), least.as_bytes());
+    let mut end = keys.not_before(start..among.end, most.as_bytes());
+    if end < among.end && keys.text(end) == most.as_bytes() {
+        end += 1;
+    }
+    start..end
+}
+
+/// Where in a file the keys can be, ascending and apart. Between what is near to each other is read, too.
+fn stretches(sparse: &Sparse, size: u64, keys: &Keys, left: &[Range<usize>]) -> Vec<Range<u64>> {
+    let mut found: Vec<Range<u64>> = Vec::new();
+    for key in left.iter().cloned().flatten() {
+        let text = keys.text(key);
+        let block = sparse.begin(text)..sparse.end(text, size);
+        match found.last_mut() {
+            Some(last) if block.start <= last.end.saturating_add(2 * STEP) => last.end = last.end.max(block.end),
+            _ if block.is_empty() => {}
+            _ => found.push(block),
+        }
+    }
+    found
 }
 
 /// Whether what a file's metadata says of its order, bounds and filters is believed.

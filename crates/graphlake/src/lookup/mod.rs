@@ -2,9 +2,22 @@
 
 mod by_id;
 mod catalog;
+mod estimate;
+mod join;
+mod keys;
 mod neighbors;
+mod parallel;
 mod pattern;
+mod question;
+mod solutions;
+mod terms;
 
 pub(crate) use catalog::Catalog;
+pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};
+pub(crate) use keys::Wanted;
+pub use estimate::Estimate;
 pub(crate) use neighbors::neighbors;
 pub use pattern::{InGraph, Pattern};
+pub use question::{Graphs, Place, Question};
+pub use solutions::{Found, Solutions};
+pub use terms::{Bindings, Terms};

@@ -4,6 +4,8 @@ use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
 
 use super::catalog::{Catalog, PredicateFiles};
+use super::keys::Wanted;
+use super::question::Unit;
 use crate::merge::Merge;
 use crate::read::{GraphLake, Order};
 use crate::snapshot::NamedGraph;
@@ -75,18 +77,19 @@ impl GraphLake {
             Order::Subject => pattern.subject,
             Order::Object => object.as_ref().map(|object| object.object.as_str()),
         };
+        let only = match key {
+            Some(key) => Wanted::key(key)?,
+            None => Wanted::All,
+        };
         let graphs = self.snapshot.graphs.iter().zip(&self.catalog().graphs);
         for (graph, predicates) in graphs.filter(|(graph, _)| pattern.has_graph(graph)) {
-            let wanted = match pattern.predicate {
+            let found = match pattern.predicate {
                 Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
                 None => &predicates.all,
             };
-            for files in wanted {
+            for files in found {
                 let predicate = files.name.as_str();
-                let mut merge = match key {
-                    Some(key) => self.merge_of(graph, files, order, key)?,
-                    None => self.merge(graph, predicate, order)?,
-                };
+                let mut merge = self.merge_of(graph, files, order, &only)?;
                 while let Some(triple) = merge.next()? {
                     let fits = object.as_ref().is_none_or(|wanted| {
                         (&wanted.object, wanted.literal, &wanted.datatype)
@@ -106,44 +109,63 @@ impl GraphLake {
         self.catalog.get_or_init(|| Catalog::of(&self.snapshot))
     }
 
-    /// The living triples of a predicate whose first text in `order` is `key`.
+    /// The files of a unit, with its graph.
+    pub(super) fn files(&self, unit: &Unit) -> Option<(&PredicateFiles, &NamedGraph)> {
+        Some((self.catalog().graphs.get(unit.graph)?.all.get(unit.predicate)?, self.snapshot.graphs.get(unit.graph)?))
+    }
+
+    /// Texts that divide the triples of a unit into pieces of about so many bytes, told by the index of its largest file.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub(super) fn divided(&self, unit: &Unit, order: Order, bytes: u64) -> Result<Vec<String>> {
+        let Some((files, graph)) = self.files(unit) else { return Ok(Vec::new()) };
+        let all = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
+        let Some((known, largest)) = all().max_by_key(|(_, file)| file.size) else { return Ok(Vec::new()) };
+        let mut texts = known.divided(self, largest, order, bytes)?;
+        // Where the others begin and end is known without reading.
+        texts.extend(all().filter(|(_, file)| file.path != largest.path).map(|(_, file)| file.min_value.clone()));
+        texts.sort();
+        texts.dedup();
+        Ok(texts)
+    }
+
+    /// The living triples of a predicate that are wanted in `order`.
     pub(super) fn merge_of(
         &self,
         graph: &NamedGraph,
         predicate: &PredicateFiles,
         order: Order,
-        key: &str,
+        wanted: &Wanted,
     ) -> Result<Merge> {
-        let mut merge = Merge::only(order, self.options.naive, key);
+        let mut merge = Merge::only(order, self.options.naive, wanted.clone());
         let mut oldest = None;
         for known in predicate.data(order) {
             let Some(file) = known.file(graph) else { continue };
-            if known.may_have(self, file, order, key)? {
+            if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
                 oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
-                let (cursor, tried) = known.cursor_at(self, file, order, key)?;
                 merge.add_tried(cursor, file.snapshot_version, false, tried)?;
             }
         }
         let Some(oldest) = oldest else { return Ok(merge) };
         for known in predicate.tombstones(graph, order) {
             let Some(file) = known.file(graph) else { continue };
-            let sorted_so = file.is_inverse == (order == Order::Object);
+            // A deletion that is not younger than any file deletes nothing.
             if !self.options.naive && file.snapshot_version <= oldest {
                 continue;
             }
-            let (cursor, tried) = match sorted_so {
-                true if !known.may_have(self, file, order, key)? => continue,
-                true => known.cursor_at(self, file, order, key)?,
-                false => (self.resorted(file, order)?, true),
-            };
-            merge.add_tried(cursor, file.snapshot_version, true, tried)?;
+            if file.is_inverse != (order == Order::Object) {
+                merge.add_tried(self.resorted(file, order)?, file.snapshot_version, true, true)?;
+            } else if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
+                merge.add_tried(cursor, file.snapshot_version, true, tried)?;
+            }
         }
         Ok(merge)
     }
 }
 
 /// The object of a triple as records have it.
-fn wanted(object: &Object<'_>) -> Triple {
+pub(super) fn wanted(object: &Object<'_>) -> Triple {
     let mut triple = Triple::default();
     match object {
         Object::Term(term) => triple.object.push_str(term),

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::Object;
-use isomorph_model::term as terms;
+use isomorph_model::term::{self as terms, Part};
 use isomorph_storage::Reservation;
 
 use super::{GraphLake, Order};
+use crate::cursor::shown;
 use crate::id::TripleId;
-use crate::term::{QUOTED_GRAPH, id_iri, quoted_id};
+use crate::term::{Datatype, QUOTED_GRAPH, id_iri, quoted_id};
 use isomorph_model::ntriples::push_object;
 
 /// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
@@ -58,18 +59,13 @@ impl Quoted {
         self.triples.is_empty()
     }
 
-    /// The IRI that a quoted triple is stored as, where `term` is one.
+    /// The IRI that a quoted triple is stored as, where `term` is one that somebody quotes.
     pub(crate) fn id_of(&self, term: &str) -> Result<Option<String>> {
         if terms::kind(term) != terms::TermKind::Triple {
             return Ok(None);
         }
-        for id in self.triples.keys() {
-            let iri = id_iri(id);
-            if self.term(&iri)?.as_deref() == Some(term) {
-                return Ok(Some(iri));
-            }
-        }
-        Ok(None)
+        let id = id_of(&mut String::new(), term, DEEPEST)?;
+        Ok(id.filter(|id| self.triples.contains_key(id)).map(|id| id_iri(&id)))
     }
 
     /// The canonical term that `text` stands for, if it is the id of a quoted triple.
@@ -97,7 +93,52 @@ impl Quoted {
     }
 }
 
+/// The id of a triple term, in which those that it quotes are the IRIs of theirs; nothing for other terms.
+fn id_of(line: &mut String, term: &str, depth: usize) -> Result<Option<TripleId>> {
+    if terms::kind(term) != terms::TermKind::Triple {
+        return Ok(None);
+    }
+    let inner = depth.checked_sub(1).ok_or_else(|| {
+        Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
+    })?;
+    let (subject, predicate, object) =
+        terms::parts(term).ok_or_else(|| Error::usage(format!("{} is no triple term", shown(term))))?;
+    let mut stored = |term: String| -> Result<String> {
+        Ok(id_of(line, &term, inner)?.map_or(term, |id| id_iri(&id)))
+    };
+    let subject = stored(subject)?;
+    let object = match object {
+        Part::Term(term) => Part::Term(stored(term)?),
+        literal => literal,
+    };
+    let object = match &object {
+        Part::Term(object) => Object::Term(object),
+        Part::Literal(lexical, datatype, language, direction) => {
+            let (language, direction) = (language.as_deref(), direction.as_deref());
+            Datatype { iri: datatype.as_deref(), language, direction }.literal(lexical)
+        }
+    };
+    Ok(Some(TripleId::with(line, &subject, &predicate, &object)))
+}
+
 impl GraphLake {
+    /// The IRI that a term is stored as, where it is a triple term that somebody quotes; nothing for other terms. Patterns are
+    /// asked with terms as they are stored.
+    ///
+    /// # Errors
+    /// When it is broken, or the graph of quoted triples cannot be read.
+    pub fn stored(&self, term: &str) -> Result<Option<String>> {
+        self.quoted()?.id_of(term)
+    }
+
+    /// The triple term that a stored IRI stands for; nothing for other terms.
+    ///
+    /// # Errors
+    /// When triples quote one another too often, or the graph of quoted triples cannot be read.
+    pub fn spelt(&self, term: &str) -> Result<Option<String>> {
+        self.quoted()?.term(term)
+    }
+
     /// The quoted triples, read once.
     pub(crate) fn quoted(&self) -> Result<&Quoted> {
         if let Some(quoted) = self.quoted.get() {

@@ -1,0 +1,228 @@
+//! How many triples a question finds, told from what is known of the files, without reading any.
+
+use super::catalog::{Known, PredicateFiles};
+use super::question::{Place, Question};
+use crate::bloom;
+use crate::read::{GraphLake, Order};
+use crate::snapshot::{DataFile, NamedGraph};
+
+/// The shortest record, bytes.
+const SHORTEST: u64 = 17;
+
+/// Of triples whose subject and object are both known, one in so many is there, where nothing else is known.
+const BOTH: f64 = 4.0;
+
+/// How many solutions there are: for the whole of a question whose places are known or asked for; for each row of the bindings, on
+/// average, where some are columns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// What is likely.
+    pub rows: f64,
+    /// There are not fewer: as far as files that say `sort_order: codepoint` hold what is said of them.
+    pub low: u64,
+    /// There are not more.
+    pub high: u64,
+}
+
+impl Estimate {
+    /// Whether it is no estimate.
+    pub fn is_exact(&self) -> bool {
+        self.low == self.high
+    }
+
+    const NONE: Estimate = Estimate { rows: 0.0, low: 0, high: 0 };
+
+    fn plus(self, other: Estimate) -> Estimate {
+        Estimate {
+            rows: self.rows + other.rows,
+            low: self.low.saturating_add(other.low),
+            high: self.high.saturating_add(other.high),
+        }
+    }
+}
+
+/// What is known of the key that is looked for.
+#[derive(Clone, Copy)]
+enum Key<'a> {
+    /// Every triple is wanted.
+    None,
+    Text(&'a str),
+    /// There is one, which nobody knows yet.
+    Unknown,
+}
+
+impl GraphLake {
+    /// How many quads a question finds: from numbers of triples, bounds, filters, tombstones, and the indexes that were
+    /// read already. Nothing is read.
+    pub fn estimate(&self, question: &Question<'_>) -> Estimate {
+        let (Ok(_), Ok(predicate)) = (question.subject.resource(), question.predicate.resource()) else {
+            return Estimate::NONE;
+        };
+        let order = question.order();
+        let place = if order == Order::Subject { &question.subject } else { &question.object };
+        let key = match place {
+            Place::Any => Key::None,
+            Place::Term(isomorph_model::faces::Object::Term(text)) => Key::Text(text),
+            Place::Term(isomorph_model::faces::Object::Literal { lexical, .. }) => Key::Text(lexical),
+            Place::Column(_) => Key::Unknown,
+        };
+        let mut all = Estimate::NONE;
+        let mut graphs = 0u32;
+        for (graph, predicates) in self.snapshot.graphs.iter().zip(&self.catalog().graphs) {
+            // Of a graph that is in a column nothing is known: it is any of them.
+            let named = if matches!(question.graph, super::Graphs::Column(_)) {
+                let any = Question { graph: super::Graphs::Any, ..*question };
+                any.has_graph(graph, None)
+            } else {
+                question.has_graph(graph, None)
+            };
+            if !named {
+                continue;
+            }
+            graphs += 1;
+            let found = match predicate {
+                Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
+                None => &predicates.all,
+            };
+            let (mut sum, mut some) = (Estimate::NONE, 0u32);
+            for files in found {
+                let one = self.of_predicate(graph, files, order, key, question);
+                some += u32::from(one.high > 0);
+                sum = sum.plus(one);
+            }
+            if question.predicate.column().is_some() {
+                sum = Estimate { rows: sum.rows / f64::from(some.max(1)), low: 0, ..sum };
+            }
+            all = all.plus(sum);
+        }
+        if matches!(question.graph, super::Graphs::Column(_)) {
+            all = Estimate { rows: all.rows / f64::from(graphs.max(1)), low: 0, ..all };
+        }
+        all
+    }
+
+    fn of_predicate(
+        &self,
+        graph: &NamedGraph,
+        files: &PredicateFiles,
+        order: Order,
+        key: Key<'_>,
+        question: &Question<'_>,
+    ) -> Estimate {
+        let data = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
+        let (mut rows, mut low, mut high) = (0.0, 0, 0u64);
+        let (mut stored, mut keys) = (0u64, 0.0);
+        for (known, file) in data() {
+            let one = of_file(known, file, key);
+            rows += one.rows;
+            high = high.saturating_add(one.high);
+            stored = stored.saturating_add(file.triple_count);
+            keys += keys_of(known, file);
+        }
+        if matches!(key, Key::Unknown) {
+            rows = stored as f64 / f64::max(keys, 1.0);
+        }
+        if matches!(key, Key::None) {
+            // In each order the same triples live: where in one of them no file reaches into another, none stands twice.
+            let apart = [Order::Subject, Order::Object].into_iter().map(|order| distinct(graph, files, order));
+            low = apart.max().unwrap_or_default();
+        }
+        let oldest = data().map(|(_, file)| file.snapshot_version).min().unwrap_or_default();
+        let mut deleted = [0u64; 2];
+        for file in files.all_tombstones().iter().filter_map(|known| known.file(graph)) {
+            if self.options.naive || file.snapshot_version > oldest {
+                let count = &mut deleted[usize::from(file.is_inverse)];
+                *count = count.saturating_add(file.triple_count);
+            }
+        }
+        // Of both orders together, where they do not hold the same.
+        let deleted =
+            if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
+        low = low.saturating_sub(deleted);
+        if stored > 0 {
+            rows *= stored.saturating_sub(deleted) as f64 / stored as f64;
+        }
+        let both = question.subject != Place::Any && question.object != Place::Any;
+        if both {
+            rows = (rows / BOTH).min(1.0);
+            low = 0;
+            // A triple is in a graph once.
+            high = high.min(1);
+        }
+        Estimate { rows: rows.clamp(low as f64, high as f64), low, high }
+    }
+}
+
+/// What a file has of a key.
+fn of_file(known: &Known, file: &DataFile, key: Key<'_>) -> Estimate {
+    let count = file.triple_count;
+    if count == 0 {
+        return Estimate::NONE;
+    }
+    let (rows, high) = match key {
+        Key::None => (count as f64, count),
+        Key::Unknown => (0.0, count),
+        Key::Text(text) => {
+            let hand = known.at_hand(file);
+            let outside = hand.trusted && !(file.min_value.as_str()..=file.max_value.as_str()).contains(&text);
+            let denied = || hand.bloom.is_some_and(|bloom| !bloom.may_have_hash(bloom::hash(text.as_bytes())));
+            if outside || denied() {
+                return Estimate::NONE;
+            }
+            let room = hand.sparse.map_or(file.size, |sparse| {
+                sparse.end(text.as_bytes(), file.size).saturating_sub(sparse.begin(text.as_bytes()))
+            });
+            let high = count.min(room / SHORTEST);
+            ((count as f64 / keys_of(known, file)).min(high as f64), high)
+        }
+    };
+    Estimate { rows, low: 0, high }
+}
+
+/// How many different first texts a file has, about; at least one.
+fn keys_of(known: &Known, file: &DataFile) -> f64 {
+    let count = file.triple_count.max(1) as f64;
+    // Where no filter counts them: in the middle between all different and all the same.
+    known.at_hand(file).bloom.map_or_else(|| count.sqrt(), crate::Bloom::keys).clamp(1.0, count)
+}
+
+/// How many different triples the files of an order have at least: those that cannot share any are counted together, of those
+/// that can, the largest.
+fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
+    let mut all: Vec<&DataFile> = Vec::new();
+    let mut strange = 0;
+    for known in files.data(order) {
+        let Some(file) = known.file(graph).filter(|file| file.triple_count > 0) else { continue };
+        if known.at_hand(file).trusted {
+            all.push(file);
+        } else {
+            // Of others it is not even known whether a triple stands in it twice.
+            strange = 1;
+        }
+    }
+    all.sort_by(|one, other| (&one.min_value, &one.max_value).cmp(&(&other.min_value, &other.max_value)));
+    let mut sum = 0u64;
+    let mut reach: Option<&str> = None;
+    // Of files that reach into one another: how many different triples those of one load have, which writes each once, even
+    // where a text goes on from one of its files to the next.
+    let mut loads: Vec<(Option<i64>, u64)> = Vec::new();
+    let most = |loads: &[(Option<i64>, u64)]| loads.iter().map(|(_, count)| *count).max().unwrap_or_default();
+    for file in all {
+        if reach.is_some_and(|reach| reach < file.min_value.as_str()) {
+            sum = sum.saturating_add(most(&loads));
+            loads.clear();
+        }
+        let load = of_load(file);
+        match loads.iter_mut().find(|(other, _)| load.is_some() && *other == load) {
+            Some((_, count)) => *count = count.saturating_add(file.triple_count),
+            None => loads.push((load, file.triple_count)),
+        }
+        reach = reach.max(Some(&file.max_value));
+    }
+    sum.saturating_add(most(&loads)).max(strange)
+}
+
+/// The version of a bulk load, whose names are hashes (UUIDs of version 8): other files of one version may be of several writers.
+fn of_load(file: &DataFile) -> Option<i64> {
+    (file.id.as_bytes().get(14) == Some(&b'8')).then_some(file.snapshot_version)
+}

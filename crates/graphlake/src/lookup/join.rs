@@ -1,0 +1,246 @@
+//! Patterns joined by variables: each pattern is asked with the bindings that those before it have found.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::Object;
+
+use super::estimate::Estimate;
+use super::question::{Graphs, Place, Question};
+use super::solutions::{Found, Solutions};
+use super::terms::{Bindings, Terms};
+use crate::read::GraphLake;
+
+/// A term, or a variable by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node<'a> {
+    /// This term.
+    Term(Object<'a>),
+    /// What the variable has.
+    Variable(usize),
+}
+
+/// The graph of a pattern: a variable, or as in questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GraphNode<'a> {
+    /// Any graph.
+    #[default]
+    Any,
+    /// The default graph.
+    Default,
+    /// A named graph.
+    Named(&'a str),
+    /// What the variable has: a named graph.
+    Variable(usize),
+}
+
+/// One of the patterns that are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JoinPattern<'a> {
+    /// Subject, predicate, object.
+    pub nodes: [Node<'a>; 3],
+    /// The graph.
+    pub graph: GraphNode<'a>,
+}
+
+/// One step of a join, as it was planned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct JoinStep {
+    /// Which of the patterns is asked.
+    pub pattern: usize,
+    /// Whether it is asked with what was found before.
+    pub per_row: bool,
+    /// What is expected of it: for each row of what was found before, where it is asked with that.
+    pub estimate: Estimate,
+}
+
+/// A pattern as it is asked, with what becomes of the answer.
+struct Step<'a> {
+    question: Question<'a>,
+    /// For each place, the column of the result that its answers become; for the first place of each new variable.
+    new: [Option<usize>; 4],
+    /// Places that have to be equal, because a new variable stands in both.
+    equal: Vec<(usize, usize)>,
+}
+
+/// The solutions of a basic graph pattern, batch after batch; the rest is as with [`Solutions`], of which it takes forward one for
+/// each pattern. Patterns are asked in an order that is found by their estimates. Solutions are a bag: a quad is found once for
+/// each graph that it is in.
+pub struct Join<'a, L> {
+    lake: L,
+    steps: Vec<Step<'a>>,
+    plan: Vec<JoinStep>,
+    /// For each variable the column of the last bindings.
+    columns: Vec<Option<usize>>,
+    /// For each step that was begun, the bindings that it was asked with, and its answers.
+    levels: Vec<(Arc<Bindings>, Solutions<L>)>,
+    begun: bool,
+}
+
+impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
+    /// Plans a join; nothing is read. Variables have the numbers from 0 to `variables`.
+    ///
+    /// # Errors
+    /// When there is no pattern, or no such variable.
+    pub fn new(lake: L, patterns: &[JoinPattern<'a>], variables: usize) -> Result<Self> {
+        if patterns.is_empty() {
+            return Err(Error::usage("there is no pattern"));
+        }
+        let mut columns: Vec<Option<usize>> = vec![None; variables];
+        let mut bound = 0;
+        let mut left: Vec<usize> = (0..patterns.len()).collect();
+        let (mut steps, mut plan) = (Vec::new(), Vec::new());
+        while !left.is_empty() {
+            let mut best: Option<(bool, f64, usize)> = None;
+            for (at, pattern) in left.iter().filter_map(|at| Some((*at, patterns.get(*at)?))) {
+                let question = question(pattern, &columns)?;
+                let apart = !plan.is_empty() && !asks_with_bindings(&question);
+                let rows = lake.estimate(&question).rows;
+                // What has nothing to do with what is known comes last: every row is combined with every row.
+                if best.is_none_or(|(best_apart, best_rows, _)| (apart, rows) < (best_apart, best_rows)) {
+                    best = Some((apart, rows, at));
+                }
+            }
+            let Some((pattern, at)) = best.and_then(|(.., at)| Some((patterns.get(at)?, at))) else { break };
+            left.retain(|other| *other != at);
+            let question = question(pattern, &columns)?;
+            let per_row = asks_with_bindings(&question);
+            plan.push(JoinStep { pattern: at, per_row, estimate: lake.estimate(&question) });
+            steps.push(step(pattern, question, &mut columns, &mut bound));
+        }
+        Ok(Join { lake, steps, plan, columns, levels: Vec::new(), begun: false })
+    }
+
+    /// The order in which the patterns are asked, with what is expected of each.
+    pub fn plan(&self) -> &[JoinStep] {
+        &self.plan
+    }
+
+    /// The column that a variable has in the batches; nothing for one that stands in no pattern.
+    pub fn column(&self, variable: usize) -> Option<usize> {
+        self.columns.get(variable).copied().flatten()
+    }
+
+    /// The next solutions, which may be none; nothing at the end.
+    ///
+    /// # Errors
+    /// As [`Solutions::next_batch`].
+    pub fn next_batch(&mut self) -> Result<Option<Bindings>> {
+        if !self.begun {
+            self.begun = true;
+            self.begin(Bindings::unit())?;
+        }
+        loop {
+            let depth = self.levels.len();
+            let Some((bindings, solutions)) = self.levels.last_mut() else { return Ok(None) };
+            let Some(found) = solutions.next_batch()? else {
+                self.levels.pop();
+                continue;
+            };
+            let Some(step) = self.steps.get(depth - 1) else { return Ok(None) };
+            let joined = joined(step, bindings, &found)?;
+            if depth == self.steps.len() || joined.rows() == 0 {
+                return Ok(Some(joined));
+            }
+            self.begin(joined)?;
+        }
+    }
+
+    /// Asks the next pattern with what was found.
+    fn begin(&mut self, bindings: Bindings) -> Result<()> {
+        if let Some(step) = self.steps.get(self.levels.len()) {
+            let bindings = Arc::new(bindings);
+            let solutions = Solutions::new(self.lake.clone(), &step.question, Arc::clone(&bindings))?;
+            self.levels.push((bindings, solutions));
+        }
+        Ok(())
+    }
+}
+
+/// A pattern as it is asked when these variables have columns.
+fn question<'a>(pattern: &JoinPattern<'a>, columns: &[Option<usize>]) -> Result<Question<'a>> {
+    let column = |variable: usize| {
+        columns.get(variable).copied().ok_or_else(|| Error::usage(format!("there is no variable {variable}")))
+    };
+    let place = |node: &Node<'a>| -> Result<Place<'a>> {
+        Ok(match node {
+            Node::Term(term) => Place::Term(*term),
+            Node::Variable(variable) => column(*variable)?.map_or(Place::Any, Place::Column),
+        })
+    };
+    let [subject, predicate, object] = &pattern.nodes;
+    Ok(Question {
+        subject: place(subject)?,
+        predicate: place(predicate)?,
+        object: place(object)?,
+        graph: match pattern.graph {
+            GraphNode::Any => Graphs::Any,
+            GraphNode::Default => Graphs::Default,
+            GraphNode::Named(name) => Graphs::Named(name),
+            GraphNode::Variable(variable) => column(variable)?.map_or(Graphs::AnyNamed, Graphs::Column),
+        },
+    })
+}
+
+fn asks_with_bindings(question: &Question<'_>) -> bool {
+    let places = [question.subject, question.predicate, question.object];
+    places.iter().any(|place| place.column().is_some()) || matches!(question.graph, Graphs::Column(_))
+}
+
+/// Gives columns to the variables that a pattern brings.
+fn step<'a>(
+    pattern: &JoinPattern<'a>,
+    question: Question<'a>,
+    columns: &mut [Option<usize>],
+    bound: &mut usize,
+) -> Step<'a> {
+    let variable = |node: &Node<'_>| if let Node::Variable(variable) = node { Some(*variable) } else { None };
+    let [subject, predicate, object] = pattern.nodes.each_ref().map(variable);
+    let graph = if let GraphNode::Variable(variable) = pattern.graph { Some(variable) } else { None };
+    let places = [subject, predicate, object, graph];
+    let mut step = Step { question, new: [None; 4], equal: Vec::new() };
+    for (place, variable) in places.iter().enumerate() {
+        let Some((variable, column)) = variable.and_then(|at| Some((at, columns.get_mut(at)?))) else { continue };
+        match places.iter().take(place).position(|before| *before == Some(variable)) {
+            Some(before) if step.new.get(before).is_some_and(Option::is_some) => step.equal.push((before, place)),
+            _ if column.is_none() => {
+                *column = Some(*bound);
+                if let Some(new) = step.new.get_mut(place) {
+                    *new = Some(*bound);
+                }
+                *bound += 1;
+            }
+            _ => {}
+        }
+    }
+    step
+}
+
+/// What was known with what was found.
+fn joined(step: &Step<'_>, bindings: &Bindings, found: &Found) -> Result<Bindings> {
+    let answers = [&found.subjects, &found.predicates, &found.objects, &found.graphs];
+    let same = |row: usize| {
+        step.equal.iter().all(|(one, other)| match (answers.get(*one), answers.get(*other)) {
+            (Some(one), Some(other)) => one.same(row, other, row),
+            _ => false,
+        })
+    };
+    let rows: Vec<usize> = (0..found.rows.len()).filter(|row| same(*row)).collect();
+    let mut columns = Vec::with_capacity(bindings.columns().len() + 4);
+    for known in bindings.columns() {
+        let mut column = Terms::default();
+        for row in &rows {
+            column.push_row(known, found.rows.get(*row).map_or(0, |row| *row as usize))?;
+        }
+        columns.push(column);
+    }
+    for (answer, _) in answers.into_iter().zip(step.new).filter(|(_, new)| new.is_some()) {
+        let mut column = Terms::default();
+        for row in &rows {
+            column.push_row(answer, *row)?;
+        }
+        columns.push(column);
+    }
+    Ok(Bindings::of(columns, rows.len()))
+}

@@ -1,0 +1,125 @@
+//! Solutions on all cores, handed over in their order.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isomorph_error::Result;
+use isomorph_model::faces::{Object, Quad};
+
+use super::pattern::{InGraph, Pattern};
+use super::question::Question;
+use super::solutions::{Found, Solutions};
+use super::terms::Bindings;
+use crate::read::GraphLake;
+
+/// Batches of one part that may wait until those before them were taken.
+const WAITING: usize = 4;
+
+/// Parts for each thread: the last ones should not keep one thread alone for long.
+const PARTS: usize = 8;
+
+/// Where the batches of a part come from.
+type Batches = Receiver<Result<Found>>;
+
+impl GraphLake {
+    /// Hands over the answers to a question for a batch of bindings, in the order of [`Solutions`], with files read on so many
+    /// threads. Batches without a solution are left out.
+    ///
+    /// # Errors
+    /// As [`Solutions::next_batch`], or when `take` returns an error; then no more is read than was begun.
+    pub fn ask(
+        &self,
+        question: &Question<'_>,
+        bindings: Arc<Bindings>,
+        threads: usize,
+        take: &mut dyn FnMut(Found) -> Result<()>,
+    ) -> Result<()> {
+        let solutions = Solutions::new(self, question, bindings)?;
+        let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
+        in_order(parts, threads, take)
+    }
+}
+
+impl GraphLake {
+    /// As [`GraphLake::matching`], with files read on so many threads; but not from the graph that keeps quoted triples, unless it
+    /// is named.
+    ///
+    /// # Errors
+    /// As [`GraphLake::matching`].
+    pub fn matching_on(
+        &self,
+        threads: usize,
+        pattern: &Pattern<'_>,
+        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let named = match pattern.graph {
+            InGraph::Named(name) => name,
+            InGraph::Any | InGraph::Default => "",
+        };
+        self.ask(&Question::from(pattern), Arc::new(Bindings::unit()), threads, &mut |found| {
+            for row in 0..found.rows.len() {
+                let graph = if pattern.graph == InGraph::Any { found.graphs.text(row) } else { named };
+                take(Quad {
+                    subject: pattern.subject.unwrap_or_else(|| found.subjects.text(row)),
+                    predicate: pattern.predicate.unwrap_or_else(|| found.predicates.text(row)),
+                    object: pattern.object.or_else(|| found.objects.get(row)).unwrap_or(Object::Term("")),
+                    graph: Some(graph).filter(|graph| !graph.is_empty()),
+                })?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn in_order<L>(
+    mut parts: Vec<Solutions<L>>,
+    threads: usize,
+    take: &mut dyn FnMut(Found) -> Result<()>,
+) -> Result<()>
+where
+    L: Deref<Target = GraphLake> + Send,
+{
+    let mut give = |found: Found| if found.rows.is_empty() { Ok(()) } else { take(found) };
+    if let [only] = parts.as_mut_slice() {
+        while let Some(found) = only.next_batch()? {
+            give(found)?;
+        }
+        return Ok(());
+    }
+    let (senders, receivers): (Vec<SyncSender<_>>, Vec<Batches>) = parts.iter().map(|_| sync_channel(WAITING)).unzip();
+    let threads = threads.min(parts.len());
+    let work: Vec<Mutex<Option<(Solutions<L>, SyncSender<_>)>>> =
+        parts.into_iter().zip(senders).map(|one| Mutex::new(Some(one))).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            // Parts are begun in their order, so that the one that is taken from is always under way.
+            scope.spawn(|| {
+                while let Some(one) = work.get(next.fetch_add(1, Relaxed)) {
+                    let Some((solutions, sender)) = one.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+                        continue;
+                    };
+                    run(solutions, &sender);
+                }
+            });
+        }
+        // What is still to be taken ends with this: a thread that finds nobody to send to stops its part.
+        let mut receivers = receivers.into_iter();
+        let done = receivers.try_for_each(|batches| batches.into_iter().try_for_each(|found| give(found?)));
+        next.store(usize::MAX / 2, Relaxed);
+        drop(receivers);
+        done
+    })
+}
+
+/// Takes a part forward until it ends, or nobody takes what it finds.
+fn run<L: Deref<Target = GraphLake>>(mut solutions: Solutions<L>, sender: &SyncSender<Result<Found>>) {
+    while let Some(step) = solutions.next_batch().transpose() {
+        let failed = step.is_err();
+        if sender.send(step).is_err() || failed {
+            return;
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Questions of a query engine: a pattern of which parts are known, parts are in columns of bindings, and parts are asked for.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Result};
+use isomorph_model::faces::Object;
+use isomorph_storage::Reservation;
+
+use super::keys::{Keys, Wanted};
+use super::pattern::{InGraph, Pattern, wanted};
+use super::terms::{Bindings, Terms};
+use crate::read::{GraphLake, Order};
+use crate::snapshot::NamedGraph;
+use crate::term::{self, QUOTED_GRAPH};
+use crate::triple::Triple;
+
+/// What is known of one place of the quads that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Place<'a> {
+    /// Nothing: it is asked for.
+    #[default]
+    Any,
+    /// It is this term.
+    Term(Object<'a>),
+    /// It is what this column of the bindings has, counted from 0.
+    Column(usize),
+}
+
+/// What is known of the graph of the quads that are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Graphs<'a> {
+    /// Any graph, each by itself; but not the one that keeps quoted triples.
+    #[default]
+    Any,
+    /// The same without the default graph, as `GRAPH ?g` of SPARQL has it.
+    AnyNamed,
+    /// The default graph.
+    Default,
+    /// A named graph.
+    Named(&'a str),
+    /// What this column of the bindings has, counted from 0; the empty text is the default graph.
+    Column(usize),
+}
+
+/// A pattern for a batch of bindings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Question<'a> {
+    /// IRI, or blank node.
+    pub subject: Place<'a>,
+    /// IRI.
+    pub predicate: Place<'a>,
+    /// IRI, blank node or literal.
+    pub object: Place<'a>,
+    /// The graphs.
+    pub graph: Graphs<'a>,
+}
+
+impl<'a> From<&Pattern<'a>> for Question<'a> {
+    fn from(pattern: &Pattern<'a>) -> Self {
+        let place = |term: Option<&'a str>| term.map_or(Place::Any, |term| Place::Term(Object::Term(term)));
+        Question {
+            subject: place(pattern.subject),
+            predicate: place(pattern.predicate),
+            object: pattern.object.map_or(Place::Any, Place::Term),
+            graph: match pattern.graph {
+                InGraph::Any => Graphs::Any,
+                InGraph::Default => Graphs::Default,
+                InGraph::Named(name) => Graphs::Named(name),
+            },
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn column(&self) -> Option<usize> {
+        if let Place::Column(column) = self { Some(*column) } else { None }
+    }
+
+    /// The text of what cannot be a literal; `Err` where it is one, so that nothing fits.
+    pub(super) fn resource(&self) -> std::result::Result<Option<&'a str>, ()> {
+        match self {
+            Place::Term(Object::Term(text)) => Ok(Some(text)),
+            Place::Term(Object::Literal { .. }) => Err(()),
+            Place::Any | Place::Column(_) => Ok(None),
+        }
+    }
+}
+
+impl Question<'_> {
+    /// The order in which the wanted triples stand together.
+    pub(super) fn order(&self) -> Order {
+        if self.subject == Place::Any && self.object != Place::Any { Order::Object } else { Order::Subject }
+    }
+
+    pub(super) fn has_graph(&self, graph: &NamedGraph, bound: Option<&str>) -> bool {
+        let name = term::graph_name(&graph.name);
+        match self.graph {
+            Graphs::Any => name != Some(QUOTED_GRAPH),
+            Graphs::AnyNamed => name.is_some_and(|name| name != QUOTED_GRAPH),
+            Graphs::Default => name.is_none(),
+            Graphs::Named(wanted) => name == Some(wanted),
+            Graphs::Column(_) => bound == Some(name.unwrap_or_default()),
+        }
+    }
+}
+
+/// Rows of the bindings that ask for triples of the same predicates and graphs.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// What is wanted of each of them.
+    pub(super) wanted: Wanted,
+    /// All rows of the group, where no key says which.
+    pub(super) rows: Vec<u32>,
+}
+
+/// The triples of one predicate in one graph that a group asks for.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub(super) group: usize,
+    /// Numbers in the snapshot.
+    pub(super) graph: usize,
+    pub(super) predicate: usize,
+    /// All that the group wants, or a part of it.
+    pub(super) wanted: Wanted,
+}
+
+/// A question that was looked at: in which files to look for what.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) order: Order,
+    pub(super) bindings: Arc<Bindings>,
+    /// The object that is wanted, where it is a known one.
+    pub(super) object: Option<Triple>,
+    /// The column that the object is in, and the one that the subject is.
+    pub(super) object_column: Option<usize>,
+    /// Whether subject, predicate, object and graph are asked for.
+    pub(super) asks: [bool; 4],
+    pub(super) groups: Vec<Group>,
+    memory: Reservation,
+}
+
+impl Asked {
+    /// Sorts the rows of the bindings by what they ask for, and finds the graphs and predicates.
+    ///
+    /// # Errors
+    /// When there is no such column, a text is too long, or memory is short.
+    pub(super) fn of(lake: &GraphLake, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<(Asked, Vec<Unit>)> {
+        let order = question.order();
+        let graph_column = if let Graphs::Column(column) = question.graph { Some(column) } else { None };
+        let columns =
+            [question.subject.column(), question.predicate.column(), question.object.column(), graph_column];
+        if columns.into_iter().flatten().any(|column| column >= bindings.columns().len()) {
+            return Err(Error::usage("the bindings have no such column"));
+        }
+        let mut asked = Asked {
+            order,
+            object: if let Place::Term(object) = question.object { Some(wanted(&object)) } else { None },
+            object_column: columns[2],
+            asks: [
+                question.subject == Place::Any,
+                question.predicate == Place::Any,
+                question.object == Place::Any,
+                matches!(question.graph, Graphs::Any | Graphs::AnyNamed),
+            ],
+            groups: Vec::new(),
+            bindings: Arc::clone(&bindings),
+            memory: lake.options.budget.reserve(bindings.columns().iter().map(Terms::memory).sum())?,
+        };
+        let (Ok(subject), Ok(predicate)) = (question.subject.resource(), question.predicate.resource()) else {
+            return Ok((asked, Vec::new()));
+        };
+        let [subjects, predicates, objects, graphs] = columns.map(|column| column.and_then(|at| bindings.columns().get(at)));
+        let no_literal = |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
+        let mut rows: Vec<u32> = (0..bindings.rows() as u32)
+            .filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row))
+            .collect();
+        let compare = |column: Option<&Terms>, one: u32, other: u32| {
+            column.map_or(std::cmp::Ordering::Equal, |terms| terms.compare(one as usize, other as usize))
+        };
+        // What one asks after another is often in order already.
+        rows.sort_by(|one, other| {
+            compare(graphs, *one, *other)
+                .then_with(|| compare(predicates, *one, *other))
+                .then_with(|| compare(subjects, *one, *other))
+                .then_with(|| compare(objects, *one, *other))
+        });
+        let known = match order {
+            Order::Subject => subject,
+            Order::Object => asked.object.as_ref().map(|object| object.object.as_str()),
+        };
+        let known = match known {
+            None => None,
+            Some(text) => {
+                let mut terms = Terms::default();
+                terms.push_resource(text)?;
+                Some(Arc::new(terms))
+            }
+        };
+        let column = if order == Order::Subject { columns[0] } else { columns[2] };
+        let mut units = Vec::new();
+        let together = |one: &u32, other: &u32| {
+            compare(graphs, *one, *other).then_with(|| compare(predicates, *one, *other)).is_eq()
+        };
+        for rows in rows.chunk_by(together) {
+            let row = rows.first().map_or(0, |row| *row as usize);
+            let of = |column: Option<&'_ Terms>| column.map(|terms| terms.text(row).to_owned());
+            let (graph, bound) = (of(graphs), of(predicates));
+            let predicate = bound.as_deref().or(predicate);
+            let keys = match (&known, column) {
+                (Some(known), _) => Some(Keys::one(known, rows.to_vec())),
+                (None, Some(column)) => Some(Keys::of(&bindings, column, rows.to_vec())),
+                (None, None) => None,
+            };
+            let group = Group {
+                rows: if keys.is_none() { rows.to_vec() } else { Vec::new() },
+                wanted: keys.map_or(Wanted::All, |keys| {
+                    let all = 0..keys.len();
+                    Wanted::Keys(Arc::new(keys), all)
+                }),
+            };
+            let number = asked.groups.len();
+            for (at, (own, files)) in lake.snapshot.graphs.iter().zip(&lake.catalog().graphs).enumerate() {
+                if question.has_graph(own, graph.as_deref()) {
+                    let all = 0..files.all.len();
+                    let numbers = match predicate {
+                        Some(predicate) => files.number(predicate).map_or(0..0, |number| number..number + 1),
+                        None => all,
+                    };
+                    units.extend(numbers.map(|predicate| Unit {
+                        group: number,
+                        graph: at,
+                        predicate,
+                        wanted: group.wanted.clone(),
+                    }));
+                }
+            }
+            asked.memory.grow(group.wanted.keys().map_or(0, |(keys, _)| keys.memory()) + 4 * group.rows.len() as u64)?;
+            asked.groups.push(group);
+        }
+        Ok((asked, units))
+    }
+}

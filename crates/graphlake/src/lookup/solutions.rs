@@ -1,0 +1,293 @@
+//! Batches of bindings in, batches of solutions out, step by step.
+
+use std::collections::VecDeque;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use isomorph_error::Result;
+use isomorph_storage::Reservation;
+
+use super::keys::Wanted;
+use super::question::{Asked, Question, Unit};
+use super::terms::{Bindings, Terms};
+use crate::merge::Merge;
+use crate::read::{GraphLake, Order};
+use crate::term;
+use crate::triple::Triple;
+
+/// Rows of a batch at most.
+const ROWS: usize = 4096;
+
+/// Text of a batch after which it ends, bytes.
+const TEXT: u64 = 1 << 20;
+
+/// What a step may look at: triples, of which opening the files of a predicate counts as [`OPENING`].
+const WORK: usize = 1 << 16;
+const OPENING: usize = 1 << 10;
+
+/// What a part is worth at least, bytes of files.
+const LEAST: u64 = 1 << 20;
+
+/// Memory of batches that are made or wait to be taken, bytes.
+const BATCHES: u64 = 6 * TEXT;
+
+/// A batch of solutions: for each row the row of the bindings that it belongs to, and what was asked for. Columns of places that
+/// were known are empty.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Rows of the bindings, counted from 0.
+    pub rows: Vec<u32>,
+    /// Subjects, where they were asked for.
+    pub subjects: Terms,
+    /// Predicates.
+    pub predicates: Terms,
+    /// Objects.
+    pub objects: Terms,
+    /// Graphs; the empty text is the default graph.
+    pub graphs: Terms,
+}
+
+impl Found {
+    fn is_full(&self) -> bool {
+        self.rows.len() >= ROWS || self.subjects.text_bytes() + self.objects.text_bytes() >= TEXT
+    }
+}
+
+/// The answers to a [`Question`]: a state that is taken forward by [`Solutions::next_batch`] and holds no thread in between.
+///
+/// A step reads and looks at a bounded number of triples, then gives what it has found, which may be nothing yet; so whoever has
+/// many at once lets the threads of a pool take steps, and stops one by dropping it. It is `Send`, and with an `Arc` of the
+/// store it borrows nothing. Reads wait for their bytes: an asynchronous engine takes steps where blocking is allowed.
+///
+/// **Order.** By graph and predicate: in the order of the snapshot; where they are columns of the bindings, by their texts first.
+/// Among these by subject and then object, or by object and then subject where the subject is asked for and the object is not:
+/// texts by their bytes, of equal ones resources before literals. For one triple, rows of the bindings by what they hold
+/// in the columns that were asked with, ties as they came.
+///
+/// **Cost.** Bindings are sorted, each different text once, and merged with each file: blocks of a file that can hold
+/// some of them are read once, in order, whatever the number of bindings; where these are most of the file, all of it is read.
+pub struct Solutions<L> {
+    lake: L,
+    asked: Arc<Asked>,
+    units: VecDeque<Unit>,
+    running: Option<Running>,
+    /// For what is kept from one step to the next; taken with the first.
+    memory: Option<Reservation>,
+}
+
+/// The triples of one predicate in one graph, being read.
+struct Running {
+    unit: Unit,
+    merge: Merge,
+    /// Rows that the current triple is still to be given for: places in the list of its key or group.
+    left: Range<usize>,
+}
+
+impl<L: Deref<Target = GraphLake>> Solutions<L> {
+    /// Begins to answer a question for a batch of bindings; nothing is read.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when the bindings have no such column.
+    pub fn new(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<Self> {
+        let (asked, units) = Asked::of(&lake, question, bindings)?;
+        Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
+    }
+
+    /// The next solutions, which may be none; nothing at the end.
+    ///
+    /// # Errors
+    /// When a file is missing, cut, broken or not in its order, or memory is short. After an error it has ended.
+    pub fn next_batch(&mut self) -> Result<Option<Found>> {
+        let done = self.step();
+        if done.is_err() {
+            self.units.clear();
+            self.running = None;
+        }
+        done
+    }
+
+    fn step(&mut self) -> Result<Option<Found>> {
+        if self.memory.is_none() {
+            self.memory = Some(self.lake.options.budget.reserve(BATCHES)?);
+        }
+        let mut found = Found::default();
+        let mut work = 0;
+        loop {
+            let Some(running) = &mut self.running else {
+                let Some(unit) = self.units.pop_front() else {
+                    return Ok(Some(found).filter(|found| !found.rows.is_empty()));
+                };
+                work += OPENING;
+                self.running = open(&self.lake, self.asked.order, unit)?;
+                if self.running.is_none() && work >= WORK {
+                    return Ok(Some(found));
+                }
+                continue;
+            };
+            if running.left.is_empty() && !running.forward(&self.asked)? {
+                self.running = None;
+                continue;
+            }
+            running.give(&self.lake, &self.asked, &mut found)?;
+            work += 1;
+            if work >= WORK || found.is_full() {
+                return Ok(Some(found));
+            }
+        }
+    }
+
+    /// Divides what is left into at most so many parts, which may be taken forward at the same time; one after another they give
+    /// what the whole would have given, in its order. Large files that are read from begin to end are divided, too, where
+    /// indexes beside them tell how.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub fn divide(mut self, parts: usize) -> Result<Vec<Self>>
+    where
+        L: Clone,
+    {
+        let all: u64 = self.units.iter().map(|unit| self.weight(unit)).fold(0, u64::saturating_add);
+        // Beginning a part takes as long as reading so much; what is far away is better asked for at the same time.
+        let least = if self.lake.root.location().as_path().is_none() { 1 } else { LEAST };
+        let share = (all / parts.max(1) as u64).max(least);
+        let mut shares: Vec<VecDeque<Unit>> = vec![VecDeque::new()];
+        let mut taken = 0u64;
+        for unit in std::mem::take(&mut self.units) {
+            for (unit, weight) in self.pieces(unit, share)? {
+                let at = (taken.saturating_add(weight / 2) / share).min(parts.max(1) as u64 - 1) as usize;
+                if shares.len() <= at && shares.last().is_some_and(|last| !last.is_empty()) {
+                    shares.push(VecDeque::new());
+                }
+                taken = taken.saturating_add(weight);
+                if let Some(last) = shares.last_mut() {
+                    last.push_back(unit);
+                }
+            }
+        }
+        let mut running = self.running.take();
+        let make = |units| Solutions {
+            lake: self.lake.clone(),
+            asked: Arc::clone(&self.asked),
+            units,
+            running: running.take(),
+            memory: None,
+        };
+        Ok(shares.into_iter().map(make).collect())
+    }
+
+    /// What a unit costs, about, in bytes that are read.
+    fn weight(&self, unit: &Unit) -> u64 {
+        let files = self.lake.files(unit).map(|(files, graph)| {
+            let sizes = files.data(self.asked.order).iter().filter_map(|known| known.file(graph)).map(|file| file.size);
+            sizes.fold(0, u64::saturating_add)
+        });
+        let all = files.unwrap_or_default();
+        match unit.wanted.keys() {
+            // Each key costs a block.
+            Some((_, keys)) => (keys.len() as u64).saturating_mul(crate::sidecar::STEP).min(all),
+            None => all,
+        }
+    }
+
+    /// A unit in pieces of about so much.
+    fn pieces(&self, unit: Unit, share: u64) -> Result<Vec<(Unit, u64)>> {
+        let weight = self.weight(&unit);
+        let pieces = (weight / share.max(LEAST)) as usize;
+        if pieces < 2 {
+            return Ok(vec![(unit, weight)]);
+        }
+        let part = |wanted| (Unit { wanted, ..unit.clone() }, weight / pieces as u64);
+        if let Wanted::Keys(keys, among) = &unit.wanted {
+            let step = among.len().div_ceil(pieces).max(1);
+            let starts = among.clone().step_by(step);
+            return Ok(starts
+                .map(|start| part(Wanted::Keys(Arc::clone(keys), start..(start + step).min(among.end))))
+                .collect());
+        }
+        let texts = self.lake.divided(&unit, self.asked.order, weight / pieces as u64)?;
+        let mut low = None;
+        let mut done = Vec::new();
+        for high in texts.into_iter().map(|text| Some(Arc::<str>::from(text))).chain([None]) {
+            let bounds = (std::mem::replace(&mut low, high.clone()), high);
+            done.push((Unit { wanted: Wanted::Between(bounds.0, bounds.1), ..unit.clone() }, weight));
+        }
+        let each = weight / done.len() as u64;
+        done.iter_mut().for_each(|(_, weight)| *weight = each);
+        Ok(done)
+    }
+}
+
+fn open(lake: &GraphLake, order: Order, unit: Unit) -> Result<Option<Running>> {
+    let Some((files, graph)) = lake.files(&unit) else { return Ok(None) };
+    let merge = lake.merge_of(graph, files, order, &unit.wanted)?;
+    Ok(Some(Running { unit, merge, left: 0..0 }))
+}
+
+impl Running {
+    /// Goes to the next triple that somebody asks for; false at the end.
+    fn forward(&mut self, asked: &Asked) -> Result<bool> {
+        while self.merge.next()?.is_some() {
+            let Some((triple, key)) = self.merge.current() else { return Ok(false) };
+            if asked.object.as_ref().is_some_and(|wanted| !same_object(wanted, triple)) {
+                continue;
+            }
+            self.left = match asked.object_column.and_then(|column| asked.bindings.columns().get(column)) {
+                None => 0..rows(&self.unit, asked, key).len(),
+                Some(objects) => {
+                    let rows = rows(&self.unit, asked, key);
+                    let object = (triple.object.as_bytes(), triple.literal, triple.datatype.as_bytes());
+                    let start = rows.partition_point(|row| objects.sorted(*row as usize) < object);
+                    let same = rows.iter().skip(start).take_while(|row| objects.sorted(**row as usize) == object);
+                    start..start + same.count()
+                }
+            };
+            if !self.left.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Gives the current triple for rows that ask for it, as many as there is room for.
+    fn give(&mut self, lake: &GraphLake, asked: &Asked, found: &mut Found) -> Result<()> {
+        let (Some((triple, key)), Some((files, graph))) = (self.merge.current(), lake.files(&self.unit)) else {
+            self.left = 0..0;
+            return Ok(());
+        };
+        let rows = rows(&self.unit, asked, key);
+        let [subject, predicate, object, named] = asked.asks;
+        while let Some(at) = self.left.next() {
+            found.rows.extend(rows.get(at));
+            if subject {
+                found.subjects.push_resource(&triple.subject)?;
+            }
+            if predicate {
+                found.predicates.push_resource(&files.name)?;
+            }
+            if object && triple.literal {
+                found.objects.push_literal(&triple.object, &triple.datatype)?;
+            } else if object {
+                found.objects.push_resource(&triple.object)?;
+            }
+            if named {
+                found.graphs.push_resource(term::graph_name(&graph.name).unwrap_or_default())?;
+            }
+            if found.is_full() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The rows that may ask for a triple with a key.
+fn rows<'a>(unit: &'a Unit, asked: &'a Asked, key: usize) -> &'a [u32] {
+    match unit.wanted.keys() {
+        Some((keys, _)) => keys.rows(key),
+        None => asked.groups.get(unit.group).map(|group| group.rows.as_slice()).unwrap_or_default(),
+    }
+}
+
+fn same_object(one: &Triple, other: &Triple) -> bool {
+    (&one.object, one.literal, &one.datatype) == (&other.object, other.literal, &other.datatype)
+}

@@ -145,5 +145,32 @@ fn patterns_are_matched() {
         assert!(done.err.contains(says), "{}", done.err);
     }
     let people = Home::with_people();
-    people.run(&["match", "people.csv", "_ _ _"]).exits(3);
+    let refused = people.run(&["match", "people.csv", "_ _ _"]).exits(3);
+    assert!(refused.err.contains("isomorph convert people.csv"), "{}", refused.err);
+}
+
+#[test]
+fn patterns_are_joined() {
+    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let home = Home::new();
+    let ns = ["--prefix", "ex=http://example.org/"];
+    let run = |arguments: &[&str]| home.run(&[&["match", &lake], arguments, &ns].concat());
+    assert_screen("match_joined", &run(&["?x ex:knows ?y", "?y ex:name ?name"]).exits(0).out);
+    assert_screen("match_estimate", &run(&["?x ex:knows ?y", "?y ex:name ?name", "--estimate"]).exits(0).out);
+    let document = run(&["?x ex:knows ?y . ?y ex:name ?name", "--json"]).exits(0).json();
+    assert_eq!(document["variables"], serde_json::json!(["x", "y", "name"]));
+    assert_eq!(document["solutions"].as_array().unwrap().len(), 2, "{document}");
+    for (arguments, count) in [
+        (["_ ex:knows _", "--count"].as_slice(), 2),
+        (&["_ ex:knows _", "--graph", "ex:g1", "--count"], 1),
+        (&["_ ex:knows _", "--graph", "default", "--count"], 1),
+        (&["?x ex:knows ?y", "?y ex:knows ?z", "--count"], 1),
+        (&["?x ex:knows ?y", "?y ex:knows ?z", "--graph", "default", "--count"], 0),
+        (&["?x ex:knows ?y ?g", "?y ex:knows ?z ?g", "--count"], 0),
+        (&["_ _ \"Bób\"@pl", "--count"], 1),
+    ] {
+        let document = run(&[arguments, &["--json"]].concat()).exits(0).json();
+        assert_eq!(document["count"], count, "{arguments:?}");
+    }
+    run(&["?x ex:knows ?y", "?y ex:name ?name", "--nquads"]).exits(2);
 }

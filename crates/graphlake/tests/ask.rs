@@ -266,11 +266,8 @@ fn many_bindings_read_each_block_once() {
     let lake = Arc::new(open(&path, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap());
     let size = lake.snapshot().graphs[0].subject_files[0].size;
     assert!(size > 1 << 20, "{size}");
-    let question = Question {
-        subject: Place::Column(0),
-        predicate: Place::Term(Object::Term("urn:p")),
-        ..Question::default()
-    };
+    let question =
+        Question { subject: Place::Column(0), predicate: Place::Term(Object::Term("urn:p")), ..Question::default() };
     let ask = |numbers: &mut dyn Iterator<Item = usize>| {
         let mut terms = Terms::default();
         numbers.for_each(|number| terms.push_resource(&node(number)).unwrap());
@@ -422,9 +419,8 @@ fn patterns_are_joined_by_their_variables() {
         all.iter().filter(|own| own[0] == own[2]).map(|own| vec![own[0].clone(), own[1].clone()]).collect();
     expected.sort();
     assert!(solve(&loops, 2) == expected);
-    let expected = expect(&|a, b| {
-        (is0(a) && is1(b) && a[0] == a[2] && b[0] == b[2]).then(|| vec![a[0].clone(), b[0].clone()])
-    });
+    let expected =
+        expect(&|a, b| (is0(a) && is1(b) && a[0] == a[2] && b[0] == b[2]).then(|| vec![a[0].clone(), b[0].clone()]));
     assert!(solve(&apart, 2) == expected);
     assert!(Join::new(Arc::clone(&lake), &[], 0).is_err());
     assert!(Join::new(Arc::clone(&lake), &loops, 1).is_err());

@@ -93,14 +93,8 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     let lake = GraphLake::open(&location, &options)?;
     query.patterns.iter_mut().try_for_each(|asked| asked.store(|term| lake.stored(term)))?;
     let text = if query.patterns.len() == 1 { args.pattern.join(" ") } else { args.pattern.join(" . ") };
-    let asking = Asking {
-        args,
-        lake: &lake,
-        query: &query,
-        text: &text,
-        prefixes: &prefixes,
-        threads: resources.threads,
-    };
+    let asking =
+        Asking { args, lake: &lake, query: &query, text: &text, prefixes: &prefixes, threads: resources.threads };
     match query.patterns.as_slice() {
         _ if args.estimate => asking.plan(console),
         [asked] if args.nquads => asking.lines(asked),
@@ -144,7 +138,11 @@ impl Asking<'_> {
         let limit = self.limit();
         let (mut found, mut more) = (Vec::new(), 0);
         self.each(asked, &mut |quad| {
-            if (found.len() as u64) < limit { found.push(Found::of(&quad)) } else { more += 1 }
+            if (found.len() as u64) < limit {
+                found.push(Found::of(&quad))
+            } else {
+                more += 1
+            }
             Ok(())
         })?;
         let total = found.len() as u64 + more;
@@ -155,8 +153,7 @@ impl Asking<'_> {
         for triple in &found {
             let short = |term: &str| self.prefixes.shorten(term);
             let graph = triple.graph.as_deref().map(short).unwrap_or_default();
-            let cells =
-                [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
+            let cells = [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
             table.row(cells.iter().map(Cell::from));
         }
         screen.table(&table);

@@ -110,7 +110,8 @@ impl Query {
         if patterns.len() > 1 {
             patterns.retain(|words| !words.is_empty());
         }
-        let patterns = patterns.into_iter().map(|words| Asked::of(words, graph, prefixes)).collect::<Result<Vec<_>>>()?;
+        let patterns =
+            patterns.into_iter().map(|words| Asked::of(words, graph, prefixes)).collect::<Result<Vec<_>>>()?;
         let mut variables: Vec<String> = Vec::new();
         for part in patterns.iter().flat_map(|asked| &asked.parts) {
             if let Part::Free(Some(name)) = part
@@ -157,12 +158,9 @@ impl Part {
         match self {
             Part::Free(_) => Object::Term(""),
             Part::Resource(text) => Object::Term(text),
-            Part::Literal { lexical, datatype, language, direction } => Object::Literal {
-                lexical,
-                datatype,
-                language: language.as_deref(),
-                direction: direction.as_deref(),
-            },
+            Part::Literal { lexical, datatype, language, direction } => {
+                Object::Literal { lexical, datatype, language: language.as_deref(), direction: direction.as_deref() }
+            }
         }
     }
 }
@@ -401,7 +399,10 @@ mod tests {
             &["?x", "a", "ex:Person", ".", "?x", "ex:knows", "?y"],
         ] {
             let query = query(arguments).unwrap();
-            assert_eq!((query.patterns.len(), query.variables.as_slice()), (2, ["x", "y"].map(str::to_owned).as_slice()));
+            assert_eq!(
+                (query.patterns.len(), query.variables.as_slice()),
+                (2, ["x", "y"].map(str::to_owned).as_slice())
+            );
             let (joined, variables) = query.joined();
             assert_eq!((joined[1].nodes[0], joined[1].nodes[2], variables), (Node::Variable(0), Node::Variable(1), 2));
         }

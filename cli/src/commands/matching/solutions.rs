@@ -1,7 +1,7 @@
 //! Solutions of several patterns that share variables.
 
-use isomorph::formats::graphlake::Join;
 use isomorph::Result;
+use isomorph::formats::graphlake::Join;
 use isomorph::model::faces::Object;
 use isomorph::model::{ntriples, term};
 use serde::Serialize;
@@ -36,7 +36,9 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
             let cell = |variable: usize| -> Result<String> {
                 let column = join.column(variable).and_then(|column| batch.columns().get(column));
                 Ok(match column.and_then(|column| column.get(row)) {
-                    Some(Object::Term(stored)) => text(&Object::Term(&asking.lake.spelt(stored)?.unwrap_or(stored.to_owned()))),
+                    Some(Object::Term(stored)) => {
+                        text(&Object::Term(&asking.lake.spelt(stored)?.unwrap_or(stored.to_owned())))
+                    }
                     Some(literal) => text(&literal),
                     None => String::new(),
                 })
@@ -64,10 +66,8 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
         screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more solution")));
     }
     console.show(&screen)?;
-    let solutions: Vec<Map<String, Value>> = found
-        .into_iter()
-        .map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect())
-        .collect();
+    let solutions: Vec<Map<String, Value>> =
+        found.into_iter().map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect()).collect();
     let path = &asking.args.path;
     console.document(&Document { path, pattern: asking.text, variables: names, solutions: &solutions, more })?;
     Ok(Answer::Yes)

@@ -361,13 +361,7 @@ impl Known {
 
     /// Texts that divide the file into pieces of about so many bytes; none where no index lies beside it: reading the file to find
     /// out where to divide it would be reading it.
-    pub(super) fn divided(
-        &self,
-        lake: &GraphLake,
-        file: &DataFile,
-        order: Order,
-        bytes: u64,
-    ) -> Result<Vec<String>> {
+    pub(super) fn divided(&self, lake: &GraphLake, file: &DataFile, order: Order, bytes: u64) -> Result<Vec<String>> {
         if !is_trusted(file) {
             return Ok(Vec::new());
         }

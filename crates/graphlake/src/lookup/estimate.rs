@@ -136,8 +136,7 @@ impl GraphLake {
             }
         }
         // Of both orders together, where they do not hold the same.
-        let deleted =
-            if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
+        let deleted = if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
         low = low.saturating_sub(deleted);
         if stored > 0 {
             rows *= stored.saturating_sub(deleted) as f64 / stored as f64;

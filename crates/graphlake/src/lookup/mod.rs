@@ -13,9 +13,9 @@ mod solutions;
 mod terms;
 
 pub(crate) use catalog::Catalog;
+pub use estimate::Estimate;
 pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};
 pub(crate) use keys::Wanted;
-pub use estimate::Estimate;
 pub(crate) use neighbors::neighbors;
 pub use pattern::{InGraph, Pattern};
 pub use question::{Graphs, Place, Question};

@@ -73,11 +73,7 @@ impl GraphLake {
     }
 }
 
-fn in_order<L>(
-    mut parts: Vec<Solutions<L>>,
-    threads: usize,
-    take: &mut dyn FnMut(Found) -> Result<()>,
-) -> Result<()>
+fn in_order<L>(mut parts: Vec<Solutions<L>>, threads: usize, take: &mut dyn FnMut(Found) -> Result<()>) -> Result<()>
 where
     L: Deref<Target = GraphLake> + Send,
 {

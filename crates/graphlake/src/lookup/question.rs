@@ -147,8 +147,7 @@ impl Asked {
     pub(super) fn of(lake: &GraphLake, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<(Asked, Vec<Unit>)> {
         let order = question.order();
         let graph_column = if let Graphs::Column(column) = question.graph { Some(column) } else { None };
-        let columns =
-            [question.subject.column(), question.predicate.column(), question.object.column(), graph_column];
+        let columns = [question.subject.column(), question.predicate.column(), question.object.column(), graph_column];
         if columns.into_iter().flatten().any(|column| column >= bindings.columns().len()) {
             return Err(Error::usage("the bindings have no such column"));
         }
@@ -169,8 +168,10 @@ impl Asked {
         let (Ok(subject), Ok(predicate)) = (question.subject.resource(), question.predicate.resource()) else {
             return Ok((asked, Vec::new()));
         };
-        let [subjects, predicates, objects, graphs] = columns.map(|column| column.and_then(|at| bindings.columns().get(at)));
-        let no_literal = |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
+        let [subjects, predicates, objects, graphs] =
+            columns.map(|column| column.and_then(|at| bindings.columns().get(at)));
+        let no_literal =
+            |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
         let mut rows: Vec<u32> = (0..bindings.rows() as u32)
             .filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row))
             .collect();
@@ -234,7 +235,9 @@ impl Asked {
                     }));
                 }
             }
-            asked.memory.grow(group.wanted.keys().map_or(0, |(keys, _)| keys.memory()) + 4 * group.rows.len() as u64)?;
+            asked
+                .memory
+                .grow(group.wanted.keys().map_or(0, |(keys, _)| keys.memory()) + 4 * group.rows.len() as u64)?;
             asked.groups.push(group);
         }
         Ok((asked, units))

@@ -103,9 +103,7 @@ fn id_of(line: &mut String, term: &str, depth: usize) -> Result<Option<TripleId>
     })?;
     let (subject, predicate, object) =
         terms::parts(term).ok_or_else(|| Error::usage(format!("{} is no triple term", shown(term))))?;
-    let mut stored = |term: String| -> Result<String> {
-        Ok(id_of(line, &term, inner)?.map_or(term, |id| id_iri(&id)))
-    };
+    let mut stored = |term: String| -> Result<String> { Ok(id_of(line, &term, inner)?.map_or(term, |id| id_iri(&id))) };
     let subject = stored(subject)?;
     let object = match object {
         Part::Term(term) => Part::Term(stored(term)?),

@@ -1,7 +1,6 @@
 //! Solutions on all cores, handed over in their order.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -86,25 +85,21 @@ where
     }
     let (senders, receivers): (Vec<SyncSender<_>>, Vec<Batches>) = parts.iter().map(|_| sync_channel(WAITING)).unzip();
     let threads = threads.min(parts.len());
-    let work: Vec<Mutex<Option<(Solutions<L>, SyncSender<_>)>>> =
-        parts.into_iter().zip(senders).map(|one| Mutex::new(Some(one))).collect();
-    let next = AtomicUsize::new(0);
+    // Parts are begun in their order, so that the one that is taken from is always under way.
+    let work = Mutex::new(parts.into_iter().zip(senders));
+    let begin = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            // Parts are begun in their order, so that the one that is taken from is always under way.
             scope.spawn(|| {
-                while let Some(one) = work.get(next.fetch_add(1, Relaxed)) {
-                    let Some((solutions, sender)) = one.lock().unwrap_or_else(PoisonError::into_inner).take() else {
-                        continue;
-                    };
+                while let Some((solutions, sender)) = begin() {
                     run(solutions, &sender);
                 }
             });
         }
-        // What is still to be taken ends with this: a thread that finds nobody to send to stops its part.
         let mut receivers = receivers.into_iter();
         let done = receivers.try_for_each(|batches| batches.into_iter().try_for_each(|found| give(found?)));
-        next.store(usize::MAX / 2, Relaxed);
+        // After an error nothing more is begun, and a thread that finds nobody to send to stops.
+        while done.is_err() && begin().is_some() {}
         drop(receivers);
         done
     })

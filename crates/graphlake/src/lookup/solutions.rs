@@ -256,7 +256,7 @@ impl Running {
         };
         let rows = rows(&self.unit, asked, key);
         let [subject, predicate, object, named] = asked.asks;
-        while let Some(at) = self.left.next() {
+        for at in self.left.by_ref() {
             found.rows.extend(rows.get(at));
             if subject {
                 found.subjects.push_resource(&triple.subject)?;

@@ -49,6 +49,22 @@ fn both_are_looked_at() {
 }
 
 #[test]
+fn a_node_that_several_lines_describe_is_counted_once() {
+    let home = Home::new();
+    std::fs::write(
+        home.at("split.linear"),
+        "-1 5 0 1 float32 1 2\n-1 1 0 1\n-1 5 0 1 float32 0 text 1 x\n".replace("text", "binary_feature"),
+    )
+    .unwrap();
+    home.run(&["convert", "split.linear", "binary", "--to", "deepgnn", "--partitions", "2"]).exits(0);
+    for path in ["split.linear", "binary"] {
+        let document = home.run(&["info", path, "--json"]).exits(0).out;
+        let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+        assert_eq!(document["nodes"][0]["count"], 2, "{document}");
+    }
+}
+
+#[test]
 fn a_line_that_is_wrong_is_named_and_nothing_is_published() {
     let Some(text) = fixture("deepgnn/seed_linear/graph.linear") else { return };
     let home = Home::new();
@@ -177,6 +193,14 @@ fn what_a_text_has_no_place_for_is_said_before() {
         home.run(&["convert", &text, "graph.json", "--to", "deepgnn", "--partitions", "2", "--leave-out"]).exits(2);
     assert!(done.err.contains("--leave-out is for a text in Linear or EdgeList"), "{}", done.err);
     assert!(!home.at("graph.tsv").exists() && !home.at("graph.json").exists());
+    // Texts are read where a format cannot hold each, and the plan says which it is.
+    std::fs::write(home.at("texts.json"), "{\"node_id\": 1, \"node_type\": 0, \"node_weight\": 1, \"edge\": []}\n{\"node_id\": 5, \"node_type\": 0, \"node_weight\": 1, \"binary_feature\": {\"0\": \"a b, c\\\\\"}, \"edge\": []}\n")
+        .unwrap();
+    for (to, words) in [("g.linear", "--text json"), ("g.edgelist", "a b, c"), ("g.tsv", "TSV")] {
+        let done = home.run(&["convert", "texts.json", to, "--plan"]).exits(4);
+        assert!(done.err.contains("node 5, 0") && done.err.contains(words), "{}", done.err);
+    }
+    home.run(&["convert", "texts.json", "g.jsonl", "--plan"]).exits(0);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::progress::Progress;
 use crate::registry::Format;
 
 /// What travels with the binary of a text.
-const CARRIED: &str = "types of features, and weights of nodes";
+const CARRIED: &str = "types of features, weights and times of nodes, times of edges as they are stated";
 
 /// The text that becomes a binary without the detour of model batches: a text as it lies there, where a binary is wanted.
 pub(crate) fn text<'a>(opened: &'a Opened, to: Format, write: &WriteOptions) -> Option<&'a Text> {
@@ -66,11 +66,15 @@ impl Plan {
                 .hint("--lossy    write it without them"));
         }
         self.losses.extend(unheld.into_iter().map(|(subject, becomes)| PlanLine { subject, becomes }));
-        let has_weights = graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == WEIGHT);
-        if !has_weights {
+        let has = |name: &str| graph.nodes.iter().flat_map(|ty| &ty.properties).any(|property| property.name == name);
+        if !has(WEIGHT) {
             self.line("weights of nodes", "1, as the graph states none");
-        } else if write.text.is_none() && write.binary.beside {
-            self.carried.push("weights of nodes".to_owned());
+        }
+        if write.text.is_none() && write.binary.beside {
+            self.carried.extend(has(WEIGHT).then(|| "weights of nodes".to_owned()));
+            self.carried.extend((has(CREATED_AT) || has(REMOVED_AT)).then(|| "times of nodes".to_owned()));
+            let several = isomorph_deepgnn::several(graph)?.into_iter();
+            self.carried.extend(several.map(|id| format!("which type each value of feature {id} has")));
         }
         Ok(())
     }
@@ -95,8 +99,11 @@ pub(crate) fn layout(options: &isomorph_deepgnn::WriteOptions) -> String {
     format!("binary v2, {partitions} partition{several}{samplers}")
 }
 
-/// What of the graph of a text its binary does not say, although it was asked for it: that keeps the binary from being the text again.
+/// What of the graph of a text its binary does not say, where nothing may lie beside it.
 fn unsaid(built: &Built, write: &isomorph_deepgnn::WriteOptions) -> Result<Vec<String>> {
+    if write.binary.beside {
+        return Ok(Vec::new());
+    }
     let mut stated = built.graph.clone();
     let is_time = |name: &str| [CREATED_AT, REMOVED_AT].contains(&name);
     if !built.lives {
@@ -124,7 +131,7 @@ fn said(text: &Text, typed: bool, resources: &Resources, progress: &dyn Progress
 }
 
 /// Makes the binary, compares what is read from it with what the text says, and publishes it. With it travels what it does not say: types
-/// of features, and weights of nodes.
+/// of features, weights and times of nodes, times of edges that are stored otherwise than they are stated, or not at all.
 ///
 /// # Errors
 /// When the text is not sound, files cannot be written, or what is read back is another graph: then nothing is published.
@@ -152,7 +159,7 @@ pub(crate) fn build(
     progress.advance(0)?;
     let lost = unsaid(&built, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
     let graph = built.graph;
-    let carries = lost.is_empty() && !options.loses();
+    let carries = !options.loses();
     let source = match options.no_verify {
         true => None,
         false => Some(said(text, carries, resources, progress)?),

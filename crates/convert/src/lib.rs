@@ -30,6 +30,7 @@ mod plan_gathering;
 mod plan_lifting;
 mod plan_number;
 mod plan_relation;
+mod plan_texts;
 mod progress;
 mod registry;
 mod relabelled;

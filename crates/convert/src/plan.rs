@@ -193,6 +193,7 @@ impl Plan {
                 plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
             }
         }
+        plan.read_texts(source, options, resources, progress)?;
         plan.passes.extend(match to.shape() {
             Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],

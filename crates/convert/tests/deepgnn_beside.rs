@@ -105,28 +105,100 @@ fn weights_lie_beside_only_where_one_is_not_1() {
     assert!(done.carried.is_empty() && !lossy.join(BESIDE).exists());
 }
 
-/// Two types under one id, and times without a watermark: the binary is made all the same, and says what it does not keep.
+/// Times of nodes and edges, with and without what edges inherit, and several types under one id.
+const TIMES: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1, "created_at": 3, "removed_at": 20, "float_feature": {"0": [1, 2.5]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "created_at": 4, "removed_at": 9, "int64_feature": {"1": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}
+{"node_id": 2, "node_type": 1, "node_weight": 0.5, "created_at": -5, "binary_feature": {"0": "ab"}, "edge": [{"src_id": 2, "dst_id": 1, "edge_type": 0, "weight": 1, "created_at": 0, "binary_feature": {"1": "x"}}]}
+{"node_id": 4, "node_type": 1, "node_weight": 1, "sparse_float_feature": {"0": {"coordinates": [[0, 3]], "values": [1]}}, "edge": []}
+{"node_id": 5, "node_type": 1, "node_weight": 1, "float_feature": {"0": [4]}, "edge": [{"src_id": 5, "dst_id": 1, "edge_type": 1, "weight": 1, "created_at": 7, "float_feature": {"1": [1]}}]}
+"#;
+
 #[test]
-fn what_cannot_travel_is_said() {
+fn times_and_several_types_come_back() {
     let home = tempfile::tempdir().unwrap();
-    let cases = [
-        ("-1 1 0 1 float32 1 2\n-1 2 0 1 int64 1 2\n", "types.linear", "types of feature 0"),
-        (
-            "{\"node_id\": 1, \"node_type\": 0, \"node_weight\": 1, \"edge\": [{\"src_id\": 1, \"dst_id\": 2, \"edge_type\": 0, \"weight\": 1, \"created_at\": 3}]}\n",
-            "times.json",
-            "--watermark",
-        ),
-    ];
-    for (lines, name, expected) in cases {
-        let (text, binary) = (home.path().join(name), home.path().join(format!("{name}.binary")));
-        std::fs::write(&text, lines).unwrap();
-        let done = write(&text, &binary, |_| {});
-        assert!(done.result.is_some() && done.carried.is_empty() && !binary.join(BESIDE).exists());
-        assert!(done.lost.iter().any(|lost| lost.contains(expected)), "{:?}", done.lost);
+    let text = home.path().join("graph.json");
+    std::fs::write(&text, TIMES).unwrap();
+    let expected = digests(&open(&text));
+    for (partitions, watermark) in [(1, None), (3, None), (1, Some(30)), (2, Some(30))] {
+        let name = |what: &str| home.path().join(format!("{partitions}{watermark:?}{what}"));
+        let [binary, plain, again, back] = ["binary", "plain", "again", "back.json"].map(name);
+        let into = |options: &mut ConvertOptions| {
+            options.write.deepgnn.binary.partitions = partitions;
+            options.write.deepgnn.binary.watermark = watermark;
+        };
+        let done = write(&text, &binary, into);
+        assert!(done.lost.is_empty(), "{:?}", done.lost);
+        assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
+        assert_eq!(digests(&open(&binary)), expected);
+        // What other readers see is what it always was.
+        let lossy = write(&text, &plain, |options| {
+            into(options);
+            options.lossy = true;
+        });
+        for lost in ["types of feature 0", "types of feature 1", "times of nodes"] {
+            assert!(lossy.lost.iter().any(|line| line.contains(lost)), "{lost}: {:?}", lossy.lost);
+        }
+        assert_eq!(lossy.lost.iter().any(|line| line.contains("--watermark")), watermark.is_none());
+        for entry in std::fs::read_dir(&plain).unwrap() {
+            let name = entry.unwrap().file_name();
+            let same = std::fs::read(plain.join(&name)).unwrap() == std::fs::read(binary.join(&name)).unwrap();
+            assert!(same, "{}", name.display());
+        }
+        // From binary to binary, which stores the times of edges then, and back to the text.
+        let done = write(&binary, &again, |options| options.write.deepgnn.binary.partitions = 2);
+        assert_eq!((done.lost.len(), done.result), (0, Some(expected)));
+        assert_eq!(digests(&open(&again)), expected);
+        let done = write(&again, &back, |options| options.write.deepgnn.text = Some(TextFormat::Json));
+        assert_eq!((done.source, done.result), (Some(expected), Some(expected)));
     }
-    // With a watermark they are there.
-    let binary = home.path().join("with");
-    let done =
-        write(&home.path().join("times.json"), &binary, |options| options.write.deepgnn.binary.watermark = Some(9));
-    assert_eq!((done.lost.len(), digests(&open(&binary))), (0, digests(&open(&home.path().join("times.json")))));
+}
+
+#[test]
+fn graphs_from_elsewhere_keep_times_and_types() {
+    let home = tempfile::tempdir().unwrap();
+    let text = home.path().join("graph.json");
+    std::fs::write(&text, TIMES).unwrap();
+    let expected = digests(&open(&text));
+    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+        let there = home.path().join(name);
+        let [binary, back] = ["binary", "back.json"].map(|end| home.path().join(format!("{name}-{end}")));
+        write(&text, &there, |options| options.to = Some(format));
+        let opened = open(&there);
+        let options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+        let plan = Plan::new(&opened, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
+        let carried = plan.carried.join("\n");
+        for said in ["times of nodes", "type each value of feature 0", "type each value of feature 1"] {
+            assert!(carried.contains(said), "{name}: {carried}");
+        }
+        let done = convert(&opened, &plan, &Location::from_path(&binary), &options, &resources(), &Silent).unwrap();
+        assert_eq!((done.lost.len(), done.result), (0, Some(expected)), "{name}");
+        assert_eq!(digests(&open(&binary)), expected, "{name}");
+        let done = write(&binary, &back, |options| options.write.deepgnn.text = Some(TextFormat::Json));
+        assert_eq!(done.result, Some(expected), "{name}");
+    }
+}
+
+/// What is damaged beside a binary is an error, also where the carry is not asked whether it is stale.
+#[test]
+fn damaged_files_beside_are_errors() {
+    let home = tempfile::tempdir().unwrap();
+    let (text, binary) = (home.path().join("graph.json"), home.path().join("binary"));
+    std::fs::write(&text, TIMES).unwrap();
+    write(&text, &binary, |_| {});
+    let mut found = 0;
+    for what in ["node_times_0", "edge_times_0", "node_feature_types_0", "edge_feature_types_0"] {
+        let path = binary.join(BESIDE).join(what);
+        let sound = std::fs::read(&path).unwrap();
+        for damaged in [vec![0xff; 4], vec![0xff; sound.len() + 3], vec![0; 1600]] {
+            std::fs::write(&path, &damaged).unwrap();
+            let schema = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
+            let opened = Opened::open(&Location::from_path(&binary), &schema);
+            let failed = opened.and_then(|opened| digest(opened.graph.as_ref(), &resources(), &Silent));
+            let error = failed.map(|_| ()).unwrap_err();
+            assert_eq!(error.kind(), Kind::Malformed, "{what}: {error:?}");
+            found += 1;
+        }
+        std::fs::write(&path, sound).unwrap();
+    }
+    assert_eq!(found, 12);
+    open(&binary);
 }

@@ -462,3 +462,32 @@ fn nodes_are_given_types_of_their_own() {
         assert_eq!(error.kind(), isomorph_error::Kind::Usage, "{to}: {error:?}");
     }
 }
+
+/// Their ids take more than the memory: they are sorted and looked up in temporary files.
+#[test]
+fn many_nodes_are_given_types_in_little_memory() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    const NODES: u64 = 300_000;
+    // Ids are spread, and not in their order.
+    let id = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8;
+    let lines: String = (0..NODES)
+        .map(|n| format!("-1 {} {} 1 {} {} {} 1\n", id(n), n % 5, id(n), id((n * 7 + 1) % NODES), n % 2))
+        .collect();
+    std::fs::write(&path, lines).unwrap();
+    let budget = isomorph_storage::Budget::new(8 << 20);
+    let own = Resources { budget, scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };
+    let source = open(&path, &OpenOptions::default());
+    let there = home.path().join("g.graphar");
+    let node_types =
+        Some(isomorph_convert::NodeTypes { property: "type".to_owned(), ..isomorph_convert::NodeTypes::default() });
+    let options = ConvertOptions { to: Some(Format::GraphAr), node_types, ..ConvertOptions::default() };
+    let destination = Location::from_path(&there);
+    let plan = Plan::new(&source, &destination, &options, &own, &Silent).unwrap();
+    let done = convert(&source, &plan, &destination, &options, &own, &Silent).unwrap();
+    assert_eq!((done.source, done.nodes, done.edges), (done.result, NODES, NODES));
+    assert!(own.scratch.peak() > 10 * NODES, "{}", own.scratch.peak());
+    let native = open(&there, &OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() }).graph;
+    let rows: Vec<Option<u64>> = native.graph().nodes.iter().map(|ty| ty.rows).collect();
+    assert_eq!(rows, [Some(NODES / 5); 5]);
+}

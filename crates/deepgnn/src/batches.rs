@@ -62,6 +62,11 @@ impl Columns {
         Graph { nodes: vec![node], edges: vec![edge], ..Graph::default() }
     }
 
+    /// Whether a feature id has values of several types.
+    pub fn has_several(&self) -> bool {
+        self.node_features.has_several() || self.edge_features.has_several()
+    }
+
     fn node_columns(&self) -> usize {
         1 + usize::from(self.node_weights) + 2 * usize::from(self.node_times) + self.node_features.len()
     }

@@ -29,15 +29,68 @@ pub enum FeatureType {
     Raw,
 }
 
+const TEXT: u8 = 1;
+const RAW: u8 = 2;
+const DENSE: u8 = 0x40;
+const SPARSE: u8 = 0x80;
+
+/// The types of numbers that columns have, by what stands for them in a byte.
+const DTYPES: [DType; 11] = [
+    DType::Int8,
+    DType::Int16,
+    DType::Int32,
+    DType::Int64,
+    DType::UInt8,
+    DType::UInt16,
+    DType::UInt32,
+    DType::UInt64,
+    DType::Float16,
+    DType::Float32,
+    DType::Float64,
+];
+
 impl FeatureType {
     /// The type of a column that holds features of this kind; of a hole none. Values at times are bytes, as they are stored.
     pub(crate) fn of(kind: Kind) -> Option<FeatureType> {
         match kind {
             Kind::Hole => None,
-            Kind::Dense(dtype) => Some(FeatureType::Dense(dtype)),
-            Kind::Sparse(dtype, _) => Some(FeatureType::Sparse(dtype)),
+            Kind::Dense(dtype) => Some(FeatureType::Dense(dtype).of_column()),
+            Kind::Sparse(dtype, _) => Some(FeatureType::Sparse(dtype).of_column()),
             Kind::Text => Some(FeatureType::Text),
             Kind::Temporal | Kind::Raw => Some(FeatureType::Raw),
+        }
+    }
+
+    /// A byte that stands for it, never 0.
+    pub(crate) fn tag(self) -> u8 {
+        let number = |dtype: DType| DTYPES.iter().position(|other| *other == dtype).unwrap_or(4) as u8;
+        match self {
+            FeatureType::Text => TEXT,
+            FeatureType::Raw => RAW,
+            FeatureType::Dense(dtype) => DENSE | number(dtype),
+            FeatureType::Sparse(dtype) => SPARSE | number(dtype),
+        }
+    }
+
+    /// What a byte stands for.
+    pub(crate) fn of_tag(tag: u8) -> Option<FeatureType> {
+        let dtype = || DTYPES.get(usize::from(tag & 0x3f)).copied();
+        match tag & 0xc0 {
+            DENSE => dtype().map(FeatureType::Dense),
+            SPARSE => dtype().map(FeatureType::Sparse),
+            _ if tag == TEXT => Some(FeatureType::Text),
+            _ if tag == RAW => Some(FeatureType::Raw),
+            _ => None,
+        }
+    }
+
+    /// The type as columns have it: truth values are bytes.
+    fn of_column(self) -> FeatureType {
+        let number = |dtype| if dtype == DType::Bool { DType::UInt8 } else { dtype };
+        match self {
+            FeatureType::Dense(dtype) => FeatureType::Dense(number(dtype)),
+            FeatureType::Sparse(dtype) => FeatureType::Sparse(number(dtype)),
+            other => other,
         }
     }
 
@@ -117,10 +170,19 @@ impl FeatureColumns {
         FeatureColumns { columns: found.iter().map(column).collect(), raw: false }
     }
 
-    /// Columns of the first `count` features, whose types are those declared, and bytes otherwise.
-    pub fn declared(count: u32, declared: &[(u32, FeatureType)]) -> Self {
+    /// Columns of the first `count` features, whose types are those declared last, or all that are declared of an id where it may have
+    /// `several`, and bytes otherwise.
+    pub fn declared(count: u32, declared: &[(u32, FeatureType)], several: bool) -> Self {
+        if several {
+            let mut found: BTreeSet<_> = declared.iter().map(|(id, ty)| (*id, ty.of_column())).collect();
+            found.retain(|(id, _)| *id < count);
+            let known: BTreeSet<u32> = found.iter().map(|(id, _)| *id).collect();
+            found.extend((0..count).filter(|id| !known.contains(id)).map(|id| (id, FeatureType::Raw)));
+            return FeatureColumns::of(&found);
+        }
         let ty = |id: u32| declared.iter().rev().find(|(of, _)| *of == id).map_or(FeatureType::Raw, |(_, ty)| *ty);
-        FeatureColumns { columns: (0..count).map(|id| (id, ty(id), id.to_string())).collect(), raw: false }
+        let column = |id: u32| (id, ty(id).of_column(), id.to_string());
+        FeatureColumns { columns: (0..count).map(column).collect(), raw: false }
     }
 
     /// The same, with everything as bytes.
@@ -128,9 +190,19 @@ impl FeatureColumns {
         FeatureColumns { raw: true, ..self }
     }
 
-    /// The type of feature `id`, where it has one only.
+    /// The type of feature `id` of those that were declared, the first where it has several.
     pub fn type_of(&self, id: usize) -> FeatureType {
-        self.columns.get(id).map_or(FeatureType::Raw, |(_, ty, _)| *ty)
+        // As long as each id before has one column, it stands there.
+        let at = match self.columns.get(id) {
+            Some((own, _, _)) if *own as usize == id => id,
+            _ => self.columns.partition_point(|(own, _, _)| (*own as usize) < id),
+        };
+        self.columns.get(at).filter(|(own, _, _)| *own as usize == id).map_or(FeatureType::Raw, |(_, ty, _)| *ty)
+    }
+
+    /// Whether an id has several columns.
+    pub fn has_several(&self) -> bool {
+        self.columns.windows(2).any(|pair| pair[0].0 == pair[1].0)
     }
 
     /// Their properties.

@@ -24,4 +24,4 @@ pub use feature::FeatureType;
 pub use options::{BuildOptions, Dispatch, OpenOptions, WriteOptions};
 pub use source::{DeepGnn, detect};
 pub use text::{Defaults, Text, TextFormat};
-pub use write::{DeepGnnWriter, unheld};
+pub use write::{DeepGnnWriter, several, unheld};

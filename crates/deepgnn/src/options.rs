@@ -2,6 +2,7 @@
 
 use isomorph_storage::{Budget, Location, Scratch};
 
+use crate::binary::Asked;
 use crate::write::{Role, Shape};
 
 /// Options of [`crate::DeepGnn::open`] and [`crate::Text::open`].
@@ -27,6 +28,13 @@ pub struct OpenOptions {
     pub edge_features: Vec<(u32, crate::FeatureType)>,
     /// A binary shows weights of nodes: those that lie beside it, and 1 otherwise.
     pub node_weights: bool,
+    /// A binary shows times of nodes: those that lie beside it.
+    pub node_times: bool,
+    /// A binary shows times of edges as they were stated: what lies beside it says where they are not those that it stores, if it stores any.
+    pub edge_times: bool,
+    /// Of several types that are declared of a feature all count, and what lies beside a binary says which of them a value has; else the
+    /// last that is declared.
+    pub several_types: bool,
     /// Memory for what is sorted while a graph is checked.
     pub budget: Budget,
     /// Where it goes beyond that.
@@ -34,8 +42,8 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The options to open files that were written from `graph`: they show what it had. A binary does not store types of features, and has
-    /// weights of nodes beside it;
+    /// The options to open files that were written from `graph`: they show what it had. Of a binary much of that
+    /// lies beside it, and types of features are nowhere else;
     /// text states weights of nodes also where the graph has none, and EdgeList says nowhere that its lines have times.
     pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
         let mut options = self.clone();
@@ -43,10 +51,29 @@ impl OpenOptions {
             options.temporal |= shape.node_times() || shape.edge_times();
             options.no_node_weights |= !shape.nodes.contains(&Role::Weight);
             options.node_weights |= shape.nodes.contains(&Role::Weight);
-            options.node_features.extend(shape.nodes.iter().filter_map(|role| role.feature()));
-            options.edge_features.extend(shape.edges.iter().filter_map(|role| role.feature()));
+            options.node_times |= shape.node_times();
+            options.edge_times |= shape.edge_times();
+            options.several_types |= shape.several().next().is_some();
+            for (roles, declared) in
+                [(&shape.nodes, &mut options.node_features), (&shape.edges, &mut options.edge_features)]
+            {
+                let of_graph: Vec<_> = roles.iter().filter_map(|role| role.feature()).collect();
+                declared.retain(|(id, _)| !of_graph.iter().any(|(other, _)| other == id));
+                declared.extend(of_graph);
+            }
         }
         options
+    }
+
+    /// What is asked for of what lies beside a binary.
+    pub(crate) fn asked(&self) -> Asked {
+        let asked = |what: bool| what && !self.raw;
+        Asked {
+            node_weights: asked(self.node_weights),
+            node_times: asked(self.node_times),
+            edge_times: asked(self.edge_times),
+            types: asked(self.several_types),
+        }
     }
 }
 
@@ -73,7 +100,8 @@ pub struct BuildOptions {
     pub edge_samplers: bool,
     /// The last time that is known, for graphs with times; they are stored exactly when there is one.
     pub watermark: Option<i64>,
-    /// Write what a binary has no place for into the folder [`crate::BESIDE`] inside it: weights of nodes, where one is not 1.
+    /// Write what a binary has no place for into the folder [`crate::BESIDE`] inside it: weights and times of
+    /// nodes, times of edges that it does not store as they are stated, and types of features where an id has several.
     pub beside: bool,
     /// Memory for tables of sampling; what does not fit goes to temporary files.
     pub budget: Budget,

@@ -94,7 +94,7 @@ impl DeepGnn {
         {
             let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
             if is_binary(&names) || names.iter().all(|name| name == META || name == OLD_META) {
-                return DeepGnn::of_binary(Binary::open(location, options.node_weights && !options.raw)?, options);
+                return DeepGnn::of_binary(Binary::open(location, options.asked())?, options);
             }
         }
         let text = Text::open(location, options)?;
@@ -150,16 +150,17 @@ impl DeepGnn {
     }
 
     fn of_binary(binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
+        let asked = options.asked();
         let columns = Columns {
-            node_weights: options.node_weights && !options.raw,
-            node_times: false,
+            node_weights: asked.node_weights,
+            node_times: asked.node_times,
             // Of a text nothing but its bytes is compared with a binary.
-            edge_times: binary.meta.watermark >= 0 && !options.raw,
-            node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features),
-            edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features),
+            edge_times: (binary.meta.watermark >= 0 || asked.edge_times) && !options.raw,
+            node_features: FeatureColumns::declared(binary.meta.node_features, &options.node_features, asked.types),
+            edge_features: FeatureColumns::declared(binary.meta.edge_features, &options.edge_features, asked.types),
         };
         let mut graph = columns.graph(Some(binary.meta.nodes), Some(binary.edges()));
-        if columns.edge_times {
+        if columns.edge_times && binary.meta.watermark >= 0 {
             graph.metadata.insert(WATERMARK.to_owned(), binary.meta.watermark.to_string());
         }
         let united = OnceLock::new();

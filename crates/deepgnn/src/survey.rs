@@ -65,8 +65,8 @@ impl Noted {
         if text.raw {
             // What the binary has no place for is left out.
             return Columns {
-                node_features: FeatureColumns::declared(self.of_nodes.last.len() as u32, &[]).bytes(),
-                edge_features: FeatureColumns::declared(self.of_edges.last.len() as u32, &[]).bytes(),
+                node_features: FeatureColumns::declared(self.of_nodes.last.len() as u32, &[], false).bytes(),
+                edge_features: FeatureColumns::declared(self.of_edges.last.len() as u32, &[], false).bytes(),
                 ..Columns::default()
             };
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arrow_array::Array;
 use isomorph::Result;
-use isomorph::model::{Batch, EdgeType, Relation, Request, Source, Tables};
+use isomorph::model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
 
 /// Data of at most so many bytes is read.
 const SMALL: u64 = 64 << 20;
@@ -26,7 +26,10 @@ impl Counts {
         let small = bytes <= SMALL;
         let graph = source.graph();
         let count = |known: Option<u64>, tables| known.or_else(|| small.then(|| rows(source, tables).ok()).flatten());
-        let nodes = graph.nodes.iter().enumerate().map(|(at, ty)| count(ty.rows, Tables::NodeKeys(at)));
+        // Where edges imply nodes a node may be stated more than once: what is known is the number of statements.
+        let known = |ty: &NodeType| ty.rows.filter(|_| !small || !ty.implied);
+        let nodes = graph.nodes.iter().enumerate();
+        let nodes = nodes.map(|(at, ty)| count(known(ty), Tables::NodeKeys(at)).or(ty.rows));
         let mut counts = Counts { nodes: nodes.collect(), ..Counts::default() };
         for (at, ty) in graph.edges.iter().enumerate() {
             let relations = small.then(|| relations(source, at, ty).ok().flatten()).flatten();

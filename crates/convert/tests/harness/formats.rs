@@ -211,11 +211,18 @@ fn deepgnn_layouts(_: u64) -> Vec<Layout> {
         write.deepgnn.text = Some(format);
         Layout { name: format!("DeepGNN {format}"), file, write, keeps_order: true }
     };
+    let parts = |count, dispatch| {
+        let mut layout = text(TextFormat::Json, "graph");
+        (layout.write.deepgnn.parts, layout.write.deepgnn.binary.dispatch) = (Some(count), dispatch);
+        Layout { name: format!("DeepGNN JSON in {count} files by {dispatch:?}"), ..layout }
+    };
     vec![
         binary("", 1, Dispatch::Line, true),
         binary("in three partitions", 3, Dispatch::Line, true),
         // The other texts have no place for every text.
         text(TextFormat::Json, "graph.json"),
         binary("in two partitions by id, without tables", 2, Dispatch::Id, false),
+        parts(3, Dispatch::Line),
+        parts(2, Dispatch::Id),
     ]
 }

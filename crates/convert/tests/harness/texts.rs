@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use isomorph_convert::{OpenOptions, Opened};
-use isomorph_model::{MemoryGraph, Request, Tables, well_known};
+use isomorph_model::{MemoryGraph, Request, Tables};
 use isomorph_storage::Location;
 use proptest::prelude::*;
 
@@ -14,17 +14,26 @@ const EVERYTHING: &str = "\
 -1 18446744073709551615 0 2.0 float32 1 1e30
 ";
 
+/// Times of nodes and edges, some of which edges have from their nodes, and values of several types under one id.
+const TIMES: &str = r#"
+{"node_id": 3, "node_type": 0, "node_weight": 0.25, "created_at": 2, "removed_at": 90, "float_feature": {"0": [1, 2]}, "edge": [{"src_id": 3, "dst_id": 8, "edge_type": 1, "weight": 1}, {"src_id": 3, "dst_id": 3, "edge_type": 1, "weight": 2, "created_at": 4, "removed_at": 9, "int64_feature": {"0": [7]}}]}
+{"node_id": 8, "node_type": 1, "node_weight": 1, "binary_feature": {"0": "ab"}, "sparse_int8_feature": {"1": {"coordinates": [[1, 2]], "values": [3]}}, "edge": [{"src_id": 8, "dst_id": 3, "edge_type": 0, "weight": 1, "created_at": 5, "binary_feature": {"0": "x"}}]}
+{"node_id": 9, "node_type": 1, "node_weight": 1, "created_at": -4, "float_feature": {"0": [4]}, "edge": []}
+"#;
+
 /// The graphs that are always tried.
 pub fn cases() -> Vec<(String, MemoryGraph)> {
     let all =
         [("numbers and features", EVERYTHING), ("numbers alone", "-1 1 0 1.0 1 1 0 1.0\n"), ("a text of nothing", "")];
-    all.into_iter().map(|(name, text)| (name.to_owned(), graph_of(text))).collect()
+    let all = all.into_iter().map(|(name, text)| (name, graph_of(text, "graph.linear")));
+    let times = ("times and several types", graph_of(TIMES.trim_start(), "graph.json"));
+    all.chain([times]).map(|(name, graph)| (name.to_owned(), graph)).collect()
 }
 
-/// The graph of a Linear text. Weights of nodes are left out: a binary has no place for them.
-fn graph_of(text: &str) -> MemoryGraph {
+/// The graph of a text of this name.
+fn graph_of(text: &str, name: &str) -> MemoryGraph {
     let home = tempfile::tempdir().unwrap();
-    let path = home.path().join("graph.linear");
+    let path = home.path().join(name);
     std::fs::write(&path, text).unwrap();
     graph_at(&path)
 }
@@ -38,13 +47,6 @@ fn graph_at(path: &Path) -> MemoryGraph {
             Ok(())
         })
         .unwrap();
-    }
-    let weight = memory.graph.nodes[0].properties.iter().position(|property| property.name == well_known::WEIGHT);
-    memory.graph.nodes[0].properties.remove(weight.unwrap());
-    for batch in &mut memory.batches {
-        if let isomorph_model::Batch::Nodes(nodes) = batch {
-            nodes.properties.remove(weight.unwrap());
-        }
     }
     memory
 }
@@ -78,9 +80,10 @@ fn feature(kind: usize) -> BoxedStrategy<String> {
     prop_oneof![1 => Just("uint8 0".to_owned()), 3 => value].boxed()
 }
 
-/// Up to two features of these kinds.
+/// Up to two features of these kinds, and now and then of another.
 fn features(kinds: [usize; 2]) -> BoxedStrategy<String> {
-    let both = (feature(kinds[0]), feature(kinds[1]), 0usize..3);
+    let one = |kind: usize| prop_oneof![5 => feature(kind), 1 => (0usize..8).prop_flat_map(feature)];
+    let both = (one(kinds[0]), one(kinds[1]), 0usize..3);
     both.prop_map(|(first, second, count)| [first, second][..count.min(2)].join(" ")).boxed()
 }
 
@@ -89,7 +92,7 @@ pub fn graphs() -> BoxedStrategy<MemoryGraph> {
     let kinds = || [0usize..8, 0usize..8];
     let text = (kinds(), kinds()).prop_flat_map(|(of_nodes, of_edges)| {
         let ids = prop::collection::btree_set(prop_oneof![0u64..20, any::<u64>()], 1..6);
-        let nodes = prop::collection::vec((0u8..3, features(of_nodes)), 6);
+        let nodes = prop::collection::vec((0u8..3, 0u8..4, features(of_nodes)), 6);
         let ends = (any::<prop::sample::Index>(), any::<prop::sample::Index>());
         let edges = prop::collection::vec((ends, 0u8..3, 0u8..9, features(of_edges)), 0..8);
         (ids, nodes, edges)
@@ -97,13 +100,13 @@ pub fn graphs() -> BoxedStrategy<MemoryGraph> {
     let graph = text.prop_map(|(ids, nodes, edges)| {
         let ids: Vec<u64> = ids.into_iter().collect();
         let mut lines = String::new();
-        for (id, (ty, features)) in ids.iter().zip(nodes) {
-            lines.push_str(&format!("-1 {id} {ty} 1 {features}\n"));
+        for (id, (ty, weight, features)) in ids.iter().zip(nodes) {
+            lines.push_str(&format!("-1 {id} {ty} {weight} {features}\n"));
         }
         for ((from, to), ty, weight, features) in edges {
             lines.push_str(&format!("{} {} {ty} {weight} {features}\n", from.get(&ids), to.get(&ids)));
         }
-        graph_of(&lines)
+        graph_of(&lines, "graph.linear")
     });
     graph.boxed()
 }

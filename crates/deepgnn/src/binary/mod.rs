@@ -5,6 +5,7 @@ mod layout;
 mod read;
 mod write;
 
+pub(crate) use beside::Asked;
 pub use beside::BESIDE;
 pub use layout::META;
 pub(crate) use layout::{DUMMY, OLD_META};

@@ -14,7 +14,7 @@ mod values;
 use std::fmt;
 use std::str::FromStr;
 
-use isomorph_error::Error;
+use isomorph_error::{Error, Result};
 
 pub use defaults::Defaults;
 pub(crate) use fault::{Fault, Parsed};
@@ -23,7 +23,7 @@ pub(crate) use input::Piece;
 pub use input::Text;
 
 use crate::block::Block;
-use crate::rules;
+use crate::{rules, write};
 
 /// A text format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,6 +88,19 @@ impl TextFormat {
             TextFormat::Json => "jsonl",
             _ => self.id(),
         }
+    }
+
+    /// Whether there are texts that it cannot hold as features.
+    pub fn refuses_texts(self) -> bool {
+        write::text::is_choosy(self)
+    }
+
+    /// Checks that it can hold this text as a feature.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::WouldLose`] when it cannot.
+    pub fn check_text(self, text: &str) -> Result<()> {
+        write::text::check(self, text)
     }
 
     /// Whether it can leave out what a file of defaults states.

@@ -18,7 +18,7 @@ use super::shape::{Role, Shape, relation};
 use crate::block::{Features, Kind};
 use crate::feature::{FeatureType, SparseView};
 use crate::number::f64_of_shortest;
-use crate::{DType, rules};
+use crate::rules;
 
 /// Adds the nodes of a batch; `see` is told the type and the record of each.
 ///
@@ -193,7 +193,7 @@ impl Rows {
                 out.push(HOLE);
                 out.extend_from_slice(&[0; 4]);
             }
-            out.push(tag(values.ty));
+            out.push(values.ty.tag());
             let start = out.len();
             out.extend_from_slice(&[0; 4]);
             values.append(row, out).map_err(named)?;
@@ -340,45 +340,18 @@ impl Values {
     }
 }
 
+/// What stands for a hole, where another byte stands for the type of a feature.
 const HOLE: u8 = 0;
-const TEXT: u8 = 1;
-const RAW: u8 = 2;
-const DENSE: u8 = 0x40;
-const SPARSE: u8 = 0x80;
-
-/// The types of numbers that columns have.
-const DTYPES: [DType; 11] = [
-    DType::Int8,
-    DType::Int16,
-    DType::Int32,
-    DType::Int64,
-    DType::UInt8,
-    DType::UInt16,
-    DType::UInt32,
-    DType::UInt64,
-    DType::Float16,
-    DType::Float32,
-    DType::Float64,
-];
-
-fn tag(ty: FeatureType) -> u8 {
-    let number = |dtype: DType| DTYPES.iter().position(|other| *other == dtype).unwrap_or(4) as u8;
-    match ty {
-        FeatureType::Text => TEXT,
-        FeatureType::Raw => RAW,
-        FeatureType::Dense(dtype) => DENSE | number(dtype),
-        FeatureType::Sparse(dtype) => SPARSE | number(dtype),
-    }
-}
 
 fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
-    let dtype = || DTYPES.get(usize::from(tag & 0x3f)).copied().unwrap_or(DType::UInt8);
-    match tag {
-        HOLE => Kind::Hole,
-        TEXT => Kind::Text,
-        RAW => Kind::Raw,
-        _ if tag & SPARSE != 0 => Kind::Sparse(dtype(), SparseView::of(bytes).map_or(0, |view| view.width as u32)),
-        _ => Kind::Dense(dtype()),
+    match FeatureType::of_tag(tag) {
+        None => Kind::Hole,
+        Some(FeatureType::Text) => Kind::Text,
+        Some(FeatureType::Raw) => Kind::Raw,
+        Some(FeatureType::Dense(dtype)) => Kind::Dense(dtype),
+        Some(FeatureType::Sparse(dtype)) => {
+            Kind::Sparse(dtype, SparseView::of(bytes).map_or(0, |view| view.width as u32))
+        }
     }
 }
 

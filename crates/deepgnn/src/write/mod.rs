@@ -6,8 +6,8 @@ mod lines;
 mod records;
 mod shape;
 mod sink;
-mod text;
+pub(crate) mod text;
 
 pub(crate) use records::Records;
 pub(crate) use shape::{Role, Shape};
-pub use sink::{DeepGnnWriter, unheld};
+pub use sink::{DeepGnnWriter, several, unheld};

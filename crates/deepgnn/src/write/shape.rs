@@ -83,6 +83,17 @@ impl Shape {
         self.nodes.iter().any(|role| matches!(role, Role::Created | Role::Removed))
     }
 
+    /// Ids of features of nodes, and then of edges, that have values of several types.
+    pub fn several(&self) -> impl Iterator<Item = u32> {
+        [&self.nodes, &self.edges].into_iter().flat_map(|roles| {
+            let mut ids: Vec<u32> = roles.iter().filter_map(|role| role.feature()).map(|(id, _)| id).collect();
+            ids.sort_unstable();
+            let mut several: Vec<u32> = ids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+            several.dedup();
+            several
+        })
+    }
+
     /// The types of all features, those of nodes first.
     pub fn features(&self) -> impl Iterator<Item = (u32, FeatureType)> {
         self.nodes.iter().chain(&self.edges).filter_map(Role::feature)

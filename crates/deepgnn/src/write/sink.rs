@@ -112,18 +112,26 @@ impl Sink for DeepGnnWriter<'_> {
                 let watermark = self.watermark();
                 let options = BuildOptions { watermark, ..self.options.binary };
                 let mut partitions = Partitions::create(self.staging, &options)?;
-                // The times of nodes have no place in the binary, and edges have theirs.
-                let times = Times { nodes: false, edges: self.shape.edge_times() };
+                // The times of nodes have no place but beside the binary.
+                let times = Times { nodes: options.beside && self.shape.node_times(), edges: self.shape.edge_times() };
                 lines::each(self.records, times, |lines| {
                     let number = |at: usize| lines.numbers.get(at).copied().unwrap_or_default();
                     partitions.append(&lines.block, number)?.map_err(|refused| refused.error)
                 })?;
-                partitions.finish(watermark)?;
+                partitions.finish(watermark, self.shape.several().next().is_some())?;
             }
         }
         let files = self.staging.finished().into_iter();
         Ok(Written { files: files.map(|(name, digest)| (name, digest.size)).collect() })
     }
+}
+
+/// Ids of features of nodes, and then of edges, of which one has values of several types.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format.
+pub fn several(graph: &Graph) -> Result<Vec<u32>> {
+    Ok(Shape::of(graph)?.several().collect())
 }
 
 /// What of a graph in the shape of the format would not come back from what is written of it, as far as its description tells: the
@@ -136,7 +144,10 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
     let mut found = Vec::new();
     let mut lost = |subject: &str, why: String| found.push((subject.to_owned(), why));
     let Some(format) = options.text else {
-        if shape.nodes.contains(&Role::Weight) && !options.binary.beside {
+        if options.binary.beside {
+            return Ok(found);
+        }
+        if shape.nodes.contains(&Role::Weight) {
             lost(
                 "weights of nodes",
                 "a binary has them in its tables for sampling alone, rounded and mixed".to_owned(),
@@ -145,14 +156,9 @@ pub fn unheld(graph: &Graph, options: &WriteOptions) -> Result<Vec<(String, Stri
         if shape.node_times() {
             lost("times of nodes", "a binary has those of edges alone".to_owned());
         }
-        for roles in [&shape.nodes, &shape.edges] {
-            let mut ids: Vec<u32> = roles.iter().filter_map(|role| role.feature()).map(|(id, _)| id).collect();
-            ids.sort_unstable();
-            let several = ids.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).filter_map(|same| same.first());
-            for id in several {
-                let why = "a binary does not say which of them a value has".to_owned();
-                lost(&format!("types of feature {id}"), why);
-            }
+        for id in shape.several() {
+            let why = "a binary does not say which of them a value has".to_owned();
+            lost(&format!("types of feature {id}"), why);
         }
         return Ok(found);
     };

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | key → row | [`KeyRows`]: nothing for consecutive integers, direct addressing, a sorted array, a hash table | [`SpilledKeys`], for [`BulkLookup`] |
 //! | row → key | [`RowKeys`] | the same, mapped from a temporary file |
+//! | integer key → small number | [`Numbered`] | the same, mapped from a temporary file |
 //! | row → 128-bit hash | [`Hashes`] | the same, mapped from a temporary file |
 //!
 //! A [`KeyRowsBuilder`] decides by itself which of the two it makes, and says so: translation on the fly needs the keys
@@ -42,6 +43,7 @@ mod hashes;
 mod integers;
 mod key_rows;
 mod map;
+mod numbered;
 mod options;
 mod ordered;
 mod repeats;
@@ -55,6 +57,7 @@ pub use bulk::{AnswerBatch, AnswerStream, Answers, BulkLookup};
 pub use column::KeyKind;
 pub use hashes::{Hashes, HashesBuilder};
 pub use key_rows::KeyRows;
+pub use numbered::{Numbered, NumberedBuilder};
 pub use options::LookupOptions;
 pub use repeats::{Repeat, Repeats};
 pub use row_keys::{RowKeys, RowKeysBuilder};

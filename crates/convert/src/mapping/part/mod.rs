@@ -2,13 +2,13 @@
 //! (`docs/mapping.md`).
 //!
 //! DeepGNN has one type of nodes with a property `type`. An edge names the id of its end alone, so which types it is between is a look-up:
-//! the ids of all nodes are held for it, 16 bytes for each, within the budget. [`Parted`] shows the graph with a node type for each number,
+//! the ids of all nodes are sorted for it and kept, 10 bytes for each, in memory or, beyond a quarter of the budget, in a temporary file. [`Parted`] shows the graph with a node type for each number,
 //! and an edge type for each two of them that edges lead between; [`Unparted`] shows that as the graph again, and holds nothing.
 
 mod back;
 mod forward;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -17,18 +17,20 @@ use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Ends, Graph, NodeBatch, Progress, Request, Source, Tables};
-use isomorph_storage::Reservation;
+use isomorph_tables::lookup::{Numbered, NumberedBuilder};
+use isomorph_tables::sort::{EdgeSorter, SortOptions};
 use serde::{Deserialize, Serialize};
 
 use super::Names;
 use crate::digests::Resources;
 use crate::parallel;
+use crate::pipeline::REPEATED_KEY;
 
 pub use back::Unparted;
 pub use forward::Parted;
 
-/// Bytes that a node is held in.
-const HELD: u64 = 16;
+/// What stands for no type, beside the 32 bits of those that are stated.
+const NO_TYPE: u64 = 1 << 32;
 
 /// Node types, at most.
 const TYPES: usize = 1_000;
@@ -60,24 +62,27 @@ pub struct Parting {
     types: Types,
 }
 
-/// Ids of nodes in their order, each with the number of its type.
-#[derive(Debug, Clone, Default)]
-struct Types {
-    nodes: Arc<Vec<(u64, u16)>>,
-    _held: Option<Arc<Reservation>>,
+/// The number of the type of each node.
+#[derive(Clone, Default)]
+struct Types(Option<Arc<Numbered>>);
+
+impl std::fmt::Debug for Types {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Types").field(&self.0.as_ref().map(|nodes| nodes.len())).finish()
+    }
 }
 
 impl PartialEq for Types {
-    fn eq(&self, other: &Self) -> bool {
-        self.nodes == other.nodes
+    /// What is written down of two records decides: this is no part of it.
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
 
 impl Types {
     /// The number of the type of a node.
     fn of(&self, id: u64) -> Result<u16> {
-        let at = self.nodes.binary_search_by_key(&id, |(id, _)| *id);
-        let ty = at.ok().and_then(|at| self.nodes.get(at)).map(|(_, ty)| *ty);
+        let ty = self.0.as_ref().and_then(|nodes| nodes.get(id));
         ty.ok_or_else(|| Error::malformed(format!("there is no node {id}")))
     }
 
@@ -152,38 +157,56 @@ fn read_types(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<(Types, Vec<Option<i32>>, Vec<u64>)> {
-    let mut held = resources.budget.reserve(0)?;
-    let mut nodes: Vec<(u64, Option<i32>)> = Vec::new();
+    let memory = resources.budget.available() / 4;
+    let sorter = EdgeSorter::new(
+        SortOptions::new(&resources.budget, &resources.scratch).memory(memory).threads(resources.threads),
+    )?;
+    let mut counts: BTreeMap<(bool, Option<i32>), u64> = BTreeMap::new();
+    let mut start = 0;
     let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
     progress.begin("types", parts.iter().map(|part| part.rows()).sum());
     let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
         let Batch::Nodes(NodeBatch { keys, properties, rows, .. }) = batch else { return Ok(()) };
         progress.advance(rows as u64)?;
-        // Twice, while they are sorted.
-        held.grow(2 * HELD * rows as u64)?;
         let stated = properties.get(property).and_then(Option::as_ref);
         let stated = stated.and_then(|column| column.as_primitive_opt::<Int32Type>());
         let value = |row: usize| stated.filter(|stated| stated.is_valid(row)).map(|stated| stated.value(row));
-        nodes.extend(ids(keys.as_ref())?.values().iter().enumerate().map(|(row, id)| (*id, value(row))));
-        Ok(())
+        let found: Vec<u64> = (0..rows)
+            .map(|row| {
+                let value = value(row);
+                // Nodes without a type come behind the others.
+                *counts.entry((value.is_none(), value)).or_default() += 1;
+                value.map_or(NO_TYPE, |value| u64::from(value as u32))
+            })
+            .collect();
+        if counts.len() > TYPES {
+            return Err(Error::unsupported(format!("more than {TYPES} types of nodes")));
+        }
+        let first = start;
+        start += rows as u64;
+        sorter.push(ids(keys.as_ref())?.values(), &found, None, first)
     });
     progress.end();
     read?;
-    nodes.sort_unstable();
-    let mut counts: BTreeMap<(bool, Option<i32>), u64> = BTreeMap::new();
-    for (_, value) in &nodes {
-        // Nodes without a type come behind the others.
-        *counts.entry((value.is_none(), *value)).or_default() += 1;
-    }
-    if counts.len() > TYPES {
-        return Err(Error::unsupported(format!("{} types of nodes, more than {TYPES}", counts.len())));
-    }
     let values: Vec<Option<i32>> = counts.keys().map(|(_, value)| *value).collect();
-    let number = |value: &Option<i32>| values.iter().position(|other| other == value).unwrap_or_default() as u16;
-    let nodes: Vec<(u64, u16)> = nodes.iter().map(|(id, value)| (*id, number(value))).collect();
-    held.shrink(held.bytes().saturating_sub(HELD * nodes.len() as u64));
-    let types = Types { nodes: Arc::new(nodes), _held: Some(Arc::new(held)) };
-    Ok((types, values, counts.into_values().collect()))
+    let numbers: HashMap<u64, u16> = values
+        .iter()
+        .zip(0u16..)
+        .map(|(value, number)| (value.map_or(NO_TYPE, |value| u64::from(value as u32)), number))
+        .collect();
+    let sorted = sorter.finish()?;
+    let mut last = None;
+    let mut nodes = NumberedBuilder::new(&resources.budget, &resources.scratch, memory);
+    for batch in sorted.stream()? {
+        let batch = batch?;
+        for (id, found) in batch.aligned.values().iter().zip(batch.other.values()) {
+            if last.replace(*id) == Some(*id) {
+                return Err(Error::broken(&REPEATED_KEY, format!("there are several nodes {id}")));
+            }
+            nodes.push(*id, numbers.get(found).copied().unwrap_or_default())?;
+        }
+    }
+    Ok((Types(Some(Arc::new(nodes.finish()?))), values, counts.into_values().collect()))
 }
 
 fn read_ends(source: &dyn Source, types: &Types, resources: &Resources, progress: &dyn Progress) -> Result<Found> {

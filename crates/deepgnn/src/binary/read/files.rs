@@ -4,6 +4,7 @@ use isomorph_error::Result;
 use isomorph_storage::{Blob, Location, Root};
 
 use super::{Binary, Meta};
+use crate::binary::Asked;
 use crate::binary::layout::alias;
 
 /// An opened directory of partitions, as files. All integers are little-endian, records follow each other without gaps.
@@ -46,7 +47,7 @@ impl BinaryFiles {
     /// # Errors
     /// When files are missing, or lengths do not fit one another.
     pub fn open(location: &Location) -> Result<BinaryFiles> {
-        let binary = Binary::open(location, false)?;
+        let binary = Binary::open(location, Asked::default())?;
         let partitions = binary.meta.partitions.iter().zip(&binary.partitions);
         let partitions = partitions.map(|(number, partition)| partition.files(*number)).collect();
         Ok(BinaryFiles { meta: binary.meta, partitions, root: Root::open(location)? })

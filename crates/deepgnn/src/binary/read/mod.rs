@@ -17,6 +17,7 @@ pub(crate) use partition::{Partition, Passed};
 pub(crate) use sums::Sums;
 pub(crate) use workers::worker;
 
+use super::beside::Asked;
 use super::layout::{META, OLD_META};
 use crate::rules;
 
@@ -56,11 +57,12 @@ fn of_workers(root: &Root, location: &Location) -> Result<Meta> {
 }
 
 impl Binary {
-    /// Opens a directory; reads its metadata and the lengths of its files. With `weights`, those of nodes that lie beside it too.
+    /// Opens a directory; reads its metadata and the lengths of its files. And of what lies beside it
+    /// what is asked for.
     ///
     /// # Errors
     /// When files are missing, or lengths do not fit one another.
-    pub fn open(location: &Location, weights: bool) -> Result<Binary> {
+    pub fn open(location: &Location, asked: Asked) -> Result<Binary> {
         let root = Root::open(location)?;
         let mut noticed = Findings::keeping(8);
         let limit = isomorph_storage::limits::MANIFEST_BYTES;
@@ -74,7 +76,7 @@ impl Binary {
             files += 1;
             bytes += entry.size;
         }
-        let partition = |number: &u32| Partition::open(&root, *number, meta.watermark >= 0, weights);
+        let partition = |number: &u32| Partition::open(&root, *number, meta.watermark >= 0, asked);
         let partitions = meta.partitions.iter().map(partition).collect::<Result<Vec<_>>>()?;
         let edges: u64 = partitions.iter().map(|partition| partition.edges).sum();
         if edges != meta.edges {

@@ -8,7 +8,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Blob, Root};
 
 use super::files::PartitionFiles;
-use crate::binary::beside::Weights;
+use crate::binary::beside::{Asked, Beside, Counts, Types};
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Features, Kind, Life};
 use crate::feature::{FeatureColumns, FeatureType};
@@ -43,8 +43,8 @@ pub(crate) struct Partition {
     edge_index: Blob,
     edge_features: FeatureFiles,
     times: Option<Blob>,
-    /// Weights of nodes, if they are wanted.
-    weights: Option<Weights>,
+    /// What the files have no place for, as far as it is asked for.
+    beside: Beside,
     /// Number of entries of the map.
     pub entries: u64,
     /// Number of edges.
@@ -109,8 +109,8 @@ impl FeatureFiles {
         Ok(FeatureFiles { index, data, slots })
     }
 
-    /// Reads features from slot to slot, `ends` of each element.
-    fn read(&self, ends: &[u64], columns: &FeatureColumns, out: &mut Features) -> Result<()> {
+    /// Reads features from slot to slot, `ends` of each element. Of which types they are `types` tells, where `columns` does not.
+    fn read(&self, ends: &[u64], columns: &FeatureColumns, types: Option<&Types>, out: &mut Features) -> Result<()> {
         let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
         if *last > self.slots {
             return Err(broken(&self.index, format!("feature {last} where there are {}", self.slots)));
@@ -121,11 +121,14 @@ impl FeatureFiles {
             return Err(broken(&self.data, format!("a feature ends at {to}, the file at {}", self.data.size())));
         }
         out.bytes.extend_from_slice(&self.data.read(*from..*to)?);
+        let said = types.map(|types| types.read(*first..*last)).transpose()?;
         for pair in ends.windows(2) {
             for slot in pair[0]..pair[1] {
                 let at = (slot - first) as usize;
                 let id = (slot - pair[0]) as usize;
-                let kind = match columns.type_of(id) {
+                let own = types.zip(said.as_ref().and_then(|said| said.get(at)));
+                let own = own.and_then(|(types, [said])| types.of(id, *said));
+                let kind = match own.unwrap_or_else(|| columns.type_of(id)) {
                     _ if offsets[at] == offsets[at + 1] => Kind::Hole,
                     FeatureType::Dense(dtype) => Kind::Dense(dtype),
                     // The number of coordinates of a point stands with the feature.
@@ -160,7 +163,7 @@ impl Partition {
     ///
     /// # Errors
     /// When one is missing, or its length does not fit the others.
-    pub fn open(root: &Root, number: u32, temporal: bool, weights: bool) -> Result<Partition> {
+    pub fn open(root: &Root, number: u32, temporal: bool, asked: Asked) -> Result<Partition> {
         let names = Names::of(number);
         let map = must(root, &names.map)?;
         if !map.size().is_multiple_of(MAP_RECORD as u64) {
@@ -186,15 +189,18 @@ impl Partition {
         {
             return Err(broken(times, format!("{} bytes for {edges} edges", times.size())));
         }
+        let node_features = FeatureFiles::open(root, &names.node_features_index, &names.node_features_data)?;
+        let edge_features = FeatureFiles::open(root, &names.edge_features_index, &names.edge_features_data)?;
+        let counts = Counts { entries, edges, node_slots: node_features.slots, edge_slots: edge_features.slots };
         Ok(Partition {
-            node_features: FeatureFiles::open(root, &names.node_features_index, &names.node_features_data)?,
-            edge_features: FeatureFiles::open(root, &names.edge_features_index, &names.edge_features_data)?,
+            beside: Beside::open(root, number, counts, temporal, asked)?,
+            node_features,
+            edge_features,
             map,
             node_index,
             neighbors,
             edge_index,
             times,
-            weights: weights.then(|| Weights::open(root, number, entries)).transpose()?,
             entries,
             edges,
             sorted: OnceLock::new(),
@@ -327,9 +333,9 @@ impl Partition {
             }
             block.clear();
             // The binary has them in its tables for sampling alone.
-            let weights = match &self.weights {
-                Some(weights) if !keys_only => weights.read(range.clone())?,
-                _ => Vec::new(),
+            let (weights, lives) = match keys_only {
+                false => (self.beside.weights(range.clone())?, self.beside.node_lives(range.clone())?),
+                true => Default::default(),
             };
             for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
                 let ty = half_word(&record[16..]) as i32;
@@ -337,10 +343,16 @@ impl Partition {
                     let place = self.place_of_entry(range.start + at as u64);
                     return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
                 }
-                block.node(word(record), ty, weights.get(at).map_or(0.0, |weight| f64::from(*weight)), None);
+                block.node(
+                    word(record),
+                    ty,
+                    weights.get(at).map_or(0.0, |weight| f64::from(*weight)),
+                    lives.get(at).copied(),
+                );
             }
             if !keys_only {
-                self.node_features.read(&ends, columns, &mut block.nodes.features)?;
+                let types = self.beside.node_types.as_ref();
+                self.node_features.read(&ends, columns, types, &mut block.nodes.features)?;
             }
             take(&block)?;
         }
@@ -422,7 +434,9 @@ impl Partition {
                 block.edges.lives = lives.map(|life| Life { created: time(life), removed: time(&life[8..]) }).collect();
             }
             if !ends_only {
-                self.edge_features.read(&slots, columns, &mut block.edges.features)?;
+                self.beside.edge_lives(range.clone(), &mut block.edges.lives)?;
+                let types = self.beside.edge_types.as_ref();
+                self.edge_features.read(&slots, columns, types, &mut block.edges.features)?;
             }
             take(range.start, &block)?;
         }

@@ -53,8 +53,9 @@ pub fn build(
         records += block.records.len() as u64;
         advance((block.nodes.ids.len() + block.edges.sources.len()) as u64)
     })?;
-    let (nodes, edges) = partitions.finish(options.watermark)?;
-    Ok(Built { nodes, edges, graph: noted.columns(text).graph(Some(nodes), Some(edges)), lives: noted.lives, findings })
+    let columns = noted.columns(text);
+    let (nodes, edges) = partitions.finish(options.watermark, columns.has_several())?;
+    Ok(Built { nodes, edges, graph: columns.graph(Some(nodes), Some(edges)), lives: noted.lives, findings })
 }
 
 /// The error for an edge that broke a rule, at the record that it came in.

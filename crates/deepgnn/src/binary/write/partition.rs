@@ -79,8 +79,8 @@ pub(super) struct Partition<'a> {
     /// The type of its last edge.
     last_type: i32,
     meta: PartitionMeta,
-    /// Weights of nodes beside the binary, if they are wanted.
-    weights: Option<beside::Writer<'a>>,
+    /// What the files have no place for, if it is wanted.
+    beside: Option<beside::Writer<'a>>,
 }
 
 /// What is wrong with an edge of a block: a rule, in words.
@@ -114,7 +114,7 @@ impl<'a> Partition<'a> {
             current: None,
             last_type: 0,
             meta: PartitionMeta::default(),
-            weights: options.beside.then(|| beside::Writer::new(staging, number)),
+            beside: options.beside.then(|| beside::Writer::new(staging, number, options.watermark.is_some())),
         })
     }
 
@@ -146,16 +146,21 @@ impl<'a> Partition<'a> {
         if let Err(refused) = self.append_edges(block, edge..to.edges as usize, first_slot, life)? {
             return Ok(Err(refused));
         }
+        let edges = from.edges as usize..to.edges as usize;
+        if let Some(beside) = &mut self.beside {
+            beside.node_features(&block.nodes.features, nodes.clone())?;
+            beside.edge_features(&block.edges.features, edges.clone())?;
+        }
         self.node_features.append(&block.nodes.features, nodes)?;
-        self.edge_features.append(&block.edges.features, from.edges as usize..to.edges as usize)?;
+        self.edge_features.append(&block.edges.features, edges)?;
         Ok(Ok(()))
     }
 
     fn append_node(&mut self, block: &Block, node: usize) -> Result<()> {
         let nodes = &block.nodes;
         let (id, ty, weight) = (nodes.ids[node], nodes.types[node], nodes.weights[node]);
-        if let Some(weights) = &mut self.weights {
-            weights.put(self.entries, weight as f32)?;
+        if let Some(beside) = &mut self.beside {
+            beside.node(self.entries, weight as f32, block.node_life(node))?;
         }
         self.entry(id, ty)?;
         let of_type = ty as usize;
@@ -225,6 +230,9 @@ impl<'a> Partition<'a> {
                             record[8..].copy_from_slice(&removed.to_le_bytes());
                             times.push(&record)?;
                         }
+                        if let Some(beside) = &mut self.beside {
+                            beside.edge(self.edges, of_edge, self.times.as_ref().map(|_| (created, removed)))?;
+                        }
                     }
                     Err(error) => return Ok(Err(Refused { edge, error })),
                 }
@@ -247,8 +255,8 @@ impl<'a> Partition<'a> {
         Ok(Ok(()))
     }
 
-    /// Ends all files but those of types that other partitions may have. Returns what the metadata says of it.
-    pub fn finish(mut self, staging: &Staging, number: u32) -> Result<PartitionMeta> {
+    /// Ends all files but those of types that other partitions may have. A feature id has `several` types, or none has. Returns what the metadata says of it.
+    pub fn finish(mut self, staging: &Staging, number: u32, several: bool) -> Result<PartitionMeta> {
         use crate::binary::layout::alias as name;
         self.node_index.push(&self.node_features.slots.to_le_bytes())?;
         self.neighbors.push(&self.edges.to_le_bytes())?;
@@ -265,8 +273,8 @@ impl<'a> Partition<'a> {
         }
         self.node_features.finish()?;
         self.edge_features.finish()?;
-        if let Some(weights) = self.weights {
-            weights.finish()?;
+        if let Some(beside) = self.beside {
+            beside.finish(several)?;
         }
         for (ty, alias) in self.node_alias.into_iter().flatten().enumerate() {
             let mut file = staging.create(&name("node", ty, number))?;

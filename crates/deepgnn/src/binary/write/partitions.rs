@@ -61,14 +61,14 @@ impl<'a> Partitions<'a> {
         Ok(Ok(()))
     }
 
-    /// Writes what is left, and the metadata. Returns the numbers of nodes and edges.
+    /// Writes what is left, and the metadata. A feature id has `several` types, or none has. Returns the numbers of nodes and edges.
     ///
     /// # Errors
     /// When a file cannot be written.
-    pub fn finish(self, watermark: Option<i64>) -> Result<(u64, u64)> {
+    pub fn finish(self, watermark: Option<i64>, several: bool) -> Result<(u64, u64)> {
         let mut metas = Vec::with_capacity(self.partitions.len());
         for (number, partition) in self.partitions.into_iter().enumerate() {
-            metas.push(partition.finish(self.staging, number as u32)?);
+            metas.push(partition.finish(self.staging, number as u32, several)?);
         }
         empty_tables(self.staging, &metas, &self.options)?;
         let mut file = self.staging.create(layout::META)?;

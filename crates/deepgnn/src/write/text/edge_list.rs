@@ -2,7 +2,7 @@
 
 use isomorph_error::Result;
 
-use super::{Element, Format, Left, has_line_end, no_place, number, text_of, untyped};
+use super::{Element, Format, Left, check, no_place, number, text_of, untyped};
 use crate::TextFormat;
 use crate::block::Kind;
 use crate::feature::SparseView;
@@ -81,10 +81,7 @@ fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
             }
             Kind::Text => {
                 let text = text_of(bytes)?;
-                // A backslash is kept as it is, and hides the comma behind it.
-                if has_line_end(text) || text.contains("\\,") || text.ends_with('\\') {
-                    return Err(no_place(format!("the text {text:?}"), TextFormat::EdgeList));
-                }
+                check(TextFormat::EdgeList, text)?;
                 if is_typed {
                     out.extend_from_slice(b"binary,1,");
                 }

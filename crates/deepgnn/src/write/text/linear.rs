@@ -2,7 +2,7 @@
 
 use isomorph_error::Result;
 
-use super::{Element, Format, Left, has_line_end, no_place, number, text_of, untyped};
+use super::{Element, Format, Left, check, no_place, number, text_of, untyped};
 use crate::TextFormat;
 use crate::block::Kind;
 use crate::feature::SparseView;
@@ -78,12 +78,7 @@ fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
                 number::all(dtype, view.values, b" ", out);
             }
             Kind::Text => {
-                let text = text_of(bytes)?;
-                // A word has no way to hold a space.
-                let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
-                if text.contains(space) || has_line_end(text) {
-                    return Err(no_place(format!("spaces, as in the text {text:?}"), TextFormat::Linear));
-                }
+                check(TextFormat::Linear, text_of(bytes)?)?;
                 if is_typed {
                     out.extend_from_slice(b"binary_feature 1 ");
                 }

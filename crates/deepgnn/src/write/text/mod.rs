@@ -259,6 +259,34 @@ fn no_place(what: impl Into<String>, format: TextFormat) -> Error {
     Error::new(ErrorKind::WouldLose, format!("{} has no place for {}", format.name(), what.into())).hint(others)
 }
 
+/// Whether there are texts that a format cannot hold.
+pub(crate) fn is_choosy(format: TextFormat) -> bool {
+    format != TextFormat::Json
+}
+
+/// Checks that a format can hold this text as a feature.
+///
+/// # Errors
+/// [`ErrorKind::WouldLose`] when it cannot.
+pub(crate) fn check(format: TextFormat, text: &str) -> Result<()> {
+    // A word has no way to hold a space.
+    let space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
+    match format {
+        TextFormat::Linear if text.contains(space) || has_line_end(text) => {
+            Err(no_place(format!("spaces, as in the text {text:?}"), format))
+        }
+        // A backslash is kept as it is, and hides the comma behind it.
+        TextFormat::EdgeList if has_line_end(text) || text.contains("\\,") || text.ends_with('\\') => {
+            Err(no_place(format!("the text {text:?}"), format))
+        }
+        // What divides fields cannot be written otherwise, and the published converter loses texts with a colon.
+        TextFormat::Tsv if has_line_end(text) || text.contains([':', ';', ',', '|', '\t']) => {
+            Err(no_place(format!("the text {text:?}"), format))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether Python ends a line at a character of this text.
 fn has_line_end(text: &str) -> bool {
     let ends = |c: char| matches!(c, '\n'..='\r' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}');

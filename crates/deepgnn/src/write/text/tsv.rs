@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Kind as ErrorKind, Result};
 
-use super::{Element, Format, has_line_end, no_place, number, text_of, untyped};
+use super::{Element, Format, check, number, text_of, untyped};
 use crate::block::Kind;
 use crate::{DType, TextFormat};
 
@@ -80,11 +80,7 @@ fn features(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
                 number::all(dtype, bytes, b" ", out);
             }
             Kind::Text => {
-                let text = text_of(bytes)?;
-                // What divides fields cannot be written otherwise, and the published converter loses texts with a colon.
-                if has_line_end(text) || text.contains([':', ';', ',', '|', '\t']) {
-                    return Err(no_place(format!("the text {text:?}"), TextFormat::Tsv));
-                }
+                check(TextFormat::Tsv, text_of(bytes)?)?;
                 out.extend_from_slice(b"b:");
                 out.extend_from_slice(bytes);
             }

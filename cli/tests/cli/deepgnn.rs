@@ -200,7 +200,7 @@ fn what_a_text_has_no_place_for_is_said_before() {
         let done = home.run(&["convert", "texts.json", to, "--plan"]).exits(4);
         assert!(done.err.contains("node 5, 0") && done.err.contains(words), "{}", done.err);
     }
-    home.run(&["convert", "texts.json", "g.jsonl", "--plan"]).exits(0);
+    home.run(&["convert", "texts.json", "g.jsonl", "--to", "deepgnn", "--plan"]).exits(0);
 }
 
 #[test]

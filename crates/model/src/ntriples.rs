@@ -55,39 +55,53 @@ pub fn push_term(out: &mut String, text: &str) {
         TermKind::Blank | TermKind::Triple => out.push_str(text),
         TermKind::Iri => {
             out.push('<');
-            for c in text.chars() {
-                // No IRI has these; a line with them must still be a line.
-                match c {
-                    '\0'..=' ' | '<' | '>' | '"' | '{' | '}' | '|' | '^' | '`' | '\\' | '\x7f' => push_code(out, c),
-                    _ => out.push(c),
-                }
-            }
+            push_escaped(out, text, in_no_iri, |c| u8::try_from(c).is_ok_and(in_no_iri), push_code);
             out.push('>');
         }
     }
 }
 
-fn push_text(out: &mut String, text: &str) {
-    out.push('"');
+/// Whether no IRI has this byte: a line with it must still be a line.
+const fn in_no_iri(byte: u8) -> bool {
+    matches!(byte, 0..=b' ' | b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\' | 0x7f)
+}
+
+/// Appends a text of which some characters are escaped. `may_begin` says which bytes such a character can begin with: mostly
+/// there is none, which is seen many bytes at a time.
+fn push_escaped(
+    out: &mut String,
+    text: &str,
+    may_begin: impl Fn(u8) -> bool,
+    is_escaped: impl Fn(char) -> bool,
+    escape: impl Fn(&mut String, char),
+) {
     let mut rest = text;
-    while let Some(at) = rest.find(is_escaped) {
-        let (clean, from) = rest.split_at(at);
-        out.push_str(clean);
-        let mut chars = from.chars();
-        match chars.next() {
-            Some('\x08') => out.push_str("\\b"),
-            Some('\t') => out.push_str("\\t"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\x0c') => out.push_str("\\f"),
-            Some('\r') => out.push_str("\\r"),
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some(c) => push_code(out, c),
-            None => {}
+    // No early end: then the compiler looks at many bytes at once.
+    if text.bytes().fold(false, |found, byte| found | may_begin(byte)) {
+        while let Some(at) = rest.find(&is_escaped) {
+            let (clean, from) = rest.split_at(at);
+            out.push_str(clean);
+            let mut chars = from.chars();
+            chars.next().into_iter().for_each(|c| escape(out, c));
+            rest = chars.as_str();
         }
-        rest = chars.as_str();
     }
     out.push_str(rest);
+}
+
+fn push_text(out: &mut String, text: &str) {
+    out.push('"');
+    let may_begin = |byte| matches!(byte, 0..=0x1f | b'"' | b'\\' | 0x7f | 0xef);
+    push_escaped(out, text, may_begin, is_escaped, |out, c| match c {
+        '\x08' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\x0c' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        c => push_code(out, c),
+    });
     out.push('"');
 }
 
@@ -103,6 +117,16 @@ fn push_code(out: &mut String, c: char) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn iris_stay_on_their_line() {
+        let mut out = String::new();
+        push_term(&mut out, "urn:é<a b>\u{80}\n{}|^`\\\"\u{7f}");
+        assert_eq!(
+            out,
+            "<urn:é\\u003Ca\\u0020b\\u003E\u{80}\\u000A\\u007B\\u007D\\u007C\\u005E\\u0060\\u005C\\u0022\\u007F>"
+        );
+    }
 
     #[test]
     fn what_has_no_place_in_xml_is_escaped() {

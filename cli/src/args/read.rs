@@ -240,6 +240,7 @@ impl OpenArgs {
                     budget: resources.budget.clone(),
                 },
                 scratch: Some(resources.scratch.clone()),
+                threads: resources.threads,
             },
             look_ups: false,
         })

@@ -98,3 +98,45 @@ fn texts_and_statements_come_into_a_store_and_go() {
     assert!(child.wait().unwrap().success());
     home.run(&["info", "people.lake@5"]).exits(0);
 }
+
+/// More than one piece for each thread, in which everything is said in the graph of all and some in one of its own.
+fn long_text(repeated: usize) -> String {
+    let line = |n: usize| match n % 4 {
+        0 => format!("<http://example.org/thing/{n}> <http://example.org/name> \"thing {n}\"@en .\n"),
+        1 => format!("_:b{} <http://example.org/of> <http://example.org/thing/{}> .\n", n % 500, n - 1),
+        2 => format!("<http://example.org/thing/{n}> <http://example.org/near> _:b{} .\n", n % 500),
+        _ => format!("<urn:{n}> <http://example.org/size> \"{n}\"^^<http://www.w3.org/2001/XMLSchema#integer> .\n"),
+    };
+    (0..50_000).chain(0..repeated).map(line).collect()
+}
+
+#[test]
+fn threads_share_the_load_of_a_text() {
+    let home = Home::new();
+    home.write("once.nt", long_text(0));
+    home.write("twice.nt", long_text(1_000));
+    let snapshot = |lake: &str| std::fs::read_to_string(home.at(lake).join("snapshots/snapshot1.json")).unwrap();
+    let time = ["--epoch", "1700000000"];
+    let load = |lake: &str, text: &str, threads: &str| {
+        home.run(&[&["lake", "load", lake, text, "--threads", threads][..], &time].concat()).exits(0);
+    };
+    load("one.lake", "once.nt", "1");
+    load("three.lake", "once.nt", "3");
+    load("again.lake", "twice.nt", "3");
+    assert!(snapshot("one.lake") == snapshot("three.lake") && snapshot("one.lake") == snapshot("again.lake"));
+    home.run(&["validate", "three.lake", "--strict"]).exits(0);
+    let digest = home.run(&["digest", "once.nt", "--json"]).exits(0).json();
+    for (text, threads) in [("once.nt", "1"), ("once.nt", "3"), ("twice.nt", "3")] {
+        let lake = format!("{text}-{threads}.lake");
+        let words = [&["convert", text, &lake, "--threads", threads, "--json"][..], &time].concat();
+        let certificate = &home.run(&words).exits(0).json()["certificate"];
+        assert_eq!(certificate["source"]["content"], digest["content"], "{text} {threads}");
+        assert_eq!(certificate["equal"], true);
+        assert!(snapshot(&lake) == snapshot("one.lake"), "{text} {threads}");
+    }
+    // Labels of several texts are kept apart, whoever reads them.
+    home.run(&["lake", "load", "both.lake", "once.nt", "twice.nt", "--threads", "3"]).exits(0);
+    let both = home.run(&["match", "both.lake", "?b <http://example.org/of> ?o", "--json"]).exits(0).out;
+    assert_eq!(both.matches("_:").count() % 2, 0);
+    home.run(&["validate", "both.lake"]).exits(0);
+}

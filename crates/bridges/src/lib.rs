@@ -15,6 +15,6 @@ pub use fast::read_lines;
 pub use packing::{Packed, Packing};
 pub use rdfc::{CanonicalLabels, Canonicalizer};
 pub use read::{ReadOptions, Reading, Take, Text, detect, read};
-pub use source::{OpenOptions, RdfText};
+pub use source::{Collectors, OpenOptions, RdfText};
 pub use syntax::Syntax;
 pub use write::{QuadWriter, TextSink, WriteOptions};

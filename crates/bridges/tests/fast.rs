@@ -159,3 +159,22 @@ fn threads_share_a_text() {
         assert!(quads == expected);
     }
 }
+
+/// What is skipped is told from the begin of the text on, whoever found it.
+#[test]
+fn the_first_mistakes_are_told() {
+    let line = |n: usize| {
+        if n % 1_000 == 7 { "<urn:s> <urn:p> broken .\n" } else { "<urn:s> <urn:p> <urn:a:long:object> .\n" }
+    };
+    let text: String = (0..90_000).map(line).collect();
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    for threads in [1, 4] {
+        let mut takers = vec![(); threads];
+        let done = read_lines(&mut text.as_bytes(), Syntax::NTriples, &options, &mut takers, &|(), _| Ok(())).unwrap();
+        let (count, kept) = done.findings.by_rule().next().unwrap();
+        let lines: Vec<u64> = kept.iter().filter_map(|finding| finding.place.line).collect();
+        assert_eq!((done.skipped, count), (count, done.skipped));
+        assert_eq!(lines.len(), 8, "{threads}");
+        assert!(lines.iter().all(|line| line % 1_000 == 8 && *line < 8_000), "{threads}: {lines:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 
 use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
 use isomorph_error::{Findings, Kind, Result};
@@ -71,6 +72,7 @@ pub fn load_lake(
     let writing = WriteOptions {
         id_filters: !load.no_id_filters,
         time: load.epoch,
+        threads: resources.threads,
         budget: resources.budget.clone(),
         scratch: Some(resources.scratch.clone()),
         ..WriteOptions::default()
@@ -95,14 +97,24 @@ pub fn load_lake(
 fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
     let staging = Staging::directory(location, Mode::CreateNew)?;
     let mut writer = LakeWriter::create(&staging, writing)?;
-    let mut labels = Labels::new(load, load.texts.len() > 1, &writing.budget)?;
-    let mut loaded =
-        read(load, &writing.budget, progress, &mut |at, quad| labels.of(at, &quad, |quad| writer.push(quad)))?;
+    let replaces = load.texts.len() > 1;
+    let labels = Mutex::new(Labels::new(load, replaces, &writing.budget)?);
+    let mut fillers = writer.fillers(writing.threads.max(1))?;
+    // Few triples have blank nodes: only these wait for each other.
+    let read = read(load, &writing.budget, progress, &mut fillers, &|filler, text, quad| {
+        if !replaces || !has_blank_node(&quad) {
+            return filler.push(&quad);
+        }
+        let new = labels.lock().unwrap_or_else(PoisonError::into_inner).of(text, &quad)?;
+        filler.push(&relabelled(&quad, &new))
+    });
+    let mut loaded = read?;
+    writer.absorb(fillers)?;
     let created = writer.finish(&|rows| progress.advance(rows))?;
     progress.advance(0)?;
     let manifests = LakeWriter::manifests();
     let published = staging.commit(&manifests.each_ref().map(String::as_str))?;
-    loaded.blank_nodes = labels.finish()?;
+    loaded.blank_nodes = labels.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
     loaded.created = true;
     let (version, inserted) = (1, created.triples);
     let (files, bytes) = (published.files.saturating_sub(manifests.len() as u64), published.bytes);
@@ -112,10 +124,16 @@ fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress
 }
 
 fn add(lake: &Lake, load: &LakeLoad, resources: &Resources, progress: &dyn Progress) -> Result<LakeLoaded> {
-    let mut transaction = lake.begin()?;
-    let mut labels = Labels::new(load, true, &resources.budget)?;
-    let mut loaded =
-        read(load, &resources.budget, progress, &mut |at, quad| labels.of(at, &quad, |quad| transaction.insert(quad)))?;
+    let mut taker = [(lake.begin()?, Labels::new(load, true, &resources.budget)?)];
+    let read = read(load, &resources.budget, progress, &mut taker, &|(transaction, labels), text, quad| {
+        if !has_blank_node(&quad) {
+            return transaction.insert(&quad);
+        }
+        let new = labels.of(text, &quad)?;
+        transaction.insert(&relabelled(&quad, &new))
+    });
+    let mut loaded = read?;
+    let [(transaction, labels)] = taker;
     // The last moment to turn back.
     progress.advance(0)?;
     loaded.commit = transaction.commit()?;
@@ -123,23 +141,26 @@ fn add(lake: &Lake, load: &LakeLoad, resources: &Resources, progress: &dyn Progr
     Ok(loaded)
 }
 
-/// Reads the texts one after another.
-fn read(
+/// Reads the texts one after another, each on as many threads as there are takers, if its syntax is one of lines.
+fn read<T: Send>(
     load: &LakeLoad,
     budget: &Budget,
     progress: &dyn Progress,
-    take: &mut dyn FnMut(usize, Quad<'_>) -> Result<()>,
+    takers: &mut [T],
+    take: &(dyn Fn(&mut T, usize, Quad<'_>) -> Result<()> + Sync),
 ) -> Result<LakeLoaded> {
     let options = ReadOptions { base: load.base.clone(), lenient: load.lenient, budget: budget.clone() };
     let mut loaded = LakeLoaded::default();
-    let mut unsaid = 0;
+    // Each with the quads that it has not told of yet.
+    let mut takers: Vec<(&mut T, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
     for (at, text) in load.texts.iter().enumerate() {
-        let reading = Text::open(text, load.syntax)?.read(&options, &mut |quad| {
-            unsaid += 1;
-            if unsaid == AT_ONCE {
-                progress.advance(std::mem::take(&mut unsaid))?;
+        let text = Text::open(text, load.syntax)?;
+        let reading = text.read_shared(&options, &mut takers, &|(taker, unsaid), quad| {
+            *unsaid += 1;
+            if *unsaid == AT_ONCE {
+                progress.advance(std::mem::take(unsaid))?;
             }
-            take(at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
+            take(taker, at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
         })?;
         loaded.quads += reading.quads;
         loaded.skipped += reading.skipped;
@@ -147,8 +168,28 @@ fn read(
             loaded.findings = reading.findings;
         }
     }
-    progress.advance(unsaid)?;
+    progress.advance(takers.iter().map(|(_, unsaid)| unsaid).sum())?;
     Ok(loaded)
+}
+
+fn is_blank_node(term: &str) -> bool {
+    term.starts_with("_:")
+}
+
+fn has_blank_node(quad: &Quad<'_>) -> bool {
+    let object = matches!(quad.object, Object::Term(term) if is_blank_node(term));
+    object || is_blank_node(quad.subject) || quad.graph.is_some_and(is_blank_node)
+}
+
+/// A quad with new terms for subject, object and graph, where there are some.
+fn relabelled<'q>(quad: &Quad<'q>, new: &'q [Option<String>; 3]) -> Quad<'q> {
+    let [subject, object, graph] = new.each_ref().map(Option::as_deref);
+    Quad {
+        subject: subject.unwrap_or(quad.subject),
+        predicate: quad.predicate,
+        object: object.map_or(quad.object, Object::Term),
+        graph: graph.or(quad.graph),
+    }
 }
 
 /// Labels of blank nodes: those of one text mean something in that text only, so that each import gets its own.
@@ -173,32 +214,20 @@ impl Labels {
         Ok(Labels { import, known: HashMap::new(), held: budget.reserve(0)?, map, texts })
     }
 
-    /// Hands over a quad with its new labels.
-    fn of(&mut self, text: usize, quad: &Quad<'_>, then: impl FnOnce(&Quad<'_>) -> Result<()>) -> Result<()> {
-        if self.import.is_none() {
-            return then(quad);
-        }
+    /// The new labels of the blank nodes among subject, object and graph; nothing for other terms.
+    fn of(&mut self, text: usize, quad: &Quad<'_>) -> Result<[Option<String>; 3]> {
         let subject = self.label(text, quad.subject)?;
         let object = match quad.object {
             Object::Term(term) => self.label(text, term)?,
             Object::Literal { .. } => None,
         };
         let graph = quad.graph.map(|graph| self.label(text, graph)).transpose()?.flatten();
-        let term = |new: &'_ Option<String>, old: &'_ str| new.as_deref().map_or(old.to_owned(), str::to_owned);
-        match (&subject, &object, &graph) {
-            (None, None, None) => then(quad),
-            _ => {
-                let own_subject = term(&subject, quad.subject);
-                let own_graph = quad.graph.map(|old| term(&graph, old));
-                let object = object.as_deref().map_or(quad.object, Object::Term);
-                then(&Quad { subject: &own_subject, predicate: quad.predicate, object, graph: own_graph.as_deref() })
-            }
-        }
+        Ok([subject, object, graph])
     }
 
     /// The new label of a blank node; nothing for other terms.
     fn label(&mut self, text: usize, term: &str) -> Result<Option<String>> {
-        let (Some(import), true) = (&self.import, term.starts_with("_:")) else { return Ok(None) };
+        let (Some(import), true) = (&self.import, is_blank_node(term)) else { return Ok(None) };
         let next = self.known.len() as u64 + 1;
         // The key is made anew for each look-up: a map over borrowed pairs would not take one.
         let key = (text, term.to_owned());

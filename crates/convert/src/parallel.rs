@@ -90,30 +90,45 @@ pub fn in_order<T: Send>(
     parts: &Parts<'_>,
     threads: usize,
     prepare: impl Fn(Batch) -> Result<T> + Sync,
+    take: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    pieces_in_order(parts, threads, AHEAD, |part, give| part.read(&mut |batch| give(prepare(batch)?)), take)
+}
+
+/// The same for anything that is read in pieces, of which `ahead` of one item may wait for those before it. As many items as there
+/// are threads may wait behind those that are read.
+///
+/// # Errors
+/// The first error, in the order of the items, of `read` or of `take`.
+pub fn pieces_in_order<I: Sync, T: Send>(
+    items: &[I],
+    threads: usize,
+    ahead: usize,
+    read: impl Fn(&I, &mut dyn FnMut(T) -> Result<()>) -> Result<()> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    if threads <= 1 || parts.len() <= 1 {
-        return parts.iter().try_for_each(|part| part.read(&mut |batch| take(prepare(batch)?)));
+    if threads <= 1 || items.len() <= 1 {
+        return items.iter().try_for_each(|item| read(item, &mut take));
     }
     let (queue, opened) = sync_channel::<Waiting<T>>(threads);
     let next = Mutex::new((0, Some(queue)));
-    // A reader claims a part and announces its channel in one step, so that channels come in the order of the parts.
+    // A reader claims an item and announces its channel in one step, so that channels come in the order of the items.
     let claim = || {
         let mut next = next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(part) = parts.get(next.0) else {
+        let Some(item) = items.get(next.0) else {
             next.1 = None;
             return None;
         };
         next.0 += 1;
-        let (send, receive) = sync_channel(AHEAD);
+        let (send, receive) = sync_channel(ahead);
         next.1.as_ref()?.send(receive).ok()?;
-        Some((part, send))
+        Some((item, send))
     };
     let work = || {
-        while let Some((part, send)) = claim() {
+        while let Some((item, send)) = claim() {
             let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
-            let read = part.read(&mut |batch| send.send(Ok(prepare(batch)?)).map_err(|_| gone()));
-            if let Err(error) = read
+            let done = read(item, &mut |piece| send.send(Ok(piece)).map_err(|_| gone()));
+            if let Err(error) = done
                 && send.send(Err(error)).is_err()
             {
                 return;
@@ -121,10 +136,10 @@ pub fn in_order<T: Send>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(parts.len()) {
+        for _ in 0..threads.min(items.len()) {
             scope.spawn(work);
         }
-        let result = opened.iter().try_for_each(|batches| batches.iter().try_for_each(|batch| take(batch?)));
+        let result = opened.iter().try_for_each(|pieces| pieces.iter().try_for_each(|piece| take(piece?)));
         if result.is_err() {
             // Readers that wait for room find the channels closed and stop.
             drop(opened);

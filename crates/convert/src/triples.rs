@@ -1,11 +1,13 @@
 //! Triples from where they are to where they go: snapshots of GraphLake and RDF texts become stores and texts without the
 //! detour of model batches, in which triples have no order.
 
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use isomorph_bridges::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, WriteOptions};
+use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, Section, WriteOptions};
 use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
@@ -16,12 +18,18 @@ use crate::digests::{Digested, Resources, digest};
 use crate::mapping::Mapping;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
+use crate::parallel::pieces_in_order;
 use crate::plan::{Plan, PlanLine, counted};
 use crate::progress::Progress;
 use crate::registry::Format;
+use crate::running::{Running, State};
 
 /// Quads between two looks at whether the work is cancelled.
 const AT_ONCE: u64 = 1 << 14;
+
+/// About how long a piece of a text is, bytes; how many of one section may wait for those before it.
+const PIECE: u64 = 80 << 10;
+const MOST_AHEAD: u64 = 1 << 10;
 
 /// Where triples come from.
 pub(crate) enum Triples<'a> {
@@ -204,6 +212,7 @@ impl Job<'_> {
         }
         let write = WriteOptions {
             time: self.options.epoch,
+            threads: self.resources.threads,
             budget: self.resources.budget.clone(),
             scratch: Some(self.resources.scratch.clone()),
             ..WriteOptions::default()
@@ -215,18 +224,19 @@ impl Job<'_> {
             Triples::Lake(lake) => lake
                 .named_graphs()
                 .try_for_each(|name| writer.graph(name))
-                .and_then(|()| lake.quads(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad)))),
-            Triples::Text(text) => text.quads(&mut self.counting(&mut |quad| writer.push(&quad))),
+                .and_then(|()| lake.quads(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad))))
+                .map(|()| None),
+            Triples::Text(text) => self.text_to_store(text, &mut writer),
         };
-        let finished = pushed.and_then(|()| writer.finish(&|rows| self.progress.advance(rows)));
+        let finished = pushed.and_then(|source| Ok((source, writer.finish(&|rows| self.progress.advance(rows))?)));
         self.progress.end();
-        let created = finished?;
+        let (source, created) = finished?;
         // The last moment to turn back.
         self.progress.advance(0)?;
         let manifests = LakeWriter::manifests();
         let (published, proof) = staging.commit_proved(&manifests.each_ref().map(String::as_str), |location| {
             let open = OpenOptions { budget: self.resources.budget.clone(), ..OpenOptions::default() };
-            self.prove(|graph| Ok(Box::new(GraphLake::open(location, &open)?.described_as(graph))))
+            self.prove(source, |graph| Ok(Box::new(GraphLake::open(location, &open)?.described_as(graph))))
         })?;
         Ok((published, proof, created.triples))
     }
@@ -242,36 +252,107 @@ impl Job<'_> {
         if let Triples::Text(text) = self.triples {
             (write.prefixes, write.base) = (text.reading().prefixes.clone(), text.reading().base.clone());
         }
-        let out = Packed::new(packing, staging.create("")?)?;
-        let mut writer = QuadWriter::new(syntax, out, &write)?;
+        let mut out = Packed::new(packing, staging.create("")?)?;
         self.progress.begin("write", None);
-        let pushed = match self.triples {
-            Triples::Lake(lake) => lake.statements(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad))),
-            Triples::Text(text) => text.quads(&mut self.counting(&mut |quad| writer.push(&quad))),
+        let written = match self.triples {
+            Triples::Lake(lake) if matches!(syntax, Syntax::NTriples | Syntax::NQuads) => {
+                self.lines(lake, syntax, &mut out)
+            }
+            _ => self.one_by_one(syntax, &write, &mut out),
         };
         self.progress.end();
-        pushed?;
-        let written = writer.quads();
-        writer.finish()?.finish()?.finish()?;
+        let written = written?;
+        out.finish()?.finish()?;
         // The last moment to turn back.
         self.progress.advance(0)?;
         let (published, proof) = staging.commit_proved(&[], |location| {
             let read = ReadOptions { budget: self.resources.budget.clone(), ..ReadOptions::default() };
             let scratch = Some(self.resources.scratch.clone());
             // What is not published yet has a name that tells nothing.
-            let open = TextOptions { syntax: Some(syntax), packing: Some(packing), read, scratch };
-            self.prove(|graph| Ok(Box::new(RdfText::open(location, &open)?.described_as(graph))))
+            let threads = self.resources.threads;
+            let open = TextOptions { syntax: Some(syntax), packing: Some(packing), read, scratch, threads };
+            self.prove(None, |graph| Ok(Box::new(RdfText::open(location, &open)?.described_as(graph))))
         })?;
         Ok((published, proof, written))
     }
 
-    /// Compares what was written with the source.
-    fn prove(&self, open: impl FnOnce(&Graph) -> Result<Box<dyn Source>>) -> Result<Proof> {
-        if self.options.no_verify || self.options.loses() {
+    /// Writes a text of any syntax on one thread, and says how many quads it has.
+    fn one_by_one(&self, syntax: Syntax, write: &isomorph_bridges::WriteOptions, out: &mut impl Write) -> Result<u64> {
+        let mut writer = QuadWriter::new(syntax, out, write)?;
+        match self.triples {
+            Triples::Lake(lake) => lake.statements(Order::Subject, &mut self.counting(&mut |quad| writer.push(&quad))),
+            Triples::Text(text) => text.quads(&mut self.counting(&mut |quad| writer.push(&quad))),
+        }?;
+        let quads = writer.quads();
+        writer.finish()?;
+        Ok(quads)
+    }
+
+    /// Writes a snapshot as a text of lines: sections are read and put into words on all threads, and come in their order.
+    fn lines(&self, lake: &GraphLake, syntax: Syntax, out: &mut impl Write) -> Result<u64> {
+        let threads = self.resources.threads;
+        // Sections are of very different sizes: what is done before its turn waits in memory, some of it for each thread.
+        let room = self.resources.budget.available() / 4;
+        let ahead = (room / PIECE / (2 * threads as u64 + 1)).clamp(1, MOST_AHEAD);
+        let _held = self.resources.budget.reserve((ahead * PIECE * (2 * threads as u64 + 1)).min(room))?;
+        let quads = AtomicU64::new(0);
+        let read = |section: &Section<'_>, give: &mut dyn FnMut(Vec<u8>) -> Result<()>| {
+            let mut writer = QuadWriter::new(syntax, Vec::new(), &isomorph_bridges::WriteOptions::default())?;
+            let mut push = |quad: Quad<'_>| {
+                writer.push(&quad)?;
+                let pieces = writer.out();
+                if pieces.is_empty() { Ok(()) } else { give(std::mem::take(pieces)) }
+            };
+            lake.statements_of(*section, Order::Subject, &mut self.counting(&mut push))?;
+            quads.fetch_add(writer.quads(), Relaxed);
+            give(writer.finish()?)
+        };
+        let sections = lake.sections();
+        pieces_in_order(&sections, threads, ahead as usize, read, |piece| out.write_all(&piece).map_err(Error::from))?;
+        Ok(quads.into_inner())
+    }
+
+    /// Reads a text on all threads into a store in the making, which sees to it that each statement comes once. The digest of the
+    /// source is computed meanwhile, where it is wanted and the text itself says nothing twice.
+    fn text_to_store(&self, text: &RdfText, writer: &mut LakeWriter<'_>) -> Result<Option<Digested>> {
+        let running = match self.is_proved() && !text.repeats() {
+            true => Some(Running::new(text, self.resources)?),
+            false => None,
+        };
+        let fillers = writer.fillers(self.resources.threads.max(1))?;
+        let mut takers: Vec<_> =
+            fillers.into_iter().map(|filler| (filler, text.collectors(), State::default(), 0u64)).collect();
+        text.quads_shared(&mut takers, &|(filler, collectors, state, quads), quad| {
+            *quads += 1;
+            if quads.is_multiple_of(AT_ONCE) {
+                self.progress.advance(0)?;
+            }
+            filler.push(&quad)?;
+            running.as_ref().map_or(Ok(()), |running| collectors.push(&quad, &mut |batch| running.add(state, &batch)))
+        })?;
+        let mut fillers = Vec::with_capacity(takers.len());
+        for (filler, mut collectors, mut state, _) in takers {
+            fillers.push(filler);
+            if let Some(running) = &running {
+                collectors.finish(&mut |batch| running.add(&mut state, &batch))?;
+                running.merge(state);
+            }
+        }
+        writer.absorb(fillers)?;
+        running.map(Running::finish).transpose()
+    }
+
+    fn is_proved(&self) -> bool {
+        !self.options.no_verify && !self.options.loses()
+    }
+
+    /// Compares what was written with the source, whose digest may be known.
+    fn prove(&self, source: Option<Digested>, open: impl FnOnce(&Graph) -> Result<Box<dyn Source>>) -> Result<Proof> {
+        if !self.is_proved() {
             return Ok(None);
         }
         let written = open(self.triples.source().graph())?;
-        let source = digest(self.triples.source(), self.resources, self.progress)?;
+        let source = source.map_or_else(|| digest(self.triples.source(), self.resources, self.progress), Ok)?;
         let result = digest(written.as_ref(), self.resources, self.progress)?;
         compare(&source, &result)?;
         Ok(Some((source, result)))

@@ -48,6 +48,17 @@ impl Findings {
         }
     }
 
+    /// The same with the places of each rule by line and byte, and no more than the first `keep` of them: what several threads have
+    /// found comes in the order of one.
+    pub fn in_order(mut self, keep: usize) -> Self {
+        for (_, kept) in self.by_rule.values_mut() {
+            kept.sort_by_key(|finding| (finding.place.line, finding.place.offset));
+            kept.truncate(keep.max(1));
+        }
+        self.keep = keep;
+        self
+    }
+
     /// Per rule, in the order of their ids: how many breaches, and the first places.
     pub fn by_rule(&self) -> impl Iterator<Item = (u64, &[Finding])> {
         self.by_rule.values().map(|(count, kept)| (*count, kept.as_slice()))

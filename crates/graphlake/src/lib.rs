@@ -37,7 +37,7 @@ pub use lookup::{
     Solutions, Terms,
 };
 pub use options::{At, OpenOptions, Tolerance};
-pub use read::{GraphLake, Order, detect};
+pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;

@@ -21,6 +21,9 @@ use crate::{Syntax, rules};
 /// Bytes that a thread gets at once; more where a line is longer.
 const CHUNK: usize = 1 << 20;
 
+/// Memory that a thread takes, bytes: the chunk that it reads, one that waits and one that is being filled.
+pub(crate) const MEMORY: u64 = 3 * CHUNK as u64;
+
 /// Findings that are kept when broken statements are skipped.
 const KEPT: usize = 8;
 
@@ -70,7 +73,7 @@ impl Done {
             None => fed.map(|()| Reading {
                 quads: self.quads,
                 skipped: self.skipped,
-                findings: self.findings,
+                findings: self.findings.in_order(KEPT),
                 ..Reading::default()
             }),
         }
@@ -117,8 +120,20 @@ pub fn read_lines<T: Send>(
     if !is_of_lines(syntax) {
         return Err(Error::usage(format!("{syntax} is no syntax of lines")));
     }
+    read_shared(input, syntax, options, &Place::default(), takers, take)
+}
+
+/// The same of a text at `file` that is known to be one of lines.
+pub(crate) fn read_shared<T: Send>(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    file: &Place,
+    takers: &mut [T],
+    take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
+) -> Result<Reading> {
     let threads = takers.len().max(1);
-    let mut held = options.budget.reserve((3 * threads as u64 + 1) * CHUNK as u64)?;
+    let mut held = options.budget.reserve(threads as u64 * MEMORY + CHUNK as u64)?;
     // Chunks behind this one need not be read any more.
     let last = AtomicU64::new(u64::MAX);
     let (send, receive) = mpsc::sync_channel::<Chunk>(threads);
@@ -131,7 +146,7 @@ pub fn read_lines<T: Send>(
             .map(|taker| {
                 let give_back = give_back.clone();
                 scope.spawn(move || {
-                    let (mut done, mut lines) = (Done::new(&Place::default()), Lines::default());
+                    let (mut done, mut lines) = (Done::new(file), Lines::default());
                     loop {
                         let next = receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok(chunk) = next else { return done };
@@ -157,7 +172,8 @@ pub fn read_lines<T: Send>(
         let done: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
         (fed, done)
     });
-    let mut all = Done::new(&Place::default());
+    let mut all = Done::new(file);
+    all.findings = Findings::keeping(KEPT * threads);
     for done in done {
         all.merge(done.map_err(|_| Error::malformed("a thread that reads lines ended early"))?);
     }

@@ -124,13 +124,38 @@ impl Text {
     /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
     /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+        self.read_by(|input, place| match fast::is_of_lines(self.syntax) {
+            true => fast::read_here(input, self.syntax, options, place, take),
+            false => read_of(input, self.syntax, options, place, take),
+        })
+    }
+
+    /// Reads everything and hands it to `takers`: each has a thread of its own where the syntax is one of lines and the budget has
+    /// room, and gets parts of the text that are left to chance, each part in its order. Else the first taker gets everything.
+    ///
+    /// # Errors
+    /// As [`Text::read`]; of several mistakes the first in the text is told.
+    pub fn read_shared<T: Send>(
+        &self,
+        options: &ReadOptions,
+        takers: &mut [T],
+        take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
+    ) -> Result<Reading> {
+        // Each thread needs memory for its part: where there is little, fewer share the work.
+        let many = usize::try_from(options.budget.available() / 4 / fast::MEMORY).unwrap_or(usize::MAX);
+        let used = if fast::is_of_lines(self.syntax) { takers.len().min(many).max(1) } else { 1 };
+        self.read_by(|input, place| match (takers.get_mut(..used), fast::is_of_lines(self.syntax)) {
+            (None | Some([]), _) => Err(Error::usage("nobody takes what is read")),
+            (Some([first, ..]), false) => read_of(input, self.syntax, options, place, &mut |quad| take(first, quad)),
+            (Some([only]), true) => fast::read_here(input, self.syntax, options, place, &mut |quad| take(only, quad)),
+            (Some(takers), true) => fast::read_shared(input, self.syntax, options, place, takers, take),
+        })
+    }
+
+    fn read_by(&self, read: impl FnOnce(&mut dyn Read, &Place) -> Result<Reading>) -> Result<Reading> {
         let mut input = self.packing.reader(&self.blob)?;
         let place = self.blob.place();
-        let reading = match self.syntax {
-            Syntax::NTriples | Syntax::NQuads => fast::read_here(&mut input, self.syntax, options, &place, take),
-            syntax => read_of(&mut input, syntax, options, &place, take),
-        };
-        let reading = reading.map_err(|error| error.at(place))?;
+        let reading = read(&mut input, &place).map_err(|error| error.at(place))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }

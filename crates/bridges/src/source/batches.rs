@@ -21,8 +21,8 @@ pub(super) struct Wanted {
     pub(super) rows: usize,
 }
 
-/// Columns of edges, and of the values of each predicate.
-pub(super) struct Collectors {
+/// Makes batches of the quads of a text: columns of edges, and of the values of each predicate.
+pub struct Collectors {
     wanted: Wanted,
     edges: Edges,
     /// Tables of values by predicate.
@@ -40,7 +40,11 @@ impl Collectors {
         Collectors { wanted, edges: Edges::default(), tables, values: BTreeMap::new(), bytes: 0 }
     }
 
-    pub(super) fn push(&mut self, quad: &Quad<'_>, take: &mut Take<'_>) -> Result<()> {
+    /// Adds a quad; hands over a batch when one is full.
+    ///
+    /// # Errors
+    /// When the text did not have the predicate of a literal when it was opened, and those of `take`.
+    pub fn push(&mut self, quad: &Quad<'_>, take: &mut Take<'_>) -> Result<()> {
         match quad.object {
             Object::Term(object) if self.wanted.edges => {
                 self.edges.push(quad, object);
@@ -70,7 +74,10 @@ impl Collectors {
     }
 
     /// Hands over what is left.
-    pub(super) fn finish(&mut self, take: &mut Take<'_>) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn finish(&mut self, take: &mut Take<'_>) -> Result<()> {
         self.bytes = 0;
         if self.edges.rows > 0 {
             take(self.edges.batch())?;

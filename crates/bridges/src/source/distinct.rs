@@ -20,10 +20,10 @@ const EACH: u64 = 48;
 
 /// Hashes quads by two keys that were drawn by lot, so that nobody can make two that are taken for one.
 #[derive(Clone, Default)]
-struct Keys(RandomState, RandomState);
+pub(super) struct Keys(RandomState, RandomState);
 
 impl Keys {
-    fn hash(&self, quad: &Quad<'_>) -> u128 {
+    pub(super) fn hash(&self, quad: &Quad<'_>) -> u128 {
         let of = |keys: &RandomState| {
             let mut hasher = keys.build_hasher();
             (quad.subject, quad.predicate, quad.graph).hash(&mut hasher);
@@ -66,8 +66,13 @@ impl Gather {
         })
     }
 
-    pub(super) fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
-        let hash = self.keys.hash(quad);
+    /// How quads are hashed here.
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// Adds the hash of a quad.
+    pub(super) fn push(&mut self, hash: u128) -> Result<()> {
         if self.held == self.room {
             // Vectors double: half of what they have may be empty.
             let more = (PARTS * AT_ONCE) as u64;
@@ -194,7 +199,8 @@ mod tests {
         let again = subjects.iter().step_by(3);
         let all: Vec<&String> = subjects.iter().chain(again).collect();
         let quad = |subject| Quad { subject, predicate: "urn:p", object: Object::Term("urn:o"), graph: None };
-        all.iter().for_each(|subject| gather.push(&quad(subject)).unwrap());
+        let keys = gather.keys().clone();
+        all.iter().for_each(|subject| gather.push(keys.hash(&quad(subject))).unwrap());
         let distinct = gather.finish().unwrap();
         let mut once = distinct.once(&budget).unwrap();
         (distinct.surplus(), all.iter().filter(|subject| once.is_new(&quad(subject))).count() as u64)
@@ -221,7 +227,8 @@ mod tests {
             Quad { subject: "ab", predicate: "", ..quad },
             quad,
         ];
-        others.iter().for_each(|quad| gather.push(quad).unwrap());
+        let keys = gather.keys().clone();
+        others.iter().for_each(|quad| gather.push(keys.hash(quad)).unwrap());
         assert_eq!(gather.finish().unwrap().surplus(), 0);
     }
 }

@@ -3,14 +3,20 @@
 mod batches;
 mod distinct;
 
+use std::sync::{Mutex, PoisonError};
+
 use isomorph_error::{Findings, Result};
 use isomorph_model::faces::{Object, Quad, description};
 use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
 use isomorph_storage::{Location, Scratch};
 
-use self::batches::{Collectors, Wanted};
+pub use self::batches::Collectors;
+use self::batches::Wanted;
 use self::distinct::{Distinct, Gather};
 use crate::{Packing, ReadOptions, Reading, Syntax, Text};
+
+/// Hashes of quads that a thread gathers before it hands them over.
+const HASHES: usize = 1 << 10;
 
 /// How a text is opened as a graph.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +29,8 @@ pub struct OpenOptions {
     pub read: ReadOptions,
     /// Where what does not fit into memory goes; the system's directory for temporary files if nothing is given.
     pub scratch: Option<Scratch>,
+    /// Threads that read a text of lines when it is opened; one, if nothing is said.
+    pub threads: usize,
 }
 
 /// A text of RDF as a graph. It is read once when it is opened, to find out what it speaks of and what it says twice.
@@ -51,13 +59,25 @@ impl RdfText {
     /// As [`Text::open`] and [`Text::read`]; [`isomorph_error::Kind::NoSpace`] and [`isomorph_error::Kind::Io`] from temporary files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<RdfText> {
         let text = Text::open_as(location, options.syntax, options.packing)?;
-        let mut survey = Survey::default();
-        let mut gather = Gather::new(&options.read.budget, options.scratch.as_ref())?;
-        let reading = text.read(&options.read, &mut |quad| {
+        let gather = Gather::new(&options.read.budget, options.scratch.as_ref())?;
+        let keys = gather.keys().clone();
+        let gather = Mutex::new(gather);
+        let gathered = |hashes: &mut Vec<u128>| {
+            let mut gather = gather.lock().unwrap_or_else(PoisonError::into_inner);
+            hashes.drain(..).try_for_each(|hash| gather.push(hash))
+        };
+        let mut takers = vec![(Survey::default(), Vec::with_capacity(HASHES)); options.threads.max(1)];
+        let reading = text.read_shared(&options.read, &mut takers, &|(survey, hashes), quad| {
             survey.see(&quad);
-            gather.push(&quad)
+            hashes.push(keys.hash(&quad));
+            if hashes.len() < HASHES { Ok(()) } else { gathered(hashes) }
         })?;
-        let distinct = gather.finish()?;
+        let mut survey = Survey::default();
+        for (seen, mut hashes) in takers {
+            survey.merge(seen);
+            gathered(&mut hashes)?;
+        }
+        let distinct = gather.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
         let repeated = distinct.surplus() > 0;
         // What is there twice is one triple; how many of which kind is not worth another pass.
         let rows = |rows: u64| (!repeated).then_some(rows);
@@ -95,8 +115,35 @@ impl RdfText {
     }
 }
 
+/// Rows of the batches that are made of quads while these go elsewhere: few, because each thread has some of each predicate.
+const ROWS: usize = 4096;
+
+impl RdfText {
+    /// Whether the text says something more than once.
+    pub fn repeats(&self) -> bool {
+        self.distinct.surplus() > 0
+    }
+
+    /// Hands over its quads to `takers`, as [`Text::read_shared`] does: those that the text says more than once come each time.
+    ///
+    /// # Errors
+    /// As [`Text::read`].
+    pub fn quads_shared<T: Send>(
+        &self,
+        takers: &mut [T],
+        take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
+    ) -> Result<()> {
+        self.text.read_shared(&self.options, takers, take).map(|_| ())
+    }
+
+    /// What makes batches of its quads, as a scan does, while they go elsewhere: whoever reads them anyway need not read them twice.
+    pub fn collectors(&self) -> Collectors {
+        Collectors::new(&self.graph, Wanted { edges: true, values: true, rows: ROWS })
+    }
+}
+
 /// What a text speaks of.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Survey {
     edges: u64,
     /// Predicates with literals, in the order of their names.
@@ -104,6 +151,13 @@ struct Survey {
 }
 
 impl Survey {
+    fn merge(&mut self, other: Survey) {
+        self.edges += other.edges;
+        for (predicate, count) in other.literals {
+            *self.literals.entry(predicate).or_default() += count;
+        }
+    }
+
     fn see(&mut self, quad: &Quad<'_>) {
         match quad.object {
             Object::Term(_) => self.edges += 1,

@@ -113,6 +113,11 @@ impl<W: Write> QuadWriter<W> {
         Ok(())
     }
 
+    /// What it writes to, with what was written so far but for the last pieces.
+    pub fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+
     /// Quads that were written.
     pub fn quads(&self) -> u64 {
         self.quads

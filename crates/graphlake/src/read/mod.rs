@@ -12,6 +12,7 @@ mod survey;
 
 pub(crate) use batches::Collector;
 pub use open::{GraphLake, detect};
+pub use scan::Section;
 
 /// The order in which triples of a predicate are read: there are files for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,6 +8,13 @@ use crate::merge::Merge;
 use crate::snapshot::{DataFile, NamedGraph};
 use crate::term;
 
+/// The triples of a predicate in a graph.
+#[derive(Debug, Clone, Copy)]
+pub struct Section<'a> {
+    graph: &'a NamedGraph,
+    predicate: &'a str,
+}
+
 impl GraphLake {
     /// The living triples of `predicate` in `graph`, in `order`.
     pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
@@ -81,14 +88,27 @@ impl GraphLake {
     /// # Errors
     /// As [`GraphLake::quads`], and when triples quote one another too often.
     pub fn statements(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        self.sections().into_iter().try_for_each(|section| self.statements_of(section, order, take))
+    }
+
+    /// The same of one section.
+    ///
+    /// # Errors
+    /// As [`GraphLake::statements`].
+    pub fn statements_of(
+        &self,
+        section: Section<'_>,
+        order: Order,
+        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
+    ) -> Result<()> {
         let quoted = self.quoted()?;
-        self.quads(order, &mut |quad| {
-            if quoted.is_empty() {
-                return take(quad);
-            }
-            if quad.graph == Some(term::QUOTED_GRAPH) {
-                return Ok(());
-            }
+        if quoted.is_empty() {
+            return self.quads_of(section, order, take);
+        }
+        if section.graph.name == term::QUOTED_GRAPH {
+            return Ok(());
+        }
+        self.quads_of(section, order, &mut |quad| {
             let subject = quoted.term(quad.subject)?;
             let object = if let Object::Term(term) = quad.object { quoted.term(term)? } else { None };
             take(Quad {
@@ -105,14 +125,27 @@ impl GraphLake {
     /// # Errors
     /// When a file is missing, cut or broken, or `take` returns an error.
     pub fn quads(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        for graph in &self.snapshot.graphs {
-            let name = term::graph_name(&graph.name);
-            for predicate in graph.all_predicates() {
-                let mut merge = self.merge(graph, predicate, order)?;
-                while let Some(triple) = merge.next()? {
-                    take(Quad { subject: &triple.subject, predicate, object: triple.as_object(), graph: name })?;
-                }
-            }
+        self.sections().into_iter().try_for_each(|section| self.quads_of(section, order, take))
+    }
+
+    /// What can be read by itself, on any thread, in the order in which all quads come.
+    pub fn sections(&self) -> Vec<Section<'_>> {
+        let graphs = self.snapshot.graphs.iter();
+        let of =
+            |graph| NamedGraph::all_predicates(graph).into_iter().map(move |predicate| Section { graph, predicate });
+        graphs.flat_map(of).collect()
+    }
+
+    fn quads_of(
+        &self,
+        Section { graph, predicate }: Section<'_>,
+        order: Order,
+        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let name = term::graph_name(&graph.name);
+        let mut merge = self.merge(graph, predicate, order)?;
+        while let Some(triple) = merge.next()? {
+            take(Quad { subject: &triple.subject, predicate, object: triple.as_object(), graph: name })?;
         }
         Ok(())
     }

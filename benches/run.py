@@ -26,6 +26,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 THREADS = 2
 
+from part_annnet import ANNNET, annnet
+from part_lake import lake, large
+
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -82,11 +85,6 @@ FULL = Sizes(
     1_000_000, 100_000, 10_000_000, (1_000_000, 50_000, 200),
 )  # fmt: skip
 SMOKE = Sizes(4_000, 1_000, 20_000, 2_000, 20, 2, 1, (100, 1_000, 10), (200, 2_000, 20), 1, 300, 100, 500, (300, 200, 3))
-#: What processor times are counted in, seconds: less is nothing.
-PROCESSOR_TICK = 0.01
-#: The environment of annnet, which asks for other versions than the rest: that of `interop/test_annnet.py`.
-ANNNET = Path(sys.prefix).parent / "interop-annnet-venv" / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-
 #: The environment of deepgnn-ge: that of `interop/test_deepgnn.py`.
 DEEPGNN = Path(sys.prefix).parent / "interop-deepgnn-venv" / ANNNET.parent.name / ANNNET.name
 
@@ -310,143 +308,6 @@ def peer_neighbours(graph: Path, first: list[tuple[int, int, int]]) -> tuple[str
     return f"; graphar wheel {statistics.median(times) * 1e3:.1f} ms", f"; the wheel's answers for {len(first)} are {answers}"
 
 
-def annnet(bench: Bench) -> None:
-    """annnet beside its own library: both read the files that the library wrote, and write the same graph."""
-    sizes = bench.sizes
-    drawn, graph = bench.folder / "drawn", "{:,} vertices, {:,} edges, {:,} hyperedges".format(*sizes.annnet)
-    made = bench.measure("annnet-make", *sizes.annnet, drawn, sizes.runs)
-    packed = bench.measure("annnet-make", *sizes.annnet, bench.folder / "drawn.annnet", sizes.runs)
-    peers, theirs = [], bench.folder / "theirs"
-    for _ in range(sizes.annnet_runs if ANNNET.is_file() else 0):
-        words = [ANNNET, ROOT / "benches" / "peer_annnet.py", drawn, theirs, bench.folder / "theirs.annnet"]
-        done = subprocess.run(words, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(done.stderr)
-        peers.append(json.loads(done.stdout))
-    if not peers:
-        print("SKIPPED: annnet is not installed (`cargo xtask interop -k annnet` does it), its lines have no peer")
-    source = theirs if peers else drawn
-    read = bench.measure("annnet-read", source, sizes.runs)
-    runs = [bench.isomorph("digest", source) for _ in range(sizes.runs)]
-    _, digest, peak = (statistics.median(values) for values in zip(*runs, strict=True))
-
-    def beside(ours: float, of: Callable[[Any], float]) -> tuple[str, float | None]:
-        """What the library takes for the same, in processor seconds, and how many times as much that is."""
-        if not peers:
-            return "", None
-        other = statistics.median(of(peer) for peer in peers)
-        times = other / max(ours, PROCESSOR_TICK)
-        return f"; annnet {other:.1f} s: {times:.0f} ×", times
-
-    text, times = beside(read["processor"], lambda peer: peer["read"]["processor"])
-    found, other = read["answer"], peers[0]["answer"] if peers else {}
-    count = {"nodes": found["nodes"], "edges": found["edges"] + found["hyperedges"]}
-    bench.add(
-        f"annnet, {graph}: full read, processor time",
-        "≥ 60 × less",
-        f"{read['processor']:.2f} s{text}",
-        times and times >= 60,
-        f"{count} and {other}{' DIFFER' if other and other != count else ''}",
-    )
-    text, _ = beside(digest, lambda peer: peer["read"]["processor"])
-    bench.add("  the same with a digest of everything, the whole process", "–", f"{digest:.2f} s{text}", None)
-    theirs_peak = f", annnet {peers[0]['peak']:,.0f} MB" if peers else ""
-    bench.add("  its peak memory", "≤ 300 MB", f"{peak:.0f} MB{theirs_peak}", peak <= 300)
-    for at, (what, own) in enumerate([("directory", made), ("one zip file", packed)]):
-        text, times = beside(own["processor"], lambda peer, at=at: peer["writes"][at]["processor"])
-        bench.add(
-            f"  writing it from memory, {what}, processor time",
-            "≥ 30 × less",
-            f"{own['processor']:.2f} s, of which drawing it {own['drawing']:.2f} s{text}",
-            times and times >= 30,
-        )
-    converted = bench.folder / "converted"
-    runs = []
-    for _ in range(sizes.runs):
-        shutil.rmtree(converted, ignore_errors=True)
-        runs.append(bench.isomorph("convert", source, converted, "--to", "annnet"))
-    seconds, processor, peak = (statistics.median(values) for values in zip(*runs, strict=True))
-    text, _ = beside(processor, lambda peer: peer["read"]["processor"] + peer["writes"][0]["processor"])
-    measured = f"{processor:.2f} s{text}; {seconds:.2f} s by the clock, {peak:.0f} MB"
-    bench.add("  annnet → annnet, read back and compared, processor time", "–", measured, None)
-    own, other = size_of(converted), size_of(theirs) if peers else 0
-    bench.add("  size on disk", "≤ annnet's", f"{own / 1e6:.1f} MB, annnet {other / 1e6:.1f} MB", not peers or own <= other)
-    annnet_look_ups(bench, converted)
-    annnet_appends(bench, converted)
-    annnet_large(bench)
-
-
-def size_of(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def annnet_look_ups(bench: Bench, graph: Path) -> None:
-    """The edges of random nodes, with the views for that and without."""
-    cached = bench.folder / "cached"
-    runs = [bench.isomorph("convert", graph, cached, "--to", "annnet", "--cache", "--no-verify")]
-    found = bench.measure("annnet-neighbours", cached, bench.sizes.lookups)
-    plain = bench.measure("annnet-neighbours", graph, min(bench.sizes.lookups, 20))
-    out, into = found["out"], found["in"]
-    same = found["first"][:20] == plain["first"][:20]
-    size = size_of(cached / "cache") / 1e6
-    bench.add(
-        "  edges of a random node with cache/csr.zarr, warm p50, all attributes",
-        "≤ 200 µs",
-        f"{out['p50'] * 1e6:.0f} µs out (p99 {out['p99'] * 1e6:.0f} µs), {into['p50'] * 1e6:.0f} µs in; "
-        f"without it {plain['out']['p50'] * 1e3:.0f} ms; the cache takes {size:.1f} MB and {runs[0][1]:.1f} s to write with the graph",
-        out["p50"] <= 200e-6,
-        f"{out['edges']} and {into['edges']} edges, {'the same without the cache' if same else 'DIFFER without the cache'}",
-    )
-
-
-def annnet_appends(bench: Bench, graph: Path) -> None:
-    """A thousand edges more where the graph lies, in the layouts that are changed in place."""
-    vertices, count, _ = bench.sizes.annnet
-    step, more = max(1, vertices // 97), 1_000
-    table = bench.folder / "more.csv"
-    rows = (f"new{at},v{at * step % vertices:07},v{(at * 31 + 7) % vertices:07},{at / 8}\n" for at in range(more))
-    table.write_text("id,source,target,weight\n" + "".join(rows))
-    # In the layout of the text the table of each fact grows, and the incidence matrix.
-    for layout in ("v2", "1.1"):
-        grown = bench.folder / f"grown-{layout}"
-        bench.isomorph("convert", graph, grown, "--to", "annnet", "--layout", layout, "--no-verify")
-        before = {path: path.stat().st_ino for path in grown.rglob("*") if path.is_file()}
-        edges = bench.measure("annnet-read", grown, 1)["answer"]["edges"]
-        words = [bench.command, "extend", grown, "--edges", table, "--json"]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(done.stderr)
-        told = json.loads(done.stdout)
-        # What is told is what lies there: files that are new or other ones, but not those that have another name.
-        kept = set(before.values())
-        new = [path.stat() for path in grown.rglob("*") if path.is_file() and "_isomorph" not in path.parts]
-        found = sum(own.st_size for own in new if own.st_ino not in kept)
-        added = bench.measure("annnet-read", grown, 1)["answer"]["edges"] - edges
-        share = told["bytes"] / told["graph_bytes"]
-        sound = added == more and found == told["bytes"]
-        bench.add(
-            f"annnet, layout {layout}: append {more:,} edges to {count:,}: bytes written",
-            "≤ 5 % of the graph",
-            f"{told['bytes'] / 1e3:,.0f} KB of {told['graph_bytes'] / 1e6:.1f} MB: {share:.2%}, {told['files']} files; {told['seconds']:.2f} s",
-            share <= 0.05,
-            f"{added:,} edges more, {found:,} bytes in new files{'' if sound else ' DIFFER'}",
-        )
-
-
-def annnet_large(bench: Bench) -> None:
-    """A large graph within little memory."""
-    large, copy = bench.folder / "large", bench.folder / "large-copy"
-    bench.measure("annnet-make", *bench.sizes.annnet_large, large, 1)
-    for work, words in [("digest", ["digest", large]), ("annnet → annnet", ["convert", large, copy, "--to", "annnet"])]:
-        resident = bench.resident(*words, "--memory", "512MiB")
-        bench.add(
-            f"annnet, {bench.sizes.annnet_large[1]:,} edges, {work} with --memory 512MiB: anonymous and shared memory",
-            "≤ 640 MiB",
-            f"{resident:.0f} MiB" if resident else "not measured: this system does not say",
-            resident <= 640 if resident else None,
-        )
-
-
 def draw(path: Path, nodes: int) -> None:
     """A text in Linear: nodes of one type, ten edges each, weights of two decimals."""
     dice = random.Random(nodes)
@@ -576,7 +437,8 @@ def sampling(bench: Bench) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
-    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn", "sampling"], help="one part of it")
+    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn", "sampling", "lake"], help="one part of it")
+    options.add_argument("--large", action="store_true", help="of lake only 100,000,000 triples within 1 GiB, which take 30 GB of disk")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     chosen = options.parse_args()
     built = ROOT / "target" / "release"
@@ -590,7 +452,8 @@ def main() -> None:
             print(f"SKIPPED: {name} is not installed, its lines are left out")
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
-        parts = ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn), ("sampling", sampling)
+        triples = large if chosen.large else lambda bench: lake(bench, chosen.smoke)
+        parts = ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn), ("sampling", sampling), ("lake", triples)
         for name, part in parts:
             if chosen.only in (None, name):
                 part(bench)

@@ -11,6 +11,7 @@ mod lake;
 mod measure;
 mod nock;
 mod sampling;
+mod triples;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,10 @@ isomorph-bench sampling-run DIRECTORY BATCHES THREADS ORDER
 isomorph-bench lake-commit FILES TRIPLES PATH RUNS
                                               a GraphLake store of so many files of so many triples, and durable
                                               transactions of one triple on top of it
+isomorph-bench triples-make TRIPLES PREDICATES FILE
+                                              drawn triples as N-Triples
+isomorph-bench triples-look-ups STORE TRIPLES LOOKUPS
+                                              random ones of them, warm: by subject, object and predicate, and by id
 ";
 
 fn main() -> ExitCode {
@@ -70,6 +75,8 @@ fn run(arguments: &[&str]) -> Result<Value> {
         ["lake-commit", files, triples, path, runs] => {
             lake::commit(number(files)?, number(triples)?, path, number(runs)?)
         }
+        ["triples-make", triples, predicates, file] => triples::make(number(triples)?, number(predicates)?, file),
+        ["triples-look-ups", store, triples, lookups] => triples::look_ups(store, number(triples)?, number(lookups)?),
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),
         ["sampling-make", nodes, edges, floats, directory, order] => {

@@ -173,6 +173,9 @@ pub struct CommonArgs {
     /// Copy the files of the graph to temporary ones instead of mapping them: for files that others change meanwhile
     #[arg(long)]
     pub copy: bool,
+    /// Leave `_isomorph/node_ids` alone. It says where nodes in no order are, and is written beside a binary that has many
+    #[arg(long)]
+    pub no_index: bool,
     /// What hyperedges are: edges between their members; nodes with edges to their members; nothing
     #[arg(long, value_name = "HOW", value_parser = hyperedges_parser())]
     pub hyperedges: Option<Hyperedges>,

@@ -58,7 +58,7 @@ impl<L: Look> Ahead<L> {
             let now = self.next;
             self.next += 1;
             if now < count {
-                graph.index.foresee(node(now));
+                graph.index.foresee(&graph.partitions, node(now));
             }
             if let Some(second) = now.checked_sub(APART).filter(|second| *second < count) {
                 let guess = graph.index.guess(&graph.partitions, node(second));

@@ -4,15 +4,22 @@ use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Result};
 
-/// Elements below which a batch is not divided: what a thread costs to wake is more.
-pub(crate) const ALONE: usize = 256;
+/// What a batch takes alone, nanoseconds, from which on it is divided: to wake a thread and to wait for it takes a tenth of it
+/// on an idle machine, and half of it on one that is not.
+const WORTH: u64 = 200_000;
+
+/// What a piece takes at least, nanoseconds.
+const LEAST: u64 = 20_000;
 
 /// Pieces that a worker gets on average: a thread that wakes late, or is taken away, finds less to do.
 const PIECES: usize = 4;
 
-/// Elements of a piece of a batch of `count` for `workers` workers.
-pub(crate) fn piece(count: usize, workers: usize) -> usize {
-    count.div_ceil(workers.max(1) * PIECES).max(ALONE / 4)
+/// Elements of a piece of a batch of `count`, each of which takes about so many nanoseconds, for `workers` workers. Nothing
+/// where one worker does it sooner alone.
+pub(crate) fn pieces(count: usize, nanoseconds: u64, workers: usize) -> Option<usize> {
+    let divided = workers > 1 && count > 1 && (count as u64).saturating_mul(nanoseconds) >= WORTH;
+    let least = usize::try_from(LEAST / nanoseconds.max(1)).unwrap_or(usize::MAX).max(1);
+    divided.then(|| count.div_ceil(workers.saturating_mul(PIECES)).max(least))
 }
 
 /// Lets workers take pieces until there are none. The calling thread works with the first worker; the others get threads of the
@@ -79,6 +86,16 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+
+    #[test]
+    fn what_takes_long_is_divided() {
+        assert_eq!(pieces(1024, 140, 2), None);
+        assert_eq!(pieces(4096, 140, 1), None);
+        assert_eq!(pieces(4096, 140, 2), Some(512));
+        assert_eq!(pieces(2, 100_000, 2), Some(1));
+        assert_eq!(pieces(1, u64::MAX, 8), None);
+        assert!(pieces(1 << 20, 1, 64).is_some_and(|size| size == 20_000));
+    }
 
     #[test]
     fn every_piece_is_worked_on_once_and_the_earliest_error_is_told() {

@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
 
 use crate::hubs::Hubs;
-use crate::index::{Entry, Found, Index};
+use crate::index::{Beside, Entry, Found, Index, IndexFile, IndexOrigin};
 use crate::map::{Hold, bytes_of};
 use crate::partition::{Column, DUMMY, Partition};
 
@@ -18,12 +18,15 @@ pub struct GraphOptions {
     pub budget: Budget,
     /// Where copies go.
     pub scratch: Scratch,
+    /// Whether it is kept beside the graph where its nodes are.
+    pub index: IndexFile,
 }
 
 impl GraphOptions {
-    /// Mapped, within a budget.
+    /// Mapped, within a budget. Nothing is written beside the graph.
     pub fn new(budget: &Budget, scratch: &Scratch) -> Self {
-        GraphOptions { hold: Hold::Mapped, budget: budget.clone(), scratch: scratch.clone() }
+        let (budget, scratch) = (budget.clone(), scratch.clone());
+        GraphOptions { hold: Hold::Mapped, budget, scratch, index: IndexFile::Use }
     }
 }
 
@@ -45,6 +48,7 @@ pub(crate) struct NodeWeights {
 pub struct Graph {
     pub(crate) partitions: Vec<Partition>,
     pub(crate) index: Index,
+    index_origin: IndexOrigin,
     pub(crate) hubs: Hubs,
     pub(crate) node_types: Types,
     pub(crate) edge_types: Types,
@@ -55,7 +59,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Opens a binary of DeepGNN: maps its files, and looks at the ids of its nodes. Edges and features are not read.
+    /// Opens a binary of DeepGNN: maps its files, and looks at the ids of its nodes unless a file beside it says where they
+    /// are. Edges and features are not read.
     ///
     /// # Errors
     /// When files are missing or their lengths do not fit one another (`DEEPGNN-FILE`, `DEEPGNN-BOUNDS`), and
@@ -67,7 +72,10 @@ impl Graph {
         let partitions = files.partitions.iter().map(open).collect::<Result<Vec<_>>>()?;
         let (node_types, edge_types) = (files.meta.node_types.clone(), files.meta.edge_types.clone());
         let nodes = files.meta.nodes;
-        Graph::of(partitions, node_types, edge_types, nodes, Drawing::Files(files), options)
+        fewer(&partitions)?;
+        let index = Beside::of(location, &files, options).index(&partitions)?;
+        let types = (node_types, edge_types);
+        Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(files), options))
     }
 
     /// A graph of partitions that are there.
@@ -82,12 +90,26 @@ impl Graph {
         drawing: Drawing,
         options: &GraphOptions,
     ) -> Result<Graph> {
-        if partitions.iter().any(|partition| u32::try_from(partition.nodes().len()).is_err()) {
-            return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
-        }
-        let index = Index::of(&partitions, &options.budget)?;
-        let hubs = Hubs::new(&options.budget);
-        Ok(Graph { partitions, index, hubs, node_types, edge_types, nodes, drawing, options: options.clone() })
+        fewer(&partitions)?;
+        let index = (Index::of(&partitions, &options.budget)?, IndexOrigin::Ids);
+        Ok(Graph::with(partitions, index, (node_types, edge_types), nodes, drawing, options))
+    }
+
+    fn with(
+        partitions: Vec<Partition>,
+        (index, index_origin): (Index, IndexOrigin),
+        (node_types, edge_types): (Types, Types),
+        nodes: u64,
+        drawing: Drawing,
+        options: &GraphOptions,
+    ) -> Graph {
+        let (hubs, options) = (Hubs::new(&options.budget), options.clone());
+        Graph { partitions, index, index_origin, hubs, node_types, edge_types, nodes, drawing, options }
+    }
+
+    /// How it is known where its nodes are.
+    pub fn index_origin(&self) -> IndexOrigin {
+        self.index_origin
     }
 
     /// Number of nodes, as the metadata says.
@@ -153,6 +175,14 @@ impl Graph {
     pub(crate) fn column(&self, blob: &Blob) -> Result<Column> {
         Ok(Column::new(bytes_of(blob, self.options.hold, &self.options.scratch)?, blob.name()))
     }
+}
+
+/// Whether entries of each partition have numbers of 32 bits.
+fn fewer(partitions: &[Partition]) -> Result<()> {
+    if partitions.iter().any(|partition| u32::try_from(partition.nodes().len()).is_err()) {
+        return Err(Error::unsupported("more than 2³² nodes in one partition").hint("more partitions"));
+    }
+    Ok(())
 }
 
 fn count(types: &Types, wanted: &crate::TypeSet) -> u64 {

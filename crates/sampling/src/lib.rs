@@ -24,6 +24,7 @@ pub use ask::{Ask, Draw, Generator, Missing, Picks, TypeSet};
 pub use elements::{Choice, EdgeSampler, NodeSampler};
 pub use features::{Dense, Edges, Sparse, Strings};
 pub use graph::{Graph, GraphOptions};
+pub use index::{IndexFile, IndexOrigin};
 pub use map::Hold;
 pub use neighbors::NeighborLists;
 pub use pagerank::Push;

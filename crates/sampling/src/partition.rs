@@ -241,6 +241,12 @@ impl Partition {
         self.nodes().get(entry).map_or(0, |node| i64::from_le_bytes(field(node, 0)))
     }
 
+    /// Whether there is such an entry, of this id.
+    #[inline]
+    pub fn has(&self, entry: usize, id: i64) -> bool {
+        self.nodes().get(entry).is_some_and(|node| i64::from_le_bytes(field(node, 0)) == id)
+    }
+
     /// The type of an entry, [`DUMMY`] when it only stands for edges.
     #[inline]
     pub fn node_type(&self, entry: usize) -> i32 {

@@ -6,7 +6,7 @@ use isomorph_error::Result;
 
 use crate::ahead::{Ahead, AtEdges, EdgesAt};
 use crate::ask::{Ask, Draw, Generator, Picks};
-use crate::divide::{ALONE, divide, piece};
+use crate::divide::{divide, pieces};
 use crate::graph::Graph;
 use crate::neighbors::SumsRoom;
 use crate::occurrences::Occurrences;
@@ -64,8 +64,9 @@ pub(crate) struct Share<'a> {
 }
 
 impl Sampler {
-    /// A sampler of `graph` that divides large batches among `threads` threads: the calling one, and others of the current pool. 0
-    /// is as many as the pool has.
+    /// A sampler of `graph` that divides large batches among `threads` threads: the calling one, and others of the current pool
+    /// of `rayon`. 0 is as many as that pool has, which is one for each core unless a program made it otherwise; 1 divides
+    /// nothing. Batches that one thread answers in less than about 200 µs are not divided.
     pub fn new(graph: &Arc<Graph>, generator: Generator, threads: usize) -> Self {
         let threads = if threads == 0 { rayon::current_num_threads() } else { threads };
         let workers = (0..threads.max(1)).map(|_| Worker::default()).collect();
@@ -77,8 +78,16 @@ impl Sampler {
         &self.graph
     }
 
-    /// Divides a batch of nodes, with `stride` elements of answers for each, among the workers.
-    pub(crate) fn divide<F>(&mut self, ask: &Ask<'_>, stride: usize, picks: &mut Picks<'_>, work: &F) -> Result<()>
+    /// Divides a batch of nodes, with `stride` elements of answers for each, among the workers. Each node takes about so many
+    /// nanoseconds.
+    pub(crate) fn divide<F>(
+        &mut self,
+        ask: &Ask<'_>,
+        stride: usize,
+        nanoseconds: u64,
+        picks: &mut Picks<'_>,
+        work: &F,
+    ) -> Result<()>
     where
         F: Fn(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()> + Sync,
     {
@@ -86,10 +95,9 @@ impl Sampler {
         picks.check(ask.nodes.len().saturating_mul(stride))?;
         let (count, occurrences) = (ask.nodes.len(), self.occurrences.of(ask.nodes));
         let share = Share { graph: &self.graph, ask: *ask, occurrences };
-        if count < ALONE || self.workers.len() == 1 {
+        let Some(size) = pieces(count, nanoseconds, self.workers.len()) else {
             return self.workers.first_mut().map_or(Ok(()), |worker| work(&share, worker, picks));
-        }
-        let size = piece(count, self.workers.len());
+        };
         let mut rest = Some((share, picks.reborrow()));
         let next = || {
             let (share, picks) = rest.take().filter(|(share, _)| !share.ask.nodes.is_empty())?;

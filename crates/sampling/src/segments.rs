@@ -96,7 +96,7 @@ impl Segments {
 
     /// Adds those of the edges of one entry that are asked for.
     #[inline]
-    fn add_edges(&mut self, graph: &Graph, number: usize, range: Range<usize>, types: &TypeSet, time: Option<i64>) {
+    pub fn add_edges(&mut self, graph: &Graph, number: usize, range: Range<usize>, types: &TypeSet, time: Option<i64>) {
         if range.is_empty() {
             return;
         }
@@ -195,15 +195,9 @@ impl Segments {
         graph.hubs.of(graph, partition, range)
     }
 
-    /// Each edge with when it was created.
-    pub fn each<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (&'a Edge, usize, usize)> + 'a {
-        self.list.iter().flat_map(move |segment| {
-            let partition = &graph.partitions[segment.partition];
-            segment
-                .edges
-                .clone()
-                .zip(&partition.edges()[segment.edges.clone()])
-                .map(move |(number, edge)| (edge, segment.partition, number))
-        })
+    /// All runs: their partitions and edges.
+    #[inline]
+    pub fn ranges(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        self.list.iter().map(|segment| (segment.partition, segment.edges.clone()))
     }
 }

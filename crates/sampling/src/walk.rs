@@ -36,6 +36,9 @@ pub(crate) struct Walk {
     pub ended: Vec<bool>,
 }
 
+/// What a step takes, nanoseconds.
+const STEP: u64 = 80;
+
 /// Neighbours that are looked at one after another for a node.
 const FEW: usize = 16;
 
@@ -67,17 +70,10 @@ impl Sampler {
         if self.generator == Generator::Compat {
             return self.compat_walk(ask, length, bias, draw, default, out);
         }
-        self.divide_ids(ask, length + 1, out, &|share, worker, picks| {
+        let each = STEP.saturating_mul(length as u64);
+        self.divide(ask, length + 1, each, &mut Picks::of_ids(out), &|share, worker, picks| {
             walks(share, worker, length, bias, draw, default, picks.ids)
         })
-    }
-
-    /// Divides a batch whose answers are ids alone.
-    pub(crate) fn divide_ids<F>(&mut self, ask: &Ask<'_>, stride: usize, out: &mut [i64], work: &F) -> Result<()>
-    where
-        F: Fn(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()> + Sync,
-    {
-        self.divide(ask, stride, &mut Picks::of_ids(out), work)
     }
 }
 

@@ -39,6 +39,32 @@ fn everything(graph: &std::sync::Arc<Graph>, threads: usize, nodes: &[i64]) -> (
         sampler.walk(&ask, 7, bias, Draw::of(4), -1, &mut walks).unwrap();
         every_id.extend(walks);
     }
+    for types in [TypeSet::all(), TypeSet::of(&[0, 2])] {
+        let (mut lists, mut counts) = (NeighborLists::default(), vec![0; nodes.len()]);
+        let ask = Ask::new(nodes, &types);
+        // The order of lists is that of partitions and files: what is compared with other partitions has none.
+        Sampler::new(graph, Generator::Compat, threads).neighbors(&ask, &mut lists).unwrap();
+        sampler.neighbor_counts(&ask, &mut counts).unwrap();
+        assert_eq!(lists.counts, counts);
+        assert!(
+            [lists.weights.len(), lists.types.len(), lists.created.len()]
+                .iter()
+                .all(|length| *length == lists.ids.len())
+        );
+        sampler.neighbors(&ask, &mut lists).unwrap();
+        let mut at = 0;
+        for count in counts.iter().map(|count| *count as usize) {
+            let mut row: Vec<(i32, i64, u32)> = (at..at + count)
+                .map(|edge| (lists.types[edge], lists.ids[edge], lists.weights[edge].to_bits()))
+                .collect();
+            row.sort_unstable();
+            every_type.extend(row.iter().map(|edge| edge.0));
+            every_id.extend(row.iter().map(|edge| edge.1));
+            every_weight.extend(row.iter().map(|edge| edge.2));
+            at += count;
+        }
+        assert_eq!(at, lists.ids.len());
+    }
     (every_id, every_weight, every_type)
 }
 
@@ -54,9 +80,17 @@ fn neither_threads_nor_partitions_change_what_is_drawn() {
         // Nodes of the graph, many times, with some that are not there.
         let known: Vec<i64> = (0..40).chain([1 << 40]).collect();
         Sampler::new(&graph, Generator::Stable, 1).neighbors(&Ask::new(&known, &TypeSet::all()), &mut lists).unwrap();
-        let nodes: Vec<i64> = known.iter().copied().cycle().take(1200).collect();
+        let nodes: Vec<i64> = known.iter().copied().cycle().take(4000).collect();
         let wanted = everything(&graph, 1, &nodes);
+        let lists_of = |threads: usize, generator: Generator| {
+            let mut lists = NeighborLists::default();
+            Sampler::new(&graph, generator, threads).neighbors(&Ask::new(&nodes, &TypeSet::all()), &mut lists).unwrap();
+            lists
+        };
         for threads in [2, 3, 8] {
+            for generator in [Generator::Stable, Generator::Compat] {
+                assert_eq!(lists_of(threads, generator), lists_of(1, generator), "{one}, {threads} threads");
+            }
             assert_eq!(everything(&graph, threads, &nodes), wanted, "{one}, {threads} threads");
         }
         for other in others {
@@ -297,7 +331,7 @@ fn threads_do_not_change_features_nor_elements() {
     }
     let built = Built::with(&text, "edgelist", 2, None);
     let graph = opened(&built.path);
-    let nodes: Vec<i64> = (0..1000).rev().collect();
+    let nodes: Vec<i64> = (0..1000).rev().cycle().take(6000).collect();
     let (sources, targets): (Vec<i64>, Vec<i64>) = (0..900).map(|node| (node * 7 % 901, node)).unzip();
     let kinds = vec![0; 900];
     let answers = |threads: usize| {
@@ -341,7 +375,7 @@ fn threads_do_not_change_features_nor_elements() {
         )
         .path,
     );
-    let nodes: Vec<i64> = (0..600).collect();
+    let nodes: Vec<i64> = (0..600).cycle().take(6000).collect();
     let told = |threads: usize| {
         let mut sparse = [Sparse::default()];
         Sampler::new(&odd, Generator::Stable, threads)

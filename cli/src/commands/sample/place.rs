@@ -7,7 +7,7 @@ use arrow_schema::DataType;
 use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::Graph as Model;
-use isomorph::sampling::{Graph, GraphOptions, Hold, Names, TypeSet};
+use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, Names, TypeSet};
 use isomorph::{Error, Location, Result};
 
 use crate::args::SelectArgs;
@@ -37,7 +37,8 @@ impl Place {
     /// When there is none, or it is not sound.
     pub fn open(path: &str, common: &CommonArgs, resources: &Resources) -> Result<Place> {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
-        let options = GraphOptions { hold, ..GraphOptions::new(&resources.budget, &resources.scratch) };
+        let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
+        let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
         let location = Location::parse(path)?;
         let opened = Opened::open(&location, &common.open.options(&location, &SelectArgs::default(), resources)?)?;
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());

@@ -6,7 +6,7 @@ use std::io::Write;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
-use super::{Bound, CARRY_STALE, Carry, DOCUMENT, FOLDER, location_of};
+use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of};
 use crate::digests::{Resources, digest};
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
@@ -68,7 +68,7 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
             .hint("isomorph carry drop PATH    the data as what it is"));
     }
     let (home, directory) = home_of(location, opened.format);
-    let bound = Carry { files: files(&home, directory)?, ..carry };
+    let bound = Carry { files: files(&home, directory, &carry)?, ..carry };
     let staging = Staging::file(&location_of(&home, directory)?, Mode::Replace)?;
     let mut file = staging.create("")?;
     file.write_all(bound.to_json()?.as_bytes())?;
@@ -106,14 +106,17 @@ pub fn remove(location: &Location) -> Result<Location> {
     Ok(document)
 }
 
-/// The files of the data as they are now.
-fn files(home: &Location, directory: bool) -> Result<Vec<Bound>> {
+/// The files of the data as they are now. What lies in our own folder and was not bound before is kept there for speed alone
+/// and may change at any time.
+fn files(home: &Location, directory: bool, before: &Carry) -> Result<Vec<Bound>> {
     if !directory {
         return Ok(vec![hashed(home.file_name(), &Blob::open(home)?)?]);
     }
     let root = Root::open(home)?;
-    let own = format!("{FOLDER}/{DOCUMENT}");
-    let names = root.list("")?.into_iter().map(|entry| entry.name).filter(|name| *name != own);
+    let own = format!("{FOLDER}/");
+    let is_bound = |name: &str| before.files.iter().any(|bound| bound.name == name);
+    let names = root.list("")?.into_iter().map(|entry| entry.name);
+    let names = names.filter(|name| !name.starts_with(&own) || is_bound(name));
     names.map(|name| hashed(&name, &root.file(&name)?)).collect()
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use isomorph_error::{Error, Result};
 
 use crate::ask::{Draw, Generator, TypeSet};
-use crate::divide::{divide, piece};
+use crate::divide::{divide, pieces};
 use crate::graph::{Graph, fits};
 use crate::neighbors::without_replacement;
 use crate::random::{Key, Xoroshiro};
@@ -69,8 +69,8 @@ struct Drawn {
 /// Elements that are drawn before the first of them is read: their records are fetched meanwhile, side by side.
 const BLOCK: usize = 64;
 
-/// Elements below which a draw is not divided among threads.
-const ALONE: usize = 8192;
+/// What an element takes, nanoseconds.
+const EACH: u64 = 25;
 
 /// Where drawn elements go.
 struct Slots<'a> {
@@ -144,8 +144,8 @@ impl Elements {
             self.compat(draw.seed, &mut slots)?
         } else {
             let key = Key::new(draw.seed, draw.hop);
-            if self.threads > 1 && count >= ALONE {
-                let (size, mut rest, mut start) = (piece(count, self.threads), Some(slots), 0);
+            if let Some(size) = pieces(count, EACH, self.threads) {
+                let (mut rest, mut start) = (Some(slots), 0);
                 let next = || {
                     let slots = rest.take().filter(|slots| slots.len() > 0)?;
                     let (these, others) = slots.split(size.min(count - start));

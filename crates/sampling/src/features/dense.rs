@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 
 use super::found::Elements;
 use super::{Asked, Dense};
-use crate::divide::{ALONE, divide, piece};
+use crate::divide::{divide, pieces};
 use crate::graph::fits;
 use crate::sampler::Sampler;
 
@@ -26,10 +26,10 @@ impl Sampler {
             return Ok(());
         }
         let (asked, threads) = (self.asked(elements, times), self.workers.len());
-        if count < ALONE || threads == 1 {
+        let each = elements.each_takes().saturating_add(width as u64 / 8);
+        let Some(size) = pieces(count, each, threads) else {
             return dense(&asked, 0..count, features, width, out);
-        }
-        let size = piece(count, threads);
+        };
         let mut pieces = out.chunks_mut(size * width).enumerate();
         let next = || pieces.next().map(|(at, out)| (at * size..count.min((at + 1) * size), out));
         divide(&mut vec![(); threads], next, |(), (range, out)| dense(&asked, range, features, width, out))

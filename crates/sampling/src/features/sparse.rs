@@ -7,7 +7,7 @@ use isomorph_error::{Error, Result};
 
 use super::found::Elements;
 use super::{Asked, Sparse};
-use crate::divide::{ALONE, divide, piece};
+use crate::divide::{divide, pieces};
 use crate::graph::fits;
 use crate::sampler::Sampler;
 
@@ -24,7 +24,8 @@ impl Sampler {
         let (asked, threads) = (self.asked(elements, times), self.workers.len());
         for (feature, out) in features.iter().zip(out) {
             out.clear();
-            if count < ALONE || threads == 1 || divided(&asked, count, *feature, threads, out).is_err() {
+            let size = pieces(count, elements.each_takes().saturating_mul(2), threads);
+            if size.is_none_or(|size| divided(&asked, count, size, *feature, threads, out).is_err()) {
                 // What is wrong is told as it is met from the first element on, whatever the number of threads.
                 out.clear();
                 out.add_all(&asked, 0..count, *feature)?;
@@ -35,8 +36,7 @@ impl Sampler {
 }
 
 /// Each piece by itself, then one behind the other.
-fn divided(asked: &Asked<'_>, count: usize, feature: u32, threads: usize, out: &mut Sparse) -> Result<()> {
-    let size = piece(count, threads);
+fn divided(asked: &Asked<'_>, count: usize, size: usize, feature: u32, threads: usize, out: &mut Sparse) -> Result<()> {
     let mut parts = vec![Sparse::default(); count.div_ceil(size)];
     let mut pieces = parts.iter_mut().enumerate();
     divide(

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 
 use super::found::Elements;
 use super::{Asked, Strings};
-use crate::divide::{ALONE, divide, piece};
+use crate::divide::{divide, pieces};
 use crate::sampler::Sampler;
 
 impl Sampler {
@@ -21,14 +21,15 @@ impl Sampler {
         out.bytes.clear();
         out.lengths.clear();
         let (asked, threads, each) = (self.asked(elements, times), self.workers.len(), features.len());
-        if count < ALONE || threads == 1 || each == 0 {
+        let nanoseconds = elements.each_takes().saturating_mul(each as u64);
+        let Some(size) = pieces(count, nanoseconds, threads) else {
             return strings(&asked, 0..count, features, &mut |bytes| {
                 out.bytes.extend_from_slice(bytes);
                 out.lengths.push(bytes.len() as u64);
             });
-        }
+        };
         // Twice over the batch: how long all are, then the bytes of each piece to where they belong.
-        let (size, workers) = (piece(count, threads), &mut vec![(); threads]);
+        let workers = &mut vec![(); threads];
         let range = |number: usize| number * size..count.min((number + 1) * size);
         out.lengths.resize(count.saturating_mul(each), 0);
         let mut pieces = out.lengths.chunks_mut(size * each).enumerate();

@@ -3,8 +3,9 @@
 //! Maps are in the order in which nodes arrived, which for a graph that follows the specification is that of their ids.
 //! Whether they are is seen in one pass over the maps (20 bytes for each node, no edges); then nothing is built: ids with
 //! equal distances are calculated, others are found by interpolation. Only for maps in another order, or split over
-//! many partitions, a table is made.
+//! many partitions, a table is made. What took long to find out can be kept beside the graph.
 
+mod beside;
 mod table;
 
 use std::ops::Range;
@@ -14,6 +15,8 @@ use isomorph_storage::Budget;
 use rayon::prelude::*;
 
 use crate::partition::Partition;
+pub(crate) use beside::Beside;
+pub use beside::{IndexFile, IndexOrigin};
 use table::Table;
 
 /// Partitions that are searched one after another.
@@ -35,8 +38,8 @@ pub(crate) struct Entry {
 /// How the ids of a map lie.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
-    /// `first + step · entry`, for so many entries.
-    Steps { first: u64, step: u64, count: u64 },
+    /// `first + step · entry`, for so many entries. What was not seen but is told by a file is compared with the map.
+    Steps { first: u64, step: u64, count: u64, proven: bool },
     /// Ascending, equal ones side by side.
     Ascending,
 }
@@ -113,18 +116,26 @@ impl Order {
             ascends.then_some(steps)
         });
         let steps = looked.try_reduce(|| true, |a, b| Some(a && b))?;
-        Some(if steps && step > 0 { Order::Steps { first, step, count: count as u64 } } else { Order::Ascending })
+        let order = Order::Steps { first, step, count: count as u64, proven: true };
+        Some(if steps && step > 0 { order } else { Order::Ascending })
+    }
+
+    /// Where an id is, if ids lie in equal steps.
+    #[inline]
+    fn calculated(&self, wanted: u64) -> Option<usize> {
+        let Order::Steps { first, step, count, .. } = *self else { return None };
+        let distance = wanted.checked_sub(first)?;
+        let entry = if step == 1 { distance } else { distance / step };
+        (entry < count && entry * step == distance).then_some(entry as usize)
     }
 
     #[inline]
     fn find(&self, partition: &Partition, wanted: u64) -> Range<usize> {
         match *self {
-            Order::Steps { first, step, count } => {
-                let Some(distance) = wanted.checked_sub(first) else { return 0..0 };
-                let entry = if step == 1 { distance } else { distance / step };
-                let there = entry < count && entry * step == distance;
-                if there { entry as usize..entry as usize + 1 } else { 0..0 }
-            }
+            Order::Steps { proven, .. } => match self.calculated(wanted) {
+                Some(entry) if proven || partition.has(entry, wanted as i64) => entry..entry + 1,
+                _ => 0..0,
+            },
             Order::Ascending => {
                 let id = |entry: usize| partition.id(entry) as u64;
                 let count = partition.nodes().len();
@@ -156,9 +167,16 @@ impl Index {
 
     /// Fetches what [`Index::guess`] reads.
     #[inline]
-    pub fn foresee(&self, id: i64) {
-        if let Index::Table(table) = self {
-            table.foresee(id as u64);
+    pub fn foresee(&self, partitions: &[Partition], id: i64) {
+        match self {
+            Index::Table(table) => table.foresee(id as u64),
+            Index::Each(orders) => {
+                if let ([order @ Order::Steps { proven: false, .. }], [partition]) = (orders.as_slice(), partitions)
+                    && let Some(entry) = order.calculated(id as u64)
+                {
+                    partition.fetch_node(entry);
+                }
+            }
         }
     }
 
@@ -182,14 +200,11 @@ impl Index {
     /// Whether an entry of [`Index::guess`] is the one entry of the node. Where that would take long to say, no.
     #[inline]
     pub fn is_only(&self, partitions: &[Partition], id: i64, entry: Entry) -> bool {
-        let has = |at: usize| partitions[entry.partition].id(at) == id;
+        let has = |at: usize| partitions[entry.partition].has(at, id);
         match self {
             Index::Each(orders) => match orders.as_slice() {
                 [Order::Steps { .. }] => true,
-                [Order::Ascending] => {
-                    let behind = entry.entry + 1;
-                    behind == partitions[entry.partition].nodes().len() || !has(behind)
-                }
+                [Order::Ascending] => !has(entry.entry + 1),
                 _ => false,
             },
             Index::Table(table) => has(entry.entry) && table.is_last(entry),
@@ -242,7 +257,7 @@ impl Iterator for Found<'_> {
                 self.run = order.find(partition, self.id);
             },
             Index::Table(table) => {
-                let (entry, next) = table.step(self.linked)?;
+                let (entry, next) = table.step(self.partitions, self.id, self.linked)?;
                 self.linked = next;
                 Some(entry)
             }

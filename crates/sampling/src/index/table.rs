@@ -2,10 +2,15 @@
 //!
 //! A slot holds half of a hash and the number of an entry; ids stay in the maps. Entries of the same id are linked. It is made in
 //! one pass, and a look into it reads one slot and one entry, where halving a sorted list reads twenty.
+//!
+//! A table that was kept in a file is mapped. Nothing in it is believed: an entry that it names is compared with the map, links
+//! lead forward only, and no look reads more slots than a table may need. So one that is damaged does not know a node; it
+//! does not give another one.
 
 use std::hash::{BuildHasher, RandomState};
 
-use isomorph_error::{Error, Result};
+use bytes::Bytes;
+use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Entry;
@@ -18,17 +23,47 @@ const NONE: u32 = 0;
 /// Entries between the fetch of a slot and its use.
 const APART: usize = 16;
 
+/// Slots that a look reads at most. Hashes with a random key need a few hundred in the worst case.
+pub(super) const REACH: usize = 4096;
+
+/// Numbers of N bytes, made here or mapped.
+pub(super) enum Words<const N: usize> {
+    Made(Vec<[u8; N]>),
+    Mapped(Bytes),
+}
+
+impl<const N: usize> Words<N> {
+    #[inline]
+    pub fn all(&self) -> &[[u8; N]] {
+        match self {
+            Words::Made(words) => words,
+            Words::Mapped(bytes) => bytes.as_chunks().0,
+        }
+    }
+
+    #[inline]
+    fn made(&mut self) -> &mut [[u8; N]] {
+        match self {
+            Words::Made(words) => words,
+            Words::Mapped(_) => &mut [],
+        }
+    }
+}
+
 /// Ids and where they are.
 pub(crate) struct Table {
     /// Half of the hash above, the first entry of an id below; 0 where there is none. A power of two, never full.
-    slots: Vec<u64>,
+    pub(super) slots: Words<8>,
     /// Of each entry the next one of the same id; empty when all ids differ.
-    next: Vec<u32>,
-    /// The number of the first entry of each partition.
+    pub(super) next: Words<4>,
+    /// The number of the first entry of each partition, and of all entries.
     starts: Vec<usize>,
+    /// Slots that a look reads at most.
+    pub(super) reach: usize,
     /// Mixed into hashes, different each time: who makes a graph cannot know which ids fall together.
-    key: u64,
-    _memory: Reservation,
+    pub(super) key: u64,
+    /// Of what was made.
+    memory: Option<Reservation>,
 }
 
 /// The mixing function of SplitMix64.
@@ -45,6 +80,20 @@ fn tag(hash: u64) -> u64 {
     hash & !u64::from(u32::MAX)
 }
 
+/// The number of the first entry of each partition, and of all entries.
+fn starts(partitions: &[Partition]) -> Vec<usize> {
+    let ends = partitions.iter().scan(0usize, |count, partition| {
+        *count = count.saturating_add(partition.nodes().len());
+        Some(*count)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Slots for so many entries: between three and six in eight are used.
+pub(super) fn room(count: usize) -> usize {
+    (count.saturating_mul(4) / 3 + 1).next_power_of_two()
+}
+
 impl Table {
     /// A table of all entries.
     ///
@@ -52,21 +101,17 @@ impl Table {
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for it, and
     /// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) for more than 2³² entries.
     pub fn of(partitions: &[Partition], budget: &Budget) -> Result<Table> {
-        let mut count = 0usize;
-        let starts = partitions.iter().map(|partition| {
-            let start = count;
-            count = count.saturating_add(partition.nodes().len());
-            start
-        });
-        let starts: Vec<usize> = starts.collect();
+        let starts = starts(partitions);
+        let count = starts.last().copied().unwrap_or(0);
         if u32::try_from(count).is_err() {
             return Err(Error::unsupported("more than 2³² nodes in no order").hint("sort nodes by id"));
         }
-        // Between three and six in eight are used.
-        let room = (count.saturating_mul(4) / 3 + 1).next_power_of_two();
-        let memory = budget.reserve((room as u64).saturating_mul(8))?;
+        let room = room(count);
+        let memory = Some(budget.reserve((room as u64).saturating_mul(8))?);
         let key = RandomState::new().hash_one(count);
-        let mut table = Table { slots: vec![0; room], next: Vec::new(), starts, key, _memory: memory };
+        let (slots, next) = (Words::Made(vec![[0; 8]; room]), Words::Made(Vec::new()));
+        let mut table = Table { slots, next, starts, reach: room, key, memory };
+        let mut reach = 0;
         // From the last to the first, so that links lead from the first to the last.
         for (number, partition) in partitions.iter().enumerate().rev() {
             let start = table.starts[number];
@@ -74,10 +119,28 @@ impl Table {
                 if let Some(later) = entry.checked_sub(APART) {
                     table.foresee(partition.id(later) as u64);
                 }
-                table.put(partitions, partition.id(entry) as u64, start + entry, count)?;
+                reach = reach.max(table.put(partitions, partition.id(entry) as u64, start + entry)?);
             }
         }
+        table.reach = reach;
         Ok(table)
+    }
+
+    /// A table that was kept: nothing where its parts have not the lengths that one of these partitions has.
+    pub(super) fn kept(partitions: &[Partition], key: u64, reach: usize, slots: Bytes, next: Bytes) -> Option<Table> {
+        let starts = starts(partitions);
+        let count = starts.last().copied()?;
+        let fits = reach <= REACH
+            && u32::try_from(count).is_ok()
+            && slots.len() == room(count).checked_mul(8)?
+            && (next.is_empty() || next.len() == count.checked_mul(4)?);
+        let (slots, next) = (Words::Mapped(slots), Words::Mapped(next));
+        fits.then_some(Table { slots, next, starts, reach, key, memory: None })
+    }
+
+    /// Number of entries.
+    fn count(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
     }
 
     #[inline]
@@ -85,82 +148,97 @@ impl Table {
         mixed(id ^ self.key)
     }
 
-    /// The slot that has an id, or where it would be.
     #[inline]
-    fn slot(&self, partitions: &[Partition], id: u64) -> usize {
-        let (hash, mask) = (self.hash(id), self.slots.len() - 1);
+    fn slot(&self, at: usize) -> u64 {
+        self.slots.all().get(at).map_or(0, |slot| u64::from_le_bytes(*slot))
+    }
+
+    /// The slot that has an id, or where it would be, and how many were read for it.
+    #[inline]
+    fn look(&self, partitions: &[Partition], id: u64) -> Option<(usize, usize)> {
+        let (hash, mask) = (self.hash(id), self.slots.all().len() - 1);
         let mut at = hash as usize & mask;
-        loop {
-            let slot = self.slots[at];
-            if slot as u32 == NONE || tag(slot) == tag(hash) && self.id(partitions, slot as u32) == id {
-                return at;
+        for read in 1..=self.reach {
+            let slot = self.slot(at);
+            if slot as u32 == NONE || tag(slot) == tag(hash) && self.is(partitions, slot as u32, id) {
+                return Some((at, read));
             }
             at = (at + 1) & mask;
         }
+        None
     }
 
-    fn put(&mut self, partitions: &[Partition], id: u64, number: usize, count: usize) -> Result<()> {
-        let at = self.slot(partitions, id);
-        let before = self.slots[at] as u32;
+    /// Puts an entry in front of those of its id, and returns how many slots were read for it.
+    fn put(&mut self, partitions: &[Partition], id: u64, number: usize) -> Result<usize> {
+        let Some((at, read)) = self.look(partitions, id) else {
+            return Err(Error::new(Kind::Conflict, "ids of nodes changed while they were read"));
+        };
+        let before = self.slot(at) as u32;
         if before != NONE {
-            if self.next.is_empty() {
-                self._memory.grow(count as u64 * 4)?;
-                self.next = vec![NONE; count];
+            let count = self.count();
+            if self.next.all().is_empty() {
+                if let Some(memory) = &mut self.memory {
+                    memory.grow(count as u64 * 4)?;
+                }
+                self.next = Words::Made(vec![[0; 4]; count]);
             }
-            self.next[number] = before;
+            self.next.made()[number] = before.to_le_bytes();
         }
-        self.slots[at] = tag(self.hash(id)) | (number as u64 + 1);
-        Ok(())
+        self.slots.made()[at] = (tag(self.hash(id)) | (number as u64 + 1)).to_le_bytes();
+        Ok(read)
     }
 
-    fn id(&self, partitions: &[Partition], linked: u32) -> u64 {
-        let entry = self.entry(linked);
-        partitions.get(entry.partition).map_or(0, |partition| partition.id(entry.entry) as u64)
+    /// Whether there is such an entry and it has an id.
+    #[inline]
+    fn is(&self, partitions: &[Partition], linked: u32, id: u64) -> bool {
+        self.entry(linked).is_some_and(|entry| partitions[entry.partition].has(entry.entry, id as i64))
     }
 
     #[inline]
-    fn entry(&self, linked: u32) -> Entry {
-        let number = linked as usize - 1;
+    fn entry(&self, linked: u32) -> Option<Entry> {
+        let number = (linked as usize).checked_sub(1)?;
         let partition = match self.starts.as_slice() {
-            [_] => 0,
-            starts => starts.partition_point(|start| *start <= number) - 1,
+            [_, count] => (number < *count).then_some(0)?,
+            starts => starts.partition_point(|start| *start <= number).checked_sub(1)?,
         };
-        Entry { partition, entry: number - self.starts[partition] }
+        (partition + 1 < self.starts.len()).then(|| Entry { partition, entry: number - self.starts[partition] })
     }
 
     /// Fetches the slot of an id.
     #[inline]
     pub fn foresee(&self, id: u64) {
-        prefetch_item(&self.slots, self.hash(id) as usize & (self.slots.len() - 1));
+        let slots = self.slots.all();
+        prefetch_item(slots, self.hash(id) as usize & (slots.len() - 1));
     }
 
     /// The entry that an id probably has, by a look at its slot alone.
     #[inline]
     pub fn guess(&self, id: u64) -> Option<Entry> {
         let hash = self.hash(id);
-        let slot = self.slots[hash as usize & (self.slots.len() - 1)];
-        (slot as u32 != NONE && tag(slot) == tag(hash)).then(|| self.entry(slot as u32))
+        let slot = self.slot(hash as usize & (self.slots.all().len() - 1));
+        if tag(slot) == tag(hash) { self.entry(slot as u32) } else { None }
     }
 
     /// Whether an entry is the last of its id.
     #[inline]
     pub fn is_last(&self, entry: Entry) -> bool {
-        self.next.is_empty() || self.next[self.starts[entry.partition] + entry.entry] == NONE
+        let next = self.next.all();
+        next.is_empty() || next.get(self.starts[entry.partition] + entry.entry) == Some(&[0; 4])
     }
 
     /// The first entry of an id, as [`Table::step`] takes it.
     #[inline]
     pub fn first(&self, partitions: &[Partition], id: u64) -> u32 {
-        self.slots[self.slot(partitions, id)] as u32
+        self.look(partitions, id).map_or(NONE, |(at, _)| self.slot(at) as u32)
     }
 
     /// An entry, and the next of the same id.
     #[inline]
-    pub fn step(&self, linked: u32) -> Option<(Entry, u32)> {
-        if linked == NONE {
-            return None;
-        }
-        let next = self.next.get(linked as usize - 1).copied().unwrap_or(NONE);
-        Some((self.entry(linked), next))
+    pub fn step(&self, partitions: &[Partition], id: u64, linked: u32) -> Option<(Entry, u32)> {
+        let entry = self.entry(linked)?;
+        let next = self.next.all().get(linked as usize - 1).map_or(NONE, |next| u32::from_le_bytes(*next));
+        // Links of a kept table may lead anywhere.
+        let next = if next > linked && self.is(partitions, next, id) { next } else { NONE };
+        Some((entry, next))
     }
 }

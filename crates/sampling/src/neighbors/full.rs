@@ -1,12 +1,23 @@
 //! All neighbours, and how many there are.
 
-use isomorph_error::Result;
+use std::ops::Range;
 
-use crate::ask::{Ask, Generator};
-use crate::graph::fits;
-use crate::partition::{target, type_of, weight};
+use isomorph_error::{Error, Result};
+
+use crate::ahead::{Ahead, AtEdges};
+use crate::ask::{Ask, Generator, Picks};
+use crate::divide::{divide, pieces};
+use crate::graph::{Graph, fits};
+use crate::partition::{Partition, target, type_of, weight};
 use crate::reference::Sums;
 use crate::sampler::Sampler;
+use crate::segments::Segments;
+
+/// What the list of a node takes, nanoseconds.
+const LIST: u64 = 250;
+
+/// What the number of its neighbours takes, nanoseconds.
+const COUNT: u64 = 60;
 
 /// Neighbours of a batch, node after node. Kept from call to call, its buffers are allocated once.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -23,6 +34,60 @@ pub struct NeighborLists {
     pub created: Vec<i64>,
 }
 
+/// Where lists go.
+trait Lists {
+    /// Adds edges of a partition; those of the published engine have weights of its own.
+    fn add(&mut self, partition: &Partition, edges: Range<usize>, sums: Option<&mut Sums<'_>>);
+
+    /// A node has no more than these.
+    fn end(&mut self, count: usize);
+}
+
+impl Lists for NeighborLists {
+    #[inline]
+    fn add(&mut self, partition: &Partition, edges: Range<usize>, sums: Option<&mut Sums<'_>>) {
+        let run = &partition.edges()[edges.clone()];
+        self.ids.extend(run.iter().map(target));
+        self.types.extend(run.iter().map(type_of));
+        match sums {
+            None => self.weights.extend(run.iter().map(weight)),
+            Some(sums) => self.weights.extend(edges.clone().map(|edge| sums.weight(edge))),
+        }
+        if partition.has_times() {
+            self.created.extend(edges.map(|edge| partition.life(edge).0));
+        } else {
+            self.created.resize(self.ids.len(), -1);
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, count: usize) {
+        self.counts.push(count as u64);
+    }
+}
+
+/// Room for the lists of some nodes, whose number is known.
+struct Room<'a> {
+    picks: Picks<'a>,
+    at: usize,
+}
+
+impl Lists for Room<'_> {
+    #[inline]
+    fn add(&mut self, partition: &Partition, edges: Range<usize>, mut sums: Option<&mut Sums<'_>>) {
+        // Who writes to a mapped file meanwhile changes numbers: what there is room for is written.
+        let count = edges.len().min(self.picks.ids.len() - self.at);
+        let mut row = self.picks.rows(self.at, self.at + count);
+        for (slot, (number, edge)) in edges.clone().zip(&partition.edges()[edges]).take(count).enumerate() {
+            let weight = sums.as_mut().map_or_else(|| weight(edge), |sums| sums.weight(number));
+            row.put(slot, target(edge), weight, type_of(edge), partition.life(number).0);
+        }
+        self.at += count;
+    }
+
+    fn end(&mut self, _: usize) {}
+}
+
 impl Sampler {
     /// All neighbours of each node, in the order of partitions and files, as the published engine gives them.
     ///
@@ -36,26 +101,32 @@ impl Sampler {
         lists.weights.clear();
         lists.types.clear();
         lists.created.clear();
-        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        for (at, node) in ask.nodes.iter().enumerate() {
-            let before = lists.ids.len();
-            for entry in self.graph.find(*node) {
-                worker.segments.clear();
-                worker.segments.add_entry(&self.graph, entry, ask.types, ask.time(at))?;
-                let mut sums = Sums::new(self.graph.partition(entry), entry.entry)?;
-                for (edge, partition, number) in worker.segments.each(&self.graph) {
-                    lists.ids.push(target(edge));
-                    lists.types.push(type_of(edge));
-                    lists.weights.push(match self.generator {
-                        Generator::Stable => weight(edge),
-                        Generator::Compat => sums.weight(number),
-                    });
-                    lists.created.push(self.graph.partitions[partition].life(number).0);
-                }
-            }
-            lists.counts.push((lists.ids.len() - before) as u64);
-        }
-        Ok(())
+        let Some(size) = pieces(ask.nodes.len(), LIST, self.workers.len()) else {
+            let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+            return all(&self.graph, ask, self.generator, &mut worker.segments, lists);
+        };
+        // Twice over the batch: how many there are, then those of each piece to where they belong.
+        lists.counts.resize(ask.nodes.len(), 0);
+        self.neighbor_counts(ask, &mut lists.counts)?;
+        let total = sum(&lists.counts).ok_or_else(|| Error::usage("these are too many neighbours"))?;
+        let NeighborLists { counts, ids, weights, types, created } = lists;
+        ids.resize(total, 0);
+        weights.resize(total, 0.0);
+        types.resize(total, 0);
+        created.resize(total, -1);
+        let (graph, generator) = (&*self.graph, self.generator);
+        let mut rest = Some((*ask, counts.as_slice(), Picks { ids, weights, types, created }));
+        let next = || {
+            let (ask, counts, picks) = rest.take().filter(|(ask, ..)| !ask.nodes.is_empty())?;
+            let ((these, others), (of_these, of_others)) =
+                (ask.split(size.min(counts.len())), counts.split_at(size.min(counts.len())));
+            let (room, behind) = picks.split(sum(of_these)?);
+            rest = Some((others, of_others, behind));
+            Some((these, Room { picks: room, at: 0 }))
+        };
+        divide(&mut self.workers, next, |worker, (ask, mut room)| {
+            all(graph, &ask, generator, &mut worker.segments, &mut room)
+        })
     }
 
     /// The number of neighbours of each node. At a time these are the edges that [`Sampler::neighbors`] gives; the published engine
@@ -66,11 +137,68 @@ impl Sampler {
     pub fn neighbor_counts(&mut self, ask: &Ask<'_>, out: &mut [u64]) -> Result<()> {
         ask.check()?;
         fits(ask.nodes.len(), out.len())?;
-        let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        for (at, (node, out)) in ask.nodes.iter().zip(out).enumerate() {
-            worker.segments.gather(&self.graph, *node, ask.types, ask.time(at))?;
-            *out = worker.segments.len() as u64;
-        }
-        Ok(())
+        let Some(size) = pieces(ask.nodes.len(), COUNT, self.workers.len()) else {
+            let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+            return count(&self.graph, ask, &mut worker.segments, out);
+        };
+        let (graph, mut rest, mut outs) = (&*self.graph, Some(*ask), out.chunks_mut(size));
+        let next = || {
+            let (out, ask) = (outs.next()?, rest.take()?);
+            let (these, others) = ask.split(out.len());
+            rest = Some(others);
+            Some((these, out))
+        };
+        divide(&mut self.workers, next, |worker, (ask, out)| count(graph, &ask, &mut worker.segments, out))
     }
+}
+
+fn sum(counts: &[u64]) -> Option<usize> {
+    counts.iter().try_fold(0usize, |sum, count| sum.checked_add(usize::try_from(*count).ok()?))
+}
+
+/// The lists of a batch, one after another.
+fn all(
+    graph: &Graph,
+    ask: &Ask<'_>,
+    generator: Generator,
+    segments: &mut Segments,
+    out: &mut impl Lists,
+) -> Result<()> {
+    let mut add = |number: usize, range: Range<usize>, time: Option<i64>, out: &mut dyn Lists| {
+        segments.clear();
+        segments.add_edges(graph, number, range.clone(), ask.types, time);
+        let mut sums = (generator == Generator::Compat).then(|| Sums::new(&graph.partitions[number], range));
+        for (partition, edges) in segments.ranges() {
+            out.add(&graph.partitions[partition], edges, sums.as_mut());
+        }
+        segments.len()
+    };
+    let mut ahead = Ahead::new(AtEdges(graph));
+    for (at, node) in ask.nodes.iter().enumerate() {
+        let (place, time) = (ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]), ask.time(at));
+        let mut count = 0;
+        match place {
+            Some(place) => count += add(place.partition, place.range(), time, out),
+            None => {
+                for entry in graph.find(*node) {
+                    count += add(entry.partition, graph.partition(entry).edge_range(entry.entry)?, time, out);
+                }
+            }
+        }
+        out.end(count);
+    }
+    Ok(())
+}
+
+fn count(graph: &Graph, ask: &Ask<'_>, segments: &mut Segments, out: &mut [u64]) -> Result<()> {
+    let mut ahead = Ahead::new(AtEdges(graph));
+    for (at, (node, out)) in ask.nodes.iter().zip(out).enumerate() {
+        let (place, time) = (ahead.place(graph, at, ask.nodes.len(), |at| ask.nodes[at]), ask.time(at));
+        match place {
+            Some(place) => segments.collect_at(graph, Some(place), *node, ask.types, time)?,
+            None => segments.gather(graph, *node, ask.types, time)?,
+        }
+        *out = segments.len() as u64;
+    }
+    Ok(())
 }

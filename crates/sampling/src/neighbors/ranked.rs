@@ -9,6 +9,9 @@ use crate::graph::Graph;
 use crate::partition::{Edge, target, type_of, weight};
 use crate::sampler::{Sampler, Share, Worker};
 
+/// What a node takes, nanoseconds.
+const EACH: u64 = 500;
+
 /// By what edges are ranked.
 #[derive(Debug, Clone, Copy)]
 enum Rank {
@@ -23,7 +26,7 @@ impl Sampler {
     /// # Errors
     /// As of [`Sampler::weighted`].
     pub fn top(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
-        self.divide(ask, count, picks, &|share, worker, picks| {
+        self.divide(ask, count, EACH, picks, &|share, worker, picks| {
             ranked(share, worker, count, Rank::Heaviest, missing, picks)
         })
     }
@@ -34,7 +37,7 @@ impl Sampler {
     /// # Errors
     /// As of [`Sampler::weighted`].
     pub fn last(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
-        self.divide(ask, count, picks, &|share, worker, picks| {
+        self.divide(ask, count, EACH, picks, &|share, worker, picks| {
             ranked(share, worker, count, Rank::Latest, missing, picks)
         })
     }

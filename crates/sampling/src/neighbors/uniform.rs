@@ -2,6 +2,7 @@
 
 use isomorph_error::Result;
 
+use super::weighted::of_some;
 use crate::ask::{Ask, Draw, Generator, Missing, Picks};
 use crate::partition::{target, type_of, weight};
 use crate::random::Stream;
@@ -26,7 +27,7 @@ impl Sampler {
         if self.generator == Generator::Compat {
             return self.compat_uniform(ask, count, replacement, draw, missing, picks);
         }
-        self.divide(ask, count, picks, &|share, worker, picks| {
+        self.divide(ask, count, of_some(count), picks, &|share, worker, picks| {
             uniform(share, worker, count, replacement, draw, missing, picks)
         })
     }

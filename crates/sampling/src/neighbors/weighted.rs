@@ -73,6 +73,11 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// What so many neighbours of a node take, nanoseconds.
+pub(super) fn of_some(count: usize) -> u64 {
+    (count as u64).saturating_mul(8).saturating_add(60)
+}
+
 impl Sampler {
     /// `count` neighbours of each node, each by the weights of the edges and independent of the others. Rows without
     /// neighbours, or whose weights are all 0, are filled with `missing`. Weights that are negative or no number count as 0.
@@ -91,7 +96,9 @@ impl Sampler {
         if self.generator == Generator::Compat {
             return self.compat_weighted(ask, count, draw, missing, picks);
         }
-        self.divide(ask, count, picks, &|share, worker, picks| weighted(share, worker, count, draw, missing, picks))
+        self.divide(ask, count, of_some(count), picks, &|share, worker, picks| {
+            weighted(share, worker, count, draw, missing, picks)
+        })
     }
 }
 

@@ -19,13 +19,9 @@ pub(crate) struct Sums<'a> {
 }
 
 impl<'a> Sums<'a> {
-    /// The sums of an entry.
-    ///
-    /// # Errors
-    /// When its edges lie outside.
-    pub fn new(partition: &'a Partition, entry: usize) -> Result<Self> {
-        let range = partition.edge_range(entry)?;
-        Ok(Sums { partition, next: range.start, range, sum: 0.0 })
+    /// The sums of an entry with these edges.
+    pub fn new(partition: &'a Partition, range: Range<usize>) -> Self {
+        Sums { partition, next: range.start, range, sum: 0.0 }
     }
 
     /// What the engine says is the weight of an edge: the difference of the sums with and without it. Edges are asked for in

@@ -100,10 +100,13 @@ fn neighbors(
 ) -> Result<()> {
     list.clear();
     for entry in graph.find(node) {
+        let partition = graph.partition(entry);
+        let range = partition.edge_range(entry.entry)?;
         segments.clear();
-        segments.add_entry(graph, entry, types, time)?;
-        let mut sums = super::Sums::new(graph.partition(entry), entry.entry)?;
-        for (edge, _, number) in segments.each(graph) {
+        segments.add_edges(graph, entry.partition, range.clone(), types, time);
+        let mut sums = super::Sums::new(partition, range);
+        for number in segments.ranges().flat_map(|(_, edges)| edges) {
+            let edge = &partition.edges()[number];
             list.push(Neighbor { id: target(edge), at: list.len(), weight: sums.weight(number) });
         }
     }

@@ -1,0 +1,246 @@
+//! What was found out about the ids of a graph, in a file beside it: how they lie, or the table of them.
+//!
+//! The file can be made again at any time, and no graph needs it. It belongs to maps of certain sizes that were last
+//! changed at certain times and have certain records at certain places; to others it says nothing, and ids are looked at as
+//! without it. Little-endian: eight bytes that say what it is; how ids are found (u32: 0 by their order, 1 by the table), number of
+//! partitions (u32); XXH3 of all that follows up to the table (u64); for each partition the size of its map (u64), the
+//! time of its last change (i64 seconds, u32 nanoseconds), how its ids lie (u32: 0 in equal steps, 1 ascending, 2 in no order), the first id
+//! and the step (u64 each), XXH3 of some records (u64); of the table its key (u64), how many slots a look reads (u64), bytes of its slots and of its links
+//! (u64 each). Then slots (u64 each) and links (u32 each), as [`Table`] has them.
+
+use std::fs;
+use std::io::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+use isomorph_deepgnn::{BESIDE, BinaryFiles};
+use isomorph_error::Result;
+use isomorph_storage::{Blob, Location, Mode, Root, Staging};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::table::{REACH, Table};
+use super::{Index, Order};
+use crate::graph::GraphOptions;
+use crate::map::bytes_of;
+use crate::partition::Partition;
+
+/// Name of the file in its folder.
+const NAME: &str = "node_ids";
+
+const MAGIC: &[u8; 8] = b"ISOIDS\x00\x01";
+
+/// Bytes before those of the partitions.
+const HEAD: usize = 24;
+
+/// Bytes of a partition.
+const OF_MAP: usize = 48;
+
+/// Bytes about the table.
+const OF_TABLE: usize = 32;
+
+/// Records of a map that are compared.
+const SOME: usize = 64;
+
+/// Entries from which on a table is kept: fewer are hashed within milliseconds.
+const TABLE_FROM: usize = 1 << 16;
+
+/// Entries from which on an order is kept: fewer are compared within milliseconds.
+const ORDER_FROM: usize = 1 << 22;
+
+/// A map that was changed so recently may change again without a new time: clocks of file systems tick slowly.
+const RECENT: Duration = Duration::from_secs(2);
+
+/// What is done with the file beside a graph that says where its nodes are, `_isomorph/node_ids`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexFile {
+    /// Nothing: ids are looked at each time.
+    Ignore,
+    /// It is used where it is there and belongs to the graph as it is now. Nothing is written.
+    #[default]
+    Use,
+    /// And it is written where looking at the ids takes long and there is none, if the directory lets itself be written.
+    Keep,
+}
+
+/// How it is known where the nodes of an opened graph are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexOrigin {
+    /// Their ids were looked at.
+    Ids,
+    /// They were looked at, and what was found was kept beside the graph.
+    Kept,
+    /// From the file beside the graph.
+    File,
+}
+
+/// The file beside a graph.
+pub(crate) struct Beside<'a> {
+    location: &'a Location,
+    maps: Vec<&'a Blob>,
+    options: &'a GraphOptions,
+}
+
+impl<'a> Beside<'a> {
+    /// That of an opened graph.
+    pub fn of(location: &'a Location, files: &'a BinaryFiles, options: &'a GraphOptions) -> Self {
+        Beside { location, maps: files.partitions.iter().map(|partition| &partition.map).collect(), options }
+    }
+
+    /// The index, and where it is from: what is kept if it belongs to the graph, else a new one.
+    ///
+    /// # Errors
+    /// As of [`Index::of`]. What is wrong with the file is none, and neither is that it cannot be written.
+    pub fn index(&self, partitions: &[Partition]) -> Result<(Index, IndexOrigin)> {
+        let wanted = self.options.index != IndexFile::Ignore && self.location.as_path().is_some();
+        if wanted && let Ok(Some(index)) = self.read(partitions) {
+            return Ok((index, IndexOrigin::File));
+        }
+        let index = Index::of(partitions, &self.options.budget)?;
+        let entries = partitions.iter().map(|partition| partition.nodes().len()).sum();
+        let keeps = wanted && self.options.index == IndexFile::Keep && is_worth_keeping(&index, entries);
+        let kept = keeps && self.keep(&index, partitions).is_ok_and(|kept| kept);
+        Ok((index, if kept { IndexOrigin::Kept } else { IndexOrigin::Ids }))
+    }
+
+    /// Reads the file. Nothing where there is none, or it belongs to other maps.
+    pub fn read(&self, partitions: &[Partition]) -> Result<Option<Index>> {
+        let Some(blob) = Root::open(self.location)?.try_file(&format!("{BESIDE}/{NAME}"))? else { return Ok(None) };
+        let head = HEAD + partitions.len() * OF_MAP + OF_TABLE;
+        if blob.size() < head as u64 {
+            return Ok(None);
+        }
+        let bytes = bytes_of(&blob, self.options.hold, &self.options.scratch)?;
+        let (Some(about), Some(described)) = (bytes.get(HEAD..head), self.described(partitions, None)) else {
+            return Ok(None);
+        };
+        let sound = bytes.starts_with(MAGIC)
+            && u32_at(&bytes, 12) == Some(partitions.len() as u32)
+            && u64_at(&bytes, 16) == Some(xxh3_64(about));
+        if !sound {
+            return Ok(None);
+        }
+        let mut orders = Vec::with_capacity(partitions.len());
+        for ((stated, found), partition) in about.chunks(OF_MAP).zip(described.chunks(OF_MAP)).zip(partitions) {
+            // Size, time and records; how ids lie is what is asked.
+            if stated[..20] != found[..20] || stated[40..] != found[40..] {
+                return Ok(None);
+            }
+            let count = partition.nodes().len() as u64;
+            orders.push(match (u32_at(stated, 20), u64_at(stated, 24), u64_at(stated, 32)) {
+                (Some(0), Some(first), Some(step)) if step > 0 => {
+                    Some(Order::Steps { first, step, count, proven: false })
+                }
+                (Some(1), ..) => Some(Order::Ascending),
+                _ => None,
+            });
+        }
+        if u32_at(&bytes, 8) == Some(0) {
+            return Ok(orders.into_iter().collect::<Option<_>>().map(Index::Each));
+        }
+        let number = |at: usize| u64_at(about, partitions.len() * OF_MAP + 8 * at).unwrap_or(0);
+        let length = |at: usize| usize::try_from(number(at)).unwrap_or(usize::MAX);
+        let slots = head..head.saturating_add(length(2));
+        let next = slots.end..slots.end.saturating_add(length(3));
+        if next.end != bytes.len() {
+            return Ok(None);
+        }
+        let table = Table::kept(partitions, number(0), length(1), bytes.slice(slots), bytes.slice(next));
+        Ok(table.map(Index::Table))
+    }
+
+    /// Writes the file, so that it appears whole. False where it should not be.
+    pub fn keep(&self, index: &Index, partitions: &[Partition]) -> Result<bool> {
+        let recent = |map: &&Blob| {
+            let age = map.opened_as().modified.map(|time| time.elapsed());
+            !matches!(age, Some(Ok(age)) if age >= RECENT)
+        };
+        let Some(path) = self.location.as_path().filter(|_| !self.maps.iter().any(recent)) else { return Ok(false) };
+        let Some(mut about) = self.described(partitions, Some(index)) else { return Ok(false) };
+        let (kind, parts): (u32, [&[u8]; 2]) = match index {
+            Index::Each(_) => (0, [&[], &[]]),
+            Index::Table(table) => (1, [table.slots.all().as_flattened(), table.next.all().as_flattened()]),
+        };
+        let [key, reach] = match index {
+            Index::Each(_) => [0, 0],
+            Index::Table(table) => [table.key, table.reach as u64],
+        };
+        for number in [key, reach, parts[0].len() as u64, parts[1].len() as u64] {
+            about.extend_from_slice(&number.to_le_bytes());
+        }
+        let folder = path.join(BESIDE);
+        let made = fs::create_dir(&folder).is_ok();
+        let write = || -> Result<()> {
+            let staging = Staging::file(&self.location.join(BESIDE)?.join(NAME)?, Mode::Replace)?;
+            let mut file = staging.create("")?;
+            file.write_all(MAGIC)?;
+            file.write_all(&kind.to_le_bytes())?;
+            file.write_all(&(partitions.len() as u32).to_le_bytes())?;
+            file.write_all(&xxh3_64(&about).to_le_bytes())?;
+            for part in [&about[..], parts[0], parts[1]] {
+                file.write_all(part)?;
+            }
+            file.finish()?;
+            staging.commit(&[]).map(|_| ())
+        };
+        let written = write();
+        if written.is_err() && made {
+            // Only if nothing else is there by now.
+            let _ = fs::remove_dir(&folder);
+        }
+        written.map(|()| true)
+    }
+
+    /// What a file says of these maps as they are, and of how their ids lie if that is known. Nothing where a place does not
+    /// tell when a file was changed.
+    fn described(&self, partitions: &[Partition], index: Option<&Index>) -> Option<Vec<u8>> {
+        let mut about = Vec::with_capacity(partitions.len() * OF_MAP + OF_TABLE);
+        for (number, (map, partition)) in self.maps.iter().zip(partitions).enumerate() {
+            let time = map.opened_as().modified?.duration_since(UNIX_EPOCH).ok()?;
+            let (lies, first, step) = match index {
+                Some(Index::Each(orders)) => match orders.get(number)? {
+                    Order::Steps { first, step, .. } => (0u32, *first, *step),
+                    Order::Ascending => (1, 0, 0),
+                },
+                _ => (2, 0, 0),
+            };
+            about.extend_from_slice(&map.size().to_le_bytes());
+            about.extend_from_slice(&time.as_secs().to_le_bytes());
+            about.extend_from_slice(&time.subsec_nanos().to_le_bytes());
+            about.extend_from_slice(&lies.to_le_bytes());
+            about.extend_from_slice(&first.to_le_bytes());
+            about.extend_from_slice(&step.to_le_bytes());
+            about.extend_from_slice(&some_of(partition).to_le_bytes());
+        }
+        Some(about)
+    }
+}
+
+/// Whether an index of so many entries takes longer to make than to read.
+fn is_worth_keeping(index: &Index, entries: usize) -> bool {
+    match index {
+        Index::Each(_) => entries >= ORDER_FROM,
+        Index::Table(table) => entries >= TABLE_FROM && table.reach <= REACH,
+    }
+}
+
+/// A hash of records from all over a map, the first and the last among them.
+fn some_of(partition: &Partition) -> u64 {
+    let (nodes, mut hash) = (partition.nodes(), Xxh3::new());
+    let last = nodes.len().saturating_sub(1);
+    for number in 0..SOME {
+        if let Some(node) = nodes.get(last / (SOME - 1) * number + last % (SOME - 1) * number / (SOME - 1)) {
+            hash.update(node);
+        }
+    }
+    hash.digest()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests;

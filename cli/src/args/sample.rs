@@ -67,6 +67,15 @@ pub enum Near {
     All,
 }
 
+/// What groups are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Groups {
+    /// Nothing
+    Skip,
+    /// Nodes with edges to their members
+    Reify,
+}
+
 /// Arguments of `sample PATH nodes` and `sample PATH edges`.
 #[derive(Debug, Args)]
 pub struct ElementsArgs {
@@ -179,6 +188,9 @@ pub struct CommonArgs {
     /// What hyperedges are: edges between their members; nodes with edges to their members; nothing
     #[arg(long, value_name = "HOW", value_parser = hyperedges_parser())]
     pub hyperedges: Option<Hyperedges>,
+    /// What groups are, as the slices and layers of annnet: nodes with edges to their members; nothing
+    #[arg(long, value_enum, value_name = "HOW", default_value = "skip")]
+    pub groups: Groups,
     /// Type of the nodes that are named, where several types have such keys
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,
@@ -210,15 +222,17 @@ fn generator(text: &str) -> Result<Generator, Error> {
 
 fn feature(text: &str) -> Result<Feature, Error> {
     let wrong = || Error::usage(format!("{text:?} is no feature")).hint("0:float32:128, 1:sparse-int64, 2:text, name");
-    let mut words = text.split(':');
-    let (Some(id), ty, count, None) = (words.next(), words.next(), words.next(), words.next()) else {
-        return Err(wrong());
+    // Names of properties may be IRIs: what is behind a colon is a type only where it is one.
+    let of_type = |text: &str| text.rsplit_once(':').and_then(|(id, ty)| Some((id.to_owned(), ty.parse().ok()?)));
+    let counted = text.rsplit_once(':').and_then(|(rest, count)| Some((of_type(rest)?, count.parse().ok()?)));
+    let (id, ty, count): (String, Option<FeatureType>, usize) = match (counted, of_type(text)) {
+        (Some(((id, ty), count)), _) => (id, Some(ty), count),
+        (None, Some((id, ty))) => (id, Some(ty), 1),
+        (None, None) => (text.to_owned(), None, 1),
     };
-    let ty: Option<FeatureType> = ty.map(str::parse).transpose()?;
-    let count = count.map_or(Ok(1), str::parse).map_err(|_| wrong())?;
     match ty {
         _ if count == 0 || count > 1 << 20 => Err(wrong()),
         _ if id.is_empty() => Err(wrong()),
-        ty => Ok(Feature { id: id.to_owned(), ty, count }),
+        ty => Ok(Feature { id, ty, count }),
     }
 }

@@ -92,6 +92,52 @@ fn arrow_is_written_once() {
     home.run(&ask).exits(2);
 }
 
+/// What a file of Arrow says is what the screen and JSON say, for all that is drawn.
+#[test]
+fn arrow_has_what_json_has() {
+    let home = Home::new();
+    let lines = "\
+        {\"node_id\": 1, \"node_type\": 0, \"node_weight\": 2, \"float_feature\": {\"0\": [0.5, 2]}, \"sparse_int64_feature\": {\"1\": {\"coordinates\": [[0, 3], [1, 4]], \"values\": [7, 8]}}, \"edge\": [{\"src_id\": 1, \"dst_id\": 2, \"edge_type\": 0, \"weight\": 1, \"binary_feature\": {\"1\": \"first\"}}]}\n\
+        {\"node_id\": 2, \"node_type\": 0, \"node_weight\": 1, \"binary_feature\": {\"2\": \"two\"}, \"edge\": [{\"src_id\": 2, \"dst_id\": 1, \"edge_type\": 0, \"weight\": 1, \"int16_feature\": {\"0\": [3, 4, 5]}}]}\n";
+    std::fs::write(home.at("graph.json"), lines).unwrap();
+    for (number, question) in [
+        &["nodes", "--count", "5"][..],
+        &["edges", "--count", "5"],
+        &["neighbors", "1", "2", "--count", "3"],
+        &["neighbors", "1", "--strategy", "pagerank"],
+        &["neighbors", "2", "--strategy", "all"],
+        &["walk", "1", "2"],
+        &["features", "1", "2", "--features", "0,1,2"],
+        &["features", "--edge", "1", "2", "0", "--edge", "2", "1", "0", "--features", "0,1"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (file, asked) = (format!("{number}.arrow"), [&["sample", "graph.json"][..], question].concat());
+        let shown = home.run(&[&asked[..], &["--json"]].concat()).exits(0).json();
+        let wrote = home.run(&[&asked[..], &["--arrow", &file, "--json"]].concat()).exits(0).json();
+        let reader =
+            arrow_ipc::reader::FileReader::try_new(std::fs::File::open(home.at(&file)).unwrap(), None).unwrap();
+        let batches: Vec<_> = reader.map(Result::unwrap).collect();
+        let [batch] = batches.as_slice() else { panic!("{} batches", batches.len()) };
+        assert_eq!(Value::from(batch.num_rows()), wrote["rows"], "{question:?}");
+        assert_eq!(shown["rows"].as_array().unwrap().len(), batch.num_rows());
+        let mut cells = 0;
+        for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+            let options = arrow_cast::display::FormatOptions::default().with_null("null");
+            let text = arrow_cast::display::ArrayFormatter::try_new(column.as_ref(), &options).unwrap();
+            for row in 0..batch.num_rows() {
+                // Arrow's texts have no quotes, JSON's whole floats a point: what both mean is compared.
+                let plain = |text: String| text.replace(['"', ' '], "").replace(".0", "");
+                let wanted = plain(shown["rows"][row][field.name()].to_string());
+                assert_eq!(plain(text.value(row).to_string()), wanted, "{question:?} {}", field.name());
+                cells += 1;
+            }
+        }
+        assert!(cells >= 2, "{question:?}");
+    }
+}
+
 #[test]
 fn questions_that_make_no_sense_are_refused() {
     let Some(binary) = fixture(KARATE) else { return };

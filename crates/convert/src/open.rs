@@ -9,11 +9,13 @@ use isomorph_storage::{Location, Root};
 
 use crate::carry::Carry;
 use crate::digests::Resources;
-use crate::mapping::{Projected, Projection, Reification, Reified};
-use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions};
-use crate::plan::Plan;
+use crate::mapping::{
+    Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
+};
+use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
+use crate::plan::{Plan, survey_of};
 use crate::progress::Progress;
-use crate::registry::Format;
+use crate::registry::{Format, Shape};
 use crate::written;
 
 /// An opened graph.
@@ -110,6 +112,48 @@ impl Opened {
                 Arc::new(Reified::new(Arc::clone(&self.graph), &record, &resources.budget)?)
             }
         })
+    }
+
+    /// The graph with columns for what its format has in another form: what is said of resources in RDF, bags of properties. A
+    /// survey reads it once; a graph that has columns is as it is.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be shown so, or cannot be read.
+    pub fn in_columns(&self, resources: &Resources, progress: &dyn Progress) -> Result<Arc<dyn Source>> {
+        let (source, format) = (self.with_resources_as_nodes(resources)?, self.format_of_graph());
+        let rules = match format.shape() {
+            Shape::Typed => return Ok(source),
+            Shape::Bundled => format.name_rules(),
+            Shape::Triples => NameRules { key: TERM, ..format.name_rules() },
+        };
+        let typing = Typing::default();
+        let (survey, _) = survey_of(&source, typing, resources, progress)?;
+        let bundling = Bundling::surveyed(source.graph(), &survey, typing, &rules)?;
+        Ok(Arc::new(Shredded::new(source, &bundling)?))
+    }
+
+    /// The graph with nodes: the resources of RDF, which only triples name, with what is said of each as a bag of properties. Others
+    /// are as they are. Who reads it sorts what is said.
+    ///
+    /// # Errors
+    /// When the graph is no RDF, though it should be.
+    pub fn with_resources_as_nodes(&self, resources: &Resources) -> Result<Arc<dyn Source>> {
+        let source = Arc::clone(&self.graph);
+        if self.format_of_graph().shape() != Shape::Triples {
+            return Ok(source);
+        }
+        // Graphs without triples have no nodes and no edges.
+        let record = Gathering::of(source.graph(), false, false, true)?;
+        Ok(Arc::new(Gathered::new(source, &record, &resources.budget)))
+    }
+
+    /// A graph with its groups as nodes with edges to their members, and its hyperedges likewise, if it still has some.
+    ///
+    /// # Errors
+    /// When the graph has what cannot be shown so.
+    pub fn with_groups_as_nodes(source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
+        let record = Reification::of(source.graph())?;
+        Ok(Arc::new(Reified::new(source, &record, &resources.budget)?))
     }
 
     /// The format of the graph: of the carried one, if there is one.

@@ -186,3 +186,48 @@ fn hyperedges_are_refused() {
     assert_eq!(error.kind(), isomorph_error::Kind::Unsupported, "{error:?}");
     assert!(error.message().contains("hyperedges"), "{error:?}");
 }
+
+/// What no number and no text is, is JSON text; lists of truth values are bytes, a list with nulls is a hole.
+#[test]
+fn lists_of_texts_and_structs_are_features() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, bools, float64, int64, lists, structs, text};
+    let decimals: arrow_array::ArrayRef =
+        Arc::new(arrow_array::Decimal128Array::from(vec![150, -7]).with_precision_and_scale(10, 2).unwrap());
+    let columns = [
+        ("names", lists(text(["a \"b\"", "ü", "c"]), &[Some(2), Some(1)]), ["[\"a \\\"b\\\"\",\"ü\"]", "[\"c\"]"]),
+        ("none", lists(text([None::<&str>, Some("x")]), &[Some(2), None]), ["[null,\"x\"]", ""]),
+        ("flags", lists(bools([true, false, true]), &[Some(3), Some(0)]), ["\u{1}\0\u{1}", ""]),
+        ("gaps", lists(int64([Some(1), None]), &[Some(2), Some(0)]), ["", ""]),
+        ("deep", lists(lists(float64([0.5, f64::NAN]), &[Some(2)]), &[Some(1), Some(0)]), ["[[0.5,\"NaN\"]]", "[]"]),
+        (
+            "both",
+            structs(&[("n", int64([Some(3), None])), ("t", text(["x", "y"]))]),
+            ["{\"n\":3,\"t\":\"x\"}", "{\"t\":\"y\"}"],
+        ),
+        ("money", decimals, ["1.50", "-0.07"]),
+    ];
+    let mut build = Build::default();
+    let mut nodes = Nodes::keyed("thing", int64([10, 11]));
+    let mut edges = Edges::rows(0, "near", 0, [(0, 1), (1, 0)]);
+    for (name, column, _) in &columns {
+        nodes = nodes.column(name, Arc::clone(column));
+        edges = edges.column(name, Arc::clone(column));
+    }
+    build.nodes(nodes);
+    build.edges(edges);
+    let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
+    let (graph, names) = Graph::of_source(&build.finish(), &options).unwrap();
+    let sampler = Sampler::new(&Arc::new(graph), Generator::Stable, 1);
+    for (at, (name, column, wanted)) in columns.iter().enumerate() {
+        assert_eq!((&names.features()[at], &names.edge_features()[at]), (&(*name).to_owned(), &(*name).to_owned()));
+        let is_json = wanted.iter().any(|text| text.starts_with(['[', '{', '-']));
+        assert_eq!(isomorph_sampling::is_json_feature(column.data_type()), is_json, "{name}");
+        let (mut of_nodes, mut of_edges) = (Strings::default(), Strings::default());
+        sampler.node_strings(&[10, 11], &[at as u32], None, &mut of_nodes).unwrap();
+        let edges = isomorph_sampling::Edges { sources: &[10, 11], targets: &[11, 10], types: &[0, 0] };
+        sampler.edge_strings(edges, &[at as u32], None, &mut of_edges).unwrap();
+        assert_eq!(String::from_utf8(of_nodes.bytes.clone()).unwrap(), wanted.concat(), "{name}");
+        assert_eq!(of_nodes.lengths, wanted.map(|text| text.len() as u64), "{name}");
+        assert_eq!(of_nodes, of_edges, "{name}");
+    }
+}

@@ -34,6 +34,7 @@ struct Document<'a> {
     sample: &'a str,
     seed: i64,
     generator: &'a str,
+    left_out: &'a [String],
     rows: Vec<Map<String, Value>>,
 }
 
@@ -57,7 +58,7 @@ impl Drawn {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub fn show(&self, path: &str, common: &CommonArgs, console: &Console) -> Result<()> {
+    pub fn show(&self, path: &str, left_out: &[String], common: &CommonArgs, console: &Console) -> Result<()> {
         let generator = match common.generator {
             Generator::Stable => "stable",
             Generator::Compat => "deepgnn",
@@ -69,10 +70,20 @@ impl Drawn {
                     row.insert(field.name().clone(), value);
                 }
             }
-            return console.document(&Document { path, sample: self.what, seed: common.seed, generator, rows });
+            return console.document(&Document {
+                path,
+                sample: self.what,
+                seed: common.seed,
+                generator,
+                left_out,
+                rows,
+            });
         }
         let mut screen = console.screen();
         screen.line(self.what, &format!("{}, seed {}", self.how, common.seed));
+        if !left_out.is_empty() {
+            screen.line("left out", &format!("groups: {}    --groups reify takes them as nodes", left_out.join(", ")));
+        }
         let alignment = |field: &Field| if is_number(field.data_type()) { Column::number() } else { Column::text(1) };
         let mut table =
             Table::new(std::iter::once(Column::stage()).chain(self.fields.iter().map(alignment)).collect::<Vec<_>>());

@@ -15,7 +15,7 @@ use isomorph::sampling::{
 use isomorph::{Error, Result};
 
 use super::Answer;
-use crate::args::sample::{CommonArgs, Elements, ElementsArgs, Near, NearArgs, SampleArgs, WalkArgs, What};
+use crate::args::sample::{CommonArgs, Elements, ElementsArgs, Feature, Near, NearArgs, SampleArgs, WalkArgs, What};
 use crate::console::Console;
 use answer::Drawn;
 use place::Place;
@@ -30,7 +30,8 @@ const NONE: i32 = i32::MIN;
 pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
-    let place = Place::open(&args.path, common, &resources)?;
+    let features: &[Feature] = if let What::Features(args) = &args.what { &args.features } else { &[] };
+    let place = Place::open(&args.path, common, features, &resources)?;
     let graph = Arc::clone(&place.graph);
     let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
     let drawn = match &args.what {
@@ -42,7 +43,7 @@ pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     };
     match &common.arrow {
         Some(file) => drawn.write(file, console)?,
-        None => drawn.show(&args.path, common, console)?,
+        None => drawn.show(&args.path, &place.left_out, common, console)?,
     }
     Ok(Answer::Yes)
 }

@@ -7,11 +7,11 @@ use arrow_schema::DataType;
 use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::Graph as Model;
-use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, Names, TypeSet};
+use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, Names, TypeSet, is_json_feature};
 use isomorph::{Error, Location, Result};
 
 use crate::args::SelectArgs;
-use crate::args::sample::CommonArgs;
+use crate::args::sample::{CommonArgs, Feature, Groups};
 
 /// An opened graph.
 pub(super) struct Place {
@@ -20,6 +20,8 @@ pub(super) struct Place {
     names: Option<Names>,
     /// What is said of its nodes and edges.
     model: Model,
+    /// Kinds of groups that are not in it.
+    pub left_out: Vec<String>,
 }
 
 /// What a feature is, by the graph's own word.
@@ -31,11 +33,12 @@ pub(super) struct Declared {
 }
 
 impl Place {
-    /// Opens the graph at `path`: a binary of DeepGNN as it lies, anything else by reading it once.
+    /// Opens the graph at `path`: a binary of DeepGNN as it lies, anything else by reading it once. With names of `features`, a graph
+    /// whose properties have no columns is surveyed for them.
     ///
     /// # Errors
     /// When there is none, or it is not sound.
-    pub fn open(path: &str, common: &CommonArgs, resources: &Resources) -> Result<Place> {
+    pub fn open(path: &str, common: &CommonArgs, features: &[Feature], resources: &Resources) -> Result<Place> {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
@@ -44,15 +47,24 @@ impl Place {
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {
             let model = opened.graph.graph().clone();
-            return Ok(Place { graph: Arc::new(Graph::open(&location, &options)?), names: None, model });
+            let graph = Arc::new(Graph::open(&location, &options)?);
+            return Ok(Place { graph, names: None, model, left_out: Vec::new() });
         }
-        let source = match common.hyperedges {
+        let known = |feature: &Feature| has_property(opened.graph.graph(), &feature.id);
+        let mut source = match common.hyperedges {
             Some(how) => opened.without_hyperedges(how, resources, &Silent)?,
-            None => Arc::clone(&opened.graph),
+            None if !features.iter().all(known) => opened.in_columns(resources, &Silent)?,
+            None => opened.with_resources_as_nodes(resources)?,
         };
+        let kinds = source.graph().groups.iter().filter(|kind| !kind.memberships.is_empty());
+        let mut left_out: Vec<String> = kinds.map(|kind| kind.kind.clone()).collect();
+        if common.groups == Groups::Reify && !left_out.is_empty() {
+            left_out.clear();
+            source = Opened::with_groups_as_nodes(source, resources)?;
+        }
         let (graph, names) = Graph::of_source(source.as_ref(), &options)?;
         let model = source.graph().clone();
-        Ok(Place { graph: Arc::new(graph), names: Some(names), model })
+        Ok(Place { graph: Arc::new(graph), names: Some(names), model, left_out })
     }
 
     /// Ids of the nodes with these keys.
@@ -140,6 +152,7 @@ impl Place {
             number.map_or(raw, |dtype| Declared { ty: FeatureType::Dense(dtype), single })
         };
         Ok(match &property.data_type {
+            json if is_json_feature(json) => Declared { ty: FeatureType::Text, single: false },
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 dense(item.data_type(), false)
             }
@@ -157,6 +170,12 @@ impl Place {
             number => dense(number, true),
         })
     }
+}
+
+/// Whether nodes or edges have a property of this name.
+fn has_property(graph: &Model, name: &str) -> bool {
+    let properties = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
+    properties.flatten().any(|property| property.name == name)
 }
 
 fn types(wanted: &Option<Vec<String>>, names: &[&str]) -> Result<TypeSet> {

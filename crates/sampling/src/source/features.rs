@@ -6,11 +6,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, ListArray};
 use arrow_buffer::Buffer;
+use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::Result;
 use isomorph_model::NodeBatch;
 
 use super::Writer;
+use super::json::{is_json, push};
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features};
 
@@ -35,16 +37,16 @@ pub(super) struct NodeFeatures {
 pub(super) enum Cells {
     /// Values of equal width: bytes, first value, width.
     Fixed(Buffer, usize, usize),
-    /// Lists of such values.
-    Lists(Vec<i64>, Buffer, usize, usize),
+    /// Lists of such values, none of which is null: ends, bytes, first value, width, values.
+    Lists(Vec<i64>, Buffer, usize, usize, ArrayRef),
     /// Truth values.
     Truth(ArrayRef),
     /// Texts and bytes.
     Text(ArrayRef),
     /// Points and values: coordinates of the points of each row, coordinates of each point, numbers; values of each row.
     Sparse { points: ListArray, values: Box<Cells> },
-    /// What has no such form.
-    None,
+    /// What has no such form, as JSON text.
+    Json(ArrayRef),
 }
 
 impl Cells {
@@ -55,15 +57,23 @@ impl Cells {
             let data = column.to_data();
             Some((data.buffers().first()?.clone(), data.offset(), width))
         };
-        let lists = |ends: Vec<i64>, values: &ArrayRef| match fixed(values) {
-            Some((bytes, first, width)) => Cells::Lists(ends, bytes, first, width),
-            None => Cells::None,
+        let lists = |ends: Vec<i64>, values: &ArrayRef| {
+            let bits = || cast(values, &DataType::UInt8).ok();
+            let values = if *values.data_type() == DataType::Boolean { bits() } else { Some(Arc::clone(values)) };
+            let parts = values.and_then(|values| Some((fixed(&values)?, values)));
+            match parts {
+                Some(((bytes, first, width), values)) => Cells::Lists(ends, bytes, first, width, values),
+                None => Cells::Json(Arc::clone(column)),
+            }
         };
         match column.data_type() {
+            other if is_json(other) => Cells::Json(Arc::clone(column)),
             DataType::Boolean => Cells::Truth(Arc::clone(column)),
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
-                Cells::Text(Arc::clone(column))
-            }
+            DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::FixedSizeBinary(_) => Cells::Text(Arc::clone(column)),
             DataType::List(_) => {
                 let list = column.as_list::<i32>();
                 lists(list.value_offsets().iter().map(|end| i64::from(*end)).collect(), list.values())
@@ -76,8 +86,11 @@ impl Cells {
                 let size = i64::from(*size);
                 lists((0..=column.len() as i64).map(|at| at * size).collect(), column.as_fixed_size_list().values())
             }
-            DataType::Struct(_) => sparse(column).unwrap_or(Cells::None),
-            _ => fixed(column).map_or(Cells::None, |(bytes, first, width)| Cells::Fixed(bytes, first, width)),
+            DataType::Struct(_) => sparse(column).unwrap_or_else(|| Cells::Json(Arc::clone(column))),
+            _ => match fixed(column) {
+                Some((bytes, first, width)) => Cells::Fixed(bytes, first, width),
+                None => Cells::Json(Arc::clone(column)),
+            },
         }
     }
 
@@ -87,8 +100,12 @@ impl Cells {
             Cells::Fixed(bytes, first, width) => {
                 bytes.get((first + row) * width..(first + row + 1) * width).unwrap_or_default()
             }
-            Cells::Lists(ends, bytes, first, width) => {
+            Cells::Lists(ends, bytes, first, width, values) => {
                 let (from, to) = (ends[row] as usize, ends[row + 1] as usize);
+                // A list with nulls is a hole: no number stands for null.
+                if values.nulls().is_some_and(|nulls| (from..to).any(|item| nulls.is_null(item))) {
+                    return;
+                }
                 bytes.get((first + from) * width..(first + to) * width).unwrap_or_default()
             }
             Cells::Truth(column) => match column.as_boolean().value(row) {
@@ -99,6 +116,7 @@ impl Cells {
                 DataType::Utf8 => column.as_string::<i32>().value(row).as_bytes(),
                 DataType::LargeUtf8 => column.as_string::<i64>().value(row).as_bytes(),
                 DataType::Binary => column.as_binary::<i32>().value(row),
+                DataType::FixedSizeBinary(_) => column.as_fixed_size_binary().value(row),
                 _ => column.as_binary::<i64>().value(row),
             },
             Cells::Sparse { points, values } => {
@@ -113,7 +131,12 @@ impl Cells {
                 numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
                 return values.append(row, out);
             }
-            Cells::None => &[],
+            Cells::Json(column) => {
+                let mut text = String::new();
+                push(column, row, &mut text);
+                out.extend_from_slice(text.as_bytes());
+                return;
+            }
         };
         out.extend_from_slice(bytes);
     }

@@ -5,6 +5,7 @@
 
 mod edges;
 mod features;
+mod json;
 mod names;
 
 use std::io::{BufWriter, Write};
@@ -16,7 +17,7 @@ use arrow_schema::DataType;
 use bytes::Bytes;
 use isomorph_deepgnn::Types;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, Graph as Model, NodeBatch, NodeType, Request, Source, Tables, well_known};
+use isomorph_model::{Batch, Graph as Model, KeyKind, NodeBatch, NodeType, Request, Source, Tables, well_known};
 use isomorph_storage::ScratchFile;
 
 use crate::graph::{Drawing, Graph, GraphOptions};
@@ -24,6 +25,7 @@ use crate::map::own;
 use crate::partition::{Column, DUMMY, Partition, Parts};
 use edges::{EdgeColumns, Edges};
 use features::NodeFeatures;
+pub use json::is_json as is_json_feature;
 pub use names::Names;
 
 /// The property that holds the type of a node where a graph has one node type (DeepGNN).
@@ -56,7 +58,7 @@ impl Graph {
     ///
     /// # Errors
     /// When the graph cannot be read, keys are neither integers nor texts, an end is no node, or the budget has no room
-    /// for the keys; [`Kind::Unsupported`] when it has hyperedges.
+    /// for the keys; [`Kind::Unsupported`] when it has hyperedges, or nodes that only edges name and that are not called by integers.
     pub fn of_source(source: &dyn Source, options: &GraphOptions) -> Result<(Graph, Names)> {
         let model = source.graph();
         if let Some(ty) = model.hyperedges.iter().find(|ty| ty.rows != Some(0)) {
@@ -67,6 +69,13 @@ impl Graph {
             .hint(
                 "--hyperedges expand    takes them as edges between their members; reify, as nodes; skip, not at all",
             ));
+        }
+        let unnamed = model.nodes.iter().find(|ty| ty.implied && ty.key.kind != KeyKind::Int);
+        if let Some(ty) = unnamed {
+            let message = format!("nodes of type {} are only ends of edges, and their keys no integers", ty.name);
+            return Err(
+                Error::unsupported(message).hint("isomorph_convert::Opened::with_resources_as_nodes lists them")
+            );
         }
         let mut names = Names::of(model, options)?;
         let mut nodes = Nodes::new(options)?;

@@ -251,8 +251,8 @@ pub struct NeighborsArgs {
 pub struct MatchArgs {
     /// A GraphLake store: a directory or a URL
     pub path: String,
-    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, prefix:name; ?name or _ for anything, default
-    /// for the default graph. Several patterns, each as one argument, are joined by the names that they share
+    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name; ?name or _ for anything,
+    /// default for the default graph. Several patterns, each as one argument, are joined by the names that they share
     #[arg(required = true, num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
     /// The graph of patterns that name none: <IRI>, prefix:name, ?name, or default

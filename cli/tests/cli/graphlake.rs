@@ -168,9 +168,12 @@ fn patterns_are_joined() {
         (&["?x ex:knows ?y", "?y ex:knows ?z", "--graph", "default", "--count"], 0),
         (&["?x ex:knows ?y ?g", "?y ex:knows ?z ?g", "--count"], 0),
         (&["_ _ \"Bób\"@pl", "--count"], 1),
+        (&["_ ex:age 42", "--count"], 1),
+        (&["?x _ ?x", "--count"], 0),
     ] {
         let document = run(&[arguments, &["--json"]].concat()).exits(0).json();
         assert_eq!(document["count"], count, "{arguments:?}");
     }
+    assert_eq!(run(&["_ _ _", "--nquads", "--limit", "2"]).exits(0).out.lines().count(), 2);
     run(&["?x ex:knows ?y", "?y ex:name ?name", "--nquads"]).exits(2);
 }

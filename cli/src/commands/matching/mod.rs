@@ -4,8 +4,9 @@ mod pattern;
 mod solutions;
 
 use std::io::Write;
+use std::sync::Arc;
 
-use isomorph::formats::graphlake::{self, GraphLake, Join, push_quad};
+use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, push_quad};
 use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
@@ -100,10 +101,14 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
         [asked] if args.nquads => asking.lines(asked),
         [asked] if args.count => {
             let mut count = 0;
-            asking.each(asked, &mut |_| {
-                count += 1;
-                Ok(())
-            })?;
+            if let Some(known) = asking.known(asked) {
+                count = known;
+            } else {
+                asking.each(asked, true, &mut |_| {
+                    count += 1;
+                    Ok(true)
+                })?;
+            }
             asking.counted(count, "triple", console)
         }
         [asked] => asking.triples(asked, console),
@@ -118,11 +123,13 @@ impl Asking<'_> {
         self.args.limit.map_or(100, |limit| limit.get())
     }
 
-    /// Hands over what fits one pattern, as it is meant: quoted triples as triple terms.
-    fn each(&self, asked: &Asked, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        self.lake.matching_on(self.threads, &asked.pattern(), &mut |quad| {
+    /// Hands over what fits one pattern, as it is meant: quoted triples as triple terms. `take` says whether it wants more, unless
+    /// `all` is wanted: then files are read on all threads.
+    fn each(&self, asked: &Asked, all: bool, take: &mut dyn FnMut(Quad<'_>) -> Result<bool>) -> Result<()> {
+        let pattern = asked.pattern();
+        let mut give = |quad: Quad<'_>| -> Result<bool> {
             if !asked.agrees(&quad) {
-                return Ok(());
+                return Ok(true);
             }
             let subject = self.lake.spelt(quad.subject)?;
             let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
@@ -131,20 +138,36 @@ impl Asking<'_> {
                 object: object.as_deref().map_or(quad.object, Object::Term),
                 ..quad
             })
-        })
+        };
+        if all {
+            return self.lake.matching_on(self.threads, &pattern, &mut |quad| give(quad).map(drop));
+        }
+        let mut solutions = Solutions::new(self.lake, &Question::from(&pattern), Arc::new(Bindings::unit()))?;
+        while let Some(found) = solutions.next_batch()? {
+            for row in 0..found.rows.len() {
+                if !give(found.quad(row, &pattern))? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many triples fit, where files tell without being read.
+    fn known(&self, asked: &Asked) -> Option<u64> {
+        let estimate = self.lake.estimate(&Question::from(&asked.pattern()));
+        (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
     fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
         let limit = self.limit();
+        let known = self.known(asked);
         let (mut found, mut more) = (Vec::new(), 0);
-        self.each(asked, &mut |quad| {
-            if (found.len() as u64) < limit {
-                found.push(Found::of(&quad))
-            } else {
-                more += 1
-            }
-            Ok(())
+        self.each(asked, false, &mut |quad| {
+            if (found.len() as u64) < limit { found.push(Found::of(&quad)) } else { more += 1 }
+            Ok(known.is_none() || (found.len() as u64) < limit)
         })?;
+        let more = known.map_or(more, |known| known.saturating_sub(found.len() as u64));
         let total = found.len() as u64 + more;
         let mut screen = console.screen();
         screen.line("match", &format!("{}   {}", self.text, of(total, "triple")));
@@ -170,15 +193,13 @@ impl Asking<'_> {
         let mut left = self.args.limit.map_or(u64::MAX, |limit| limit.get());
         let mut out = Output::new();
         let mut line = String::new();
-        self.each(asked, &mut |quad| {
-            if left > 0 {
-                left -= 1;
-                line.clear();
-                push_quad(&mut line, &quad);
-                line.push('\n');
-                out.write_all(line.as_bytes())?;
-            }
-            Ok(())
+        self.each(asked, self.args.limit.is_none(), &mut |quad| {
+            left -= 1;
+            line.clear();
+            push_quad(&mut line, &quad);
+            line.push('\n');
+            out.write_all(line.as_bytes())?;
+            Ok(left > 0)
         })?;
         out.flush()?;
         Ok(Answer::Yes)

@@ -123,6 +123,12 @@ impl Query {
         Ok(Query { patterns, variables })
     }
 
+    /// Whether no name stands in two places.
+    pub fn is_free(&self) -> bool {
+        let named = |part: &&Part| matches!(part, Part::Free(Some(_)));
+        self.patterns.iter().flat_map(|asked| &asked.parts).filter(named).count() == self.variables.len()
+    }
+
     /// The patterns with their variables by number, and how many there are: behind those that have names come the others.
     pub fn joined(&self) -> (Vec<JoinPattern<'_>>, usize) {
         let mut count = self.variables.len();
@@ -301,7 +307,34 @@ fn part(word: &str, prefixes: &Prefixes) -> Result<Part> {
     if word.starts_with('"') {
         return literal(word, prefixes);
     }
+    if let Some(datatype) = datatype_of(word) {
+        let datatype = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+        return Ok(Part::Literal { lexical: word.to_owned(), datatype, language: None, direction: None });
+    }
     Ok(Part::Resource(resource(word, prefixes)?))
+}
+
+/// What a number or a truth value without quotes is, as in Turtle.
+fn datatype_of(word: &str) -> Option<&'static str> {
+    if matches!(word, "true" | "false") {
+        return Some("boolean");
+    }
+    let number = word.strip_prefix(['+', '-']).unwrap_or(word);
+    let (digits, exponent) = number.split_once(['e', 'E']).map_or((number, None), |(digits, rest)| (digits, Some(rest)));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let some = |text: &str| !text.is_empty() && all(text);
+    if !all(whole) || !fraction.is_none_or(all) {
+        return None;
+    }
+    match (fraction, exponent) {
+        (_, Some(exponent)) => {
+            let sound = some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+            (sound && (some(whole) || fraction.is_some_and(some))).then_some("double")
+        }
+        (Some(fraction), None) => some(fraction).then_some("decimal"),
+        (None, None) => some(whole).then_some("integer"),
+    }
 }
 
 fn resource(word: &str, prefixes: &Prefixes) -> Result<String> {
@@ -430,6 +463,26 @@ mod tests {
         let asked = parse("_ _ \"1\"^^xsd:integer default").unwrap();
         assert_eq!(asked.pattern().graph, InGraph::Default);
         assert_eq!(asked.pattern().object, Some(Object::plain("1", "http://www.w3.org/2001/XMLSchema#integer")));
+    }
+
+    #[test]
+    fn numbers_need_no_quotes() {
+        for (word, datatype) in [
+            ("31", "integer"),
+            ("-07", "integer"),
+            ("3.50", "decimal"),
+            (".5", "decimal"),
+            ("1e6", "double"),
+            ("-1.E+6", "double"),
+            ("false", "boolean"),
+        ] {
+            let datatype = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
+            assert_eq!(parse(&format!("_ _ {word}")).unwrap().pattern().object, Some(Object::plain(word, &datatype)));
+        }
+        for word in ["3.", "e6", "1e", "--1", "+", ".", "1x", ".e5", "True"] {
+            assert!(parse(&format!("_ _ {word}")).is_err(), "{word}");
+        }
+        assert!(parse("31 _ _").is_err());
     }
 
     #[test]

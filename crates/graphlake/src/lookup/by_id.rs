@@ -7,6 +7,7 @@ use super::keys::Wanted;
 use crate::id::TripleId;
 use crate::read::{GraphLake, Order};
 use crate::term;
+use crate::triple::Triple;
 
 impl GraphLake {
     /// Hands over the triple of an id, once for each graph that it is in. A file whose filter denies the id is not opened;
@@ -32,14 +33,21 @@ impl GraphLake {
                         Ok(())
                     })?;
                 }
-                // Whether it lives, all files of the predicate tell.
                 let Some(triple) = found else { continue };
+                let graph_name = term::graph_name(&graph.name);
+                let mut give = |triple: &Triple| {
+                    let (subject, object) = (triple.subject.as_str(), triple.as_object());
+                    take(Quad { subject, predicate: &predicate.name, object, graph: graph_name })
+                };
+                if predicate.all_tombstones().is_empty() {
+                    give(&triple)?;
+                    continue;
+                }
+                // Whether it lives, all files of the predicate tell.
                 let mut merge = self.merge_of(graph, predicate, Order::Subject, &Wanted::key(&triple.subject)?)?;
                 while let Some(living) = merge.next()? {
                     if *living == triple {
-                        let (subject, object) = (living.subject.as_str(), living.as_object());
-                        let graph = term::graph_name(&graph.name);
-                        take(Quad { subject, predicate: &predicate.name, object, graph })?;
+                        give(living)?;
                     }
                 }
             }

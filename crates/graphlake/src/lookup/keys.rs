@@ -124,6 +124,16 @@ impl Wanted {
         Ok(Wanted::Keys(Arc::new(Keys::one(&Arc::new(texts), Vec::new())), 0..1))
     }
 
+    /// Everything, divided by these texts, which ascend.
+    pub(super) fn divided(texts: Vec<String>) -> Vec<Wanted> {
+        if texts.is_empty() {
+            return vec![Wanted::All];
+        }
+        let mut low = None;
+        let highs = texts.into_iter().map(|text| Some(Arc::<str>::from(text))).chain([None]);
+        highs.map(|high| Wanted::Between(std::mem::replace(&mut low, high.clone()), high)).collect()
+    }
+
     /// The bounds, where there are some: from the first on, below the second.
     pub(crate) fn between(&self) -> (Option<&str>, Option<&str>) {
         match self {

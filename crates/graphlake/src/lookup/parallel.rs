@@ -53,22 +53,26 @@ impl GraphLake {
         pattern: &Pattern<'_>,
         take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
     ) -> Result<()> {
-        let named = match pattern.graph {
-            InGraph::Named(name) => name,
-            InGraph::Any | InGraph::Default => "",
-        };
         self.ask(&Question::from(pattern), Arc::new(Bindings::unit()), threads, &mut |found| {
-            for row in 0..found.rows.len() {
-                let graph = if pattern.graph == InGraph::Any { found.graphs.text(row) } else { named };
-                take(Quad {
-                    subject: pattern.subject.unwrap_or_else(|| found.subjects.text(row)),
-                    predicate: pattern.predicate.unwrap_or_else(|| found.predicates.text(row)),
-                    object: pattern.object.or_else(|| found.objects.get(row)).unwrap_or(Object::Term("")),
-                    graph: Some(graph).filter(|graph| !graph.is_empty()),
-                })?;
-            }
-            Ok(())
+            (0..found.rows.len()).try_for_each(|row| take(found.quad(row, pattern)))
         })
+    }
+}
+
+impl Found {
+    /// A row of the answers to the question of a pattern, as a quad.
+    pub fn quad<'a>(&'a self, row: usize, pattern: &Pattern<'a>) -> Quad<'a> {
+        let graph = match pattern.graph {
+            InGraph::Named(name) => name,
+            InGraph::Default => "",
+            InGraph::Any => self.graphs.text(row),
+        };
+        Quad {
+            subject: pattern.subject.unwrap_or_else(|| self.subjects.text(row)),
+            predicate: pattern.predicate.unwrap_or_else(|| self.predicates.text(row)),
+            object: pattern.object.or_else(|| self.objects.get(row)).unwrap_or(Object::Term("")),
+            graph: Some(graph).filter(|graph| !graph.is_empty()),
+        }
     }
 }
 

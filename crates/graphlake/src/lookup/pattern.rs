@@ -12,6 +12,9 @@ use crate::snapshot::NamedGraph;
 use crate::term::{self, Datatype};
 use crate::triple::Triple;
 
+/// What is read at once by somebody who divides large files, bytes.
+const STRETCH: u64 = 8 << 20;
+
 /// In which graphs to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum InGraph<'a> {
@@ -114,17 +117,53 @@ impl GraphLake {
         Some((self.catalog().graphs.get(unit.graph)?.all.get(unit.predicate)?, self.snapshot.graphs.get(unit.graph)?))
     }
 
-    /// Texts that divide the triples of a unit into pieces of about so many bytes, told by the index of its largest file.
+    /// A predicate in stretches by subject that can be read at the same time; all of it, where it is not large or nothing tells how.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub(crate) fn stretches(&self, graph: &NamedGraph, predicate: &str) -> Result<Vec<Wanted>> {
+        let own = graph.subject_files.iter().filter(|file| file.predicate == predicate);
+        if own.map(|file| file.size).fold(0, u64::saturating_add) < 2 * STRETCH {
+            return Ok(vec![Wanted::All]);
+        }
+        let Some(files) = self.files_in(graph, predicate) else { return Ok(vec![Wanted::All]) };
+        Ok(Wanted::divided(self.texts_between(graph, files, Order::Subject, STRETCH)?))
+    }
+
+    /// The living triples of a stretch, by subject.
+    pub(crate) fn stretch(&self, graph: &NamedGraph, predicate: &str, stretch: &Wanted) -> Result<Merge> {
+        match (stretch, self.files_in(graph, predicate)) {
+            (Wanted::All, _) | (_, None) => self.merge(graph, predicate, Order::Subject),
+            (_, Some(files)) => self.merge_of(graph, files, Order::Subject, stretch),
+        }
+    }
+
+    fn files_in(&self, graph: &NamedGraph, predicate: &str) -> Option<&PredicateFiles> {
+        let at = self.snapshot.graphs.iter().position(|own| std::ptr::eq(own, graph))?;
+        self.catalog().graphs.get(at)?.get(predicate)
+    }
+
+    /// Texts that divide the triples of a predicate into pieces of about so many bytes, told by the index of its largest file.
     ///
     /// # Errors
     /// When the index cannot be read.
-    pub(super) fn divided(&self, unit: &Unit, order: Order, bytes: u64) -> Result<Vec<String>> {
-        let Some((files, graph)) = self.files(unit) else { return Ok(Vec::new()) };
+    pub(super) fn texts_between(
+        &self,
+        graph: &NamedGraph,
+        files: &PredicateFiles,
+        order: Order,
+        bytes: u64,
+    ) -> Result<Vec<String>> {
         let all = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
         let Some((known, largest)) = all().max_by_key(|(_, file)| file.size) else { return Ok(Vec::new()) };
+        // A file that may have to be sorted in memory is not read several times.
+        if !all().all(|(known, file)| known.at_hand(file).trusted) {
+            return Ok(Vec::new());
+        }
         let mut texts = known.divided(self, largest, order, bytes)?;
-        // Where the others begin and end is known without reading.
-        texts.extend(all().filter(|(_, file)| file.path != largest.path).map(|(_, file)| file.min_value.clone()));
+        // Where others begin that are as large as a piece is known without reading.
+        let others = all().filter(|(_, file)| file.size >= bytes && file.path != largest.path);
+        texts.extend(others.map(|(_, file)| file.min_value.clone()));
         texts.sort();
         texts.dedup();
         Ok(texts)

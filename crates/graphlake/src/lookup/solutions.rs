@@ -204,16 +204,11 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
                 .map(|start| part(Wanted::Keys(Arc::clone(keys), start..(start + step).min(among.end))))
                 .collect());
         }
-        let texts = self.lake.divided(&unit, self.asked.order, weight / pieces as u64)?;
-        let mut low = None;
-        let mut done = Vec::new();
-        for high in texts.into_iter().map(|text| Some(Arc::<str>::from(text))).chain([None]) {
-            let bounds = (std::mem::replace(&mut low, high.clone()), high);
-            done.push((Unit { wanted: Wanted::Between(bounds.0, bounds.1), ..unit.clone() }, weight));
-        }
-        let each = weight / done.len() as u64;
-        done.iter_mut().for_each(|(_, weight)| *weight = each);
-        Ok(done)
+        let Some((files, graph)) = self.lake.files(&unit) else { return Ok(Vec::new()) };
+        let texts = self.lake.texts_between(graph, files, self.asked.order, weight / pieces as u64)?;
+        let all = Wanted::divided(texts);
+        let each = weight / all.len() as u64;
+        Ok(all.into_iter().map(|wanted| (Unit { wanted, ..unit.clone() }, each)).collect())
     }
 }
 

@@ -146,6 +146,11 @@ impl GraphLake {
         self.root.bytes_read()
     }
 
+    /// Reads from the store so far: requests, where it is far away, beside those that open a file.
+    pub fn reads(&self) -> u64 {
+        self.root.reads()
+    }
+
     /// Opens a file of the snapshot, whose size must be the one that is stated: nothing else tells a file that was cut.
     pub(crate) fn file(&self, file: &DataFile) -> Result<Blob> {
         let name = path::resolve(&file.path, &self.store.location)?;

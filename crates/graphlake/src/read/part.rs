@@ -10,7 +10,7 @@ use isomorph_model::{Batch, Part};
 use super::batches::Collector;
 use super::{GraphLake, Order};
 use crate::snapshot::NamedGraph;
-use crate::term;
+use crate::{lookup, term};
 
 /// Which triples of a part are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) struct Wanted {
     pub(super) rows: usize,
 }
 
-/// The triples of one predicate in one graph.
+/// The triples of one predicate in one graph, or a stretch of them.
 pub(super) struct PredicatePart<'a> {
     pub(super) lake: &'a GraphLake,
     pub(super) graph: &'a NamedGraph,
@@ -31,6 +31,9 @@ pub(super) struct PredicatePart<'a> {
     /// Number of the value table of the predicate, if it can have literals.
     pub(super) table: Option<usize>,
     pub(super) wanted: Wanted,
+    /// Which stretch, of so many.
+    pub(super) stretch: lookup::Wanted,
+    pub(super) stretches: u64,
 }
 
 impl Part for PredicatePart<'_> {
@@ -38,7 +41,7 @@ impl Part for PredicatePart<'_> {
         let quoted = self.lake.quoted()?;
         let name = term::graph_name(&self.graph.name);
         let Wanted { edges: wants_edges, values: wants_values, rows } = self.wanted;
-        let mut merge = self.lake.merge(self.graph, self.predicate, Order::Subject)?;
+        let mut merge = self.lake.stretch(self.graph, self.predicate, &self.stretch)?;
         let (mut edges, mut values) = (Collector::default(), Collector::default());
         while let Some(triple) = merge.next()? {
             match (triple.literal, self.table) {
@@ -70,7 +73,7 @@ impl Part for PredicatePart<'_> {
     fn rows(&self) -> Option<u64> {
         let files = self.graph.subject_files.iter().filter(|file| file.predicate == self.predicate);
         // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
-        Some(files.map(|file| file.triple_count).fold(0, u64::saturating_add))
+        Some(files.map(|file| file.triple_count).fold(0, u64::saturating_add) / self.stretches.max(1))
     }
 }
 

@@ -14,8 +14,8 @@ impl Source for GraphLake {
         &self.graph
     }
 
-    /// One part for each predicate of each graph, one for graphs without triples. Resources have no rows: they exist
-    /// because something speaks about them.
+    /// One part for each predicate of each graph, several where its files are large and indexes tell how to divide them; one for
+    /// graphs without triples. Resources have no rows: they exist because something speaks about them.
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         if request.order != EdgeOrder::Any {
             return Err(Error::unsupported("triples come predicate by predicate, not in one order"));
@@ -37,7 +37,12 @@ impl Source for GraphLake {
                 if !wanted.edges && table.is_none() {
                     continue;
                 }
-                parts.push(Box::new(PredicatePart { lake: self, graph, predicate, table, wanted }));
+                let all = self.stretches(graph, predicate)?;
+                let stretches = all.len() as u64;
+                for stretch in all {
+                    let part = PredicatePart { lake: self, graph, predicate, table, wanted, stretch, stretches };
+                    parts.push(Box::new(part));
+                }
             }
         }
         if wanted.values {

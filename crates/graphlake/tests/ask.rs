@@ -238,7 +238,7 @@ fn batches_are_merged_with_files_that_have_indexes() {
     let mut random = Random(11);
     // One file of each predicate and order, large enough for an index, and changes on top of it.
     let options = WriteOptions::default();
-    let drawn: Vec<Own> = (0..9_000).map(|_| draw(&mut random, 3_000)).collect();
+    let drawn: Vec<Own> = (0..12_000).map(|_| draw(&mut random, 3_000)).collect();
     common::write(&path, &options, |writer| drawn.iter().try_for_each(|own| writer.push(&quad(own)))).unwrap();
     let lake = Lake::open(&Location::from_path(&path), &OpenOptions::default(), &options).unwrap();
     let mut transaction = lake.begin().unwrap();

@@ -109,11 +109,8 @@ fn from_afar_ranges_are_read_together() {
     // Many bindings that lie apart: an index, and then all of their blocks at once.
     let mut terms = Terms::default();
     (0..10).for_each(|number| terms.push_resource(&node(number * 1_997)).unwrap());
-    let question = Question {
-        subject: Place::Column(0),
-        predicate: Place::Term(Object::Term("urn:p")),
-        ..Question::default()
-    };
+    let question =
+        Question { subject: Place::Column(0), predicate: Place::Term(Object::Term("urn:p")), ..Question::default() };
     let bindings = Arc::new(Bindings::new(vec![terms]).unwrap());
     let (reads, _, found) = cost(&location, |lake| {
         let mut solutions = Solutions::new(lake, &question, bindings).unwrap();

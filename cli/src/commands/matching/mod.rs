@@ -164,7 +164,11 @@ impl Asking<'_> {
         let known = self.known(asked);
         let (mut found, mut more) = (Vec::new(), 0);
         self.each(asked, false, &mut |quad| {
-            if (found.len() as u64) < limit { found.push(Found::of(&quad)) } else { more += 1 }
+            if (found.len() as u64) < limit {
+                found.push(Found::of(&quad))
+            } else {
+                more += 1
+            }
             Ok(known.is_none() || (found.len() as u64) < limit)
         })?;
         let more = known.map_or(more, |known| known.saturating_sub(found.len() as u64));

@@ -320,7 +320,8 @@ fn datatype_of(word: &str) -> Option<&'static str> {
         return Some("boolean");
     }
     let number = word.strip_prefix(['+', '-']).unwrap_or(word);
-    let (digits, exponent) = number.split_once(['e', 'E']).map_or((number, None), |(digits, rest)| (digits, Some(rest)));
+    let (digits, exponent) =
+        number.split_once(['e', 'E']).map_or((number, None), |(digits, rest)| (digits, Some(rest)));
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
     let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let some = |text: &str| !text.is_empty() && all(text);

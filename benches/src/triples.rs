@@ -81,6 +81,8 @@ fn word(line: &mut String, draw: &mut Draw) {
 /// A triple of the store that is looked for in four ways.
 struct Key {
     subject: String,
+    /// A subject that nothing speaks of.
+    missing: String,
     predicate: String,
     /// Of a resource, its text; of a literal all parts.
     object: Owned,
@@ -112,7 +114,8 @@ impl Owned {
 }
 
 /// Looks for `lookups` triples of a store, drawn by their subjects among those of so many triples: by subject and predicate, by
-/// object and predicate, by subject alone and by id. Each is warm: it was asked for before.
+/// object and predicate, by subject alone, by object alone and by id; and for subjects that are not there. Each is warm: it was asked
+/// for before.
 pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value> {
     let lake = GraphLake::open(&Location::parse(path)?, &OpenOptions::default())?;
     let subjects = triples.div_ceil(OF_SUBJECT);
@@ -128,7 +131,9 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
             continue;
         }
         let (predicate, object) = found.swap_remove(draw.below(found.len() as u64) as usize);
-        keys.push(Key { subject, predicate, object });
+        // Between subjects that are there, so that no bounds exclude it.
+        let missing = format!("{subject}-");
+        keys.push(Key { subject, missing, predicate, object });
     }
     let pattern = |key: &Key, what: What, take: &mut dyn FnMut(Quad<'_>) -> Result<()>| -> Result<()> {
         let (subject, predicate) = (Some(key.subject.as_str()), Some(key.predicate.as_str()));
@@ -139,11 +144,19 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
                 lake.matching(&Pattern { object, predicate, ..Pattern::default() }, take)
             }
             What::Subject => lake.matching(&Pattern { subject, ..Pattern::default() }, take),
+            What::Object => {
+                lake.matching(&Pattern { object: Some(key.object.as_object()), ..Pattern::default() }, take)
+            }
+            What::NoSubjectPredicate => {
+                let subject = Some(key.missing.as_str());
+                lake.matching(&Pattern { subject, predicate, ..Pattern::default() }, take)
+            }
+            What::NoSubject => lake.matching(&Pattern { subject: Some(&key.missing), ..Pattern::default() }, take),
             What::Id => lake.by_id(&TripleId::of(&key.subject, &key.predicate, &key.object.as_object()), take),
         }
     };
     let mut answer = serde_json::Map::new();
-    for what in [What::SubjectPredicate, What::ObjectPredicate, What::Subject, What::Id] {
+    for what in What::ALL {
         let mut times = Vec::with_capacity(keys.len());
         let mut found = 0u64;
         // A look-up with many answers is another kind of work: the first thousand are enough.
@@ -184,15 +197,31 @@ enum What {
     SubjectPredicate,
     ObjectPredicate,
     Subject,
+    Object,
+    NoSubjectPredicate,
+    NoSubject,
     Id,
 }
 
 impl What {
+    const ALL: [What; 7] = [
+        What::SubjectPredicate,
+        What::ObjectPredicate,
+        What::Subject,
+        What::Object,
+        What::NoSubjectPredicate,
+        What::NoSubject,
+        What::Id,
+    ];
+
     fn word(self) -> &'static str {
         match self {
             What::SubjectPredicate => "subject_predicate",
             What::ObjectPredicate => "object_predicate",
             What::Subject => "subject",
+            What::Object => "object",
+            What::NoSubjectPredicate => "no_subject_predicate",
+            What::NoSubject => "no_subject",
             What::Id => "id",
         }
     }

@@ -442,6 +442,19 @@ fn patterns_are_joined_by_their_variables() {
                 rows.push((0..variables).map(term).collect::<Vec<_>>());
             }
         }
+        // On threads the same, in the same order.
+        let join = Join::new(Arc::clone(&lake), patterns, variables).unwrap();
+        let columns: Vec<usize> = (0..variables).map(|variable| join.column(variable).unwrap()).collect();
+        let mut on_threads = Vec::new();
+        join.each(3, &mut |batch| {
+            for row in 0..batch.rows() {
+                let term = |column: &usize| own(&batch.columns()[*column].get(row).unwrap());
+                on_threads.push(columns.iter().map(term).collect::<Vec<_>>());
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert!(on_threads == rows);
         rows.sort();
         rows
     };

@@ -25,27 +25,30 @@ struct Document<'a> {
 /// Shows the solutions, or how many there are.
 pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let (patterns, variables) = asking.query.joined();
-    let mut join = Join::new(asking.lake, &patterns, variables)?;
+    let join = Join::new(asking.lake, &patterns, variables)?;
     let limit = if asking.args.count { 0 } else { asking.limit() };
     let names = &asking.query.variables;
+    let columns: Vec<Option<usize>> = (0..names.len()).map(|variable| join.column(variable)).collect();
     let (mut found, mut more): (Vec<Vec<String>>, u64) = (Vec::new(), 0);
-    while let Some(batch) = join.next_batch()? {
+    join.each(asking.threads, &mut |batch| {
         let shown = (limit - found.len() as u64).min(batch.rows() as u64);
         more += batch.rows() as u64 - shown;
         for row in 0..shown as usize {
-            let cell = |variable: usize| -> Result<String> {
-                let column = join.column(variable).and_then(|column| batch.columns().get(column));
+            let cell = |column: &Option<usize>| -> Result<String> {
+                let column = column.and_then(|column| batch.columns().get(column));
                 Ok(match column.and_then(|column| column.get(row)) {
                     Some(Object::Term(stored)) => {
-                        text(&Object::Term(&asking.lake.spelt(stored)?.unwrap_or(stored.to_owned())))
+                        let spelt = asking.lake.spelt(stored)?;
+                        text(&Object::Term(spelt.as_deref().unwrap_or(stored)))
                     }
                     Some(literal) => text(&literal),
                     None => String::new(),
                 })
             };
-            found.push((0..names.len()).map(cell).collect::<Result<_>>()?);
+            found.push(columns.iter().map(cell).collect::<Result<_>>()?);
         }
-    }
+        Ok(())
+    })?;
     if asking.args.count {
         return asking.counted(more, "solution", console);
     }

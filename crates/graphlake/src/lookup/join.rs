@@ -7,6 +7,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::faces::Object;
 
 use super::estimate::Estimate;
+use super::parallel::{PARTS, in_order};
 use super::question::{Graphs, Place, Question};
 use super::solutions::{Found, Solutions};
 use super::terms::{Bindings, Terms};
@@ -69,7 +70,7 @@ struct Step<'a> {
 /// each graph that it is in.
 pub struct Join<'a, L> {
     lake: L,
-    steps: Vec<Step<'a>>,
+    steps: Arc<[Step<'a>]>,
     plan: Vec<JoinStep>,
     /// For each variable the column of the last bindings.
     columns: Vec<Option<usize>>,
@@ -109,7 +110,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             plan.push(JoinStep { pattern: at, per_row, estimate: lake.estimate(&question) });
             steps.push(step(pattern, question, &mut columns, &mut bound));
         }
-        Ok(Join { lake, steps, plan, columns, levels: Vec::new(), begun: false })
+        Ok(Join { lake, steps: steps.into(), plan, columns, levels: Vec::new(), begun: false })
     }
 
     /// The order in which the patterns are asked, with what is expected of each.
@@ -145,6 +146,36 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             }
             self.begin(joined)?;
         }
+    }
+
+    /// Hands over all solutions, in the order of the batches, with joins on so many threads: each has a part of what the first pattern
+    /// finds. Batches without a solution are left out.
+    ///
+    /// # Errors
+    /// As [`Join::next_batch`], or when `take` returns an error.
+    pub fn each(self, threads: usize, take: &mut dyn FnMut(Bindings) -> Result<()>) -> Result<()>
+    where
+        L: Send,
+    {
+        let mut parts = Vec::new();
+        if let (Some(first), false) = (self.steps.first(), self.begun) {
+            let unit = Arc::new(Bindings::unit());
+            let solutions = Solutions::new(self.lake.clone(), &first.question, Arc::clone(&unit))?;
+            for part in if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] } {
+                parts.push(Join {
+                    lake: self.lake.clone(),
+                    steps: Arc::clone(&self.steps),
+                    plan: Vec::new(),
+                    columns: Vec::new(),
+                    levels: vec![(Arc::clone(&unit), part)],
+                    begun: true,
+                });
+            }
+        } else {
+            parts.push(self);
+        }
+        let mut give = |found: Bindings| if found.rows() == 0 { Ok(()) } else { take(found) };
+        in_order(parts, threads, Join::next_batch, &mut give)
     }
 
     /// Asks the next pattern with what was found.

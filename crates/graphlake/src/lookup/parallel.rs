@@ -1,6 +1,5 @@
 //! Solutions on all cores, handed over in their order.
 
-use std::ops::Deref;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,10 +16,7 @@ use crate::read::GraphLake;
 const WAITING: usize = 4;
 
 /// Parts for each thread: the last ones should not keep one thread alone for long.
-const PARTS: usize = 8;
-
-/// Where the batches of a part come from.
-type Batches = Receiver<Result<Found>>;
+pub(super) const PARTS: usize = 8;
 
 impl GraphLake {
     /// Hands over the answers to a question for a batch of bindings, in the order of [`Solutions`], with files read on so many
@@ -37,7 +33,8 @@ impl GraphLake {
     ) -> Result<()> {
         let solutions = Solutions::new(self, question, bindings)?;
         let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
-        in_order(parts, threads, take)
+        let mut give = |found: Found| if found.rows.is_empty() { Ok(()) } else { take(found) };
+        in_order(parts, threads, Solutions::next_batch, &mut give)
     }
 }
 
@@ -76,18 +73,21 @@ impl Found {
     }
 }
 
-fn in_order<L>(mut parts: Vec<Solutions<L>>, threads: usize, take: &mut dyn FnMut(Found) -> Result<()>) -> Result<()>
-where
-    L: Deref<Target = GraphLake> + Send,
-{
-    let mut give = |found: Found| if found.rows.is_empty() { Ok(()) } else { take(found) };
+/// Takes parts forward by `next` on so many threads, and hands over what they give, one part after another.
+pub(super) fn in_order<P: Send, B: Send>(
+    mut parts: Vec<P>,
+    threads: usize,
+    next: impl Fn(&mut P) -> Result<Option<B>> + Sync,
+    take: &mut dyn FnMut(B) -> Result<()>,
+) -> Result<()> {
     if let [only] = parts.as_mut_slice() {
-        while let Some(found) = only.next_batch()? {
-            give(found)?;
+        while let Some(found) = next(only)? {
+            take(found)?;
         }
         return Ok(());
     }
-    let (senders, receivers): (Vec<SyncSender<_>>, Vec<Batches>) = parts.iter().map(|_| sync_channel(WAITING)).unzip();
+    let (senders, receivers): (Vec<SyncSender<_>>, Vec<Receiver<_>>) =
+        parts.iter().map(|_| sync_channel(WAITING)).unzip();
     let threads = threads.min(parts.len());
     // Parts are begun in their order, so that the one that is taken from is always under way.
     let work = Mutex::new(parts.into_iter().zip(senders));
@@ -95,26 +95,21 @@ where
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some((solutions, sender)) = begin() {
-                    run(solutions, &sender);
+                while let Some((mut part, sender)) = begin() {
+                    while let Some(step) = next(&mut part).transpose() {
+                        let failed = step.is_err();
+                        if sender.send(step).is_err() || failed {
+                            break;
+                        }
+                    }
                 }
             });
         }
         let mut receivers = receivers.into_iter();
-        let done = receivers.try_for_each(|batches| batches.into_iter().try_for_each(|found| give(found?)));
+        let done = receivers.try_for_each(|batches| batches.into_iter().try_for_each(|found| take(found?)));
         // After an error nothing more is begun, and a thread that finds nobody to send to stops.
         while done.is_err() && begin().is_some() {}
         drop(receivers);
         done
     })
-}
-
-/// Takes a part forward until it ends, or nobody takes what it finds.
-fn run<L: Deref<Target = GraphLake>>(mut solutions: Solutions<L>, sender: &SyncSender<Result<Found>>) {
-    while let Some(step) = solutions.next_batch().transpose() {
-        let failed = step.is_err();
-        if sender.send(step).is_err() || failed {
-            return;
-        }
-    }
 }

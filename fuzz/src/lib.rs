@@ -15,6 +15,7 @@ mod mutate;
 mod names;
 mod nock;
 mod rdf;
+mod rdf_lines;
 mod redo;
 mod sampling;
 mod tables;
@@ -79,6 +80,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "orc", check: tables::check_orc, seeds: tables::orc_seeds, words: &[] },
     Target { name: "parquet", check: tables::check_parquet, seeds: tables::parquet_seeds, words: &[] },
     Target { name: "rdf", check: rdf::check, seeds: rdf::seeds, words: rdf::WORDS },
+    Target { name: "rdf_lines", check: rdf_lines::check, seeds: rdf_lines::seeds, words: rdf_lines::WORDS },
     Target { name: "redo", check: redo::check, seeds: redo::seeds, words: redo::WORDS },
     Target { name: "sampling", check: sampling::check, seeds: sampling::seeds, words: &[] },
     Target { name: "size", check: names::check_size, seeds: names::size_seeds, words: names::UNITS },

@@ -148,6 +148,7 @@ targets! {
     orc 2000
     parquet 1500
     rdf 500
+    rdf_lines 5000
     redo 500
     sampling 400
     size 20000

@@ -46,17 +46,21 @@ fn mistakes_are_named_with_line_and_column() {
             }
         }
     }
-    let xml: &[(&str, u64, &str)] = &[
-        ("<rdf:Description>\n<x:p>a</x:q>\n</rdf:Description></rdf:RDF>", 3, "expected"),
-        ("<rdf:Description rdf:about='a b'/>\n</rdf:RDF>", 2, "IRI"),
-        ("<rdf:li/>\n</rdf:RDF>", 2, "invalid property element"),
-        ("<rdf:Description>\n\n<x:p rdf:parseType='Literal'>&what;</x:p></rdf:Description></rdf:RDF>", 4, "what"),
-        ("<y:z/></rdf:RDF>", 2, "y"),
+    // The column is that where the tag or the text ends that is wrong.
+    let xml: &[(&str, u64, u64, &str)] = &[
+        ("<rdf:Description>\n<x:p>a</x:q>\n</rdf:Description></rdf:RDF>", 3, 12, "expected"),
+        ("<rdf:Description rdf:about='a b'/>\n</rdf:RDF>", 2, 34, "IRI"),
+        ("<rdf:li/>\n</rdf:RDF>", 2, 9, "invalid property element"),
+        ("<rdf:Description>\n\n<x:p rdf:parseType='Literal'>&what;</x:p></rdf:Description></rdf:RDF>", 4, 35, "what"),
+        ("<y:z/></rdf:RDF>", 2, 6, "y"),
+        ("<x:é\n  x:é='a' rdf:about='b c'/></rdf:RDF>", 3, 27, "IRI"),
+        ("<x:a\n  é='a' rdf:about='urn:b'/></rdf:RDF>", 3, 27, "XML namespaces"),
     ];
-    for (text, line, word) in xml {
+    for (text, line, column, word) in xml {
         let error = error(&format!("{XML}{text}"), Syntax::RdfXml);
         assert_eq!(error.broken_rule(), Some(&rules::SYNTAX), "{error}");
-        if error.place().line != Some(*line) || !error.message().contains(word) {
+        let place = (error.place().line, error.place().field.clone());
+        if place != (Some(*line), Some(format!("column {column}"))) || !error.message().contains(word) {
             wrong.push(format!("{text}: {error}"));
         }
     }
@@ -93,8 +97,13 @@ fn lenient_reading_skips_and_counts() {
         assert_eq!(reading.findings.count(&rules::SKIPPED), reading.skipped);
     }
     // Nothing can be said of what comes behind a mistake in XML and JSON.
-    for (text, syntax) in [("<a>", Syntax::RdfXml), ("{\"a\": ", Syntax::JsonLd)] {
-        assert!(read(&mut text.as_bytes(), syntax, &lenient, &mut |_| Ok(())).is_err());
+    let xml = format!("{XML}<x:a rdf:about='urn:a'><x:p>b</x:p></x:a><rdf:li/></rdf:RDF>");
+    let json = r#"[{"@id": "urn:a", "urn:p": "b", "@type": "urn:c"}, {"@id": 1}]"#;
+    for (text, syntax) in [(xml.as_str(), Syntax::RdfXml), (json, Syntax::JsonLd)] {
+        let error = read(&mut text.as_bytes(), syntax, &lenient, &mut |_| Ok(())).unwrap_err();
+        let hint =
+            format!("nothing behind a mistake in {syntax} can be read, leniently neither; statements before it: 2");
+        assert!(error.hints().any(|found| found == hint), "{error:?}");
     }
 }
 

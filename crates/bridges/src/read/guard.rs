@@ -52,16 +52,33 @@ pub(super) struct Watch {
     /// Why no more was read: the parser's own error says less.
     pub(super) failed: RefCell<Option<Error>>,
     /// How far the parser has come, of syntaxes whose parsers do not tell.
-    pub(super) at: Cell<At>,
+    at: Cell<At>,
+    /// The line that it reads, as far as it is no longer than [`CHUNK`].
+    line: RefCell<Vec<u8>>,
+}
+
+impl Watch {
+    /// The line that was handed out last, and in it the column of the last sign before the byte `end`.
+    pub(super) fn place(&self, end: Option<u64>) -> Place {
+        let at = self.at.get();
+        let place = Place::default().line(at.line.max(1));
+        let line = self.line.borrow();
+        let before =
+            end.and_then(|end| end.checked_sub(at.start)).and_then(|length| line.get(..usize::try_from(length).ok()?));
+        let Some(before) = before.filter(|before| !before.is_empty()) else { return place.offset(at.start) };
+        // Columns are signs, as the other parsers count them.
+        let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        place.offset(at.start + before.len() as u64 - 1).in_field(format!("column {column}"))
+    }
 }
 
 /// A place in a text that is handed out line by line.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct At {
+struct At {
     /// Lines that were begun.
-    pub(super) line: u64,
+    line: u64,
     /// Where the last of them begins, bytes.
-    pub(super) start: u64,
+    start: u64,
     /// Where the next read begins, bytes.
     end: u64,
     /// Whether the next read begins a line.
@@ -117,10 +134,14 @@ impl Read for Guarded<'_> {
             let end = memchr::memchr(b'\n', rest);
             length = end.map_or(length, |end| end + 1);
             let mut place = self.watch.at.get();
+            let mut line = self.watch.line.borrow_mut();
             if !place.within {
+                line.clear();
                 (place.line, place.start) = (place.line + 1, place.end);
             }
             (place.end, place.within) = (place.end + length as u64, end.is_none());
+            let room = CHUNK.saturating_sub(line.len());
+            line.extend_from_slice(rest.get(..length.min(room)).unwrap_or_default());
             self.watch.at.set(place);
         }
         out[..length].copy_from_slice(&self.buffer[self.from..self.from + length]);

@@ -15,7 +15,7 @@ use isomorph_tables::fenced;
 
 use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
-use self::parser::{Fault, Parser};
+use self::parser::{Fault, Parser, Where};
 use self::terms::Terms;
 use crate::packing::Packing;
 use crate::{Syntax, fast, rules};
@@ -31,7 +31,7 @@ const KEPT: usize = 8;
 pub struct ReadOptions {
     /// What relative IRIs are relative to, where the text does not say it itself.
     pub base: Option<String>,
-    /// Leave out statements that are broken, and count them. RDF/XML and JSON-LD end at the first mistake all the same.
+    /// Leave out statements that are broken, and count them. RDF/XML and JSON-LD end at the first mistake all the same; the error says how much was read before.
     pub lenient: bool,
     /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it.
     pub budget: Budget,
@@ -231,10 +231,18 @@ fn read_of(
                     Fault::Input(error) => {
                         return Err(watch.failed.take().unwrap_or_else(|| Error::from(error)));
                     }
-                    Fault::Syntax(message, place) => (message, place.unwrap_or_else(|| last_line(&watch))),
+                    Fault::Syntax(message, Where::At(place)) => (message, place),
+                    Fault::Syntax(message, Where::Before(end)) => (message, watch.place(Some(end))),
+                    Fault::Syntax(message, Where::Here) => (message, watch.place(None)),
                 };
-                if !options.lenient || !syntax.recovers() {
+                if !options.lenient {
                     return Err(Error::broken(&rules::SYNTAX, message).at(place));
+                }
+                if !syntax.recovers() {
+                    let read = reading.quads;
+                    return Err(Error::broken(&rules::SYNTAX, message).at(place).hint(format!(
+                        "nothing behind a mistake in {syntax} can be read, leniently neither; statements before it: {read}"
+                    )));
                 }
                 reading.skipped += 1;
                 reading.findings.push(&rules::SKIPPED, message, Place { file: file.file.clone(), ..place });
@@ -254,10 +262,4 @@ fn read_of(
     reading.prefixes.sort();
     reading.prefixes.dedup_by(|next, before| next.0 == before.0);
     Ok(reading)
-}
-
-/// The line that was handed out last.
-fn last_line(watch: &Watch) -> Place {
-    let at = watch.at.get();
-    Place::default().line(at.line.max(1)).offset(at.start)
 }

@@ -25,12 +25,22 @@ pub(super) enum Parser<'a> {
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
 
+/// Where a text is broken, as far as the parser knows.
+pub(super) enum Where {
+    /// There.
+    At(Place),
+    /// In what ends before this byte.
+    Before(u64),
+    /// Where it stands.
+    Here,
+}
+
 /// Why there is no quad.
 pub(super) enum Fault {
     /// The text cannot be read on.
     Input(io::Error),
-    /// It is broken: what is wrong, and where, if the parser knows.
-    Syntax(String, Option<Place>),
+    /// It is broken: what is wrong, and where.
+    Syntax(String, Where),
 }
 
 impl<'a> Parser<'a> {
@@ -74,15 +84,20 @@ impl<'a> Parser<'a> {
             Parser::NQuads(parser) => parser.next()?.map_err(of_turtle),
             Parser::Turtle(parser) => parser.next()?.map(in_default).map_err(of_turtle),
             Parser::TriG(parser) => parser.next()?.map_err(of_turtle),
-            Parser::RdfXml(parser) => parser.next()?.map(in_default).map_err(|error| match error {
-                RdfXmlParseError::Io(error) => Fault::Input(error),
-                RdfXmlParseError::Syntax(error) => Fault::Syntax(sentence(&error.to_string()), None),
-            }),
+            Parser::RdfXml(parser) => {
+                let next = parser.next()?;
+                next.map(in_default).map_err(|error| match error {
+                    RdfXmlParseError::Io(error) => Fault::Input(error),
+                    RdfXmlParseError::Syntax(error) => {
+                        Fault::Syntax(sentence(&error.to_string()), Where::Before(parser.buffer_position()))
+                    }
+                })
+            }
             Parser::JsonLd(parser) => parser.next()?.map_err(|error| match error {
                 JsonLdParseError::Io(error) => Fault::Input(error),
                 JsonLdParseError::Syntax(error) => {
                     let place = error.location().map(|place| place.start);
-                    let place = place.map(|start| at(start.line, start.column, start.offset));
+                    let place = place.map(|start| Where::At(at(start.line, start.column, start.offset)));
                     let message = error.to_string();
                     let message = match message.split_once(": ") {
                         // The place is said beside the message.
@@ -92,7 +107,7 @@ impl<'a> Parser<'a> {
                         }
                         _ => &message,
                     };
-                    Fault::Syntax(sentence(message), place)
+                    Fault::Syntax(sentence(message), place.unwrap_or(Where::Here))
                 }
             }),
         })
@@ -128,7 +143,7 @@ fn of_turtle(error: TurtleParseError) -> Fault {
         TurtleParseError::Io(error) => Fault::Input(error),
         TurtleParseError::Syntax(error) => {
             let start = error.location().start;
-            Fault::Syntax(sentence(error.message()), Some(at(start.line, start.column, start.offset)))
+            Fault::Syntax(sentence(error.message()), Where::At(at(start.line, start.column, start.offset)))
         }
     }
 }
@@ -142,7 +157,9 @@ fn at(line: u64, column: u64, offset: u64) -> Place {
 fn sentence(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default().trim().trim_end_matches('.');
     let mut chars = line.chars();
-    let first = chars.next().map(|c| c.to_ascii_lowercase());
+    // XML and IRI stay what they are.
+    let is_word = line.chars().nth(1).is_none_or(|second| !second.is_ascii_uppercase());
+    let first = chars.next().map(|c| if is_word { c.to_ascii_lowercase() } else { c });
     let mut text: String = first.into_iter().chain(chars.by_ref().take(300)).collect();
     if chars.next().is_some() {
         text.push('…');

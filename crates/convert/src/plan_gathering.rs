@@ -7,7 +7,7 @@ use isomorph_model::faces::{BASE, description};
 use isomorph_model::{Graph, Source, well_known};
 use isomorph_storage::Budget;
 
-use crate::digests::Resources;
+use crate::digests::{Resources, digest};
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
@@ -165,6 +165,10 @@ impl Plan {
         let rules = NameRules { key: TERM, ..self.to.name_rules() };
         let bundling = Bundling::surveyed(&record.bundled, &survey, options.typing, &rules)?;
         self.describe_shredding(&bundling);
+        if bundling.typed.edges.is_empty() {
+            // All triples are labels: no edge of the source is read for the result, where it would be digested.
+            self.digested = Some(digest(source.as_ref(), resources, progress)?);
+        }
         self.target = bundling.typed.clone();
         self.target.name = self.target.name.take().or(name);
         self.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));

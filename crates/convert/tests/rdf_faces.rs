@@ -164,6 +164,16 @@ fn classes_become_labels_and_come_back() {
     // A comma would make two labels of one: that class stays an edge, and is a node.
     assert!(found.iter().any(|line| line.contains(r#""key":"http://example.org/a,b""#)), "{found:#?}");
     assert!(!found.iter().any(|line| line.contains(r#""key":"http://example.org/Person""#)), "{found:#?}");
+    // Nothing but classes: no edge is left.
+    let (classes, alone) =
+        self::home("classes.nt", "<urn:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C> .\n");
+    for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
+        let there = classes.path().join(name);
+        let (_, certificate) =
+            write(&open(&alone, CarryUse::Auto), &there, &labelled()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(certificate.source, certificate.result, "{name}");
+        assert_eq!(content(&open(&there, CarryUse::Auto)), content(&open(&alone, CarryUse::Auto)), "{name}");
+    }
     // From a file with labels into one with labels of another format.
     let again = home.path().join("again.graphar");
     write(&open(&home.path().join("people.parq"), CarryUse::Auto), &again, &labelled()).unwrap();

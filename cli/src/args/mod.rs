@@ -174,6 +174,12 @@ pub struct DiffArgs {
     /// GraphAr: `row` identifies nodes by their position, whatever their primary property
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
+    /// GraphLake: what a short prefix of a foreign store stands for
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
+    pub namespaces: Vec<(String, String)>,
+    /// RDF: what relative IRIs are relative to, where a text does not say it
+    #[arg(long, value_name = "IRI")]
+    pub base: Option<String>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
     pub carry: CarryUse,

@@ -283,7 +283,10 @@ pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
 }
 
 /// Reads a prefix and what it stands for.
-fn namespace(text: &str) -> Result<(String, String)> {
+///
+/// # Errors
+/// When it is none.
+pub fn namespace(text: &str) -> Result<(String, String)> {
     let (prefix, iri) = text.split_once('=').filter(|(_, iri)| iri.contains(':')).ok_or_else(|| {
         Error::usage(format!("{text:?} is no prefix and what it stands for")).hint("ex=http://example.org/")
     })?;

@@ -115,3 +115,40 @@ fn labels_make_no_difference_where_that_is_asked_for() {
     let people = Home::with_people();
     people.run(&["digest", "people.csv", "--rdfc"]).exits(2);
 }
+
+/// What says how texts and stores are read is there where two are compared, too.
+#[test]
+fn texts_of_relative_iris_are_compared() {
+    let home = Home::new();
+    home.write("a.ttl", "<a> <urn:p> <b> .\n");
+    home.write("b.nq", "<http://e.example/a> <urn:p> <http://e.example/b> .\n");
+    home.run(&["diff", "a.ttl", "b.nq"]).exits(3);
+    home.run(&["diff", "a.ttl", "b.nq", "--base", "http://e.example/"]).exits(0);
+    home.run(&["convert", "b.nq", "b.lake"]).exits(0);
+    home.run(&["diff", "b.lake", "b.nq", "--ns", "ex=http://e.example/"]).exits(0);
+}
+
+/// The flags for RDF that becomes something else, and the other way round.
+#[test]
+fn classes_become_labels_and_nock_becomes_rdf() {
+    let home = Home::new();
+    home.write("a.ttl", "@prefix e: <http://e.example/> . e:a a e:C ; e:name \"A\" ; e:knows e:b .\n");
+    let done = home.run(&["convert", "a.ttl", "a.parq", "--labels-from", "rdf:type"]).exits(0);
+    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    let dump = home.run(&["dump", "a.parq", "--carry", "ignore"]).exits(0);
+    assert!(dump.out.contains(r#""labels":["http://e.example/C"]"#), "{}", dump.out);
+    std::fs::remove_dir_all(home.at("a.parq.isomorph")).unwrap();
+    let done = home.run(&["convert", "a.parq", "b.ttl", "--rdf-mode", "rich"]).exits(0);
+    assert!(done.out.contains("read back, and equal"), "{}", done.out);
+    home.run(&["diff", "a.ttl", "b.ttl", "--carry", "ignore"]).exits(0);
+    let done = home.run(&["convert", "a.ttl", "p.parq", "--rdf-mode", "pynock"]).exits(0);
+    assert!(done.out.contains("datatypes and languages"), "{}", done.out);
+    for wrong in [["a.ttl", "x.graphar", "--rdf-mode", "rich"], ["a.parq", "x.graphar", "--labels-from", "rdf:type"]] {
+        home.run(&[&["convert"][..], &wrong].concat()).exits(2);
+    }
+    // A property graph is a text, and the text with its carry the graph.
+    home.run(&["convert", "a.parq", "g.graphar"]).exits(0);
+    let done = home.run(&["convert", "g.graphar", "g.ttl.gz"]).exits(0);
+    assert!(done.out.contains("one text of Turtle"), "{}", done.out);
+    home.run(&["diff", "g.graphar", "g.ttl.gz", "--exact"]).exits(0);
+}

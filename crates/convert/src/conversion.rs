@@ -275,6 +275,7 @@ pub(crate) fn native_options(format: Format, mapping: &Mapping, resources: &Reso
     options.graphlake.budget = resources.budget.clone();
     options.rdf.read.budget = resources.budget.clone();
     options.rdf.scratch = Some(resources.scratch.clone());
+    options.rdf.threads = resources.threads;
     options.showing(mapping.shown())
 }
 

@@ -124,6 +124,9 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     options.graphlake.budget = resources.budget.clone();
     options.rdf.read.budget = resources.budget.clone();
     options.rdf.scratch = Some(resources.scratch.clone());
+    options.rdf.threads = resources.threads;
+    options.rdf.read.base.clone_from(&args.base);
+    options.graphlake.namespaces = args.namespaces.iter().cloned().collect();
     let (location, at) = snapshot_of(path)?;
     options.graphlake.at = at.unwrap_or_default();
     Opened::open(&location, &options)

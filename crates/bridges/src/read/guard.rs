@@ -52,9 +52,9 @@ pub(super) struct Watch {
     /// Why no more was read: the parser's own error says less.
     pub(super) failed: RefCell<Option<Error>>,
     /// How far the parser has come, of syntaxes whose parsers do not tell.
-    at: Cell<At>,
+    pub(super) at: Cell<At>,
     /// The line that it reads, as far as it is no longer than [`CHUNK`].
-    line: RefCell<Vec<u8>>,
+    pub(super) line: RefCell<Vec<u8>>,
 }
 
 impl Watch {
@@ -74,7 +74,7 @@ impl Watch {
 
 /// A place in a text that is handed out line by line.
 #[derive(Debug, Clone, Copy, Default)]
-struct At {
+pub(super) struct At {
     /// Lines that were begun.
     line: u64,
     /// Where the last of them begins, bytes.

@@ -59,7 +59,7 @@ pub struct OpenArgs {
     /// DeepGNN: lines of EdgeList state two times behind the weight
     #[arg(long)]
     pub temporal: bool,
-    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64
+    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64,3:float32-at-times
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub node_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
     /// DeepGNN: the same of edges

@@ -202,3 +202,63 @@ fn damaged_files_beside_are_errors() {
     assert_eq!(found, 12);
     open(&binary);
 }
+
+/// Values at times, dense, sparse and text, some since their element is, and one without them under the same id.
+const VALUES_AT_TIMES: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 1, "created_at": 3, "float_feature": {"0": [{"values": [1, 2.5], "created_at": 9}, {"values": [3]}]}, "binary_feature": {"1": [{"values": "b", "created_at": 4}, {"values": "a: \u2028", "created_at": 3}]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 1, "sparse_int8_feature": {"0": [{"coordinates": [[1, 2]], "values": [3], "created_at": 5}, {"coordinates": [4, 5], "values": [6, 7], "created_at": 6}]}}]}
+{"node_id": 2, "node_type": 0, "node_weight": 1, "float_feature": {"0": [4]}, "edge": []}
+"#;
+
+#[test]
+fn values_at_times_become_json_again() {
+    let home = tempfile::tempdir().unwrap();
+    let [text, binary, json, again] = ["graph.json", "binary", "back.json", "again"].map(|name| home.path().join(name));
+    std::fs::write(&text, VALUES_AT_TIMES).unwrap();
+    let opened = open(&text);
+    let expected = digests(&opened);
+    let names: Vec<&str> = opened.graph.graph().nodes[0].properties.iter().map(|ty| ty.name.as_str()).collect();
+    assert_eq!(names[names.len() - 3..], ["0:float32", "0:float32-at-times", "1:text-at-times"]);
+    let watermark = |options: &mut ConvertOptions| options.write.deepgnn.binary.watermark = Some(20);
+    write(&text, &binary, watermark);
+    let done = write(&binary, &json, into_json);
+    assert_eq!(done.result, Some(expected));
+    // The same bytes as the text had.
+    write(&json, &again, watermark);
+    for name in ["node_features_0_0.data", "edge_features_0_0.data"] {
+        assert_eq!(std::fs::read(binary.join(name)).unwrap(), std::fs::read(again.join(name)).unwrap(), "{name}");
+    }
+    for (format, name) in [(Format::GraphAr, "graphar"), (Format::Nock, "nock.parq"), (Format::Annnet, "annnet")] {
+        let (there, back) = (home.path().join(name), home.path().join(format!("{name}.json")));
+        write(&text, &there, |options| options.to = Some(format));
+        assert_eq!(write(&there, &back, into_json).result, Some(expected), "{name}");
+    }
+    // Without the carry, types that are declared are enough; bytes that are something else are an error.
+    let declared = |node: &[(u32, &str)]| {
+        let mut options = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        options.deepgnn.node_features = node.iter().map(|(id, ty)| (*id, ty.parse().unwrap())).collect();
+        options.deepgnn.edge_features = vec![(0, "sparse-int8-at-times".parse().unwrap())];
+        Opened::open(&Location::from_path(&binary), &options).unwrap()
+    };
+    let destination = Location::from_path(&home.path().join("declared.json"));
+    let mut options = ConvertOptions { to: Some(Format::DeepGnn), ..ConvertOptions::default() };
+    options.write.deepgnn.text = Some(TextFormat::Json);
+    for (types, wrong) in [
+        ([(0, "raw"), (1, "text-at-times")], "needs the type of its values"),
+        ([(0, "float32-at-times"), (1, "text-at-times")], "no values of type float32 at times"),
+    ] {
+        let opened = declared(&types);
+        let done = Plan::new(&opened, &destination, &options, &resources(), &Silent)
+            .and_then(|plan| convert(&opened, &plan, &destination, &options, &resources(), &Silent));
+        let error = done.map(|_| ()).unwrap_err();
+        assert!(error.kind() == Kind::WouldLose && format!("{error:?}").contains(wrong), "{error:?}");
+    }
+    // The other texts have no place for them, and the plan says so.
+    for format in [TextFormat::Linear, TextFormat::EdgeList, TextFormat::Tsv] {
+        options.write.deepgnn.text = Some(format);
+        let error = Plan::new(&open(&json), &destination, &options, &resources(), &Silent).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), Kind::WouldLose, "{format}");
+    }
+}
+
+fn into_json(options: &mut ConvertOptions) {
+    options.write.deepgnn.text = Some(TextFormat::Json);
+}

@@ -6,6 +6,7 @@
 use isomorph_error::Rule;
 
 use crate::DType;
+use crate::feature::Timed;
 
 /// What a feature of an element is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,7 +20,7 @@ pub(crate) enum Kind {
     /// Points with so many coordinates, and their values: two 32-bit counts, the coordinates as 64-bit integers, the values.
     Sparse(DType, u32),
     /// Values at times: a count, times, offsets, values.
-    Temporal,
+    Temporal(Timed),
     /// Bytes whose type nothing says.
     Raw,
 }

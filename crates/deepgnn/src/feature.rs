@@ -25,14 +25,44 @@ pub enum FeatureType {
     Sparse(DType),
     /// Text.
     Text,
+    /// Values at times: bytes as the engine reads them.
+    Timed(Timed),
     /// Bytes: nothing says of what.
     Raw,
+}
+
+/// What values at times are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Timed {
+    /// Numbers.
+    Dense(DType),
+    /// Points and values.
+    Sparse(DType),
+    /// Text.
+    Text,
+}
+
+impl Timed {
+    /// The type of one of them.
+    pub(crate) fn value(self) -> FeatureType {
+        match self {
+            Timed::Dense(dtype) => FeatureType::Dense(dtype),
+            Timed::Sparse(dtype) => FeatureType::Sparse(dtype),
+            Timed::Text => FeatureType::Text,
+        }
+    }
 }
 
 const TEXT: u8 = 1;
 const RAW: u8 = 2;
 const DENSE: u8 = 0x40;
 const SPARSE: u8 = 0x80;
+const TIMED: u8 = 0xc0;
+const TIMED_SPARSE: u8 = TIMED | 0x10;
+const TIMED_TEXT: u8 = TIMED | 0x20;
+
+/// What stands behind the type of values at times.
+const AT_TIMES: &str = "-at-times";
 
 /// The types of numbers that columns have, by what stands for them in a byte.
 const DTYPES: [DType; 11] = [
@@ -50,14 +80,15 @@ const DTYPES: [DType; 11] = [
 ];
 
 impl FeatureType {
-    /// The type of a column that holds features of this kind; of a hole none. Values at times are bytes, as they are stored.
+    /// The type of a column that holds features of this kind; of a hole none.
     pub(crate) fn of(kind: Kind) -> Option<FeatureType> {
         match kind {
             Kind::Hole => None,
             Kind::Dense(dtype) => Some(FeatureType::Dense(dtype).of_column()),
             Kind::Sparse(dtype, _) => Some(FeatureType::Sparse(dtype).of_column()),
             Kind::Text => Some(FeatureType::Text),
-            Kind::Temporal | Kind::Raw => Some(FeatureType::Raw),
+            Kind::Temporal(timed) => Some(FeatureType::Timed(timed).of_column()),
+            Kind::Raw => Some(FeatureType::Raw),
         }
     }
 
@@ -69,15 +100,22 @@ impl FeatureType {
             FeatureType::Raw => RAW,
             FeatureType::Dense(dtype) => DENSE | number(dtype),
             FeatureType::Sparse(dtype) => SPARSE | number(dtype),
+            FeatureType::Timed(Timed::Dense(dtype)) => TIMED | number(dtype),
+            FeatureType::Timed(Timed::Sparse(dtype)) => TIMED_SPARSE | number(dtype),
+            FeatureType::Timed(Timed::Text) => TIMED_TEXT,
         }
     }
 
     /// What a byte stands for.
     pub(crate) fn of_tag(tag: u8) -> Option<FeatureType> {
-        let dtype = || DTYPES.get(usize::from(tag & 0x3f)).copied();
+        let numbered = |bits: u8| DTYPES.get(usize::from(tag & bits)).copied();
+        let dtype = || numbered(0x3f);
         match tag & 0xc0 {
             DENSE => dtype().map(FeatureType::Dense),
             SPARSE => dtype().map(FeatureType::Sparse),
+            TIMED if tag == TIMED_TEXT => Some(FeatureType::Timed(Timed::Text)),
+            TIMED if tag & 0xf0 == TIMED => numbered(0xf).map(|dtype| FeatureType::Timed(Timed::Dense(dtype))),
+            TIMED if tag & 0xf0 == TIMED_SPARSE => numbered(0xf).map(|dtype| FeatureType::Timed(Timed::Sparse(dtype))),
             _ if tag == TEXT => Some(FeatureType::Text),
             _ if tag == RAW => Some(FeatureType::Raw),
             _ => None,
@@ -90,8 +128,15 @@ impl FeatureType {
         match self {
             FeatureType::Dense(dtype) => FeatureType::Dense(number(dtype)),
             FeatureType::Sparse(dtype) => FeatureType::Sparse(number(dtype)),
+            FeatureType::Timed(Timed::Dense(dtype)) => FeatureType::Timed(Timed::Dense(number(dtype))),
+            FeatureType::Timed(Timed::Sparse(dtype)) => FeatureType::Timed(Timed::Sparse(number(dtype))),
             other => other,
         }
+    }
+
+    /// What a column of it is called. Of values at times the type stands in the name alone.
+    fn name(self, id: u32, several: bool) -> String {
+        if several || matches!(self, FeatureType::Timed(_)) { format!("{id}:{self}") } else { id.to_string() }
     }
 
     fn property(self, name: String, id: u32) -> Property {
@@ -104,7 +149,7 @@ impl FeatureType {
                 Property::new(name, DataType::Struct(sparse_fields(dtype))).of_kind(tensor(true))
             }
             FeatureType::Text => Property::new(name, DataType::Utf8),
-            FeatureType::Raw => Property::new(name, DataType::Binary).of_kind(ValueKind::Raw),
+            FeatureType::Timed(_) | FeatureType::Raw => Property::new(name, DataType::Binary).of_kind(ValueKind::Raw),
         };
         Property { feature: Some(id), ..property }
     }
@@ -125,21 +170,30 @@ impl fmt::Display for FeatureType {
             FeatureType::Dense(dtype) => write!(f, "{dtype}"),
             FeatureType::Sparse(dtype) => write!(f, "sparse-{dtype}"),
             FeatureType::Text => f.write_str("text"),
+            FeatureType::Timed(timed) => write!(f, "{}{AT_TIMES}", timed.value()),
             FeatureType::Raw => f.write_str("raw"),
         }
     }
 }
 
-/// A type of numbers as numpy names it, the same behind `sparse-`, `text`, or `raw`.
+/// A type of numbers as numpy names it, the same behind `sparse-`, or `text`, each of them before `-at-times`; or `raw`.
 impl FromStr for FeatureType {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let dtype = |name: &str| {
-            DType::of_name(name.as_bytes()).ok_or_else(|| {
-                Error::usage(format!("{name:?} is no type of features")).hint("float32, sparse-int64, text, raw")
-            })
+        let unknown = |name: &str| {
+            let known = "float32, sparse-int64, text, float32-at-times, raw";
+            Error::usage(format!("{name:?} is no type of features")).hint(known)
         };
+        let dtype = |name: &str| DType::of_name(name.as_bytes()).ok_or_else(|| unknown(name));
+        if let Some(name) = text.strip_suffix(AT_TIMES) {
+            return match name.parse()? {
+                FeatureType::Dense(dtype) => Ok(FeatureType::Timed(Timed::Dense(dtype))),
+                FeatureType::Sparse(dtype) => Ok(FeatureType::Timed(Timed::Sparse(dtype))),
+                FeatureType::Text => Ok(FeatureType::Timed(Timed::Text)),
+                FeatureType::Timed(_) | FeatureType::Raw => Err(unknown(text)),
+            };
+        }
         match text {
             "text" => Ok(FeatureType::Text),
             "raw" => Ok(FeatureType::Raw),
@@ -164,8 +218,7 @@ impl FeatureColumns {
     pub fn of(found: &BTreeSet<(u32, FeatureType)>) -> Self {
         let column = |(id, ty): &(u32, FeatureType)| {
             let types = found.range((*id, FeatureType::Dense(DType::Bool))..).take_while(|(other, _)| other == id);
-            let name = if types.count() == 1 { id.to_string() } else { format!("{id}:{ty}") };
-            (*id, *ty, name)
+            (*id, *ty, ty.name(*id, types.count() > 1))
         };
         FeatureColumns { columns: found.iter().map(column).collect(), raw: false }
     }
@@ -181,7 +234,7 @@ impl FeatureColumns {
             return FeatureColumns::of(&found);
         }
         let ty = |id: u32| declared.iter().rev().find(|(of, _)| *of == id).map_or(FeatureType::Raw, |(_, ty)| *ty);
-        let column = |id: u32| (id, ty(id).of_column(), id.to_string());
+        let column = |id: u32| (id, ty(id).of_column(), ty(id).of_column().name(id, false));
         FeatureColumns { columns: (0..count).map(column).collect(), raw: false }
     }
 
@@ -279,7 +332,7 @@ fn column(
     }
     let nulls = present.contains(&false).then(|| NullBuffer::from(present));
     Ok(Some(match ty {
-        FeatureType::Raw => Arc::new(elements.map(value).collect::<BinaryArray>()),
+        FeatureType::Timed(_) | FeatureType::Raw => Arc::new(elements.map(value).collect::<BinaryArray>()),
         FeatureType::Text => {
             let text = |element| value(element).map(std::str::from_utf8).transpose();
             let texts = elements.map(text).collect::<std::result::Result<StringArray, _>>();
@@ -299,6 +352,38 @@ fn column(
         }
         FeatureType::Sparse(dtype) => sparse(elements.map(|element| value(element).unwrap_or_default()), dtype, nulls)?,
     }))
+}
+
+/// Values at times, as they are stored: their number, times that do not descend, where each value begins and the last ends, the values,
+/// 8 zeros.
+pub(crate) struct Times<'a> {
+    pub count: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Times<'a> {
+    /// Values that are stored exactly so; `None` when these bytes are something else.
+    pub fn of(bytes: &'a [u8]) -> Option<Self> {
+        let count = bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize).filter(|count| *count > 0)?;
+        let begin = count.checked_mul(16)?.checked_add(12)?;
+        let end = bytes.len().checked_sub(8).filter(|end| *end >= begin && bytes[*end..] == [0; 8])?;
+        let times = Times { count, bytes };
+        let ascend = (1..count).all(|at| times.word(4 + 8 * at - 8) <= times.word(4 + 8 * at));
+        let offsets = (0..=count).map(|at| times.word(4 + 8 * (count + at))).collect::<Option<Vec<i64>>>()?;
+        let bounds =
+            offsets.first() == Some(&i64::try_from(begin).ok()?) && offsets.last() == Some(&i64::try_from(end).ok()?);
+        (ascend && bounds && offsets.is_sorted()).then_some(times)
+    }
+
+    fn word(&self, at: usize) -> Option<i64> {
+        self.bytes.get(at..)?.first_chunk().map(|bytes| i64::from_le_bytes(*bytes))
+    }
+
+    /// The time of a value, and its bytes.
+    pub fn get(&self, number: usize) -> Option<(i64, &'a [u8])> {
+        let offset = |at: usize| usize::try_from(self.word(4 + 8 * (self.count + at))?).ok();
+        Some((self.word(4 + 8 * number)?, self.bytes.get(offset(number)?..offset(number + 1)?)?))
+    }
 }
 
 /// A sparse feature: coordinates, their number for each point, values.

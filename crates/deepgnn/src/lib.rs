@@ -20,7 +20,7 @@ mod write;
 pub use binary::{BESIDE, BinaryFiles, Built, META, Meta, PartitionFiles, Types, build};
 pub use capability::CAPABILITY;
 pub use dtype::DType;
-pub use feature::FeatureType;
+pub use feature::{FeatureType, Timed};
 pub use options::{BuildOptions, Dispatch, OpenOptions, WriteOptions};
 pub use source::{DeepGnn, detect};
 pub use text::{Defaults, Text, TextFormat};

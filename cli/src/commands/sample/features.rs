@@ -127,7 +127,7 @@ impl Elements {
                 let texts: std::result::Result<Vec<Option<&str>>, _> = texts.collect();
                 Ok(Arc::new(StringArray::from(texts.map_err(|_| misfit("text"))?)))
             }
-            FeatureType::Raw | FeatureType::Sparse(_) => Ok(Arc::new(BinaryArray::from(cells))),
+            FeatureType::Raw | FeatureType::Timed(_) | FeatureType::Sparse(_) => Ok(Arc::new(BinaryArray::from(cells))),
         }
     }
 

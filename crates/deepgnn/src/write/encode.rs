@@ -272,7 +272,7 @@ impl Values {
                 let texts = column.as_string::<i32>();
                 Store::Bytes(texts.offsets().clone(), texts.values().clone())
             }
-            FeatureType::Raw => {
+            FeatureType::Timed(_) | FeatureType::Raw => {
                 let column = cast(column, &DataType::Binary)?;
                 let bytes = column.as_binary::<i32>();
                 Store::Bytes(bytes.offsets().clone(), bytes.values().clone())
@@ -308,7 +308,7 @@ impl Values {
         };
         let size = match self.ty {
             FeatureType::Dense(dtype) | FeatureType::Sparse(dtype) => dtype.size(),
-            FeatureType::Text | FeatureType::Raw => 1,
+            FeatureType::Text | FeatureType::Timed(_) | FeatureType::Raw => 1,
         };
         match &self.store {
             Store::Bytes(offsets, bytes) => {
@@ -347,6 +347,7 @@ fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
     match FeatureType::of_tag(tag) {
         None => Kind::Hole,
         Some(FeatureType::Text) => Kind::Text,
+        Some(FeatureType::Timed(timed)) => Kind::Temporal(timed),
         Some(FeatureType::Raw) => Kind::Raw,
         Some(FeatureType::Dense(dtype)) => Kind::Dense(dtype),
         Some(FeatureType::Sparse(dtype)) => {

@@ -144,7 +144,11 @@ fn feature_type(property: &Property) -> Result<FeatureType> {
             let values = fields.iter().find(|field| field.name() == "values");
             values.and_then(|field| items(field.data_type())).map(FeatureType::Sparse)
         }
-        (ValueKind::Raw, DataType::Binary | DataType::LargeBinary) => Some(FeatureType::Raw),
+        // Of values at times the name says of what type they are.
+        (ValueKind::Raw, DataType::Binary | DataType::LargeBinary) => {
+            let named = property.name.split_once(':').and_then(|(_, ty)| ty.parse().ok());
+            Some(named.filter(|ty| matches!(ty, FeatureType::Timed(_))).unwrap_or(FeatureType::Raw))
+        }
         (ValueKind::Plain, DataType::Utf8 | DataType::LargeUtf8) => Some(FeatureType::Text),
         _ => None,
     }

@@ -134,6 +134,7 @@ impl FeatureFiles {
                     // The number of coordinates of a point stands with the feature.
                     FeatureType::Sparse(dtype) => Kind::Sparse(dtype, 0),
                     FeatureType::Text => Kind::Text,
+                    FeatureType::Timed(timed) => Kind::Temporal(timed),
                     FeatureType::Raw => Kind::Raw,
                 };
                 out.kinds.push(kind);

@@ -7,6 +7,7 @@ use super::super::fault::{Fault, Parsed, shown};
 use super::scan::Scan;
 use super::{SinceElement, Slots};
 use crate::block::{Block, Kind};
+use crate::feature::Timed;
 use crate::number::{self, Wrong};
 use crate::{DType, rules};
 
@@ -165,7 +166,11 @@ impl Form {
         out.extend_from_slice(&offset.to_le_bytes());
         found.into_iter().for_each(|(_, bytes)| out.extend_from_slice(&values[bytes]));
         out.extend_from_slice(&[0; 8]);
-        Ok(Kind::Temporal)
+        Ok(Kind::Temporal(match self {
+            Form::Text => Timed::Text,
+            Form::Dense(dtype) => Timed::Dense(dtype),
+            Form::Sparse(dtype) => Timed::Sparse(dtype),
+        }))
     }
 }
 

@@ -87,7 +87,7 @@ fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
                 }
                 out.extend_from_slice(text.replace(',', "\\,").as_bytes());
             }
-            Kind::Raw | Kind::Temporal => return Err(untyped(kind, TextFormat::EdgeList)),
+            Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::EdgeList)),
         }
     }
     out.push(b'\n');

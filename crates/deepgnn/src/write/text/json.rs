@@ -4,7 +4,7 @@ use isomorph_error::{Error, Kind as ErrorKind, Result};
 
 use super::{Element, Format, no_place, number, text_of, untyped};
 use crate::block::Kind;
-use crate::feature::SparseView;
+use crate::feature::{SparseView, Timed, Times};
 use crate::{DType, TextFormat};
 
 /// Writes objects; keeps the kinds of the features of an element.
@@ -55,6 +55,16 @@ impl Format for Json {
     }
 }
 
+/// Features that have one key: the width of a sparse feature stands in its coordinates, and values at times stand among others.
+fn plain(kind: Kind) -> Kind {
+    match kind {
+        Kind::Sparse(dtype, _) | Kind::Temporal(Timed::Sparse(dtype)) => Kind::Sparse(dtype, 0),
+        Kind::Temporal(Timed::Dense(dtype)) => Kind::Dense(dtype),
+        Kind::Temporal(Timed::Text) => Kind::Text,
+        other => other,
+    }
+}
+
 /// The key of features of a type, in front of `_feature`: `float` has 32 bits, `double` 64.
 fn key(dtype: DType) -> &'static str {
     match dtype {
@@ -75,8 +85,6 @@ impl Json {
             number::integer(life.removed.unwrap_or(-1), out);
         }
         self.kinds.clear();
-        // The width of a sparse feature stands in its coordinates.
-        let plain = |kind| if let Kind::Sparse(dtype, _) = kind { Kind::Sparse(dtype, 0) } else { kind };
         self.kinds.extend(element.features().map(|(kind, _)| plain(kind)).filter(|kind| *kind != Kind::Hole));
         self.kinds.sort_unstable();
         self.kinds.dedup();
@@ -109,6 +117,57 @@ impl Json {
     }
 }
 
+/// Appends values at times, each an object with its time.
+fn at_times(timed: Timed, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let wrong = || no_place(format!("bytes that are no values of type {} at times", timed.value()), TextFormat::Json);
+    let values = Times::of(bytes).ok_or_else(wrong)?;
+    out.push(b'[');
+    for number in 0..values.count {
+        let (created, bytes) = values.get(number).ok_or_else(wrong)?;
+        out.extend_from_slice(if number == 0 { b"{" } else { b", {" });
+        match timed {
+            Timed::Dense(dtype) if !bytes.len().is_multiple_of(dtype.size()) => return Err(wrong()),
+            Timed::Sparse(_) if bytes.is_empty() => {
+                out.extend_from_slice(b"\"coordinates\": [], \"values\": []");
+            }
+            Timed::Sparse(dtype) => sparse(dtype, bytes, out)?,
+            Timed::Dense(_) | Timed::Text => {
+                out.extend_from_slice(b"\"values\": ");
+                let kind = if let Timed::Dense(dtype) = timed { Kind::Dense(dtype) } else { Kind::Text };
+                value(kind, bytes, out)?;
+            }
+        }
+        out.extend_from_slice(b", \"created_at\": ");
+        number::integer(created, out);
+        out.push(b'}');
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// Appends the members of a sparse feature.
+fn sparse(dtype: DType, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    let view = SparseView::of(bytes)?;
+    let (points, values) = (view.coordinates.len() / 8 / view.width, view.values.len() / dtype.size());
+    if points != values && view.width > 1 {
+        return Err(no_place("several points with one value", TextFormat::Json));
+    }
+    out.extend_from_slice(b"\"coordinates\": [");
+    if view.width == 1 {
+        number::all(DType::Int64, view.coordinates, b", ", out);
+    } else {
+        for (at, point) in view.coordinates.chunks(view.width * 8).enumerate() {
+            out.extend_from_slice(if at == 0 { b"[" } else { b", [" });
+            number::all(DType::Int64, point, b", ", out);
+            out.push(b']');
+        }
+    }
+    out.extend_from_slice(b"], \"values\": [");
+    number::all(dtype, view.values, b", ", out);
+    out.push(b']');
+    Ok(())
+}
+
 fn value(kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
     match kind {
         Kind::Text => {
@@ -129,25 +188,11 @@ fn value(kind: Kind, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
             number::all(dtype, bytes, b", ", out);
             out.push(b']');
         }
+        Kind::Temporal(timed) => at_times(timed, bytes, out)?,
         Kind::Sparse(dtype, _) => {
-            let view = SparseView::of(bytes)?;
-            let (points, values) = (view.coordinates.len() / 8 / view.width, view.values.len() / dtype.size());
-            if points != values && view.width > 1 {
-                return Err(no_place("several points with one value", TextFormat::Json));
-            }
-            out.extend_from_slice(b"{\"coordinates\": [");
-            if view.width == 1 {
-                number::all(DType::Int64, view.coordinates, b", ", out);
-            } else {
-                for (at, point) in view.coordinates.chunks(view.width * 8).enumerate() {
-                    out.extend_from_slice(if at == 0 { b"[" } else { b", [" });
-                    number::all(DType::Int64, point, b", ", out);
-                    out.push(b']');
-                }
-            }
-            out.extend_from_slice(b"], \"values\": [");
-            number::all(dtype, view.values, b", ", out);
-            out.extend_from_slice(b"]}");
+            out.push(b'{');
+            sparse(dtype, bytes, out)?;
+            out.push(b'}');
         }
         _ => return Err(untyped(kind, TextFormat::Json)),
     }

@@ -84,7 +84,7 @@ fn element(element: &Element<'_>, left: Left, out: &mut Vec<u8>) -> Result<()> {
                 }
                 out.extend_from_slice(bytes);
             }
-            Kind::Raw | Kind::Temporal => return Err(untyped(kind, TextFormat::Linear)),
+            Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::Linear)),
         }
     }
     Ok(())

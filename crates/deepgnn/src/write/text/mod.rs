@@ -240,6 +240,7 @@ impl TextFile {
 pub(super) fn has(format: TextFormat, ty: FeatureType) -> bool {
     match ty {
         FeatureType::Raw => false,
+        FeatureType::Timed(_) => format == TextFormat::Json,
         FeatureType::Sparse(_) => format != TextFormat::Tsv,
         FeatureType::Dense(_) | FeatureType::Text => true,
     }
@@ -301,7 +302,7 @@ fn text_of(bytes: &[u8]) -> Result<&str> {
 /// Features that have no text: a hole has its own words in each format.
 fn untyped(kind: Kind, format: TextFormat) -> Error {
     let what = match kind {
-        Kind::Temporal => "values at times",
+        Kind::Temporal(_) => "values at times",
         Kind::Sparse(..) => "sparse features",
         _ => "bytes whose type nothing says",
     };

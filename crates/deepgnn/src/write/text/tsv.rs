@@ -84,7 +84,7 @@ fn features(element: &Element<'_>, out: &mut Vec<u8>) -> Result<()> {
                 out.extend_from_slice(b"b:");
                 out.extend_from_slice(bytes);
             }
-            Kind::Sparse(..) | Kind::Raw | Kind::Temporal => return Err(untyped(kind, TextFormat::Tsv)),
+            Kind::Sparse(..) | Kind::Raw | Kind::Temporal(_) => return Err(untyped(kind, TextFormat::Tsv)),
         }
     }
     Ok(())

@@ -60,6 +60,7 @@ const NOTICED: &[&str] = &[
     // What no store of GraphLake has.
     "GRAPHLAKE-IRI",
     // What no text of RDF has.
+    "RDF-SYNTAX",
     "is no absolute IRI",
     "is no label of a blank node",
     // What no graph of DeepGNN has.

@@ -4,6 +4,7 @@
 
 mod annnet;
 mod annnet_parts;
+mod beside;
 mod carry;
 mod deepgnn;
 mod filter;
@@ -60,6 +61,7 @@ pub const TARGETS: &[Target] = &[
     },
     Target { name: "carry", check: carry::check, seeds: carry::seeds, words: carry::WORDS },
     Target { name: "csv", check: tables::check_csv, seeds: tables::csv_seeds, words: tables::CSV_WORDS },
+    Target { name: "deepgnn_beside", check: beside::check, seeds: beside::seeds, words: &[] },
     Target { name: "deepgnn_binary", check: deepgnn::check_binary, seeds: deepgnn::binary_seeds, words: &[] },
     Target { name: "deepgnn_text", check: deepgnn::check_text, seeds: deepgnn::text_seeds, words: deepgnn::WORDS },
     Target { name: "filter", check: filter::check, seeds: filter::seeds, words: filter::WORDS },

@@ -6,11 +6,10 @@
 //! than memory are made of pages that are read a few times.
 
 use std::borrow::Cow;
-use std::io::Write;
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_storage::StagedFile;
 
+use super::gathered::Gathered;
 use super::pages::{Pages, Room};
 
 /// Elements of a page.
@@ -59,7 +58,7 @@ impl<const ID: usize> Alias<ID> {
     ///
     /// # Errors
     /// When there are more than 2^32 elements, or a file cannot be written.
-    pub fn write(mut self, out: &mut StagedFile) -> Result<()> {
+    pub fn write(mut self, out: &mut Gathered) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }
@@ -139,7 +138,7 @@ impl<const ID: usize> Alias<ID> {
     }
 
     /// Writes the records in their order.
-    fn emit(&self, scale: f32, of_small: &Results<4>, of_large: &Results<8>, out: &mut StagedFile) -> Result<()> {
+    fn emit(&self, scale: f32, of_small: &Results<4>, of_large: &Results<8>, out: &mut Gathered) -> Result<()> {
         let mut buffer = Vec::with_capacity(PAGE * (2 * ID + 4));
         // Aliases of either kind ascend with their elements, so that each needs one page at a time.
         let (mut beside_small, mut beside_large) = (Ids::new(self), Ids::new(self));
@@ -164,7 +163,7 @@ impl<const ID: usize> Alias<ID> {
                 }
                 buffer.extend_from_slice(&probability.to_le_bytes());
             }
-            out.write_all(&buffer)?;
+            out.push(&buffer)?;
             buffer.clear();
         }
         Ok(())

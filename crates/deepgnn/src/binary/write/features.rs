@@ -1,17 +1,15 @@
 //! Features of nodes or edges: where each begins, and their bytes.
 
-use std::io::Write;
-
 use isomorph_error::Result;
-use isomorph_storage::{StagedFile, Staging};
+use isomorph_storage::Staging;
 
+use super::gathered::Gathered;
 use crate::block::Features;
 
 /// Writes features.
 pub(super) struct FeatureFiles {
-    index: StagedFile,
-    data: StagedFile,
-    buffer: Vec<u8>,
+    index: Gathered,
+    data: Gathered,
     /// Slots written.
     pub slots: u64,
     /// Bytes written.
@@ -21,9 +19,10 @@ pub(super) struct FeatureFiles {
 }
 
 impl FeatureFiles {
-    pub fn create(staging: &Staging, index: &str, data: &str) -> Result<Self> {
-        let (index, data) = (staging.create(index)?, staging.create(data)?);
-        Ok(FeatureFiles { index, data, buffer: Vec::new(), slots: 0, bytes: 0, most: 0 })
+    pub fn create(staging: &Staging, [index, data]: [&str; 2], partitions: u32) -> Result<Self> {
+        let (index, data) =
+            (Gathered::create(staging, index, partitions)?, Gathered::create(staging, data, partitions)?);
+        Ok(FeatureFiles { index, data, slots: 0, bytes: 0, most: 0 })
     }
 
     /// Appends the features of the elements in a range of a block.
@@ -38,21 +37,19 @@ impl FeatureFiles {
             return Ok(());
         }
         let from = features.start_of(start);
-        self.buffer.clear();
         for slot in start..end {
             let offset = self.bytes + (features.start_of(slot) - from);
-            self.buffer.extend_from_slice(&offset.to_le_bytes());
+            self.index.push(&offset.to_le_bytes())?;
         }
-        self.index.write_all(&self.buffer)?;
         let to = features.start_of(end);
-        self.data.write_all(&features.bytes[from as usize..to as usize])?;
+        self.data.push(&features.bytes[from as usize..to as usize])?;
         self.slots += (end - start) as u64;
         self.bytes += to - from;
         Ok(())
     }
 
     pub fn finish(mut self) -> Result<()> {
-        self.index.write_all(&self.bytes.to_le_bytes())?;
+        self.index.push(&self.bytes.to_le_bytes())?;
         self.index.finish()?;
         self.data.finish()?;
         Ok(())

@@ -3,6 +3,7 @@
 mod alias;
 mod build;
 mod features;
+mod gathered;
 mod meta;
 mod pages;
 mod partition;

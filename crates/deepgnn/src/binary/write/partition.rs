@@ -1,13 +1,13 @@
 //! One partition.
 
-use std::io::Write;
 use std::ops::Range;
 
 use isomorph_error::{Error, Result};
-use isomorph_storage::{StagedFile, Staging};
+use isomorph_storage::Staging;
 
 use super::alias::Alias;
 use super::features::FeatureFiles;
+use super::gathered::Gathered;
 use super::meta::{PartitionMeta, Sum};
 use super::pages::Room;
 use crate::BuildOptions;
@@ -15,48 +15,6 @@ use crate::binary::beside;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Life, RecordEnd};
 use crate::rules;
-
-/// Bytes that are gathered for one file of one partition before they are written.
-const BUFFER: usize = 256 << 10;
-
-/// The same for all partitions together, as long as that leaves a page for each.
-const BUFFERS: usize = 16 << 20;
-
-/// A file and what is gathered for it.
-struct Gathered {
-    file: StagedFile,
-    buffer: Vec<u8>,
-    /// Bytes that are gathered.
-    most: usize,
-}
-
-impl Gathered {
-    fn create(staging: &Staging, name: &str, partitions: u32) -> Result<Self> {
-        let most = (BUFFERS / partitions.max(1) as usize).clamp(4 << 10, BUFFER);
-        Ok(Gathered { file: staging.create(name)?, buffer: Vec::with_capacity(most + EDGE_RECORD), most })
-    }
-
-    #[inline]
-    fn push(&mut self, record: &[u8]) -> Result<()> {
-        self.buffer.extend_from_slice(record);
-        if self.buffer.len() >= self.most {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.file.write_all(&self.buffer)?;
-        self.buffer.clear();
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<()> {
-        self.flush()?;
-        self.file.finish()?;
-        Ok(())
-    }
-}
 
 /// Writes the files of one partition.
 pub(super) struct Partition<'a> {
@@ -79,6 +37,8 @@ pub(super) struct Partition<'a> {
     /// The type of its last edge.
     last_type: i32,
     meta: PartitionMeta,
+    /// Number of partitions.
+    count: u32,
     /// What the files have no place for, if it is wanted.
     beside: Option<beside::Writer<'a>>,
 }
@@ -100,10 +60,18 @@ impl<'a> Partition<'a> {
         Ok(Partition {
             map: Gathered::create(staging, &names.map, count)?,
             node_index: Gathered::create(staging, &names.node_index, count)?,
-            node_features: FeatureFiles::create(staging, &names.node_features_index, &names.node_features_data)?,
+            node_features: FeatureFiles::create(
+                staging,
+                [&names.node_features_index, &names.node_features_data],
+                count,
+            )?,
             neighbors: Gathered::create(staging, &names.neighbors, count)?,
             edge_index: Gathered::create(staging, &names.edge_index, count)?,
-            edge_features: FeatureFiles::create(staging, &names.edge_features_index, &names.edge_features_data)?,
+            edge_features: FeatureFiles::create(
+                staging,
+                [&names.edge_features_index, &names.edge_features_data],
+                count,
+            )?,
             times: times.transpose()?,
             node_alias: options.node_samplers.then(Vec::new),
             edge_alias: options.edge_samplers.then(Vec::new),
@@ -114,6 +82,7 @@ impl<'a> Partition<'a> {
             current: None,
             last_type: 0,
             meta: PartitionMeta::default(),
+            count,
             beside: options.beside.then(|| beside::Writer::new(staging, number, options.watermark.is_some())),
         })
     }
@@ -277,12 +246,12 @@ impl<'a> Partition<'a> {
             beside.finish(several)?;
         }
         for (ty, alias) in self.node_alias.into_iter().flatten().enumerate() {
-            let mut file = staging.create(&name("node", ty, number))?;
+            let mut file = Gathered::create(staging, &name("node", ty, number), self.count)?;
             alias.write(&mut file)?;
             file.finish()?;
         }
         for (ty, alias) in self.edge_alias.into_iter().flatten().enumerate() {
-            let mut file = staging.create(&name("edge", ty, number))?;
+            let mut file = Gathered::create(staging, &name("edge", ty, number), self.count)?;
             alias.write(&mut file)?;
             file.finish()?;
         }

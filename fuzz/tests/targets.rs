@@ -133,6 +133,7 @@ targets! {
     annnet_zarr 300
     carry 300
     csv 3000
+    deepgnn_beside 300
     deepgnn_binary 300
     deepgnn_text 500
     filter 20000

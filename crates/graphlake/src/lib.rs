@@ -6,6 +6,7 @@ mod commit;
 mod compact;
 mod cursor;
 mod id;
+mod id_index;
 mod json;
 mod log;
 mod lookup;

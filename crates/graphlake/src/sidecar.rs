@@ -1,13 +1,12 @@
 //! Indexes beside large files: where records begin, every so many bytes, a filter of any size, and where triples with an id
 //! are. No file needs one: whoever finds none, or one that does not fit its file, reads the file once instead.
 //!
-//! Little-endian. `GLIX`, version 1 (u32), bytes and records of the file (u64 each), XXH64 of its bytes (u64), bytes between
+//! Little-endian. `GLIX`, version 2 (u32), bytes and records of the file (u64 each), XXH64 of its bytes (u64), bytes between
 //! known records (u32), number of known records (u32), bytes that their texts have in common (u32), bytes of what is left of
 //! their texts (u32), blocks of the filter (u32), numbers of triples by id (u32), XXH64 of the header up to here and of
 //! everything up to the ids (u64), XXH64 of the ids (u64). Then: offsets of the known records (u64 each); where the rest of each text ends (u32
 //! each, the highest bit says that it was cut); what the texts have in common; the rests, at most 32 bytes of each; the
-//! blocks of the filter (see [`crate::Bloom`]); and for each triple, ascending, the first four bytes of its id (as a number
-//! that has the first byte highest) and the number of the known record in front of it (u32 each).
+//! blocks of the filter (see [`crate::Bloom`]); and where triples are by their ids, see [`crate::id_index`].
 
 use std::ops::Range;
 
@@ -16,7 +15,7 @@ use isomorph_storage::{Blob, Budget, Reservation};
 use twox_hash::XxHash64;
 
 use crate::bloom::Bloom;
-use crate::id::TripleId;
+use crate::id_index::{self, Ids};
 
 /// Bytes between two records that an index knows.
 pub(crate) const STEP: u64 = 4 << 10;
@@ -30,7 +29,7 @@ pub(crate) const ENDING: &str = ".glx";
 /// Bytes of a text behind what all have in common.
 const TEXT: usize = 32;
 
-const MAGIC: &[u8; 8] = b"GLIX\x01\0\0\0";
+const MAGIC: &[u8; 8] = b"GLIX\x02\0\0\0";
 
 /// Bytes of the header.
 const HEADER: usize = 72;
@@ -43,9 +42,6 @@ const LARGEST: u64 = 16 << 20;
 
 /// The bit of an end that says that the text was cut.
 const CUT: u32 = 1 << 31;
-
-/// Bytes of an id and its place.
-const OF_ID: usize = 8;
 
 /// Where records begin in a file, by their first texts; ascending by text and by offset.
 #[derive(Debug, Default)]
@@ -189,6 +185,8 @@ pub(crate) struct Sidecar {
     pub(crate) bloom: Option<Bloom>,
     /// Where the ids are in the sidecar, and the hash of their bytes.
     ids: Range<u64>,
+    /// How many.
+    ids_count: u64,
     ids_hash: u64,
     _memory: Reservation,
 }
@@ -204,7 +202,7 @@ pub(crate) struct Of<'a> {
 
 /// The bytes of a sidecar of a file with this hash. `ids` are first bytes of ids and known records, ascending.
 pub(crate) fn encode(of: &Of<'_>, hash: u64, sparse: &Sparse, bloom: Option<&Bloom>, ids: &[(u32, u32)]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEADER + sparse.memory() as usize + ids.len() * OF_ID);
+    let mut out = Vec::with_capacity(HEADER + sparse.memory() as usize + 8 * ids.len());
     out.extend_from_slice(MAGIC);
     [of.size, of.records, hash].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
     let blocks = bloom.map_or(0, Bloom::blocks);
@@ -221,10 +219,7 @@ pub(crate) fn encode(of: &Of<'_>, hash: u64, sparse: &Sparse, bloom: Option<&Blo
     }
     let front = hash_of(&out[..hashes], &out[HEADER..]);
     let start = out.len();
-    for (id, record) in ids {
-        out.extend_from_slice(&id.to_le_bytes());
-        out.extend_from_slice(&record.to_le_bytes());
-    }
+    id_index::push(&mut out, ids, sparse.offsets.len() as u64);
     let behind = XxHash64::oneshot(0, &out[start..]);
     out[hashes..hashes + 8].copy_from_slice(&front.to_le_bytes());
     out[hashes + 8..HEADER].copy_from_slice(&behind.to_le_bytes());
@@ -295,8 +290,8 @@ impl Sidecar {
         if sparse.offsets.iter().any(|offset| *offset >= of.size) {
             return None;
         }
-        let (ids, ids_hash) = (ends.front..ends.all, u64_at(front, HEADER - 8)?);
-        Some(Sidecar { sparse, bloom, ids, ids_hash, _memory: memory })
+        let (ids, ids_count, ids_hash) = (ends.front..ends.all, ends.ids, u64_at(front, HEADER - 8)?);
+        Some(Sidecar { sparse, bloom, ids, ids_count, ids_hash, _memory: memory })
     }
 
     /// Reads the ids; nothing where there are none, or they are not what was written, or the budget has no room.
@@ -310,7 +305,7 @@ impl Sidecar {
         let Some(memory) = budget.try_reserve(self.ids.end - self.ids.start) else { return Ok(None) };
         let bytes = blob.read(self.ids.clone())?;
         let sound = XxHash64::oneshot(0, &bytes) == self.ids_hash;
-        Ok(sound.then_some(Ids { bytes, _memory: memory }))
+        Ok(sound.then(|| Ids::new(bytes, self.ids_count, self.sparse.offsets.len() as u64, memory)))
     }
 }
 
@@ -320,6 +315,7 @@ struct Ends {
     common: usize,
     texts: usize,
     blocks: usize,
+    ids: u64,
     /// Where the ids begin, and where they end.
     front: u64,
     all: u64,
@@ -333,38 +329,9 @@ impl Ends {
         let count = |number: usize| u32_at(header, 32 + 4 * number).map(u64::from);
         let [known, common, texts, blocks, ids] = [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?];
         let front = HEADER as u64 + 12 * known + common + texts + 32 * blocks;
-        let all = front + OF_ID as u64 * ids;
+        let all = front + id_index::bytes(ids, known);
         let [known, common, texts, blocks] = [known, common, texts, blocks].map(|count| count as usize);
-        (all == size).then_some(Ends { known, common, texts, blocks, front, all })
-    }
-}
-
-/// Where triples are, by the first bytes of their ids.
-#[derive(Debug)]
-pub(crate) struct Ids {
-    bytes: bytes::Bytes,
-    _memory: Reservation,
-}
-
-/// The first bytes of an id as a number.
-pub(crate) fn prefix(id: &TripleId) -> u32 {
-    let [a, b, c, d, ..] = id.0;
-    u32::from_be_bytes([a, b, c, d])
-}
-
-impl Ids {
-    /// The known records in front of triples whose ids begin like `id`.
-    pub(crate) fn find(&self, id: &TripleId) -> impl Iterator<Item = u32> {
-        let wanted = prefix(id);
-        let at = |at: usize| u32_at(&self.bytes, OF_ID * at).unwrap_or(u32::MAX);
-        let (mut low, mut high) = (0, self.bytes.len() / OF_ID);
-        while low < high {
-            let middle = (low + high) / 2;
-            if at(middle) < wanted { low = middle + 1 } else { high = middle }
-        }
-        let from = low;
-        let found = (from..self.bytes.len() / OF_ID).take_while(move |number| at(*number) == wanted);
-        found.filter_map(|number| u32_at(&self.bytes, OF_ID * number + 4))
+        (all == size).then_some(Ends { known, common, texts, blocks, ids, front, all })
     }
 }
 
@@ -413,7 +380,7 @@ mod tests {
         let sparse = sparse(&texts());
         let mut bloom = Bloom::with_blocks(3);
         bloom.add(b"x");
-        let ids: Vec<(u32, u32)> = (0..100).map(|n| (n / 2, n)).collect();
+        let ids: Vec<(u32, u32)> = (0..100).map(|n| ((n / 2) << 26, n)).collect();
         let of = Of { size: 1 << 40, records: 7, checksum: Some("xxh64:00000000000000ff") };
         let bytes = encode(&of, 255, &sparse, Some(&bloom), &ids);
         let read = |bytes: &[u8], of: &Of<'_>| {
@@ -427,10 +394,10 @@ mod tests {
         let id = |prefix: u32| {
             let mut id = [0; 32];
             id[..4].copy_from_slice(&prefix.to_be_bytes());
-            TripleId(id)
+            crate::id::TripleId(id)
         };
-        assert_eq!(found.as_ref().unwrap().find(&id(7)).collect::<Vec<_>>(), [14, 15]);
-        assert_eq!(found.unwrap().find(&id(50)).count(), 0);
+        assert_eq!(found.as_ref().unwrap().find(&id(7 << 26)).collect::<Vec<_>>(), [14, 15]);
+        assert_eq!(found.unwrap().find(&id(50 << 26)).count(), 0);
         assert_eq!(sidecar.bloom, Some(bloom));
         drop(sidecar);
         for other in [Of { size: 5, ..of }, Of { records: 8, ..of }, Of { checksum: Some("xxh64:0"), ..of }] {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use isomorph_model::faces::Object;
 
+use super::prefixes::{self, Tree};
 use crate::term::Datatype;
 use crate::triple::Triple;
 
@@ -28,6 +29,8 @@ type Number = u32;
 pub(super) struct Namespaces {
     numbers: HashMap<String, Number>,
     all: Vec<Namespace>,
+    /// Longer prefixes, when it is known which there are.
+    tree: Tree,
     /// What subjects, objects and datatypes used last: mostly they do so again.
     last: [Number; 3],
     /// Bytes of the texts.
@@ -40,6 +43,12 @@ struct Namespace {
     uses: u32,
     /// What stands for it in records; 0 for one that does not pay.
     prefix: i32,
+}
+
+/// What a prefix is of: a namespace, or what names in it begin with.
+enum Prefix {
+    Namespace(usize),
+    Longer(usize),
 }
 
 /// What a namespace takes beside its texts, bytes.
@@ -106,16 +115,52 @@ impl Namespaces {
         }
     }
 
-    /// Gives prefixes, numbered from 1 on and in the order of their texts, to those that are used at least twice, and
-    /// returns them.
-    pub(super) fn number(&mut self) -> Vec<(String, i32)> {
-        let mut paying: Vec<&mut Namespace> = self.all.iter_mut().filter(|namespace| namespace.uses >= 2).collect();
-        paying.sort_unstable_by(|one, other| one.text.cmp(&other.text));
-        let numbered = paying.into_iter().zip(1..).map(|(namespace, prefix)| {
-            namespace.prefix = prefix;
-            (namespace.text.clone(), prefix)
+    /// Gives prefixes, numbered from 1 on and in the order of their texts, to those that are used at least twice and to what many
+    /// names in them begin with, and returns them. `drafts` has so many records.
+    pub(super) fn number(&mut self, drafts: &[u8], rows: u64) -> Vec<(String, i32)> {
+        self.tree = Tree::choose(self.sample(drafts, rows), rows);
+        let paying = self.all.iter().enumerate().filter(|(_, namespace)| namespace.uses >= 2);
+        let mut paying: Vec<(String, Prefix)> =
+            paying.map(|(at, namespace)| (namespace.text.clone(), Prefix::Namespace(at))).collect();
+        for (number, text, handle) in self.tree.chosen() {
+            if let (Some(namespace), Ok(text)) = (self.get(number), std::str::from_utf8(&text)) {
+                paying.push((format!("{}{text}", namespace.text), Prefix::Longer(handle)));
+            }
+        }
+        paying.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let numbered = paying.into_iter().zip(1..).map(|((text, what), prefix)| {
+            match what {
+                Prefix::Namespace(at) => self.all.get_mut(at).into_iter().for_each(|own| own.prefix = prefix),
+                Prefix::Longer(handle) => self.tree.number(handle, prefix),
+            }
+            (text, prefix)
         });
         numbered.collect()
+    }
+
+    /// Namespaces and local names of some of the records.
+    fn sample<'d>(&self, drafts: &'d [u8], rows: u64) -> Vec<(Number, &'d str)> {
+        if prefixes::memory(rows) == 0 {
+            return Vec::new();
+        }
+        let step = prefixes::step(rows);
+        let (mut draft, mut sample, mut row) = (Draft { bytes: drafts, at: 0 }, Vec::new(), 0u64);
+        while draft.at < drafts.len() {
+            let wanted = row.is_multiple_of(step);
+            let mut term = |draft: &mut Draft<'d>| {
+                let (number, local) = (draft.number(), draft.sized());
+                if wanted && self.get(number).is_some_and(|namespace| namespace.uses >= 2) {
+                    sample.extend(std::str::from_utf8(local).ok().map(|local| (number, local)));
+                }
+            };
+            term(&mut draft);
+            if draft.take(1) == [1] {
+                draft.sized();
+            }
+            term(&mut draft);
+            row += 1;
+        }
+        sample
     }
 
     /// Appends the record that the draft at the begin of `drafts` stands for.
@@ -138,9 +183,10 @@ impl Namespaces {
 
     /// Appends a term and returns its namespace and the rest.
     fn term<'d>(&'d self, out: &mut Vec<u8>, draft: &mut Draft<'d>) -> [&'d [u8]; 2] {
-        let namespace = self.get(draft.number());
-        let local = draft.sized();
+        let number = draft.number();
+        let (namespace, local) = (self.get(number), draft.sized());
         let text = namespace.map_or(&[][..], |namespace| namespace.text.as_bytes());
+        let mut rest = local;
         match namespace {
             Some(Namespace { prefix: 0, .. }) => {
                 out.extend_from_slice(&0i32.to_le_bytes());
@@ -148,11 +194,15 @@ impl Namespaces {
                 out.extend_from_slice(text);
             }
             known => {
-                out.extend_from_slice(&known.map_or(0, |namespace| namespace.prefix).to_le_bytes());
-                out.extend_from_slice(&(local.len() as u32).to_le_bytes());
+                let mut prefix = known.map_or(0, |namespace| namespace.prefix);
+                if let Some((longer, length)) = self.tree.longest(number, local) {
+                    (prefix, rest) = (longer, local.get(length..).unwrap_or_default());
+                }
+                out.extend_from_slice(&prefix.to_le_bytes());
+                out.extend_from_slice(&(rest.len() as u32).to_le_bytes());
             }
         }
-        out.extend_from_slice(local);
+        out.extend_from_slice(rest);
         [text, local]
     }
 }
@@ -250,7 +300,7 @@ mod tests {
         let mut namespaces = Namespaces::default();
         let mut drafts = Vec::new();
         rows.iter().for_each(|row| namespaces.draft(&mut drafts, row));
-        let prefix_map = namespaces.number();
+        let prefix_map = namespaces.number(&drafts, rows.len() as u64);
         let (mut bytes, mut read) = (Vec::new(), 0);
         while read < drafts.len() {
             read += namespaces.record(&mut bytes, &drafts[read..]).length;

@@ -7,9 +7,10 @@ use isomorph_storage::{Additions, Budget, Reservation, StagedFile, Staging};
 use twox_hash::XxHash64;
 
 use super::encode::{Namespaces, Row};
-use super::uuid;
+use super::{prefixes, uuid};
 use crate::bloom::{self, Bloom};
 use crate::id::TripleId;
+use crate::id_index;
 use crate::read::Order;
 use crate::sidecar::{self, ENDING, Of, SMALL, SparseBuilder};
 use crate::snapshot::DataFile;
@@ -142,7 +143,7 @@ impl<'a> FileWriter<'a> {
         if self.partition.id_filters && self.order == Order::Subject {
             let id = TripleId::with(&mut making.line, row.subject, self.partition.predicate, &row.as_object());
             making.ids.push(bloom::hash(&id.0));
-            making.id_begins.push(sidecar::prefix(&id));
+            making.id_begins.push(id_index::prefix(&id));
         }
         making.namespaces.draft(&mut making.drafts, &row);
         making.taken += bytes;
@@ -164,7 +165,10 @@ impl<'a> FileWriter<'a> {
             return Ok(());
         }
         let mut making = std::mem::take(&mut self.making);
-        let prefix_map = making.namespaces.number();
+        let sample = prefixes::memory(making.rows);
+        self.held.grow(sample)?;
+        let prefix_map = making.namespaces.number(&making.drafts, making.rows);
+        self.held.shrink(sample);
         let partition = self.partition;
         let id = self.staging.id(&[
             "file",

@@ -11,6 +11,7 @@ mod names;
 mod order;
 mod pairs;
 mod parts;
+mod prefixes;
 mod quads;
 mod run;
 pub(crate) mod uuid;

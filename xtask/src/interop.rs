@@ -13,6 +13,9 @@ const INTERPRETERS: &[&str] = &["python3.11", "python3", "python"];
 /// The version that the pinned packages were tried with.
 const PYTHON: &str = "3.11";
 
+/// The server that speaks Azure's protocol for blobs, as npm has it.
+const AZURITE: &str = "azurite@3.37.0";
+
 /// Prints the version of an interpreter as MAJOR.MINOR.
 const SAY_VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 
@@ -30,6 +33,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         built = true;
         Ok(Outcome::Done)
     });
+    let mut azurite = None;
+    report.step("azurite", || {
+        let (server, outcome) = azurite_of_npm(workspace)?;
+        azurite = server;
+        Ok(outcome)
+    });
     let mut python = None;
     report.step("python", || prepare(workspace, &mut python));
     let Some(python) = python.filter(|_| built) else {
@@ -45,6 +54,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
             .env("ISOMORPH_BENCH_BIN", built_as(workspace, "isomorph-bench"));
         if let Some(cloud) = &cloud {
             pytest = pytest.env("ISOMORPH_CLOUD_BIN", cloud);
+        }
+        if let Some(azurite) = &azurite {
+            pytest = pytest.env("ISOMORPH_AZURITE", azurite);
         }
         let arguments = if arguments.is_empty() { vec!["interop".to_owned()] } else { arguments.to_vec() };
         pytest.args(arguments).run().map(Into::into)
@@ -76,6 +88,30 @@ fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), Stri
     let copied = fs::create_dir_all(&aside).and_then(|()| fs::copy(command_of(workspace), &command));
     copied.map_err(|error| format!("{}: {error}", command.display()))?;
     Ok((Some(command), Outcome::Done))
+}
+
+/// The server that stands for Azure, below the target folder. Without npm, or a registry that it can reach, there is none:
+/// then its tests are skipped.
+fn azurite_of_npm(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), String> {
+    let folder = workspace.target.join("interop-azurite");
+    let name = if cfg!(windows) { "azurite-blob.cmd" } else { "azurite-blob" };
+    let server = folder.join("node_modules").join(".bin").join(name);
+    let stamp = folder.join("made-from.txt");
+    if server.is_file() && fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == AZURITE) {
+        println!("   {} is up to date", folder.display());
+        return Ok((Some(server), Outcome::Done));
+    }
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    if workspace.program(npm, &["--version"]).output().is_err() {
+        return Ok((None, Outcome::Skipped("npm is not there".into())));
+    }
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let quiet = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"];
+    if let Err(error) = workspace.program(npm, &quiet).args([&folder]).args([AZURITE]).run() {
+        return Ok((None, Outcome::Skipped(format!("npm could not install {AZURITE}: {error}"))));
+    }
+    fs::write(&stamp, AZURITE).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    Ok((Some(server), Outcome::Done))
 }
 
 /// The command as the last build left it.

@@ -10,6 +10,7 @@ mod deepgnn;
 mod filter;
 mod graph;
 mod graphar;
+mod graphlake;
 mod home;
 mod json;
 mod mutate;
@@ -74,6 +75,13 @@ pub const TARGETS: &[Target] = &[
         words: graphar::WORDS,
     },
     Target { name: "graphar_yml", check: yml::check, seeds: yml::seeds, words: yml::WORDS },
+    Target {
+        name: "graphlake_json",
+        check: graphlake::check_json,
+        seeds: graphlake::json_seeds,
+        words: graphlake::JSON_WORDS,
+    },
+    Target { name: "graphlake_records", check: graphlake::check_records, seeds: graphlake::record_seeds, words: &[] },
     Target { name: "json", check: json::check, seeds: json::seeds, words: json::WORDS },
     Target { name: "json_lines", check: tables::check_json, seeds: tables::json_seeds, words: tables::JSON_WORDS },
     Target { name: "location", check: names::check_location, seeds: names::location_seeds, words: names::PLACES },

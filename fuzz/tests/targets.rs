@@ -141,6 +141,8 @@ targets! {
     graphar_count 300
     graphar_offset 300
     graphar_yml 5000
+    graphlake_json 300
+    graphlake_records 300
     json 20000
     json_lines 3000
     location 20000

@@ -14,7 +14,7 @@ use super::{ResourceArgs, epoch};
 pub enum LakeCommand {
     /// Make an empty store
     Init(LakeInitArgs),
-    /// Load RDF texts as one transaction; in bulk, into a new store, where there is nothing yet
+    /// Load RDF texts in bulk, as one transaction; into a new store, where there is nothing yet
     Load(LakeLoadArgs),
     /// Insert statements
     Insert(LakeEditArgs),

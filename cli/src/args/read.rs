@@ -65,8 +65,8 @@ pub struct OpenArgs {
     /// DeepGNN: the same of edges
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
-    /// GraphLake: the snapshot, by version, by id, or the one that was current at a time (@ and milliseconds since 1970);
-    /// LAKE@VERSION says the same
+    /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
+    /// @ and milliseconds since 1970; LAKE@VERSION says the same
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
     /// GraphLake: what a short prefix of a foreign store stands for

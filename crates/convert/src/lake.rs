@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
 use isomorph_error::{Findings, Kind, Result};
-use isomorph_graphlake::{Committed, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions, fresh_id};
+use isomorph_graphlake::{Committed, Filler, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions, fresh_id};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
@@ -57,8 +57,8 @@ pub struct LakeLoaded {
     pub findings: Findings,
 }
 
-/// Loads texts: into a new store, in bulk, where there is nothing yet; else as one transaction, whose blank nodes get labels that no
-/// other import has.
+/// Loads texts in bulk: into a new store, where there is nothing yet; else as one transaction. Into a store that has a
+/// snapshot, and from several texts, blank nodes get labels that no other import has.
 ///
 /// # Errors
 /// When a text is broken, or something cannot be written: then nothing of it is in the store.
@@ -87,7 +87,7 @@ pub fn load_lake(
         false => create(location, load, &writing, progress),
         true => {
             let lake = Lake::open(location, &opening, &writing)?;
-            add(&lake, load, resources, progress)
+            add(&lake, load, &writing, progress)
         }
     };
     progress.end();
@@ -97,24 +97,14 @@ pub fn load_lake(
 fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
     let staging = Staging::directory(location, Mode::CreateNew)?;
     let mut writer = LakeWriter::create(&staging, writing)?;
-    let replaces = load.texts.len() > 1;
-    let labels = Mutex::new(Labels::new(load, replaces, &writing.budget)?);
     let mut fillers = writer.fillers(writing.threads.max(1))?;
-    // Few triples have blank nodes: only these wait for each other.
-    let read = read(load, &writing.budget, progress, &mut fillers, &|filler, text, quad| {
-        if !replaces || !has_blank_node(&quad) {
-            return filler.push(&quad);
-        }
-        let new = labels.lock().unwrap_or_else(PoisonError::into_inner).of(text, &quad)?;
-        filler.push(&relabelled(&quad, &new))
-    });
-    let mut loaded = read?;
+    let (mut loaded, labels) = gather(load, &writing.budget, load.texts.len() > 1, progress, &mut fillers)?;
     writer.absorb(fillers)?;
     let created = writer.finish(&|rows| progress.advance(rows))?;
     progress.advance(0)?;
     let manifests = LakeWriter::manifests();
     let published = staging.commit(&manifests.each_ref().map(String::as_str))?;
-    loaded.blank_nodes = labels.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+    loaded.blank_nodes = labels.finish()?;
     loaded.created = true;
     let (version, inserted) = (1, created.triples);
     let (files, bytes) = (published.files.saturating_sub(manifests.len() as u64), published.bytes);
@@ -123,22 +113,44 @@ fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress
     Ok(loaded)
 }
 
-fn add(lake: &Lake, load: &LakeLoad, resources: &Resources, progress: &dyn Progress) -> Result<LakeLoaded> {
-    let mut taker = [(lake.begin()?, Labels::new(load, true, &resources.budget)?)];
-    let read = read(load, &resources.budget, progress, &mut taker, &|(transaction, labels), text, quad| {
-        if !has_blank_node(&quad) {
-            return transaction.insert(&quad);
-        }
-        let new = labels.of(text, &quad)?;
-        transaction.insert(&relabelled(&quad, &new))
-    });
-    let mut loaded = read?;
-    let [(transaction, labels)] = taker;
+fn add(lake: &Lake, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
+    let mut transaction = lake.begin()?;
+    let is_empty = transaction.base_version() == 0;
+    if is_empty {
+        // Labels may stay as they are only where nobody else has any.
+        transaction.alone();
+    }
+    let mut bulk = transaction.bulk()?;
+    let mut fillers = bulk.fillers(writing.threads.max(1))?;
+    let replaces = !is_empty || load.texts.len() > 1;
+    let (mut loaded, labels) = gather(load, &writing.budget, replaces, progress, &mut fillers)?;
+    bulk.absorb(fillers)?;
+    transaction.insert_bulk(bulk, &|rows| progress.advance(rows))?;
     // The last moment to turn back.
     progress.advance(0)?;
     loaded.commit = transaction.commit()?;
     loaded.blank_nodes = labels.finish()?;
     Ok(loaded)
+}
+
+/// Reads the texts into fillers, with new labels of blank nodes where that is wanted.
+fn gather(
+    load: &LakeLoad,
+    budget: &Budget,
+    replaces: bool,
+    progress: &dyn Progress,
+    fillers: &mut [Filler],
+) -> Result<(LakeLoaded, Labels)> {
+    let labels = Mutex::new(Labels::new(load, replaces, budget)?);
+    // Few triples have blank nodes: only these wait for each other.
+    let loaded = read(load, budget, progress, fillers, &|filler, text, quad| {
+        if !replaces || !has_blank_node(&quad) {
+            return filler.push(&quad);
+        }
+        let new = labels.lock().unwrap_or_else(PoisonError::into_inner).of(text, &quad)?;
+        filler.push(&relabelled(&quad, &new))
+    })?;
+    Ok((loaded, labels.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Reads the texts one after another, each on as many threads as there are takers, if its syntax is one of lines.

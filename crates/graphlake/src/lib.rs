@@ -44,4 +44,4 @@ pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
 pub use vacuum::{VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;
-pub use write::{Created, Filler, LakeWriter, WriteOptions};
+pub use write::{Bulk, Created, Filler, LakeWriter, WriteOptions};

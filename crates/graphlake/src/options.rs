@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use chrono::{DateTime, NaiveDate, NaiveTime};
 use isomorph_error::{Error, Result};
 use isomorph_storage::Budget;
 
@@ -20,15 +21,21 @@ pub enum At {
     Id(String),
 }
 
-/// A version (`7`), a time in milliseconds (`@1700000060000`), or an id (`snapshot7`).
+/// A version (`7`); a time: a date and a time (`2026-11-22T10:00:00Z`), a date, which is its first moment in UTC
+/// (`2026-11-22`), or milliseconds (`@1700000060000`); or an id (`snapshot7`). With `@` before it what follows is a time.
 impl FromStr for At {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<At> {
         let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number >= 0);
         if let Some(time) = text.strip_prefix('@') {
-            let time = number(time).map(At::Time);
-            return time.ok_or_else(|| Error::usage("the time is no number of milliseconds").hint("@1700000060000"));
+            return number(time).or_else(|| moment(time)).map(At::Time).ok_or_else(|| {
+                Error::usage(format!("{time:?} is no time: neither a date nor milliseconds since 1970"))
+                    .hint("@2026-11-22, @2026-11-22T10:00:00Z, @1700000060000")
+            });
+        }
+        if let Some(time) = moment(text) {
+            return Ok(At::Time(time));
         }
         match number(text) {
             Some(version) => Ok(At::Version(version)),
@@ -36,6 +43,13 @@ impl FromStr for At {
             None => Ok(At::Id(text.to_owned())),
         }
     }
+}
+
+/// Milliseconds since 1970 of a date, with a time or without.
+fn moment(text: &str) -> Option<i64> {
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").map(|day| day.and_time(NaiveTime::MIN).and_utc());
+    let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+    time.or_else(|_| day()).ok().map(|time| time.timestamp_millis())
 }
 
 /// What happens to input that breaks rules.
@@ -78,6 +92,31 @@ impl Default for OpenOptions {
             naive: false,
             survey_up_to: 1_000_000,
             budget: Budget::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn snapshots_are_named_by_versions_times_and_ids() {
+        for (text, at) in [
+            ("7", At::Version(7)),
+            ("snapshot7", At::Id("snapshot7".to_owned())),
+            ("@1700000060000", At::Time(1_700_000_060_000)),
+            ("2023-11-14T22:14:20Z", At::Time(1_700_000_060_000)),
+            ("@2023-11-14T23:14:20.5+01:00", At::Time(1_700_000_060_500)),
+            ("2023-11-14", At::Time(1_699_920_000_000)),
+            ("@2023-11-14", At::Time(1_699_920_000_000)),
+            ("2023-13-14", At::Id("2023-13-14".to_owned())),
+        ] {
+            assert_eq!(text.parse::<At>().unwrap(), at, "{text}");
+        }
+        for text in ["", "@", "@yesterday", "@-1", "@2023-02-30"] {
+            assert!(text.parse::<At>().is_err(), "{text}");
         }
     }
 }

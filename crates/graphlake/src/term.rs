@@ -1,8 +1,10 @@
 //! Terms as texts of records: IRIs and blank nodes as they are, datatypes with their language behind them.
 
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::Object;
 
 use crate::id::TripleId;
+use crate::rules;
 
 /// The namespace of RDF.
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -103,6 +105,21 @@ pub(crate) fn is_absolute_iri(text: &str) -> bool {
         && !text
             .bytes()
             .any(|b| b <= b' ' || matches!(b, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
+}
+
+/// Tries whether a text is an absolute IRI or a blank node: what subjects, objects and names of graphs are.
+///
+/// # Errors
+/// [`rules::IRI`].
+pub(crate) fn resource(text: &str, what: &str) -> Result<()> {
+    let is_blank = text.len() > 2 && text.starts_with("_:");
+    if is_blank || is_absolute_iri(text) { Ok(()) } else { Err(no_iri(text, what)) }
+}
+
+/// The error for a text that is no absolute IRI, in this part of a quad.
+pub(crate) fn no_iri(text: &str, what: &str) -> Error {
+    let shown = crate::cursor::shown(text);
+    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
 }
 
 /// The id that a term stands for, if it is the IRI of a triple.

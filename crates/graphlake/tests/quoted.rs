@@ -4,7 +4,7 @@
 mod common;
 
 use common::{open, write};
-use isomorph_graphlake::{GraphLake, OpenOptions, TripleId, WriteOptions, push_quad};
+use isomorph_graphlake::{GraphLake, Lake, OpenOptions, TripleId, WriteOptions, push_quad};
 use isomorph_model::faces::{Object, Quad, Quads};
 use isomorph_model::{NodeId, Request, Side, Source, Tables};
 
@@ -138,4 +138,31 @@ fn triple_terms_have_neighbours() {
     };
     assert_eq!(rows(INNER, Side::In), [1], "what reifies it");
     assert_eq!(rows("urn:r", Side::Out), [1, 1], "by both predicates");
+}
+
+#[test]
+fn transactions_quote_and_forget() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let (opening, writing) = (OpenOptions::default(), WriteOptions::default());
+    let lake = Lake::create(&isomorph_storage::Location::from_path(&path), &opening, &writing).unwrap();
+    let outer = format!("<<( {INNER} <urn:by> <urn:me> )>>");
+    let reified = of("urn:r", REIFIES, Object::Term(INNER), None);
+    let doubted = of(&outer, "urn:doubted", Object::plain("yes", ""), Some("urn:g"));
+    let mut transaction = lake.begin().unwrap();
+    [reified, doubted].iter().try_for_each(|quad| transaction.insert(quad)).unwrap();
+    // Two triples, and the two that they quote.
+    assert_eq!(transaction.commit().unwrap().map(|done| done.inserted), Some(4));
+    let now = || open(&path, &opening).unwrap();
+    let lines = said(&now());
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    assert!(lines.contains(&format!("<urn:r> <{REIFIES}> {INNER} .")), "{lines:#?}");
+    let mut transaction = lake.begin().unwrap();
+    transaction.delete(&reified).unwrap();
+    assert_eq!(transaction.commit().unwrap().map(|done| done.deleted), Some(1));
+    // What was quoted stays: it is quoted by another, too.
+    assert_eq!(said(&now()), [format!(r#"{outer} <urn:doubted> "yes" <urn:g> ."#)]);
+    let mut transaction = lake.begin().unwrap();
+    let broken = transaction.insert(&of("urn:r", REIFIES, Object::Term("<<( nonsense"), None)).unwrap_err();
+    assert_eq!(broken.broken_rule().map(|rule| rule.id), Some("GRAPHLAKE-IRI"));
 }

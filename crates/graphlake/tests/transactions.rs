@@ -8,8 +8,8 @@ use std::path::Path;
 
 use isomorph_error::Findings;
 use isomorph_graphlake::{
-    CompactMode, GraphLake, Lake, OpenOptions, Order, Pattern, Tolerance, Transaction, VacuumOptions, What,
-    WriteOptions, push_quad,
+    Committed, CompactMode, GraphLake, Lake, OpenOptions, Order, Pattern, QUOTED_GRAPH, Tolerance, Transaction,
+    VacuumOptions, What, WriteOptions, push_quad,
 };
 use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
@@ -32,13 +32,20 @@ impl Numbers {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Triple(String, String, u64);
 
+/// Objects with numbers from here on are triple terms.
+const QUOTED: u64 = 1 << 40;
+
 fn with_quad<T>(triple: &Triple, graph: Option<&str>, then: impl FnOnce(&Quad<'_>) -> T) -> T {
     let Triple(subject, predicate, number) = triple;
     let text = format!("http://example.org/o{number}");
+    let quoted = format!("<<( <{text}> <urn:says> \"it\"@en )>>");
     let object = match number % 3 {
-        0 => Object::Term(&text),
-        1 => Object::Literal { lexical: &text, datatype: "", language: None, direction: None },
-        _ => Object::Literal { lexical: &text, datatype: "", language: Some("en"), direction: None },
+        0 if *number < QUOTED => Object::Term(&text),
+        1 if *number < QUOTED => Object::Literal { lexical: &text, datatype: "", language: None, direction: None },
+        _ if *number < QUOTED => {
+            Object::Literal { lexical: &text, datatype: "", language: Some("en"), direction: None }
+        }
+        _ => Object::Term(&quoted),
     };
     then(&Quad { subject, predicate, object, graph })
 }
@@ -55,7 +62,11 @@ type Model = BTreeMap<Option<&'static str>, BTreeSet<Triple>>;
 
 fn random(numbers: &mut Numbers) -> Triple {
     let subject = format!("http://example.org/s{}", numbers.below(5));
-    Triple(subject, format!("http://example.org/p{}", numbers.below(2)), numbers.below(6))
+    Triple(
+        subject,
+        format!("http://example.org/p{}", numbers.below(2)),
+        [0, 1, 2, 3, 4, 5, QUOTED, QUOTED + 1][numbers.below(8) as usize],
+    )
 }
 
 /// One operation on the store and on the model.
@@ -109,6 +120,25 @@ fn operate(numbers: &mut Numbers, transaction: &mut Transaction<'_>, model: &mut
     }
 }
 
+/// Inserts many in bulk, on two threads; and some that are already among them.
+fn load(numbers: &mut Numbers, lake: &Lake, model: &mut Model) -> Option<Committed> {
+    let mut transaction = lake.begin().unwrap();
+    let mut bulk = transaction.bulk().unwrap();
+    let mut fillers = bulk.fillers(2).unwrap();
+    for _ in 0..numbers.below(20) {
+        let (triple, graph) = (random(numbers), GRAPHS[numbers.below(4) as usize]);
+        let filler = &mut fillers[numbers.below(2) as usize];
+        with_quad(&triple, graph, |quad| filler.push(quad)).unwrap();
+        if numbers.below(4) == 0 {
+            with_quad(&triple, graph, |quad| transaction.insert(quad)).unwrap();
+        }
+        model.entry(graph).or_default().insert(triple);
+    }
+    bulk.absorb(fillers).unwrap();
+    transaction.insert_bulk(bulk, &|_| Ok(())).unwrap();
+    transaction.commit().unwrap()
+}
+
 fn lines(model: &Model) -> String {
     let all = model.iter().flat_map(|(graph, triples)| triples.iter().map(|triple| line(triple, *graph)));
     let mut all: Vec<String> = all.collect();
@@ -123,14 +153,14 @@ fn assert_reads(path: &Path, model: &Model, what: &str) {
         let options = OpenOptions { naive, tolerance, ..OpenOptions::default() };
         let lake = common::open(path, &options).unwrap();
         for order in [Order::Subject, Order::Object] {
-            let found = common::lines(&lake, order).unwrap();
+            let found = common::statements(&lake, order).unwrap();
             let (found, wanted): (BTreeSet<&str>, BTreeSet<&str>) =
                 (found.lines().collect(), expected.lines().collect());
             let (more, less) = (found.difference(&wanted), wanted.difference(&found));
             let differ: Vec<_> = more.map(|line| ("more", line)).chain(less.map(|line| ("less", line))).collect();
             assert!(differ.is_empty(), "{differ:#?} naive {naive}, {order:?}, after {what}");
         }
-        let named: BTreeSet<&str> = lake.named_graphs().collect();
+        let named: BTreeSet<&str> = lake.named_graphs().filter(|name| *name != QUOTED_GRAPH).collect();
         let wanted: BTreeSet<&str> = model.keys().filter_map(|graph| *graph).collect();
         // A default graph without triples is as good as none.
         assert_eq!(named, wanted, "after {what}");
@@ -160,6 +190,12 @@ fn random_operations_give_what_a_set_gives() {
             if let Some(committed) = transaction.commit().unwrap() {
                 history.push((committed.version, lines(&model)));
             }
+            if numbers.below(3) == 0
+                && let Some(committed) = load(&mut numbers, &lake, &mut model)
+            {
+                history.push((committed.version, lines(&model)));
+                done.push("load".to_owned());
+            }
             let what = if numbers.below(3) == 0 {
                 let mode = if numbers.below(2) == 0 { CompactMode::Full } else { CompactMode::Tiers };
                 if let Some(commit) = lake.compact(mode, &|_| Ok(())).unwrap().commit {
@@ -178,7 +214,7 @@ fn random_operations_give_what_a_set_gives() {
         for (version, expected) in &history[1..] {
             let options = OpenOptions { at: isomorph_graphlake::At::Version(*version), ..OpenOptions::default() };
             let lake: GraphLake = common::open(&path, &options).unwrap();
-            assert_eq!(&common::lines(&lake, Order::Subject).unwrap(), expected);
+            assert_eq!(&common::statements(&lake, Order::Subject).unwrap(), expected);
         }
     }
 }
@@ -335,4 +371,27 @@ fn a_transaction_larger_than_memory_is_written_in_parts() {
     let naive = OpenOptions { naive: true, ..opening.clone() };
     assert_eq!(common::lines(&common::open(&path, &naive).unwrap(), Order::Subject).unwrap(), strict);
     assert_eq!(strict.lines().count(), 20_000);
+}
+
+#[test]
+fn what_is_loaded_in_bulk_and_deleted_at_once_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let triple = Triple("http://example.org/s".to_owned(), "http://example.org/p".to_owned(), 0);
+    let mut transaction = lake.begin().unwrap();
+    with_quad(&triple, None, |quad| transaction.insert(quad)).unwrap();
+    transaction.commit().unwrap().unwrap();
+    let mut transaction = lake.begin().unwrap();
+    with_quad(&triple, None, |quad| transaction.delete(quad)).unwrap();
+    let mut bulk = transaction.bulk().unwrap();
+    with_quad(&triple, None, |quad| bulk.push(quad)).unwrap();
+    let refused = transaction.insert_bulk(bulk, &|_| Ok(())).unwrap_err();
+    assert_eq!(refused.kind(), isomorph_error::Kind::Usage);
+    // Who wants to be alone is refused when somebody else was there.
+    let mut alone = lake.begin().unwrap();
+    alone.alone();
+    with_quad(&Triple("urn:x".to_owned(), "urn:y".to_owned(), 1), None, |quad| alone.insert(quad)).unwrap();
+    transaction.commit().unwrap().unwrap();
+    assert_eq!(alone.commit().unwrap_err().kind(), isomorph_error::Kind::Conflict);
 }

@@ -1,5 +1,7 @@
 //! From what a transaction has gathered to files, on top of a base.
 
+use std::collections::BTreeMap;
+
 use isomorph_error::{Kind, Result};
 use isomorph_model::faces::Object;
 use isomorph_storage::Additions;
@@ -75,15 +77,7 @@ pub(super) fn write_inserts(
         if !pending(rows) {
             continue;
         }
-        let known = raw.as_ref().and_then(|graph| graph.predicates.iter().find(|(own, _)| own == predicate));
-        let predicate_id = match known.map(|(_, id)| id).or(work.partitions.get(predicate)) {
-            Some(id) => id.clone(),
-            None => {
-                let id = uuid::fresh()?;
-                work.partitions.insert(predicate.clone(), id.clone());
-                id
-            }
-        };
+        let predicate_id = partition_of(&mut work.partitions, raw.as_deref(), predicate)?;
         let partition = Partition {
             graph: name,
             graph_id: &graph_id,
@@ -96,6 +90,23 @@ pub(super) fn write_inserts(
         rows.written = Some(both(lake, additions, &partition, rows.inserts().collect())?);
     }
     Ok(())
+}
+
+/// The ids of a graph and of a predicate in it: their own, or those that they keep.
+pub(super) fn ids_of(base: &Base, graph: &str, predicate: &str, work: &mut Work) -> Result<[String; 2]> {
+    let raw = base.snapshot.graph(graph)?;
+    Ok([id_of(work, raw.as_deref())?, partition_of(&mut work.partitions, raw.as_deref(), predicate)?])
+}
+
+/// The id of a predicate in a graph: its own, or one that it keeps among `kept`.
+fn partition_of(kept: &mut BTreeMap<String, String>, raw: Option<&RawGraph>, predicate: &str) -> Result<String> {
+    let known = raw.and_then(|graph| graph.predicates.iter().find(|(own, _)| own == predicate));
+    if let Some(id) = known.map(|(_, id)| id).or(kept.get(predicate)) {
+        return Ok(id.clone());
+    }
+    let id = uuid::fresh()?;
+    kept.insert(predicate.to_owned(), id.clone());
+    Ok(id)
 }
 
 /// The id of a graph: its own, or one that it keeps.

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::faces::Quad;
+use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Additions, Reservation};
 
 use super::base::Base;
 use super::publish::{Attempt, Committed};
 use super::work::{Fate, Work, graph_key, triple_of};
 use super::{Lake, plan};
+use crate::read::quoted;
+use crate::write::Bulk;
 use crate::{GraphLake, InGraph, Pattern, term};
 
 /// How often a commit begins again because others were faster.
@@ -45,7 +47,7 @@ impl<'l> Transaction<'l> {
         self.base.snapshot.version
     }
 
-    /// Inserts a quad.
+    /// Inserts a quad. A triple term becomes the IRI of its id, and its triple comes into the graph of quoted triples (R33).
     ///
     /// # Errors
     /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when a term is none that the store can hold; those of writing, when memory is short.
@@ -53,7 +55,7 @@ impl<'l> Transaction<'l> {
         self.note(quad, Fate::Insert)
     }
 
-    /// Deletes a quad, if it is there.
+    /// Deletes a quad, if it is there. What it quotes stays in the graph of quoted triples: others may quote it, too.
     ///
     /// # Errors
     /// As [`Transaction::insert`]; [`Kind::TooLarge`] when so much was inserted that some of it is written already.
@@ -75,6 +77,21 @@ impl<'l> Transaction<'l> {
     }
 
     fn note(&mut self, quad: &Quad<'_>, fate: Fate) -> Result<()> {
+        let [subject, object] = quoted::ids(quad, &mut String::new(), &mut |quoted| match fate {
+            Fate::Insert => self.note_plain(quoted, fate),
+            Fate::Delete => Ok(()),
+        })?;
+        self.note_plain(
+            &Quad {
+                subject: subject.as_deref().unwrap_or(quad.subject),
+                object: object.as_deref().map_or(quad.object, Object::Term),
+                ..*quad
+            },
+            fate,
+        )
+    }
+
+    fn note_plain(&mut self, quad: &Quad<'_>, fate: Fate) -> Result<()> {
         let triple = triple_of(quad)?;
         let graph = self.key(quad.graph)?;
         let more = self.graphs.entry(graph).or_default().note(quad.predicate, triple, fate)?;
@@ -83,6 +100,61 @@ impl<'l> Transaction<'l> {
             self.spill()?;
         }
         Ok(())
+    }
+
+    /// Begins to gather quads that are inserted in bulk: in any order, from several threads, sorted within the budget. See
+    /// [`Transaction::insert_bulk`].
+    ///
+    /// # Errors
+    /// When there is no place for temporary files.
+    pub fn bulk(&self) -> Result<Bulk> {
+        Bulk::new(&self.lake.writing)
+    }
+
+    /// Inserts what was gathered. Its files are written now; `advance` is told of triples that are, and may end the work.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when this transaction deletes triples of the same predicates; when something cannot be written, or
+    /// `advance` returns an error.
+    pub fn insert_bulk(&mut self, bulk: Bulk, advance: &dyn Fn(u64) -> Result<()>) -> Result<()> {
+        let (additions, base) = (&self.additions, &self.base);
+        let keys = |graph: &str| self.key(term::graph_name(graph));
+        let mut ids = BTreeMap::new();
+        for (graph, predicate) in bulk.partitions() {
+            ids.insert((graph.clone(), predicate), keys(&graph)?);
+        }
+        for ((_, predicate), key) in &ids {
+            let work = self.graphs.entry(key.clone()).or_default();
+            let rows = work.predicates.get(predicate);
+            if rows.is_some_and(|rows| rows.deletes().next().is_some()) {
+                return Err(Error::usage("triples of the same predicate are deleted")
+                    .hint("delete in a transaction, and load in the next"));
+            }
+        }
+        let graphs = &mut self.graphs;
+        let written = bulk.write(
+            additions,
+            &mut |graph, predicate| {
+                let key = ids.get(&(graph.to_owned(), predicate.to_owned())).map_or(graph, String::as_str);
+                let work = graphs.entry(key.to_owned()).or_default();
+                plan::ids_of(base, key, predicate, work)
+            },
+            advance,
+        )?;
+        for (graph, predicate, [subject, object]) in written {
+            let key = ids.remove(&(graph.clone(), predicate.clone())).unwrap_or(graph);
+            let work = self.graphs.entry(key).or_default();
+            (work.dropped, work.wanted) = (false, true);
+            let rows = work.predicates.entry(predicate).or_default();
+            rows.spilled.subject.extend(subject);
+            rows.spilled.object.extend(object);
+        }
+        Ok(())
+    }
+
+    /// Lets the commit be refused when anybody has changed anything meanwhile, as if everything had been read.
+    pub fn alone(&mut self) {
+        self.reads.insert((None, None));
     }
 
     /// The name of a graph as the snapshot has it: other writers may call the default graph otherwise.

@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad};
 
 use crate::read::Order;
+#[cfg(doc)]
 use crate::rules;
 use crate::snapshot::DataFile;
 use crate::term::{self, Datatype};
@@ -128,17 +129,21 @@ impl Work {
 /// # Errors
 /// [`rules::IRI`] when a term is neither an absolute IRI nor, where that may be, a blank node.
 pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
-    let mut triple = Triple { subject: resource(quad.subject, "subject")?, ..Triple::default() };
+    term::resource(quad.subject, "subject")?;
+    let mut triple = Triple { subject: quad.subject.to_owned(), ..Triple::default() };
     if !term::is_absolute_iri(quad.predicate) {
-        return Err(no_iri(quad.predicate, "predicate"));
+        return Err(term::no_iri(quad.predicate, "predicate"));
     }
     match quad.object {
-        Object::Term(text) => triple.object = resource(text, "object")?,
+        Object::Term(text) => {
+            term::resource(text, "object")?;
+            triple.object = text.to_owned();
+        }
         Object::Literal { lexical, datatype, language, direction } => {
             triple.literal = true;
             triple.object = lexical.to_owned();
             if language.is_none() && !datatype.is_empty() && !term::is_absolute_iri(datatype) {
-                return Err(no_iri(datatype, "datatype"));
+                return Err(term::no_iri(datatype, "datatype"));
             }
             let iri = Some(datatype).filter(|_| language.is_none());
             Datatype { iri, language, direction }.push(&mut triple.datatype);
@@ -159,19 +164,6 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
 pub(super) fn graph_key(name: Option<&str>) -> Result<String> {
     match name {
         None => Ok(term::DEFAULT_GRAPH.to_owned()),
-        Some(name) => resource(name, "graph"),
+        Some(name) => term::resource(name, "graph").map(|()| name.to_owned()),
     }
-}
-
-fn resource(text: &str, what: &str) -> Result<String> {
-    let is_blank = text.len() > 2 && text.starts_with("_:");
-    if is_blank || term::is_absolute_iri(text) { Ok(text.to_owned()) } else { Err(no_iri(text, what)) }
-}
-
-fn no_iri(text: &str, what: &str) -> Error {
-    let shown = crate::cursor::shown(text);
-    if text.starts_with("<<(") {
-        return Error::unsupported(format!("the quoted triple {shown} as {what} cannot be written yet"));
-    }
-    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
 }

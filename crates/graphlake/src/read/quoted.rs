@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::faces::Object;
+use isomorph_model::faces::{Object, Quad};
 use isomorph_model::term::{self as terms, Part};
 use isomorph_storage::Reservation;
 
 use super::{GraphLake, Order};
-use crate::cursor::shown;
 use crate::id::TripleId;
-use crate::term::{Datatype, QUOTED_GRAPH, id_iri, quoted_id};
+use crate::term::{Datatype, QUOTED_GRAPH, id_iri, no_iri, quoted_id};
 use isomorph_model::ntriples::push_object;
 
 /// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
@@ -61,11 +60,8 @@ impl Quoted {
 
     /// The IRI that a quoted triple is stored as, where `term` is one that somebody quotes.
     pub(crate) fn id_of(&self, term: &str) -> Result<Option<String>> {
-        if terms::kind(term) != terms::TermKind::Triple {
-            return Ok(None);
-        }
-        let id = id_of(&mut String::new(), term, DEEPEST)?;
-        Ok(id.filter(|id| self.triples.contains_key(id)).map(|id| id_iri(&id)))
+        let iri = id(term, DEEPEST, &mut String::new(), &mut |_| Ok(()))?;
+        Ok(iri.filter(|iri| quoted_id(iri).is_some_and(|id| self.triples.contains_key(&id))))
     }
 
     /// The canonical term that `text` stands for, if it is the id of a quoted triple.
@@ -93,20 +89,43 @@ impl Quoted {
     }
 }
 
-/// The id of a triple term, in which those that it quotes are the IRIs of theirs; nothing for other terms.
-fn id_of(line: &mut String, term: &str, depth: usize) -> Result<Option<TripleId>> {
+/// The ids, as IRIs, by which the triple terms of a quad are stored: that of the subject and that of the object, where they
+/// are any. `take` gets each triple that is quoted, those within others first, as a quad of the graph that keeps them (R33).
+/// `line` is a buffer.
+///
+/// # Errors
+/// Those of `take`; [`crate::rules::IRI`] for what begins like a triple term and is none; [`Kind::TooLarge`] when triples
+/// quote one another too often.
+pub(crate) fn ids(
+    quad: &Quad<'_>,
+    line: &mut String,
+    take: &mut dyn FnMut(&Quad<'_>) -> Result<()>,
+) -> Result<[Option<String>; 2]> {
+    let subject = id(quad.subject, DEEPEST, line, take)?;
+    let object = match quad.object {
+        Object::Term(term) => id(term, DEEPEST, line, take)?,
+        Object::Literal { .. } => None,
+    };
+    Ok([subject, object])
+}
+
+/// The same of one term.
+fn id(
+    term: &str,
+    depth: usize,
+    line: &mut String,
+    take: &mut dyn FnMut(&Quad<'_>) -> Result<()>,
+) -> Result<Option<String>> {
     if terms::kind(term) != terms::TermKind::Triple {
         return Ok(None);
     }
+    let Some((subject, predicate, object)) = terms::parts(term) else { return Err(no_iri(term, "triple term")) };
     let inner = depth.checked_sub(1).ok_or_else(|| {
         Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
     })?;
-    let (subject, predicate, object) =
-        terms::parts(term).ok_or_else(|| Error::usage(format!("{} is no triple term", shown(term))))?;
-    let mut stored = |term: String| -> Result<String> { Ok(id_of(line, &term, inner)?.map_or(term, |id| id_iri(&id))) };
-    let subject = stored(subject)?;
+    let subject = id(&subject, inner, line, take)?.unwrap_or(subject);
     let object = match object {
-        Part::Term(term) => Part::Term(stored(term)?),
+        Part::Term(object) => Part::Term(id(&object, inner, line, take)?.unwrap_or(object)),
         literal => literal,
     };
     let object = match &object {
@@ -116,7 +135,8 @@ fn id_of(line: &mut String, term: &str, depth: usize) -> Result<Option<TripleId>
             Datatype { iri: datatype.as_deref(), language, direction }.literal(lexical)
         }
     };
-    Ok(Some(TripleId::with(line, &subject, &predicate, &object)))
+    take(&Quad { subject: &subject, predicate: &predicate, object, graph: Some(QUOTED_GRAPH) })?;
+    Ok(Some(id_iri(&TripleId::with(line, &subject, &predicate, &object))))
 }
 
 impl GraphLake {

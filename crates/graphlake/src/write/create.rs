@@ -2,30 +2,21 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-#[cfg(doc)]
-use isomorph_error::Kind;
 use isomorph_error::Result;
 use isomorph_model::faces::Quad;
-use isomorph_storage::{Budget, Scratch, ScratchFile, Staging};
+use isomorph_storage::{Budget, Scratch, Staging};
 
-use super::dictionary::Dictionary;
+use super::bulk::Bulk;
 use super::filler::{Filler, graph_name};
-use super::names::{Named, Names};
-use super::parts::{Parts, graph_id, predicate_id};
-use super::run::Run;
-use crate::parallel;
+use super::parts::{graph_id, predicate_id};
 use crate::snapshot::{DataFile, NamedGraph, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::term;
 
 /// The version of the snapshot of a new store.
 pub(super) const VERSION: i64 = 1;
-
-/// The most expanded texts of one file, bytes: offsets of 32 bits tell them apart.
-const LARGEST_FILE: u64 = 1 << 30;
 
 /// Options of [`LakeWriter::create`].
 #[derive(Debug, Clone)]
@@ -70,14 +61,9 @@ pub struct Created {
 /// A new store in the making: takes quads in any order, some of them twice, and sorts them.
 pub struct LakeWriter<'a> {
     staging: &'a Staging,
-    options: WriteOptions,
-    scratch: Scratch,
-    names: Arc<Names>,
     /// Graphs that are there also when nothing is in them.
     graphs: BTreeSet<String>,
-    /// What takes the quads that are pushed here.
-    own: Option<Filler>,
-    filled: Vec<(ScratchFile, Vec<Run>)>,
+    bulk: Bulk,
 }
 
 impl<'a> LakeWriter<'a> {
@@ -86,15 +72,7 @@ impl<'a> LakeWriter<'a> {
     /// # Errors
     /// When there is no place for temporary files.
     pub fn create(staging: &'a Staging, options: &WriteOptions) -> Result<Self> {
-        Ok(LakeWriter {
-            staging,
-            options: options.clone(),
-            scratch: options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?,
-            names: Arc::new(Names::new(&options.budget)?),
-            graphs: BTreeSet::new(),
-            own: None,
-            filled: Vec::new(),
-        })
+        Ok(LakeWriter { staging, graphs: BTreeSet::new(), bulk: Bulk::new(options)? })
     }
 
     /// Where the store is made.
@@ -112,40 +90,28 @@ impl<'a> LakeWriter<'a> {
         Ok(())
     }
 
-    /// Adds a quad: see [`Filler::push`].
+    /// Adds a quad: see [`Bulk::push`].
     ///
     /// # Errors
-    /// [`rules::IRI`](crate::rules::IRI) when a term is not of that kind; [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
+    /// As [`Bulk::push`].
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
-        let own = match &mut self.own {
-            Some(own) => own,
-            none => {
-                none.insert(Filler::new(&self.names, &self.options.budget, shared(&self.options, 1), &self.scratch)?)
-            }
-        };
-        own.push(quad)
+        self.bulk.push(quad)
     }
 
-    /// So many that take quads, each on a thread of its own. Give them back with [`LakeWriter::absorb`]. What is written does
-    /// not depend on which of them took which quad.
+    /// So many that take quads, each on a thread of its own: see [`Bulk::fillers`].
     ///
     /// # Errors
-    /// When the budget has nothing left.
+    /// As [`Bulk::fillers`].
     pub fn fillers(&self, threads: usize) -> Result<Vec<Filler>> {
-        let memory = shared(&self.options, threads);
-        (0..threads).map(|_| Filler::new(&self.names, &self.options.budget, memory, &self.scratch)).collect()
+        self.bulk.fillers(threads)
     }
 
     /// Takes what a thread has gathered.
     ///
     /// # Errors
-    /// [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
+    /// As [`Bulk::absorb`].
     pub fn absorb(&mut self, fillers: Vec<Filler>) -> Result<()> {
-        let finished = parallel::map(self.options.threads, fillers, Filler::finish);
-        finished.into_iter().try_for_each(|runs| {
-            self.filled.extend(runs?);
-            Ok(())
-        })
+        self.bulk.absorb(fillers)
     }
 
     /// Writes everything: files, the snapshot, and `store.json`, which is to be published last. `advance` is told how
@@ -153,66 +119,45 @@ impl<'a> LakeWriter<'a> {
     ///
     /// # Errors
     /// When something cannot be written, or `advance` returns an error.
-    pub fn finish(mut self, advance: &dyn Fn(u64) -> Result<()>) -> Result<Created> {
-        let own = self.own.take();
-        self.absorb(own.into_iter().collect())?;
-        let Named { graphs: names, partitions, datatypes } = self.names.named();
-        let dictionary = Dictionary::merge(&self.filled, datatypes, &self.options.budget, &self.scratch)?;
-        // Graphs by name, the default graph first; predicates by name. So nothing depends on what came first.
-        let mut filled: Vec<(u32, &str, &str)> = (0..)
-            .zip(&partitions)
-            .map(|(number, (graph, predicate))| {
-                (number, names.get(*graph as usize).map_or("", String::as_str), predicate.as_str())
-            })
-            .collect();
-        filled.retain(|(number, ..)| {
-            let runs = self.filled.iter().flat_map(|(_, runs)| runs);
-            let mut runs = runs.map(|run| run.partitions.binary_search_by_key(number, |found| found.partition));
-            runs.any(|found| found.is_ok())
-        });
-        filled.sort_unstable_by_key(|(_, graph, predicate)| (*graph != term::DEFAULT_GRAPH, *graph, *predicate));
-        let mut all: Vec<&str> = filled.iter().map(|(_, graph, _)| *graph).collect();
-        all.extend(self.graphs.iter().map(String::as_str));
+    pub fn finish(self, advance: &dyn Fn(u64) -> Result<()>) -> Result<Created> {
+        let LakeWriter { staging, graphs, bulk } = self;
+        let time = milliseconds(bulk.options().time.unwrap_or_else(SystemTime::now));
+        let ids = &mut |graph: &str, predicate: &str| Ok([graph_id(graph), predicate_id(predicate)]);
+        let written = bulk.write(staging, ids, advance)?;
+        let mut all: Vec<&str> = written.iter().map(|(graph, ..)| graph.as_str()).collect();
+        all.extend(graphs.iter().map(String::as_str));
         all.sort_unstable_by_key(|name| (*name != term::DEFAULT_GRAPH, *name));
         all.dedup();
         let mut snapshot = Snapshot {
             id: format!("snapshot{VERSION}"),
             version: VERSION,
-            timestamp: milliseconds(self.options.time.unwrap_or_else(SystemTime::now)),
+            timestamp: time,
             graphs: all.iter().map(|name| named(name)).collect(),
         };
-        let parts = Parts {
-            staging: self.staging,
-            options: &self.options,
-            files: &self.filled,
-            dictionary: &dictionary,
-            // Half of what a file may take while it grows; as many are in the making as there are threads.
-            file_bytes: self.options.file_bytes.min(self.options.budget.limit() / 16).clamp(1, LARGEST_FILE),
-        };
-        let written = parts.write(&filled, advance)?;
         let mut created = Created { triples: 0, graphs: snapshot.graphs.len() as u64 };
         let mut at = 0;
-        for ((_, graph, predicate), [subject, object]) in filled.iter().zip(written) {
+        for (graph, predicate, [subject, object]) in written {
             created.triples += subject.iter().map(|file| file.triple_count).sum::<u64>();
             // Both go by the same order.
             while let Some(here) = snapshot.graphs.get_mut(at) {
-                if here.name == *graph {
-                    list(here, (*predicate).to_owned(), predicate_id(predicate), subject, object);
+                if here.name == graph {
+                    let id = predicate_id(&predicate);
+                    list(here, predicate, id, subject, object);
                     break;
                 }
                 at += 1;
             }
         }
         snapshot.fit_filters();
-        write(self.staging, &file_of(&snapshot.id), &snapshot.to_json())?;
+        write(staging, &file_of(&snapshot.id), &snapshot.to_json())?;
         let entry = SnapshotEntry { id: snapshot.id, version: snapshot.version, timestamp: snapshot.timestamp };
         let store = Store {
             format_version: "0.1".to_owned(),
-            location: format!("/{}", self.staging.destination().file_name()),
+            location: format!("/{}", staging.destination().file_name()),
             snapshots: vec![entry],
             extra: serde_json::Map::new(),
         };
-        write(self.staging, STORE, &store.to_json())?;
+        write(staging, STORE, &store.to_json())?;
         Ok(created)
     }
 
@@ -220,12 +165,6 @@ impl<'a> LakeWriter<'a> {
     pub fn manifests() -> [String; 2] {
         [file_of(&format!("snapshot{VERSION}")), STORE.to_owned()]
     }
-}
-
-/// What one of so many threads may take for terms and rows: together half of what there is, for sorting takes more for a
-/// moment.
-fn shared(options: &WriteOptions, threads: usize) -> u64 {
-    options.budget.available() / 2 / threads.max(1) as u64
 }
 
 fn named(name: &str) -> NamedGraph {

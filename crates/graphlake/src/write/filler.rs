@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad};
-use isomorph_model::term::{self as terms, Part};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::intern::Interner;
 use super::names::Names;
 use super::run::{self, RESOURCE, Row, Run};
-use crate::id::TripleId;
 use crate::read::quoted;
+#[cfg(doc)]
 use crate::rules;
-use crate::term::{self, Datatype};
+use crate::term::{self, Datatype, no_iri, resource};
 
 /// The longest part of a triple, bytes: lengths have 31 bits.
 const LONGEST: usize = i32::MAX as usize;
@@ -85,11 +84,10 @@ impl Filler {
     /// [`rules::IRI`] when a term is not of that kind; [`Kind::TooLarge`] when triples quote one another too often;
     /// [`Kind::NoSpace`] and [`Kind::Io`] from temporary files.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
-        let subject = self.id_of(quad.subject, quoted::DEEPEST)?;
-        let object = match quad.object {
-            Object::Term(term) => self.id_of(term, quoted::DEEPEST)?,
-            Object::Literal { .. } => None,
-        };
+        let mut line = std::mem::take(&mut self.line);
+        let ids = quoted::ids(quad, &mut line, &mut |quoted| self.push_plain(quoted));
+        self.line = line;
+        let [subject, object] = ids?;
         if subject.is_none() && object.is_none() {
             return self.push_plain(quad);
         }
@@ -98,32 +96,6 @@ impl Filler {
             object: object.as_deref().map_or(quad.object, Object::Term),
             ..*quad
         })
-    }
-
-    /// The IRI of the id of a triple term, whose triple is added; nothing for other terms.
-    fn id_of(&mut self, term: &str, depth: usize) -> Result<Option<String>> {
-        if !term.starts_with("<<(") {
-            return Ok(None);
-        }
-        let Some((subject, predicate, object)) = terms::parts(term) else { return Err(no_iri(term, "triple term")) };
-        let inner = depth.checked_sub(1).ok_or_else(|| {
-            Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
-        })?;
-        let subject = self.id_of(&subject, inner)?.unwrap_or(subject);
-        let object = match object {
-            Part::Term(object) => Part::Term(self.id_of(&object, inner)?.unwrap_or(object)),
-            literal => literal,
-        };
-        let object = match &object {
-            Part::Term(object) => Object::Term(object),
-            Part::Literal(lexical, datatype, language, direction) => {
-                let (language, direction) = (language.as_deref(), direction.as_deref());
-                Datatype { iri: datatype.as_deref(), language, direction }.literal(lexical)
-            }
-        };
-        self.push_plain(&Quad { subject: &subject, predicate: &predicate, object, graph: Some(term::QUOTED_GRAPH) })?;
-        let id = TripleId::with(&mut self.line, &subject, &predicate, &object);
-        Ok(Some(term::id_iri(&id)))
     }
 
     fn push_plain(&mut self, quad: &Quad<'_>) -> Result<()> {
@@ -238,14 +210,4 @@ impl Filler {
 /// Whether a graph may have this name.
 pub(super) fn graph_name(name: &str) -> Result<()> {
     if name.starts_with("_:") || term::is_absolute_iri(name) { Ok(()) } else { Err(no_iri(name, "graph")) }
-}
-
-fn resource(text: &str, what: &str) -> Result<()> {
-    let is_blank = text.len() > 2 && text.starts_with("_:");
-    if is_blank || term::is_absolute_iri(text) { Ok(()) } else { Err(no_iri(text, what)) }
-}
-
-fn no_iri(text: &str, what: &str) -> Error {
-    let shown = crate::cursor::shown(text);
-    Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
 }

@@ -1,5 +1,6 @@
 //! Writing: triples sorted in both orders, files with filters, one snapshot.
 
+mod bulk;
 mod create;
 mod dictionary;
 mod encode;
@@ -16,6 +17,7 @@ mod quads;
 mod run;
 pub(crate) mod uuid;
 
+pub use bulk::Bulk;
 pub use create::{Created, LakeWriter, WriteOptions};
 pub(crate) use files::{FileWriter, Partition};
 pub use filler::Filler;

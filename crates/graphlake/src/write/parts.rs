@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
 
 use isomorph_error::{Error, Result};
-use isomorph_storage::{ScratchFile, Staging};
+use isomorph_storage::ScratchFile;
 
 use super::create::{VERSION, WriteOptions};
 use super::dictionary::Dictionary;
 use super::encode::Row;
-use super::files::{FileWriter, Partition};
+use super::files::{FileWriter, NewFiles, Partition};
 use super::pairs::Pairs;
 use super::run::Run;
 use super::uuid;
@@ -35,23 +35,28 @@ pub(super) fn predicate_id(predicate: &str) -> String {
 
 /// What the files are written from.
 pub(super) struct Parts<'a> {
-    pub(super) staging: &'a Staging,
+    pub(super) place: &'a dyn NewFiles,
     pub(super) options: &'a WriteOptions,
     pub(super) files: &'a [(ScratchFile, Vec<Run>)],
     pub(super) dictionary: &'a Dictionary,
     pub(super) file_bytes: u64,
 }
 
+/// A partition: its number in runs, what it is of, and the ids of that.
+pub(super) struct Part<'a> {
+    pub(super) number: u32,
+    pub(super) graph: &'a str,
+    pub(super) predicate: &'a str,
+    pub(super) graph_id: String,
+    pub(super) predicate_id: String,
+}
+
 /// The files of a partition, by subject and by object.
-pub(super) type Written = [Vec<DataFile>; 2];
+pub(crate) type Written = [Vec<DataFile>; 2];
 
 impl Parts<'_> {
-    /// Writes the partitions with these numbers, graphs and predicates, in both orders.
-    pub(super) fn write(
-        &self,
-        partitions: &[(u32, &str, &str)],
-        advance: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<Vec<Written>> {
+    /// Writes partitions in both orders.
+    pub(super) fn write(&self, partitions: &[Part<'_>], advance: &dyn Fn(u64) -> Result<()>) -> Result<Vec<Written>> {
         let tasks: Vec<_> =
             partitions.iter().flat_map(|part| [Order::Subject, Order::Object].map(|order| (part, order))).collect();
         let stopped = AtomicBool::new(false);
@@ -59,8 +64,8 @@ impl Parts<'_> {
         let (done, answer) = std::thread::scope(|scope| {
             let stopped = &stopped;
             let working = scope.spawn(move || {
-                parallel::map(self.options.threads, tasks, |((number, graph, predicate), order)| {
-                    let files = self.part(*number, graph, predicate, order, stopped, &report.clone());
+                parallel::map(self.options.threads, tasks, |(part, order)| {
+                    let files = self.part(part, order, stopped, &report.clone());
                     if files.is_err() {
                         stopped.store(true, Relaxed);
                     }
@@ -100,25 +105,23 @@ impl Parts<'_> {
     /// Writes one partition in one order. The error is nothing where another thread has failed.
     fn part(
         &self,
-        number: u32,
-        graph: &str,
-        predicate: &str,
+        part: &Part<'_>,
         order: Order,
         stopped: &AtomicBool,
         report: &mpsc::Sender<u64>,
     ) -> std::result::Result<Vec<DataFile>, Option<Error>> {
         let partition = Partition {
-            graph,
-            graph_id: &graph_id(graph),
-            predicate,
-            predicate_id: &predicate_id(predicate),
+            graph: part.graph,
+            graph_id: &part.graph_id,
+            predicate: part.predicate,
+            predicate_id: &part.predicate_id,
             version: VERSION,
             file_bytes: self.file_bytes,
             id_filters: self.options.id_filters,
         };
-        let mut writer = FileWriter::new(self.staging, &partition, order, &self.options.budget)?;
+        let mut writer = FileWriter::new(self.place, &partition, order, &self.options.budget)?;
         let memory = self.options.budget.limit() / 16;
-        let mut pairs = Pairs::new(self.files, self.dictionary, number, order, memory)?;
+        let mut pairs = Pairs::new(self.files, self.dictionary, part.number, order, memory)?;
         let mut unsaid = 0;
         let mut before: Option<(u32, super::dictionary::Term<'_>)> = None;
         let (mut batch, mut places) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));

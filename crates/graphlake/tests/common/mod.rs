@@ -50,6 +50,19 @@ pub fn lines(lake: &GraphLake, order: Order) -> Result<String> {
     Ok(all.into_iter().map(|line| line + "\n").collect())
 }
 
+/// All quads as they are meant, as sorted lines of canonical N-Quads.
+pub fn statements(lake: &GraphLake, order: Order) -> Result<String> {
+    let mut all = Vec::new();
+    lake.statements(order, &mut |quad| {
+        let mut line = String::new();
+        push_quad(&mut line, &quad);
+        all.push(line + "\n");
+        Ok(())
+    })?;
+    all.sort();
+    Ok(all.concat())
+}
+
 /// Ids of the rules that a store breaks, as far as it can be opened and read; the rule of the error, where it cannot.
 pub fn broken(path: &Path, options: &OpenOptions) -> Vec<&'static str> {
     let mut findings = Findings::keeping(3);

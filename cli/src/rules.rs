@@ -4,27 +4,13 @@ use isomorph::convert::{self, Format};
 use isomorph::error::Rule;
 use isomorph::{storage, tables};
 
-/// Rules of table files.
-static TABLES: &[&Rule] = &[
-    &tables::rules::PARQUET_FOOTER,
-    &tables::rules::PARQUET_CHUNK,
-    &tables::rules::PARQUET_PAGE,
-    &tables::rules::PARQUET_INDEX,
-    &tables::rules::PARQUET_VALUES,
-    &tables::rules::ORC_FILE,
-    &tables::rules::CSV_HEADER,
-    &tables::rules::CSV_RECORD,
-    &tables::rules::TEXT_VALUE,
-    &tables::rules::JSON_RECORD,
-];
-
 /// Rules of places.
 static PLACES: &[&Rule] = &[&storage::PATH_ESCAPE];
 
 /// All rules, by what they are about.
 pub fn all() -> Vec<(&'static str, &'static [&'static Rule])> {
     let formats = Format::ALL.iter().map(|format| (format.name(), format.rules()));
-    formats.chain([("tables", TABLES), ("places", PLACES), ("conversions", convert::RULES)]).collect()
+    formats.chain([("tables", tables::rules::RULES), ("places", PLACES), ("conversions", convert::RULES)]).collect()
 }
 
 #[cfg(test)]

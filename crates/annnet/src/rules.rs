@@ -3,19 +3,7 @@
 //! An *error* is what the published library fails on, or what has no clear meaning; a *warning* is what it loses, or a
 //! breach of the specification that can be read; a *note* is worth knowing.
 
-use isomorph_error::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
-        $($(#[$doc])*
-        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
-
-        /// All rules of this format, sorted by id.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+isomorph_error::rules! {
     /// An archive that must not be unpacked.
     ARCHIVE "ANNNET-ARCHIVE" Error
         "an archive has one top-level directory with files of different, relative names that unpack to a sane size",

@@ -1,18 +1,6 @@
 //! The rules of RDF texts, each with a stable id.
 
-use isomorph_error::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
-        $($(#[$doc])*
-        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
-
-        /// All rules of RDF texts, sorted by id.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+isomorph_error::rules! {
     /// A text that would take more time or memory than its length allows.
     LIMIT "RDF-LIMIT" Error
         "triple terms, XML elements and JSON values nest at most 128 deep, XML elements have at most 256 attributes, and entities add no more than the text is long",

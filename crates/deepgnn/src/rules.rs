@@ -3,19 +3,7 @@
 //! An *error* has no clear meaning, or cannot be stored; a *warning* is a repair, or something that the published
 //! converter reads differently.
 
-use isomorph_error::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
-        $($(#[$doc])*
-        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
-
-        /// All rules of these formats, sorted by id.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+isomorph_error::rules! {
     /// An alias table that does not fit its elements.
     ALIAS "DEEPGNN-ALIAS" Warning
         "an alias table has one record for each element of its type, with a probability from 0 to 1",

@@ -26,3 +26,27 @@ pub struct Rule {
     /// What to try when it is broken; empty if there is nothing general to say.
     pub remedy: &'static str,
 }
+
+/// Declares rules, each a [`Rule`] of its own, and `RULES`, all of them in the order in which they stand.
+///
+/// A rule is its documentation, its name, its id, its severity, what it says and its remedy, which may be empty:
+///
+/// ```
+/// isomorph_error::rules! {
+///     /// A file is missing.
+///     FILE "TOY-FILE" Error
+///         "every file that is named is there", "was the graph copied whole?";
+/// }
+/// assert_eq!(RULES, [&FILE]);
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:expr;)*) => {
+        $($(#[$doc])*
+        pub static $name: $crate::Rule =
+            $crate::Rule { id: $id, severity: $crate::Severity::$severity, says: $says, remedy: $remedy };)*
+
+        /// All of these rules.
+        pub static RULES: &[&$crate::Rule] = &[$(&$name),*];
+    };
+}

@@ -3,19 +3,7 @@
 //! An *error* is what cannot be read, or read in two ways; a *warning* is a breach that can be read; a *note* is worth
 //! knowing.
 
-use isomorph_error::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
-        $($(#[$doc])*
-        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
-
-        /// All rules of this format, sorted by id.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+isomorph_error::rules! {
     /// V8: a filter denies a key that is there.
     BLOOM "GRAPHLAKE-BLOOM" Error
         "a Bloom filter answers \"maybe\" for every key of its file", "whoever looks a triple up misses it: write the store anew";

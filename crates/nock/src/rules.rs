@@ -4,19 +4,7 @@
 //! specification that can be read; a *note* is worth knowing. Whether reading stops is decided by
 //! [`crate::Tolerance`], not by the severity.
 
-use isomorph_error::{Rule, Severity};
-
-macro_rules! rules {
-    ($($(#[$doc:meta])* $name:ident $id:literal $severity:ident $says:literal, $remedy:literal;)*) => {
-        $($(#[$doc])*
-        pub static $name: Rule = Rule { id: $id, severity: Severity::$severity, says: $says, remedy: $remedy };)*
-
-        /// All rules of this format, sorted by id.
-        pub static RULES: &[&Rule] = &[$(&$name),*];
-    };
-}
-
-rules! {
+isomorph_error::rules! {
     /// A text file begins with a byte-order mark.
     CSV_BOM "NOCK-CSV-BOM" Error
         "a text file begins with its header, not with a byte-order mark", "save it as UTF-8 without a mark";

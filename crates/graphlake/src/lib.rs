@@ -12,7 +12,6 @@ mod log;
 mod lookup;
 mod merge;
 mod options;
-mod parallel;
 mod path;
 mod read;
 mod record;

@@ -11,6 +11,7 @@ pub mod fault;
 mod leftover;
 pub mod limits;
 mod location;
+pub mod parallel;
 mod platform;
 mod ranges;
 mod reader;

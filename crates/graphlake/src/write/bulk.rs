@@ -6,7 +6,7 @@ use std::sync::Arc;
 use isomorph_error::Kind;
 use isomorph_error::Result;
 use isomorph_model::faces::Quad;
-use isomorph_storage::{Scratch, ScratchFile};
+use isomorph_storage::{Scratch, ScratchFile, parallel};
 
 use super::create::WriteOptions;
 use super::dictionary::Dictionary;
@@ -15,7 +15,7 @@ use super::filler::Filler;
 use super::names::{Named, Names};
 use super::parts::{Part, Parts, Written};
 use super::run::Run;
-use crate::{parallel, term};
+use crate::term;
 
 /// The most expanded texts of one file, bytes: offsets of 32 bits tell them apart.
 const LARGEST_FILE: u64 = 1 << 30;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
 
 use isomorph_error::{Error, Result};
-use isomorph_storage::ScratchFile;
+use isomorph_storage::{ScratchFile, parallel};
 
 use super::create::{VERSION, WriteOptions};
 use super::dictionary::Dictionary;
@@ -13,7 +13,6 @@ use super::files::{FileWriter, NewFiles, Partition};
 use super::pairs::Pairs;
 use super::run::Run;
 use super::uuid;
-use crate::parallel;
 use crate::read::Order;
 use crate::snapshot::DataFile;
 

@@ -5,12 +5,13 @@ use std::ops::Range;
 use arrow_array::StringArray;
 use arrow_array::cast::AsArray;
 use isomorph_error::Result;
+use isomorph_storage::parallel;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::column::KeyKind;
 use super::options::LookupOptions;
 use super::repeats::{Repeat, Repeats};
-use crate::sort::{EdgeStream, SortedBatch, SortedEdges, parallel};
+use crate::sort::{EdgeStream, SortedBatch, SortedEdges};
 
 /// Bits of a text's hash to sort by: enough to tell most texts apart, few enough to be stored as small distances.
 const HASH_BITS: u32 = 40;

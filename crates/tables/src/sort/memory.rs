@@ -6,10 +6,10 @@ use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use isomorph_error::Result;
+use isomorph_storage::parallel;
 
 use super::buffer::{Buffer, Chunk};
 use super::keys::{Element, Layout, Size, Wide};
-use super::parallel;
 use super::payload::arrow;
 use super::radix;
 use super::rows::Rows;

@@ -32,7 +32,6 @@ mod keys;
 mod memory;
 mod merge;
 mod options;
-pub(crate) mod parallel;
 mod payload;
 mod plan;
 mod radix;

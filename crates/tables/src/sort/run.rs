@@ -4,10 +4,9 @@ use std::io::Write;
 use std::ops::Range;
 
 use isomorph_error::Result;
-use isomorph_storage::{Blob, Scratch, ScratchFile};
+use isomorph_storage::{Blob, Scratch, ScratchFile, parallel};
 
 use super::memory::SortedRows;
-use super::parallel;
 use super::payload::Payload;
 use super::rows::Rows;
 

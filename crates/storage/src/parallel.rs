@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Applies `work` to every task on at most `threads` threads; the results are in the order of the tasks.
-pub(crate) fn map<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+pub fn map<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let threads = threads.min(tasks.len());
     if threads <= 1 {
         return tasks.into_iter().map(work).collect();

@@ -11,6 +11,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
+import pyarrow.ipc
 import pytest
 
 from command import Isomorph
@@ -318,3 +319,45 @@ def test_our_engine_draws_what_its_engine_draws(
         value = features.get(0)
         assert row["0"] == (value if value is None else pytest.approx(value)), (source, target, relation)
         assert row["1"] == features.get(1)
+
+
+def test_answers_in_arrow_are_those_in_json(deepgnn: Path, isomorph: Isomorph, tmp_path: Path) -> None:
+    """pyarrow reads what `sample --arrow` writes, for everything that is drawn."""
+    made = Made(4, tmp_path / "made.json")
+    binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", 2)
+    nodes = list(made.nodes)[:6]
+    used = [str(number) for number in NODE_FEATURES if any(number in own for _, own in made.nodes.values())]
+    edges = [word for edge in list(made.edges)[:3] for word in ("--edge", *edge)]
+    questions = [
+        ("nodes", "--count", 7),
+        ("edges", "--count", 7),
+        ("neighbors", *nodes),
+        ("neighbors", *nodes, "--strategy", "pagerank"),
+        ("neighbors", *nodes, "--strategy", "all"),
+        ("walk", *nodes),
+        ("features", *nodes, "--features", ",".join(used)),
+        ("features", *edges, "--features", "0,1:text"),
+    ]
+    for number, question in enumerate(questions):
+        path = tmp_path / f"{number}.arrow"
+        shown = isomorph.json("sample", binary, *question)["rows"]
+        isomorph.json("sample", binary, *question, "--arrow", path)
+        with pyarrow.ipc.open_file(path) as file:
+            rows = file.read_all().to_pylist()
+        assert len(rows) == len(shown) and list(rows[0]) == list(shown[0]), question
+        for row, other in zip(rows, shown):
+            for name, cell in row.items():
+                assert plain(cell) == approximately(other[name]), (question, name)
+
+
+def plain(cell: Any) -> Any:
+    return cell.hex() if isinstance(cell, bytes) else cell
+
+
+def approximately(value: Any) -> Any:
+    """Floats of 32 bits are shown with fewer digits than they have as 64."""
+    if isinstance(value, dict):
+        return {name: approximately(part) for name, part in value.items()}
+    if isinstance(value, float) or isinstance(value, list) and value and isinstance(value[0], float):
+        return pytest.approx(value, rel=1e-6)
+    return value

@@ -268,3 +268,163 @@ fn many_edges_are_drawn_from_as_few_are() {
     }
     assert_eq!(answers[0], answers[1]);
 }
+
+/// Counts what some calls write into a buffer, each with a seed of its own.
+fn counted(calls: u64, count: usize, mut call: impl FnMut(Draw, &mut [i64])) -> BTreeMap<i64, u64> {
+    let (mut counts, mut ids) = (BTreeMap::new(), vec![0; count]);
+    for seed in 0..calls {
+        call(Draw::of(seed), &mut ids);
+        ids.iter().for_each(|id| *counts.entry(*id).or_default() += 1);
+    }
+    counts
+}
+
+#[test]
+fn some_types_of_edges() {
+    let graph = opened(&star().path);
+    for (types, left) in [(&[1][..], &WEIGHTS[3..]), (&[0], &WEIGHTS[..3]), (&[0, 1, 7], &WEIGHTS[..])] {
+        let even: Vec<(i64, f64)> = left.iter().map(|(id, _)| (*id, 1.0)).collect();
+        let types = TypeSet::of(types);
+        let (ask, missing) = (Ask::new(&[1], &types), Missing::default());
+        for generator in [Generator::Stable, Generator::Compat] {
+            let mut sampler = Sampler::new(&graph, generator, 1);
+            let counts = counted(8_000, 4, |draw, ids| {
+                sampler.weighted(&ask, 4, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+            });
+            check(&format!("weighted {types:?}, {generator:?}"), &counts, &chances(left));
+            for replacement in [true, false] {
+                let counts = counted(16_000, 2, |draw, ids| {
+                    sampler.uniform(&ask, 2, replacement, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+                });
+                check(&format!("uniform {types:?} {replacement}, {generator:?}"), &counts, &chances(&even));
+            }
+        }
+    }
+}
+
+/// The edges of node 1 dealt out to partitions: what lies on several entries is drawn as from one.
+#[test]
+fn edges_on_several_entries() {
+    let lines = WEIGHTS.iter().map(|(to, weight)| format!("1,{},{to},{weight}\n", i32::from(*to > 4)));
+    let text: String = std::iter::once("1,-1,0,1\n".to_owned()).chain(lines).collect();
+    let graph = opened(&Built::with(&text, "edgelist", 3, None).path);
+    let even: Vec<(i64, f64)> = WEIGHTS.iter().map(|(id, _)| (*id, 1.0)).collect();
+    let all = TypeSet::all();
+    let (ask, missing) = (Ask::new(&[1], &all), Missing::default());
+    for generator in [Generator::Stable, Generator::Compat] {
+        let mut sampler = Sampler::new(&graph, generator, 1);
+        let counts = counted(8_000, 4, |draw, ids| {
+            sampler.weighted(&ask, 4, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+        });
+        check(&format!("weighted, {generator:?}"), &counts, &chances(&WEIGHTS));
+        for replacement in [true, false] {
+            let counts = counted(16_000, 2, |draw, ids| {
+                sampler.uniform(&ask, 2, replacement, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+            });
+            check(&format!("uniform {replacement}, {generator:?}"), &counts, &chances(&even));
+        }
+    }
+}
+
+#[test]
+fn edges_at_a_time() {
+    let edge = |to: i64, weight: f64, from: i64, until: i64| {
+        format!(
+            r#"{{"src_id":1,"dst_id":{to},"edge_type":0,"weight":{weight},"created_at":{from},"removed_at":{until}}}"#
+        )
+    };
+    let edges = [edge(2, 1.0, 1, 30), edge(3, 2.0, 10, 20), edge(4, 0.5, 15, -1), edge(5, 4.0, 16, 40)].join(",");
+    let text = format!("{{\"node_id\":1,\"node_type\":0,\"node_weight\":1.0,\"created_at\":1,\"edge\":[{edges}]}}\n");
+    let graph = opened(&Built::with(&text, "json", 1, Some(100)).path);
+    let all = TypeSet::all();
+    let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
+    for (time, left) in [
+        (12, &[(2, 1.0), (3, 2.0)][..]),
+        (16, &[(2, 1.0), (3, 2.0), (4, 0.5), (5, 4.0)]),
+        (20, &[(2, 1.0), (4, 0.5), (5, 4.0)]),
+        (30, &[(4, 0.5), (5, 4.0)]),
+    ] {
+        let even: Vec<(i64, f64)> = left.iter().map(|(id, _)| (*id, 1.0)).collect();
+        let (ask, missing) = (Ask { nodes: &[1], types: &all, times: Some(&[time]) }, Missing::default());
+        let counts = counted(8_000, 4, |draw, ids| {
+            sampler.weighted(&ask, 4, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+        });
+        check(&format!("weighted at {time}"), &counts, &chances(left));
+        for replacement in [true, false] {
+            let counts = counted(16_000, 2, |draw, ids| {
+                sampler.uniform(&ask, 2, replacement, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
+            });
+            check(&format!("uniform at {time} {replacement}"), &counts, &chances(&even));
+        }
+    }
+}
+
+/// Where a walk of first order is after each step: the powers of the matrix of its steps.
+#[test]
+fn walks_of_first_order() {
+    let weights = [[0.0, 1.0, 3.0, 0.0], [1.0, 0.0, 0.5, 2.0], [3.0, 0.5, 0.0, 0.0], [0.0, 2.0, 0.0, 1.0]];
+    let line = |from: usize| {
+        let edges = (0..4).filter(|to| weights[from][*to] > 0.0);
+        edges.fold(format!("-1 {from} 0 1.0"), |line, to| line + &format!(" {from} {to} 0 {}", weights[from][to]))
+            + "\n"
+    };
+    let graph = opened(&Built::of(&(0..4).map(line).collect::<String>(), 1).path);
+    let all = TypeSet::all();
+    for generator in [Generator::Stable, Generator::Compat] {
+        let mut sampler = Sampler::new(&graph, generator, 1);
+        let mut counts = vec![BTreeMap::new(); 4];
+        for seed in 0..20_000 {
+            let mut out = [0; 4];
+            sampler.walk(&Ask::new(&[0], &all), 3, Bias::default(), Draw::of(seed), -1, &mut out).unwrap();
+            out.iter().zip(&mut counts).for_each(|(id, counts)| *counts.entry(*id).or_default() += 1);
+        }
+        let mut place = [1.0, 0.0, 0.0, 0.0];
+        for counts in &counts[1..] {
+            let mut next = [0.0; 4];
+            for (row, share) in weights.iter().zip(place) {
+                let total: f64 = row.iter().sum();
+                next.iter_mut().zip(row).for_each(|(next, weight)| *next += share * weight / total);
+            }
+            place = next;
+            let wanted: Vec<(i64, f64)> = (0..4).zip(place).collect();
+            check(&format!("steps, {generator:?}"), counts, &wanted);
+        }
+    }
+}
+
+#[test]
+fn nodes_and_edges_of_some_types() {
+    let graph = opened(&star().path);
+    let kinds = TypeSet::of(&[1]);
+    let nodes = [(3, 0.5), (4, 2.0), (5, 0.0)];
+    let edges = [(5, 0.5), (6, 4.0)];
+    for generator in [Generator::Stable, Generator::Compat] {
+        for choice in [Choice::Weighted, Choice::Uniform] {
+            let wanted = |weights: &[(i64, f64)]| match choice {
+                Choice::Weighted => chances(weights),
+                _ => chances(&weights.iter().map(|(id, _)| (*id, 1.0)).collect::<Vec<_>>()),
+            };
+            let (mut ofs, mut ends) = ([0; 4], [0; 4]);
+            let mut sampler = NodeSampler::new(&graph, &kinds, choice, generator).unwrap();
+            let counts = counted(8_000, 4, |draw, ids| {
+                sampler.sample(draw, -1, ids, &mut ofs).unwrap();
+            });
+            check(&format!("nodes, {choice:?}, {generator:?}"), &counts, &wanted(&nodes));
+            let mut sampler = EdgeSampler::new(&graph, &kinds, choice, generator).unwrap();
+            let counts = counted(8_000, 4, |draw, ids| {
+                sampler.sample(draw, -1, &mut ends, ids, &mut ofs).unwrap();
+            });
+            check(&format!("edges, {choice:?}, {generator:?}"), &counts, &wanted(&edges));
+        }
+    }
+    // Without replacement each set of three nodes is as likely as the others.
+    let mut sampler = NodeSampler::new(&graph, &TypeSet::all(), Choice::WithoutReplacement, Generator::Stable).unwrap();
+    let (mut sets, mut ids, mut types) = (BTreeMap::new(), [0; 3], [0; 3]);
+    for seed in 0..20_000 {
+        assert_eq!(sampler.sample(Draw::of(seed), -1, &mut ids, &mut types).unwrap(), 3);
+        *sets.entry(ids.iter().fold(0i64, |set, id| set | 1 << id)).or_default() += 1;
+    }
+    let wanted: Vec<(i64, f64)> =
+        (0..128i64).filter(|set| set.count_ones() == 3 && set & 1 == 0).map(|set| (set, 0.05)).collect();
+    check("sets of nodes", &sets, &wanted);
+}

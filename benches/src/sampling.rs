@@ -8,14 +8,17 @@ use std::time::Instant;
 use isomorph_deepgnn::{BuildOptions, OpenOptions, Text, build};
 use isomorph_error::Result;
 use isomorph_sampling::{
-    Ask, Bias, Choice, Dense, Draw, EdgeSampler, Generator, Graph, GraphOptions, Missing, NeighborLists, NodeSampler,
-    Picks, Sampler, TypeSet,
+    Ask, Bias, Choice, Dense, Draw, EdgeSampler, Generator, Graph, GraphOptions, IndexFile, Missing, NeighborLists,
+    NodeSampler, Picks, Push, Sampler, TypeSet,
 };
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 use serde_json::{Map, Value};
 
 /// Nodes of a batch.
 const BATCH: usize = 1024;
+
+/// Batches in a large one.
+const MANY: usize = 16;
 
 /// Neighbours for each.
 const COUNT: usize = 10;
@@ -75,9 +78,21 @@ pub fn make(nodes: u64, edges: u64, features: usize, path: &str, shuffled: bool)
     Ok(Value::from(nodes))
 }
 
-fn open(path: &str) -> Result<Arc<Graph>> {
-    let options = GraphOptions::new(&Budget::of_this_machine(), &Scratch::new(None)?);
+fn open(path: &str, index: IndexFile) -> Result<Arc<Graph>> {
+    let options = GraphOptions { index, ..GraphOptions::new(&Budget::of_this_machine(), &Scratch::new(None)?) };
     Graph::open(&Location::parse(path)?, &options).map(Arc::new)
+}
+
+/// The median time of opening a graph, milliseconds.
+fn opening(path: &str, index: IndexFile) -> Result<f64> {
+    let mut times = Vec::new();
+    for _ in 0..9 {
+        let start = Instant::now();
+        open(path, index)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
 }
 
 /// The median time of a call, microseconds.
@@ -104,15 +119,13 @@ fn checksum(numbers: impl Iterator<Item = u64>) -> u64 {
 /// When the graph cannot be read.
 pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<Value> {
     let mut report = Map::new();
-    let mut opening = Vec::new();
-    for _ in 0..9 {
-        let start = Instant::now();
-        open(path)?;
-        opening.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    opening.sort_by(f64::total_cmp);
-    report.insert("open_ms".into(), opening[opening.len() / 2].into());
-    let graph = open(path)?;
+    // Without the file beside it, then the one time that writes it, then with it.
+    report.insert("open_anew_ms".into(), opening(path, IndexFile::Ignore)?.into());
+    let start = Instant::now();
+    open(path, IndexFile::Keep)?;
+    report.insert("open_keep_ms".into(), (start.elapsed().as_secs_f64() * 1e3).into());
+    report.insert("open_ms".into(), opening(path, IndexFile::Use)?.into());
+    let graph = open(path, IndexFile::Use)?;
     let mut sampler = Sampler::new(&graph, Generator::Stable, threads);
     let (all, missing) = (TypeSet::all(), Missing::default());
     let mut state = 7;
@@ -137,6 +150,23 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     }
     let mut lists = NeighborLists::default();
     add("full", median(batches, |at| sampler.neighbors(&ask(at), &mut lists))?);
+    // Many batches at once: what is worth dividing among threads.
+    let many: Vec<i64> = nodes.iter().flatten().copied().cycle().take(MANY * BATCH).collect();
+    let (ask_many, mut found) = (Ask::new(&many, &all), vec![0; MANY * room]);
+    let times = (batches / 8).max(1);
+    add(
+        "weighted_many",
+        median(times, |at| sampler.weighted(&ask_many, COUNT, Draw::of(at), &missing, &mut Picks::of_ids(&mut found)))?,
+    );
+    add("full_many", median(times, |_| sampler.neighbors(&ask_many, &mut lists))?);
+    let some = Ask::new(&many[..BATCH / 16], &all);
+    add(
+        "pagerank",
+        median(times, |_| {
+            let picks = &mut Picks::of_ids(&mut found[..BATCH / 16 * COUNT]);
+            sampler.pagerank(&some, COUNT, Push { alpha: 0.5, epsilon: 1e-3 }, &missing, picks)
+        })?,
+    );
     let mut walks = vec![0; BATCH * (STEPS + 1)];
     for (name, bias) in [("walk", Bias::default()), ("walk_biased", Bias { back: 0.5, away: 2.0 })] {
         add(name, median(batches, |at| sampler.walk(&ask(at), STEPS, bias, Draw::of(at), -1, &mut walks))?);

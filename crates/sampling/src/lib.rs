@@ -29,5 +29,5 @@ pub use map::Hold;
 pub use neighbors::NeighborLists;
 pub use pagerank::Push;
 pub use sampler::Sampler;
-pub use source::{Names, is_json_feature};
+pub use source::{LABELS, Names, is_json_feature};
 pub use walk::Bias;

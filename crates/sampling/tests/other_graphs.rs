@@ -207,7 +207,7 @@ fn lists_of_texts_and_structs_are_features() {
         ("money", decimals, ["1.50", "-0.07"]),
     ];
     let mut build = Build::default();
-    let mut nodes = Nodes::keyed("thing", int64([10, 11]));
+    let mut nodes = Nodes::keyed("thing", int64([10, 11])).open_labels(&[&["b", "a \"x\""], &[]]);
     let mut edges = Edges::rows(0, "near", 0, [(0, 1), (1, 0)]);
     for (name, column, _) in &columns {
         nodes = nodes.column(name, Arc::clone(column));
@@ -218,6 +218,12 @@ fn lists_of_texts_and_structs_are_features() {
     let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
     let (graph, names) = Graph::of_source(&build.finish(), &options).unwrap();
     let sampler = Sampler::new(&Arc::new(graph), Generator::Stable, 1);
+    assert_eq!(names.features().last().map(String::as_str), Some(isomorph_sampling::LABELS));
+    let mut labels = Strings::default();
+    sampler.node_strings(&[10, 11], &[columns.len() as u32], None, &mut labels).unwrap();
+    let set: Vec<String> = serde_json::from_slice(&labels.bytes).unwrap();
+    assert_eq!(set.iter().map(String::as_str).collect::<std::collections::BTreeSet<_>>(), ["a \"x\"", "b"].into());
+    assert_eq!(labels.lengths[1], 0);
     for (at, (name, column, wanted)) in columns.iter().enumerate() {
         assert_eq!((&names.features()[at], &names.edge_features()[at]), (&(*name).to_owned(), &(*name).to_owned()));
         let is_json = wanted.iter().any(|text| text.starts_with(['[', '{', '-']));

@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, Int32Array, StringArray, UInt64Array};
 use arrow_schema::DataType;
 use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
-use isomorph::model::Graph as Model;
-use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, Names, TypeSet, is_json_feature};
+use isomorph::model::{Graph as Model, LabelVocabulary};
+use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, TypeSet, is_json_feature};
 use isomorph::{Error, Location, Result};
 
 use crate::args::SelectArgs;
@@ -146,7 +146,10 @@ impl Place {
         let edges = self.model.edges.iter().flat_map(|ty| &ty.properties).filter(|_| of_edges);
         let property = nodes.chain(edges).find(|property| property.name == name);
         let raw = Declared { ty: FeatureType::Raw, single: false };
-        let Some(property) = property else { return Ok(raw) };
+        let Some(property) = property else {
+            let labels = name == LABELS && !of_edges && self.names.is_some();
+            return Ok(if labels { Declared { ty: FeatureType::Text, single: false } } else { raw });
+        };
         let dense = |item: &DataType, single| {
             let number = if *item == DataType::Boolean { Some(DType::UInt8) } else { DType::of_arrow(item) };
             number.map_or(raw, |dtype| Declared { ty: FeatureType::Dense(dtype), single })
@@ -175,7 +178,8 @@ impl Place {
 /// Whether nodes or edges have a property of this name.
 fn has_property(graph: &Model, name: &str) -> bool {
     let properties = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
-    properties.flatten().any(|property| property.name == name)
+    let labelled = || graph.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None);
+    properties.flatten().any(|property| property.name == name) || name == LABELS && labelled()
 }
 
 fn types(wanted: &Option<Vec<String>>, names: &[&str]) -> Result<TypeSet> {

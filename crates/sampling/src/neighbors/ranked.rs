@@ -53,8 +53,10 @@ fn ranked(
 ) -> Result<()> {
     let graph = share.graph;
     let Worker { segments, chosen, .. } = worker;
+    let mut ahead = share.ahead();
     for (at, node) in share.ask.nodes.iter().enumerate() {
-        segments.collect(graph, *node, share.ask.types, share.ask.time(at))?;
+        let place = share.edges_at(&mut ahead, at);
+        segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
         let mut row = picks.rows(at * count, (at + 1) * count);
         chosen.clear();
         chosen.extend(0..segments.len() as u64);

@@ -9,7 +9,6 @@ use arrow_buffer::Buffer;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::Result;
-use isomorph_model::NodeBatch;
 
 use super::Writer;
 use super::json::{is_json, push};
@@ -207,13 +206,13 @@ impl NodeFeatures {
     }
 
     /// Adds the properties of the next nodes.
-    pub fn push(&mut self, batch: &NodeBatch, features: &[Option<usize>]) -> Result<()> {
-        let columns = columns(&batch.properties, features);
-        for row in 0..batch.rows {
+    pub fn push(&mut self, properties: &[Option<ArrayRef>], rows: usize, features: &[Option<usize>]) -> Result<()> {
+        let columns = columns(properties, features);
+        for row in 0..rows {
             self.slots.put(&self.features.slot.to_le_bytes())?;
             self.features.row(&columns, row)?;
         }
-        self.nodes += batch.rows as u64;
+        self.nodes += rows as u64;
         Ok(())
     }
 

@@ -9,15 +9,21 @@ mod json;
 mod names;
 
 use std::io::{BufWriter, Write};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
+use arrow_array::{ArrayRef, StringArray};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use bytes::Bytes;
 use isomorph_deepgnn::Types;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, Graph as Model, KeyKind, NodeBatch, NodeType, Request, Source, Tables, well_known};
+use isomorph_model::json::push_string;
+use isomorph_model::{
+    Batch, Graph as Model, KeyKind, LabelColumn, LabelVocabulary, NodeBatch, NodeType, Request, Source, Tables,
+    well_known,
+};
 use isomorph_storage::ScratchFile;
 
 use crate::graph::{Drawing, Graph, GraphOptions};
@@ -26,7 +32,7 @@ use crate::partition::{Column, DUMMY, Partition, Parts};
 use edges::{EdgeColumns, Edges};
 use features::NodeFeatures;
 pub use json::is_json as is_json_feature;
-pub use names::Names;
+pub use names::{LABELS, Names};
 
 /// The property that holds the type of a node where a graph has one node type (DeepGNN).
 const TYPE: &str = "type";
@@ -115,6 +121,8 @@ struct NodeColumns {
     number: i32,
     ty: Option<usize>,
     weight: Option<usize>,
+    /// Where labels are put.
+    labels: Option<usize>,
     /// For each feature the property that it is, up to the last one that this type has.
     features: Vec<Option<usize>>,
 }
@@ -123,11 +131,29 @@ impl NodeColumns {
     fn of(model: &Model, ty: &NodeType, features: &[String]) -> NodeColumns {
         let find = |name: &str| ty.properties.iter().position(|property| property.name == name);
         let number = model.nodes.iter().position(|other| std::ptr::eq(other, ty)).unwrap_or(0);
+        // Labels are a column behind all others.
+        let labels = (ty.labels != LabelVocabulary::None).then_some(ty.properties.len());
         let of_rows = find(TYPE).filter(|at| model.nodes.len() == 1 && ty.properties[*at].data_type == DataType::Int32);
-        let mut features: Vec<Option<usize>> = features.iter().map(|name| find(name)).collect();
+        let feature = |name: &String| find(name).or(labels.filter(|_| name == LABELS));
+        let mut features: Vec<Option<usize>> = features.iter().map(feature).collect();
         while features.pop_if(|last| last.is_none()).is_some() {}
-        NodeColumns { number: number as i32, ty: of_rows, weight: find(well_known::WEIGHT), features }
+        NodeColumns { number: number as i32, ty: of_rows, weight: find(well_known::WEIGHT), labels, features }
     }
+}
+
+/// The labels of each row as a JSON array; nothing of rows without.
+fn label_texts(labels: &LabelColumn) -> ArrayRef {
+    let text = |set: &Vec<u32>| {
+        let mut text = String::new();
+        for (number, name) in set.iter().filter_map(|name| labels.names().get(*name as usize)).enumerate() {
+            text.push(if number == 0 { '[' } else { ',' });
+            push_string(&mut text, name);
+        }
+        (!text.is_empty()).then(|| text + "]")
+    };
+    let sets: Vec<Option<String>> = labels.sets().iter().map(text).collect();
+    let row = |set: &u32| sets.get(*set as usize).and_then(Option::as_deref);
+    Arc::new(labels.rows().iter().map(row).collect::<StringArray>())
 }
 
 /// The nodes as they come.
@@ -170,7 +196,15 @@ impl Nodes {
             }
             self.counts[ty as usize] += 1;
         }
-        self.features.push(batch, &columns.features)
+        match (columns.labels, &batch.labels) {
+            (Some(at), Some(labels)) => {
+                let mut properties = batch.properties.clone();
+                properties.resize(at, None);
+                properties.push(Some(label_texts(labels)));
+                self.features.push(&properties, batch.rows, &columns.features)
+            }
+            _ => self.features.push(&batch.properties, batch.rows, &columns.features),
+        }
     }
 
     fn entry(&mut self, id: i64, ty: i32, weight: f32) -> Result<()> {

@@ -9,11 +9,14 @@ use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Ends, Graph as Model, KeyKind, NodeBatch, well_known};
+use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, well_known};
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 
 use crate::graph::GraphOptions;
+
+/// The feature that the labels of nodes are, a JSON array of texts, where no property is called so.
+pub const LABELS: &str = "labels";
 
 /// Bytes that the id of an implied node takes.
 const IMPLIED: u64 = 32;
@@ -60,6 +63,11 @@ impl Names {
             if !features.contains(&property.name) {
                 features.push(property.name.clone());
             }
+        }
+        if model.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None)
+            && !features.iter().any(|name| name == LABELS)
+        {
+            features.push(LABELS.to_owned());
         }
         for property in model.edges.iter().flat_map(|ty| &ty.properties) {
             let is_column =
@@ -264,7 +272,7 @@ impl Names {
         Ok(Arc::new(StringArray::from(ids.iter().map(text).collect::<Result<Vec<_>>>()?)))
     }
 
-    /// Names of the properties that features of nodes are, by id.
+    /// Names of the properties that features of nodes are, by id; [`LABELS`] are one.
     pub fn features(&self) -> &[String] {
         &self.features
     }

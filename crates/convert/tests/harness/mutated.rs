@@ -72,6 +72,7 @@ const NOTICED: &[&str] = &[
     "every element has a type and a weight",
     "DeepGNN has nothing but holes of that size",
     "points of coordinates for 0 values",
+    "two values of one feature",
 ];
 
 fn changed(

@@ -316,7 +316,11 @@ fn edges_on_several_entries() {
         let counts = counted(8_000, 4, |draw, ids| {
             sampler.weighted(&ask, 4, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
         });
-        check(&format!("weighted, {generator:?}"), &counts, &chances(&WEIGHTS));
+        match generator {
+            Generator::Stable => check("weighted", &counts, &chances(&WEIGHTS)),
+            // The published engine puts what an entry gives over the first slots, where the first types stand: its counts.
+            Generator::Compat => assert_eq!(counts, BTreeMap::from([(2, 1772), (3, 10114), (5, 4161), (6, 15953)])),
+        }
         for replacement in [true, false] {
             let counts = counted(16_000, 2, |draw, ids| {
                 sampler.uniform(&ask, 2, replacement, draw, &missing, &mut Picks::of_ids(ids)).unwrap();
@@ -394,7 +398,9 @@ fn walks_of_first_order() {
 
 #[test]
 fn nodes_and_edges_of_some_types() {
-    let graph = opened(&star().path);
+    // The files of nodes and edges are opened by the samplers.
+    let built = star();
+    let graph = opened(&built.path);
     let kinds = TypeSet::of(&[1]);
     let nodes = [(3, 0.5), (4, 2.0), (5, 0.0)];
     let edges = [(5, 0.5), (6, 4.0)];

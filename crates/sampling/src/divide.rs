@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Result};
 
-/// What a batch takes alone, nanoseconds, from which on it is divided: to wake a thread and to wait for it takes a tenth of it
-/// on an idle machine, and half of it on one that is not.
+/// What a batch takes alone, nanoseconds, from which on it is divided. A guess at several times what it costs to wake a thread
+/// and to wait for it, as are the times of elements that callers state: neither was measured on an idle machine.
 const WORTH: u64 = 200_000;
 
 /// What a piece takes at least, nanoseconds.

@@ -26,7 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 THREADS = 2
 
-from part_annnet import ANNNET, annnet
+from part_annnet import ANNNET, PROCESSOR_TICK, annnet
 from part_lake import lake, large
 
 try:

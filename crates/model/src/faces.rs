@@ -116,7 +116,7 @@ impl<'a> Object<'a> {
 }
 
 /// Appends a name or key as part of an IRI: letters, digits and `-._~` as they are, all other bytes percent-encoded.
-fn push_encoded(out: &mut String, name: &str) {
+pub fn push_encoded(out: &mut String, name: &str) {
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));

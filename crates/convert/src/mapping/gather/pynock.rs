@@ -3,7 +3,6 @@
 //! Datatypes, languages and graphs are lost on the way there, properties, labels, truths and nodes without edges on the way back: there
 //! is no inverse. It is for who compares with pynock, or feeds what expects its files.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::builder::StringBuilder;
@@ -11,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::ValueBatch;
-use isomorph_model::faces::{Object, Quad, description};
+use isomorph_model::faces::{Object, Quad, description, push_encoded};
 use isomorph_model::{
     About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
@@ -174,14 +173,7 @@ impl Exported {
             match name {
                 Some(name) if !super::is_iri(name) => {
                     let mut iri = self.base.clone();
-                    for byte in name.bytes() {
-                        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                            iri.push(char::from(byte));
-                        } else {
-                            // Writing to text cannot fail.
-                            let _ = write!(iri, "%{byte:02X}");
-                        }
-                    }
+                    push_encoded(&mut iri, name);
                     iris.append_value(iri);
                 }
                 name => iris.append_option(name),

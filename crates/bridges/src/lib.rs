@@ -13,7 +13,7 @@ mod write;
 pub use capability::CAPABILITY;
 pub use fast::read_lines;
 pub use packing::{Packed, Packing};
-pub use rdfc::{CanonicalLabels, Canonicalizer};
+pub use rdfc::{CanonicalLabels, Canonicalizer, relabelled};
 pub use read::{ReadOptions, Reading, Take, Text, detect, read};
 pub use source::{Collectors, OpenOptions, RdfText};
 pub use syntax::Syntax;

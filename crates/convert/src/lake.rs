@@ -1,10 +1,11 @@
 //! RDF texts into stores of GraphLake that are there already, as one transaction each.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
+use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, relabelled};
 use isomorph_error::{Findings, Kind, Result};
 use isomorph_graphlake::{Committed, Filler, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions, fresh_id};
 use isomorph_model::faces::{Object, Quad};
@@ -16,7 +17,7 @@ use crate::progress::Progress;
 /// Quads between two looks at whether the work is cancelled.
 const AT_ONCE: u64 = 1 << 14;
 
-/// What a label of a blank node needs beside its text, bytes.
+/// What a label of a blank node that is written down needs beside its text, bytes.
 const LABEL: u64 = 96;
 
 /// Which texts come into a store, and how they are read.
@@ -49,8 +50,9 @@ pub struct LakeLoaded {
     pub created: bool,
     /// The commit; nothing when there was nothing to be loaded.
     pub commit: Option<Committed>,
-    /// Labels of blank nodes that were replaced.
-    pub blank_nodes: u64,
+    /// What was put in front of the labels of blank nodes, if there were any that had to be other ones. With several texts the number
+    /// of the text, from 1 on, and `_` come between that and the label.
+    pub blank_prefix: Option<String>,
     /// Mistakes that were skipped.
     pub skipped: u64,
     /// The first of them.
@@ -104,7 +106,7 @@ fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress
     progress.advance(0)?;
     let manifests = LakeWriter::manifests();
     let published = staging.commit(&manifests.each_ref().map(String::as_str))?;
-    loaded.blank_nodes = labels.finish()?;
+    loaded.blank_prefix = labels.finish()?;
     loaded.created = true;
     let (version, inserted) = (1, created.triples);
     let (files, bytes) = (published.files.saturating_sub(manifests.len() as u64), published.bytes);
@@ -129,7 +131,7 @@ fn add(lake: &Lake, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Prog
     // The last moment to turn back.
     progress.advance(0)?;
     loaded.commit = transaction.commit()?;
-    loaded.blank_nodes = labels.finish()?;
+    loaded.blank_prefix = labels.finish()?;
     Ok(loaded)
 }
 
@@ -141,16 +143,20 @@ fn gather(
     progress: &dyn Progress,
     fillers: &mut [Filler],
 ) -> Result<(LakeLoaded, Labels)> {
-    let labels = Mutex::new(Labels::new(load, replaces, budget)?);
-    // Few triples have blank nodes: only these wait for each other.
+    let labels = Labels::new(load, replaces, budget)?;
     let loaded = read(load, budget, progress, fillers, &|filler, text, quad| {
         if !replaces || !has_blank_node(&quad) {
             return filler.push(&quad);
         }
-        let new = labels.lock().unwrap_or_else(PoisonError::into_inner).of(text, &quad)?;
-        filler.push(&relabelled(&quad, &new))
+        let [subject, object, graph] = labels.of(text, &quad)?;
+        filler.push(&Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            predicate: quad.predicate,
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            graph: graph.as_deref().or(quad.graph),
+        })
     })?;
-    Ok((loaded, labels.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    Ok((loaded, labels))
 }
 
 /// Reads the texts one after another, each on as many threads as there are takers, if its syntax is one of lines.
@@ -184,90 +190,113 @@ fn read<T: Send>(
     Ok(loaded)
 }
 
-fn is_blank_node(term: &str) -> bool {
-    term.starts_with("_:")
+/// Whether a term is a blank node or may have one inside.
+fn may_have_blank_node(term: &str) -> bool {
+    term.starts_with("_:") || term.starts_with("<<(") && term.contains("_:")
 }
 
 fn has_blank_node(quad: &Quad<'_>) -> bool {
-    let object = matches!(quad.object, Object::Term(term) if is_blank_node(term));
-    object || is_blank_node(quad.subject) || quad.graph.is_some_and(is_blank_node)
-}
-
-/// A quad with new terms for subject, object and graph, where there are some.
-fn relabelled<'q>(quad: &Quad<'q>, new: &'q [Option<String>; 3]) -> Quad<'q> {
-    let [subject, object, graph] = new.each_ref().map(Option::as_deref);
-    Quad {
-        subject: subject.unwrap_or(quad.subject),
-        predicate: quad.predicate,
-        object: object.map_or(quad.object, Object::Term),
-        graph: graph.or(quad.graph),
-    }
+    let object = matches!(quad.object, Object::Term(term) if may_have_blank_node(term));
+    object || may_have_blank_node(quad.subject) || quad.graph.is_some_and(may_have_blank_node)
 }
 
 /// Labels of blank nodes: those of one text mean something in that text only, so that each import gets its own.
+///
+/// The new label is the old one behind what no other import has in front. So the labels themselves keep the mapping, whoever reads
+/// the store, without a byte of memory for it.
 struct Labels {
     /// What new labels begin with; nothing, where labels stay as they are.
     import: Option<String>,
-    known: HashMap<(usize, String), u64>,
-    held: Reservation,
-    /// Where replacements are written down.
-    map: Option<Staging>,
+    /// Whether there are several texts, whose labels must not meet.
+    several: bool,
+    used: AtomicBool,
+    /// Where replacements are written down, and those so far.
+    map: Option<(Staging, Mutex<Replaced>)>,
     texts: Vec<String>,
+}
+
+/// Labels that were replaced, by the number of their text.
+struct Replaced {
+    labels: BTreeSet<(usize, String)>,
+    held: Reservation,
 }
 
 impl Labels {
     fn new(load: &LakeLoad, replaces: bool, budget: &Budget) -> Result<Self> {
         let import = match replaces {
-            true => Some(fresh_id()?.split('-').next().unwrap_or_default().to_owned()),
+            // The first 48 of its bits.
+            true => Some(fresh_id()?.split('-').take(2).collect::<String>() + "_"),
             false => None,
         };
-        let map = load.blank_map.as_ref().map(|place| Staging::file(place, Mode::CreateNew)).transpose()?;
-        let texts = load.texts.iter().map(Location::to_string).collect();
-        Ok(Labels { import, known: HashMap::new(), held: budget.reserve(0)?, map, texts })
+        let map = match &load.blank_map {
+            Some(place) => {
+                let replaced = Replaced { labels: BTreeSet::new(), held: budget.reserve(0)? };
+                Some((Staging::file(place, Mode::CreateNew)?, Mutex::new(replaced)))
+            }
+            None => None,
+        };
+        let texts: Vec<String> = load.texts.iter().map(Location::to_string).collect();
+        Ok(Labels { import, several: texts.len() > 1, used: AtomicBool::new(false), map, texts })
     }
 
-    /// The new labels of the blank nodes among subject, object and graph; nothing for other terms.
-    fn of(&mut self, text: usize, quad: &Quad<'_>) -> Result<[Option<String>; 3]> {
-        let subject = self.label(text, quad.subject)?;
+    /// The new terms for subject, object and graph; nothing for those without blank nodes.
+    fn of(&self, text: usize, quad: &Quad<'_>) -> Result<[Option<String>; 3]> {
+        let subject = self.term(text, quad.subject)?;
         let object = match quad.object {
-            Object::Term(term) => self.label(text, term)?,
+            Object::Term(term) => self.term(text, term)?,
             Object::Literal { .. } => None,
         };
-        let graph = quad.graph.map(|graph| self.label(text, graph)).transpose()?.flatten();
+        let graph = quad.graph.map(|graph| self.term(text, graph)).transpose()?.flatten();
         Ok([subject, object, graph])
     }
 
-    /// The new label of a blank node; nothing for other terms.
-    fn label(&mut self, text: usize, term: &str) -> Result<Option<String>> {
-        let (Some(import), true) = (&self.import, is_blank_node(term)) else { return Ok(None) };
-        let next = self.known.len() as u64 + 1;
-        // The key is made anew for each look-up: a map over borrowed pairs would not take one.
-        let key = (text, term.to_owned());
-        let number = match self.known.get(&key) {
-            Some(number) => *number,
-            None => {
-                self.held.grow(term.len() as u64 + LABEL)?;
-                self.known.insert(key, next);
-                next
+    fn term(&self, text: usize, term: &str) -> Result<Option<String>> {
+        if !may_have_blank_node(term) {
+            return Ok(None);
+        }
+        let mut noted = Ok(());
+        let new = relabelled(term, &mut |label| {
+            if noted.is_ok() {
+                noted = self.note(text, label);
             }
-        };
-        Ok(Some(format!("_:{import}_{number}")))
+            self.label(text, label)
+        });
+        noted.map(|()| new)
     }
 
-    /// Writes down what was replaced, and says how many labels.
-    fn finish(self) -> Result<u64> {
-        let (Some(map), Some(import)) = (self.map, &self.import) else { return Ok(self.known.len() as u64) };
-        let mut all: Vec<(u64, usize, &str)> =
-            self.known.iter().map(|((text, label), number)| (*number, *text, label.as_str())).collect();
-        all.sort_unstable();
-        let mut file = map.create("")?;
-        for (number, text, label) in all {
-            let text = self.texts.get(text).map_or("", String::as_str);
-            writeln!(file, "{label}\t_:{import}_{number}\t{text}")?;
+    /// The new label of a blank node, without `_:`.
+    fn label(&self, text: usize, label: &str) -> Option<String> {
+        let import = self.import.as_ref()?;
+        Some(if self.several { format!("{import}{}_{label}", text + 1) } else { format!("{import}{label}") })
+    }
+
+    /// Takes down that a label was replaced.
+    fn note(&self, text: usize, label: &str) -> Result<()> {
+        self.used.store(true, Relaxed);
+        let Some((_, replaced)) = &self.map else { return Ok(()) };
+        let mut replaced = replaced.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (text, label.to_owned());
+        if !replaced.labels.contains(&key) {
+            replaced.held.grow(label.len() as u64 + LABEL)?;
+            replaced.labels.insert(key);
         }
-        file.finish()?;
-        map.commit(&[])?;
-        Ok(self.known.len() as u64)
+        Ok(())
+    }
+
+    /// Writes down what was replaced, and says what was put in front.
+    fn finish(mut self) -> Result<Option<String>> {
+        if let Some((map, replaced)) = self.map.take() {
+            let replaced = replaced.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut file = map.create("")?;
+            for (text, label) in &replaced.labels {
+                let name = self.texts.get(*text).map_or("", String::as_str);
+                let new = self.label(*text, label).unwrap_or_default();
+                writeln!(file, "_:{label}\t_:{new}\t{name}")?;
+            }
+            file.finish()?;
+            map.commit(&[])?;
+        }
+        Ok(self.import.filter(|_| self.used.load(Relaxed)))
     }
 }
 

@@ -21,7 +21,7 @@ struct Document<'a> {
     created: bool,
     quads: u64,
     triples: u64,
-    blank_nodes: u64,
+    blank_prefix: Option<&'a str>,
     skipped: u64,
     files: u64,
     bytes: u64,
@@ -56,9 +56,8 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let mut screen = console.screen();
     let read = format!("{} of {}", of(loaded.quads, "quad"), of(args.texts.len() as u64, "text"));
     screen.line("read", &format!("{read}   {}", rate(loaded.quads, seconds)));
-    if loaded.blank_nodes > 0 {
-        let labels = of(loaded.blank_nodes, "blank node");
-        screen.line("renamed", &format!("{labels}, so that they are no other import's"));
+    if let Some(prefix) = &loaded.blank_prefix {
+        screen.line("renamed", &format!("blank nodes: _:{prefix}LABEL, so that they are no other import's"));
     }
     let commit = loaded.commit.clone().unwrap_or_default();
     match &loaded.commit {
@@ -77,7 +76,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         created: loaded.created,
         quads: loaded.quads,
         triples: commit.inserted,
-        blank_nodes: loaded.blank_nodes,
+        blank_prefix: loaded.blank_prefix.as_deref(),
         skipped: loaded.skipped,
         files: commit.files,
         bytes: commit.bytes,

@@ -14,7 +14,9 @@ use isomorph_storage::{Budget, Reservation};
 use sha2::{Digest, Sha256};
 
 use self::issuer::Issuer;
-use self::pieces::{Line, Piece, relabelled};
+use self::pieces::{Line, Piece};
+
+pub use self::pieces::relabelled;
 
 /// Steps that are allowed beside those for each blank node; a step is one order of neighbours that is tried.
 const STEPS: u64 = 1 << 16;
@@ -145,7 +147,7 @@ impl CanonicalLabels {
 
     /// A term with the canonical labels of the blank nodes in it; nothing where it has none.
     pub fn term(&self, text: &str) -> Option<String> {
-        relabelled(text, &|label| self.get(label))
+        relabelled(text, &mut |label| self.get(label))
     }
 }
 

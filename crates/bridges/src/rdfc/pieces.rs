@@ -107,10 +107,11 @@ impl Pieces<'_> {
     }
 }
 
-/// A term with other labels; nothing where it has no blank node that has one.
-pub(super) fn relabelled<'l>(text: &str, label_of: &dyn Fn(&str) -> Option<&'l str>) -> Option<String> {
+/// A term with other labels for its blank nodes, those inside triple terms included: `label_of` has the new label of each, without
+/// `_:`. Nothing where `text` is or has no blank node.
+pub fn relabelled<L: AsRef<str>>(text: &str, label_of: &mut dyn FnMut(&str) -> Option<L>) -> Option<String> {
     if let Some(label) = text.strip_prefix("_:") {
-        return label_of(label).map(term::blank);
+        return label_of(label).map(|label| term::blank(label.as_ref()));
     }
     if term::kind(text) != TermKind::Triple || !text.contains("_:") {
         return None;
@@ -118,7 +119,7 @@ pub(super) fn relabelled<'l>(text: &str, label_of: &dyn Fn(&str) -> Option<&'l s
     let (mut out, mut rest) = (String::new(), 0);
     for (at, label, _) in blanks(text) {
         out.push_str(text.get(rest..at + 2)?);
-        out.push_str(label_of(label).unwrap_or(label));
+        out.push_str(label_of(label).as_ref().map_or(label, AsRef::as_ref));
         rest = at + 2 + label.len();
     }
     out.push_str(text.get(rest..)?);
@@ -181,8 +182,8 @@ mod tests {
         let found: Vec<_> = blanks(text).into_iter().map(|(_, label, position)| (label, position)).collect();
         assert_eq!(found, [("a", "s".to_owned()), ("b", "os".to_owned())]);
         let text = "<<( <urn:s> <urn:p> <<( <urn:s> <urn:p> _:o )>> )>>";
-        assert_eq!(relabelled(text, &|_| Some("x")).as_deref(), Some(text.replace("_:o", "_:x").as_str()));
-        assert_eq!(relabelled("urn:_:a", &|_| Some("x")), None);
-        assert_eq!(relabelled("_:a", &|_| Some("x")).as_deref(), Some("_:x"));
+        assert_eq!(relabelled(text, &mut |_| Some("x")).as_deref(), Some(text.replace("_:o", "_:x").as_str()));
+        assert_eq!(relabelled("urn:_:a", &mut |_| Some("x")), None);
+        assert_eq!(relabelled("_:a", &mut |_| Some("x")).as_deref(), Some("_:x"));
     }
 }

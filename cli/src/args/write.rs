@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, Typing, WriteOptions};
+use isomorph::convert::{Format, Hyperedges, NodeTypes, RdfMode, TypesFrom, Typing, WriteOptions};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::formats::graphar::write::Grouping;
@@ -52,9 +52,9 @@ pub struct TargetArgs {
     /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column
     #[arg(long, value_name = "HOW", value_parser = ["types", "column"], default_value = "types", hide_default_value = true)]
     pub relations: String,
-    /// DeepGNN → others: a node type for each value of a property, of 32-bit integers
-    #[arg(long, value_name = "property:NAME", value_parser = property)]
-    pub node_type_from: Option<String>,
+    /// RDF, NOCK → others: a node type for each class or label. DeepGNN → others: for each value of a property, of 32-bit integers
+    #[arg(long, value_name = "label|property:NAME", value_parser = types_from)]
+    pub node_type_from: Option<TypesFrom>,
     /// RDF → others: what classes become labels, those that rdf:type says in the default graph
     #[arg(long, value_name = "rdf:type", value_parser = ["rdf:type"])]
     pub labels_from: Option<String>,
@@ -62,9 +62,10 @@ pub struct TargetArgs {
     /// implies --lossy
     #[arg(long, value_name = "MODE", value_parser = rdf_mode_parser())]
     pub rdf_mode: Option<RdfMode>,
-    /// Names for these node types: 0=person,1=city
+    /// Names for these node types: 0=person,1=city or http://example.org/Person=person. Of several labels of a node the first that
+    /// stands here is its type, else the first in the order of their bytes
     #[arg(long, value_name = "VALUE=NAME,…", value_delimiter = ',', value_parser = type_name, requires = "node_type_from")]
-    pub type_names: Option<Vec<(i32, String)>>,
+    pub type_names: Option<Vec<(String, String)>>,
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
@@ -161,8 +162,8 @@ impl TargetArgs {
 
     /// What gives nodes types of their own.
     pub fn node_types(&self) -> Option<NodeTypes> {
-        let property = self.node_type_from.clone()?;
-        Some(NodeTypes { property, names: self.type_names.iter().flatten().cloned().collect() })
+        let from = self.node_type_from.clone()?;
+        Some(NodeTypes { from, names: self.type_names.iter().flatten().cloned().collect() })
     }
 
     /// How a graph without a schema is typed.
@@ -343,16 +344,21 @@ fn dialect_parser() -> impl TypedValueParser<Value = nock::Types> {
 }
 
 /// Reads what says the type of a node.
-fn property(text: &str) -> Result<String> {
+fn types_from(text: &str) -> Result<TypesFrom> {
+    if text == "label" {
+        return Ok(TypesFrom::Label);
+    }
     let name = text.strip_prefix("property:").filter(|name| !name.is_empty());
-    name.map(str::to_owned).ok_or_else(|| Error::usage(format!("{text:?} names no property")).hint("property:type"))
+    name.map(|name| TypesFrom::Property(name.to_owned()))
+        .ok_or_else(|| Error::usage(format!("{text:?} says no type of a node")).hint("label").hint("property:type"))
 }
 
 /// Reads the name of a type.
-fn type_name(text: &str) -> Result<(i32, String)> {
+fn type_name(text: &str) -> Result<(String, String)> {
     let wrong = || Error::usage(format!("{text:?} is no value with its name")).hint("0=person,1=city");
-    let (value, name) = text.split_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
-    Ok((value.parse().map_err(|_| wrong())?, name.to_owned()))
+    // An IRI may have the sign in it.
+    let (value, name) = text.rsplit_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(wrong)?;
+    Ok((value.to_owned(), name.to_owned()))
 }
 
 /// Reads a codec with its level.

@@ -72,10 +72,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     home.run(&["diff", "people.lake", "same.lake"]).exits(0);
     let again =
         home.run(&["lake", "load", "people.lake", "people.nq", "--blank-map", "map.tsv", "--json"]).exits(0).json();
-    assert_eq!(
-        (again["version"].as_i64(), again["created"].as_bool()),
-        (Some(2), Some(false))
-    );
+    assert_eq!((again["version"].as_i64(), again["created"].as_bool()), (Some(2), Some(false)));
     let import = again["blank_prefix"].as_str().unwrap();
     let map = std::fs::read_to_string(home.at("map.tsv")).unwrap();
     let line = |label: &str| format!("_:{label}\t_:{import}{label}\tpeople.nq\n");

@@ -126,6 +126,7 @@ impl Plan {
             refuse_order(graph)?;
         }
         plan.check_rdf(options)?;
+        plan.check_node_types(options)?;
         plan.project(opened, options.hyperedges, resources, progress)?;
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
@@ -171,12 +172,11 @@ impl Plan {
                 plan.passes.push("survey");
                 plan.digested = Some(digested);
                 let bundling = Bundling::surveyed(graph, &survey, options.typing, &to.name_rules())?;
-                plan.describe_shredding(&bundling);
-                plan.target = bundling.typed.clone();
+                let typed = plan.shred(&source, bundling, options, resources, progress)?;
+                plan.target = typed.clone();
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
-                plan.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));
                 if to.has_one_type() {
-                    plan.unite(&bundling.typed, options)?;
+                    plan.unite(&typed, options)?;
                 }
             }
             _ if from != to && to.has_one_type() => plan.unite(graph, options)?,

@@ -138,13 +138,15 @@ impl Plan {
         progress: &dyn Progress,
     ) -> Result<()> {
         let bundled = self.to.shape() == Shape::Bundled;
-        let record = Gathering::of(source.graph(), bundled, options.labels_from_type, options.loses())?;
+        // Types of nodes are labels first.
+        let labels = options.labels_from_type || options.node_types.is_some();
+        let record = Gathering::of(source.graph(), bundled, labels, options.loses())?;
         self.passes.push("resources");
         self.sorts.push("what is said of resources".to_owned());
         if bundled {
             self.line("resources", "nodes, name = term, is_rdf");
             self.line("literals", "props, by predicate; what JSON does not say is an object of JSON-LD");
-            if options.labels_from_type {
+            if labels {
                 self.line("rdf:type in the default graph", "labels");
             }
             self.line("other triples", "edges, rel_name = predicate; the named graph in props");
@@ -164,14 +166,13 @@ impl Plan {
         self.passes.push("survey");
         let rules = NameRules { key: TERM, ..self.to.name_rules() };
         let bundling = Bundling::surveyed(&record.bundled, &survey, options.typing, &rules)?;
-        self.describe_shredding(&bundling);
         if bundling.typed.edges.is_empty() {
             // All triples are labels: no edge of the source is read for the result, where it would be digested.
             self.digested = Some(digest(source.as_ref(), resources, progress)?);
         }
-        self.target = bundling.typed.clone();
+        let typed = self.shred(&gathered, bundling, options, resources, progress)?;
+        self.target = typed.clone();
         self.target.name = self.target.name.take().or(name);
-        self.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));
-        if self.to.has_one_type() { self.unite(&bundling.typed, options) } else { Ok(()) }
+        if self.to.has_one_type() { self.unite(&typed, options) } else { Ok(()) }
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
-use isomorph_model::Graph;
+use isomorph_model::{Graph, Source};
 
 use crate::digests::Resources;
-use crate::mapping::{Completed, Completion, Parting, Relating, Step};
+use crate::mapping::{Bundling, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, Typing};
+use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, edge_text, survey};
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
@@ -46,7 +46,35 @@ impl Plan {
         Ok(Some(typed))
     }
 
-    /// Gives nodes types of their own, where that is asked for; returns what is written then. Nodes and ends of edges are read once.
+    /// Fails where types of nodes are asked for that this conversion does not give.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] then.
+    pub(crate) fn check_node_types(&self, options: &ConvertOptions) -> Result<()> {
+        let Some(how) = &options.node_types else { return Ok(()) };
+        let (from, to) = (self.from.shape(), self.to.shape());
+        match how.from {
+            TypesFrom::Property(_) if self.to == self.from || self.to == Format::DeepGnn => {
+                Err(Error::usage(format!("{} is to be written, where nodes have the types that they had", self.to)))
+            }
+            TypesFrom::Property(_) => Ok(()),
+            TypesFrom::Label if self.to == self.from || to == Shape::Triples || from == Shape::Typed => {
+                Err(Error::usage(
+                    "--node-type-from label is for RDF that becomes a property graph, and for NOCK that becomes another",
+                ))
+            }
+            TypesFrom::Label if to == Shape::Bundled && !how.names.is_empty() => {
+                Err(Error::usage("in NOCK the types of nodes are their labels, which keep their names"))
+            }
+            TypesFrom::Label if options.rdf_mode == Some(RdfMode::Pynock) => {
+                Err(Error::usage("pynock makes no labels of classes"))
+            }
+            TypesFrom::Label => Ok(()),
+        }
+    }
+
+    /// Gives nodes types of their own by a property, where that is asked for; returns what is written then. Nodes and ends of edges are
+    /// read once.
     ///
     /// # Errors
     /// When the graph has no such types, or the target no node types.
@@ -57,25 +85,56 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Option<Graph>> {
-        let Some(how) = &options.node_types else { return Ok(None) };
-        if self.to == self.from || self.to == Format::DeepGnn {
-            return Err(Error::usage(format!(
-                "{} is to be written, where nodes have the types that they had",
-                self.to
-            )));
-        }
+        let Some((how, TypesFrom::Property(name))) = options.node_types.as_ref().map(|how| (how, &how.from)) else {
+            return Ok(None);
+        };
         let source = self.mapping.apply(self.source(&opened.graph), &resources.budget)?;
-        let record = Parting::of(source.as_ref(), how, resources, progress)?;
-        self.passes.push("types");
+        let record = Parting::of_values(source.as_ref(), how, name, resources, progress)?;
         // What was said of one type is said of its parts.
         self.lines.clear();
+        Ok(Some(self.parted(record, name)))
+    }
+
+    /// Types what is `bundled` as `bundling` says, and gives nodes types of their own by their labels, where that is asked for; returns
+    /// what is written then.
+    ///
+    /// # Errors
+    /// When labels cannot be types, or the graph cannot be read.
+    pub(crate) fn shred(
+        &mut self,
+        bundled: &Arc<dyn Source>,
+        bundling: Bundling,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Graph> {
+        let by_label = options.node_types.as_ref().filter(|how| how.from == TypesFrom::Label);
+        let typed = match by_label {
+            None => {
+                self.describe_shredding(&bundling);
+                self.mapping.steps.push(Step::Shred(Box::new(bundling.clone())));
+                bundling.typed
+            }
+            Some(how) => {
+                let labels = Labels::of(&bundling, how, &self.to.name_rules())?;
+                let typed = Shredded::new(Arc::clone(bundled), &bundling)?;
+                let record = Parting::of_labels(&typed, &labels, resources, progress)?;
+                self.sorts.push("edges by their ends".to_owned());
+                self.carried.push("names, and that all of this was one table".to_owned());
+                self.mapping.steps.push(Step::Shred(Box::new(bundling)));
+                self.parted(record, "label")
+            }
+        };
+        Ok(typed)
+    }
+
+    /// Says what becomes of the parts; returns what is written then.
+    fn parted(&mut self, record: Parting, what: &str) -> Graph {
+        self.passes.push("types");
         let typed = record.typed.clone();
         if self.to == Format::GraphAr {
-            for (ty, value) in typed.nodes.iter().zip(&record.values) {
-                let of = value.map_or_else(
-                    || format!("nodes without {}", how.property),
-                    |value| format!("{} {value}", how.property),
-                );
+            for (ty, value) in typed.nodes.iter().zip(record.stands_for()) {
+                let of = value.map_or_else(|| format!("nodes without {what}"), |value| format!("{what} {value}"));
                 self.line(of, format!("vertex type {}", ty.name));
             }
             for ty in &typed.edges {
@@ -85,7 +144,7 @@ impl Plan {
         }
         self.carried.push(format!("that {} one type", counted(typed.nodes.len(), "node type")));
         self.mapping.steps.push(Step::Part(Box::new(record)));
-        Ok(Some(typed))
+        typed
     }
 
     fn describe_relations(&mut self, record: &Relating) {

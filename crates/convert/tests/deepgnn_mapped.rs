@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Resources, Silent, convert,
-    digest, dump,
+    CarryUse, Certificate, ConvertOptions, Digests, Format, NodeTypes, OpenOptions, Opened, Plan, Resources, Silent,
+    TypesFrom, convert, digest, dump,
 };
 use isomorph_deepgnn::FeatureType;
 use isomorph_error::{Error, Result};
@@ -417,6 +417,10 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     assert!(std::fs::read_dir(home.path()).unwrap().all(|entry| entry.unwrap().file_name() == "binary"));
 }
 
+fn types_from(property: &str) -> NodeTypes {
+    NodeTypes::of(TypesFrom::Property(property.to_owned()))
+}
+
 /// Nodes with types of their own: a good graph of several types, and the same graph again.
 #[test]
 fn nodes_are_given_types_of_their_own() {
@@ -425,8 +429,8 @@ fn nodes_are_given_types_of_their_own() {
     std::fs::write(&path, LINEAR).unwrap();
     let source = open(&path, &OpenOptions::default());
     let expected = digests(&source);
-    let names = [(0, "person".to_owned()), (7, "nobody".to_owned())].into_iter().collect();
-    let node_types = Some(isomorph_convert::NodeTypes { property: "type".to_owned(), names });
+    let names = [("0", "person"), ("7", "nobody")].map(|(value, name)| (value.to_owned(), name.to_owned())).to_vec();
+    let node_types = Some(NodeTypes { names, ..types_from("type") });
     let options = ConvertOptions { node_types, ..ConvertOptions::default() };
     for (to, name) in OTHERS {
         let there = home.path().join(name);
@@ -453,8 +457,7 @@ fn nodes_are_given_types_of_their_own() {
     assert_eq!(edges, known);
     assert!(graph.nodes.iter().flat_map(|ty| &ty.properties).all(|property| property.name != "type"));
     // What has no such property, or is written as what it is, is refused.
-    let other = isomorph_convert::NodeTypes { property: "age".to_owned(), ..isomorph_convert::NodeTypes::default() };
-    let other = ConvertOptions { node_types: Some(other), ..ConvertOptions::default() };
+    let other = ConvertOptions { node_types: Some(types_from("age")), ..ConvertOptions::default() };
     for (to, how) in [(Format::GraphAr, &other), (Format::DeepGnn, &options)] {
         let mut how = how.clone();
         how.write.deepgnn.text = Some(isomorph_deepgnn::TextFormat::Json);
@@ -479,8 +482,7 @@ fn many_nodes_are_given_types_in_little_memory() {
     let own = Resources { budget, scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };
     let source = open(&path, &OpenOptions::default());
     let there = home.path().join("g.graphar");
-    let node_types =
-        Some(isomorph_convert::NodeTypes { property: "type".to_owned(), ..isomorph_convert::NodeTypes::default() });
+    let node_types = Some(types_from("type"));
     let options = ConvertOptions { to: Some(Format::GraphAr), node_types, ..ConvertOptions::default() };
     let destination = Location::from_path(&there);
     let plan = Plan::new(&source, &destination, &options, &own, &Silent).unwrap();

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, RdfMode, Resources, Silent, convert,
-    digest, dump,
+    CarryUse, Certificate, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, RdfMode, Resources, Silent,
+    TypesFrom, convert, digest, dump,
 };
 use isomorph_error::{Error, Kind};
-use isomorph_model::MemoryGraph;
 use isomorph_model::zoo::{self, Build, Edges, Nodes, float64, int64, text};
+use isomorph_model::{LabelVocabulary, MemoryGraph, NodeType};
 use isomorph_storage::{Budget, Location};
 use tempfile::TempDir;
 
@@ -180,6 +180,123 @@ fn classes_become_labels_and_come_back() {
     assert_eq!(content(&open(&again, CarryUse::Auto)), expected);
     let error = write(&social(false), &home.path().join("x.parq"), &labelled()).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage);
+}
+
+/// Types from labels, with these names.
+fn typed_by_label(names: &[(&str, &str)]) -> ConvertOptions {
+    let names = names.iter().map(|(label, name)| ((*label).to_owned(), (*name).to_owned())).collect();
+    ConvertOptions {
+        node_types: Some(NodeTypes { names, ..NodeTypes::of(TypesFrom::Label) }),
+        ..ConvertOptions::default()
+    }
+}
+
+/// A node type: name, rows, columns, labels.
+type Described = (String, Option<u64>, Vec<String>, Vec<String>);
+
+fn node_types(opened: &Opened) -> Vec<Described> {
+    let columns = |ty: &NodeType| ty.properties.iter().map(|property| property.name.clone()).collect();
+    let labels = |ty: &NodeType| match &ty.labels {
+        LabelVocabulary::Declared(labels) => labels.clone(),
+        _ => Vec::new(),
+    };
+    opened.graph.graph().nodes.iter().map(|ty| (ty.name.clone(), ty.rows, columns(ty), labels(ty))).collect()
+}
+
+#[test]
+fn classes_become_node_types_and_come_back() {
+    let (home, place) = home("people.ttl", PEOPLE);
+    let lake = home.path().join("people.lake");
+    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    let expected = content(&open(&place, CarryUse::Auto));
+    let example = |name: &str| format!("http://example.org/{name}");
+    for from in [&place, &lake] {
+        let stem = from.extension().unwrap().to_str().unwrap();
+        for name in ["people.parq", "people.graphar", "people.annnet", "people.deepgnn"] {
+            let there = home.path().join(format!("{stem}.{name}"));
+            let (_, certificate) = write(&open(from, CarryUse::Auto), &there, &typed_by_label(&[]))
+                .unwrap_or_else(|error| panic!("{stem} {name}: {error}"));
+            assert_eq!(certificate.source, certificate.result, "{stem} {name}");
+            assert_eq!(content(&open(&there, CarryUse::Auto)), expected, "{stem} {name}");
+            for text in ["nq", "lake"] {
+                let back = home.path().join(format!("{stem}.{name}.{text}"));
+                write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
+                assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{stem} {name} {text}");
+            }
+        }
+        // Ann is both; the first in the order of bytes is her type, the other stays a label. Who has no class is a resource.
+        let alone = open(&home.path().join(format!("{stem}.people.graphar")), CarryUse::Ignore);
+        let altered = |name: &str| example(name).replace([':', '/'], "_");
+        let columns = |names: &[&str]| names.iter().map(|name| altered(name)).collect::<Vec<_>>();
+        let found = node_types(&alone);
+        assert_eq!(
+            found,
+            [
+                (altered("Author"), Some(1), columns(&["age", "born", "name"]), vec![altered("Person")]),
+                (altered("Person"), Some(1), columns(&["name"]), Vec::new()),
+                (altered("comma%2C").replace('%', "_u25"), Some(1), Vec::new(), Vec::new()),
+                ("resource".to_owned(), Some(1), Vec::new(), Vec::new()),
+            ],
+            "{stem}"
+        );
+        let mut edges: Vec<_> = alone.graph.graph().edges.iter().map(|ty| alone.graph.graph().edge_name(ty)).collect();
+        edges.sort();
+        let knows = |from: &str, to: &str| (altered(from), altered("knows"), altered(to));
+        assert!(edges.contains(&knows("Author", "Person")) && edges.contains(&knows("Person", "Author")), "{edges:?}");
+    }
+    // Names say which class is the type of who has several, too.
+    let [person, author] = [example("Person"), example("Author")];
+    let names = [(person.as_str(), "person"), (author.as_str(), "author")];
+    let there = home.path().join("named.graphar");
+    let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&names)).unwrap();
+    assert_eq!(certificate.source, certificate.result);
+    let found: Vec<_> = node_types(&open(&there, CarryUse::Ignore)).into_iter().map(|ty| (ty.0, ty.1)).collect();
+    assert_eq!(found[0], ("person".to_owned(), Some(2)), "{found:?}");
+    assert_eq!(found.len(), 3, "nobody is left who is an author only: {found:?}");
+}
+
+#[test]
+fn labels_of_nock_become_node_types_and_come_back() {
+    let home = tempfile::tempdir().unwrap();
+    let nock = zoo::bundled(
+        &[
+            ("a", &["Soup", "Dish"], 1.0, r#"{"n":1}"#),
+            ("b", &["Soup"], 0.5, ""),
+            ("c", &[], 1.0, r#"{"m":"x"}"#),
+            ("d", &["node"], 1.0, ""),
+        ],
+        &[("a", "r", "b", 1.0, ""), ("c", "r", "a", 1.0, r#"{"w":1}"#), ("a", "s", "a", 1.0, "")],
+    );
+    let place = home.path().join("food.parq");
+    write(&memory(Format::Nock, nock), &place, &ConvertOptions::default()).unwrap();
+    let expected = content(&open(&place, CarryUse::Auto));
+    for name in ["food.graphar", "food.annnet", "food.deepgnn"] {
+        let there = home.path().join(name);
+        let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&[]))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(certificate.source, certificate.result, "{name}");
+        let back = home.path().join(format!("{name}.parq"));
+        write(&open(&there, CarryUse::Auto), &back, &ConvertOptions::default()).unwrap();
+        assert_eq!(content(&open(&back, CarryUse::Auto)), expected, "{name}");
+    }
+    let found = node_types(&open(&home.path().join("food.graphar"), CarryUse::Ignore));
+    let of = |name: &str, columns: &[&str], labels: &[&str]| {
+        let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        (name.to_owned(), Some(1), owned(columns), owned(labels))
+    };
+    // Truth is stated by all.
+    let known = [
+        of("Dish", &["truth", "n"], &["Soup"]),
+        of("Soup", &["truth"], &[]),
+        of("node", &["truth"], &[]),
+        of("node_2", &["truth", "m"], &[]),
+    ];
+    assert_eq!(found, known);
+    // What has types, and what has none, is refused.
+    for (graph, name) in [(social(false), "x.parq"), (open(&place, CarryUse::Auto), "x.csv"), (social(false), "x.nq")] {
+        let error = write(&graph, &home.path().join(name), &typed_by_label(&[])).unwrap_err();
+        assert_eq!(error.kind(), Kind::Usage, "{name}: {error}");
+    }
 }
 
 #[test]

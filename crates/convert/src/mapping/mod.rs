@@ -6,7 +6,7 @@
 //! [`Bundled`] shows a typed source as its bundled graph, [`Shredded`] a bundled source as its typed graph. Where typed
 //! graphs have one node type and one edge type (annnet), a [`Fusion`] makes one of several. Where edges name their relations
 //! (DeepGNN), a [`Relating`] makes edge types of them, a [`Completion`] nodes of ends that are none, and a [`Parting`] node types of what
-//! nodes state as theirs. A [`Fitting`] relates names and
+//! nodes state as theirs, or of their labels. A [`Fitting`] relates names and
 //! types of a graph to the nearest that a format has. A [`Lifting`] says a graph in RDF, a
 //! [`Gathering`] makes of RDF nodes with properties. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
@@ -49,7 +49,7 @@ pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use lift::{Lifter, Lifting, Lowered, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
-pub use part::{NodeTypes, Parted, Parting, Unparted};
+pub use part::{Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};

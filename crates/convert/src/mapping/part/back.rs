@@ -8,12 +8,12 @@ use isomorph_model::{
     About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
 };
 
-use super::Parting;
+use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::shown;
 
-/// Shows node types as the values of a property.
+/// Shows node types as the values of a property, or as labels.
 pub struct Unparted {
     inner: Arc<dyn Source>,
     record: Parting,
@@ -53,17 +53,32 @@ impl Unparted {
     }
 
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
-        let value = self.record.values.get(batch.ty).copied();
-        let value =
-            value.ok_or_else(|| Error::broken(&CARRY_FITS, "there are other types than those that were carried"))?;
-        let column: ArrayRef = match value {
-            Some(value) => Arc::new(Int32Array::from_value(value, batch.rows)),
-            None => Arc::new(Int32Array::new_null(batch.rows)),
+        let misfit = || Error::broken(&CARRY_FITS, "there are other types than those that were carried");
+        let (properties, labels) = match &self.record.by {
+            By::Property { property, values } => {
+                let column: ArrayRef = match values.get(batch.ty).ok_or_else(misfit)? {
+                    Some(value) => Arc::new(Int32Array::from_value(*value, batch.rows)),
+                    None => Arc::new(Int32Array::new_null(batch.rows)),
+                };
+                let mut properties = batch.properties;
+                properties.insert((*property).min(properties.len()), Some(column));
+                (properties, batch.labels)
+            }
+            By::Label { labels, columns } => {
+                let own = labels.get(batch.ty).ok_or_else(misfit)?;
+                let mut properties = vec![None; self.shown.nodes.first().map_or(0, |ty| ty.properties.len())];
+                for (at, column) in columns.get(batch.ty).ok_or_else(misfit)?.iter().zip(batch.properties) {
+                    *properties.get_mut(*at).ok_or_else(misfit)? = column;
+                }
+                let labels = match own {
+                    Some(own) => Some(labels::with(batch.labels.as_ref(), own, batch.rows)),
+                    None => batch.labels,
+                };
+                (properties, labels)
+            }
         };
-        let mut properties = batch.properties;
-        properties.insert(self.record.property.min(properties.len()), Some(column));
         let start = self.base(batch.ty).unwrap_or_default().saturating_add(batch.start);
-        Ok(NodeBatch { ty: 0, start, properties, ..batch })
+        Ok(NodeBatch { ty: 0, start, rows: batch.rows, keys: batch.keys, labels, properties })
     }
 
     fn edges(&self, batch: EdgeBatch) -> Result<EdgeBatch> {

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
+use isomorph_model::label::{LabelBuilder, LabelColumn};
 use isomorph_model::{
-    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, LabelColumn, NodeBatch, NodeId, Part, Progress, Request,
-    Side, Source, Tables,
+    About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source,
+    Tables,
 };
 
-use super::{Parting, ends, ids};
+use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::view::{edges_shown, one_table, shown};
 
-/// Shows a graph with a node type for each value of a property.
+/// Shows a graph with a node type for each value of a property, or each label.
 pub struct Parted {
     inner: Arc<dyn Source>,
     record: Parting,
@@ -45,7 +46,7 @@ impl Parted {
 
     /// Nodes of all types, or of one.
     fn nodes(&self, batch: &NodeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let types = self.record.types.of_all(ids(batch.keys.as_ref())?)?;
+        let types = self.record.types.of_nodes(batch)?;
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.nodes.len()];
         for (row, ty) in types.iter().enumerate() {
             if let Some(rows) = rows.get_mut(usize::from(*ty)) {
@@ -55,21 +56,39 @@ impl Parted {
         let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
         for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {
             let rows = UInt32Array::from(rows);
-            let mut properties = picked_all(&batch.properties, &rows)?;
-            if self.record.property < properties.len() {
-                properties.remove(self.record.property);
-            }
+            let all = picked_all(&batch.properties, &rows)?;
             let keys = batch.keys.as_ref().map(|keys| picked(keys, &rows)).transpose()?;
-            let labels: Option<LabelColumn> = None;
+            let (properties, labels) = match &self.record.by {
+                By::Property { property, .. } => {
+                    let others = all.into_iter().enumerate().filter(|(at, _)| at != property);
+                    (others.map(|(_, column)| column).collect(), None)
+                }
+                By::Label { labels, columns } => {
+                    let kept = columns.get(ty).map(Vec::as_slice).unwrap_or_default().iter();
+                    let kept = kept.map(|at| all.get(*at).cloned().flatten()).collect();
+                    let own = labels.get(ty).and_then(Option::as_deref);
+                    (kept, self.labels(batch, ty, own, &rows))
+                }
+            };
             give(Batch::Nodes(NodeBatch { ty, start: batch.start, rows: rows.len(), keys, labels, properties }))?;
         }
         Ok(())
     }
 
+    /// The labels of some rows beside that which is their type.
+    fn labels(&self, batch: &NodeBatch, ty: usize, own: Option<&str>, rows: &UInt32Array) -> Option<LabelColumn> {
+        self.record.typed.nodes.get(ty).filter(|ty| labels::has_labels(ty))?;
+        let column = batch.labels.as_ref()?;
+        let mut builder = LabelBuilder::default();
+        for row in rows.values() {
+            builder.push(column.row(*row as usize).filter(|label| own != Some(*label)));
+        }
+        Some(builder.finish())
+    }
+
     /// Edges of all types, or of one.
     fn edges(&self, batch: &EdgeBatch, only: Option<usize>, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let (from, to) = (ends(&batch.source)?, ends(&batch.target)?);
-        let (sources, targets) = (self.record.types.of_all(from)?, self.record.types.of_all(to)?);
+        let (sources, targets) = (self.record.types.of_ends(&batch.source)?, self.record.types.of_ends(&batch.target)?);
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.edges.len()];
         for (row, (source, target)) in sources.iter().zip(&targets).enumerate() {
             let ty = self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target)));

@@ -1,47 +1,60 @@
-//! A node type for each number that nodes state as their type: how a graph of one node type is written where there are several
-//! (`docs/mapping.md`).
+//! A node type for each number that nodes state as their type, or for each of their labels: how a graph of one node type is written
+//! where there are several (`docs/mapping.md`).
 //!
-//! DeepGNN has one type of nodes with a property `type`. An edge names the id of its end alone, so which types it is between is a look-up:
-//! the ids of all nodes are sorted for it and kept, 10 bytes for each, in memory or, beyond a quarter of the budget, in a temporary file. [`Parted`] shows the graph with a node type for each number,
-//! and an edge type for each two of them that edges lead between; [`Unparted`] shows that as the graph again, and holds nothing.
+//! DeepGNN has one type of nodes with a property `type`; RDF and NOCK have one whose nodes have labels. An edge names the key of its end
+//! alone, so which types it is between is a look-up: the keys of all nodes, or hashes of texts, are sorted for it and kept, 10 bytes for each,
+//! in memory or, beyond a quarter of the budget, in a temporary file. [`Parted`] shows the graph with a node type for each number or
+//! label, and an edge type for each two of them that edges lead between; [`Unparted`] shows that as the graph again, and holds nothing.
 
 mod back;
 mod forward;
+mod labels;
+mod types;
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Ends, Graph, NodeBatch, Progress, Request, Source, Tables};
-use isomorph_tables::lookup::{Numbered, NumberedBuilder};
-use isomorph_tables::sort::{EdgeSorter, SortOptions};
+use isomorph_model::{Graph, LabelVocabulary, NodeType, Progress, Source};
 use serde::{Deserialize, Serialize};
 
+use self::types::Types;
 use super::Names;
 use crate::digests::Resources;
-use crate::parallel;
-use crate::pipeline::REPEATED_KEY;
 
 pub use back::Unparted;
 pub use forward::Parted;
+pub use labels::Labels;
 
-/// What stands for no type, beside the 32 bits of those that are stated.
-const NO_TYPE: u64 = 1 << 32;
-
-/// Node types, at most.
-const TYPES: usize = 1_000;
+/// Edge types, at most: there is one for each relation and each two node types.
+const EDGE_TYPES: usize = 10_000;
 
 /// How nodes are given types of their own.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeTypes {
-    /// The property that says the type, of 32-bit integers.
-    pub property: String,
-    /// Names for its values; others are called by their numbers.
-    pub names: BTreeMap<i32, String>,
+    /// What says the type.
+    pub from: TypesFrom,
+    /// Names for its values; others are called by their numbers or labels. Of several labels of a node the first that stands here is
+    /// its type.
+    pub names: Vec<(String, String)>,
+}
+
+/// What says the type of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypesFrom {
+    /// A property of 32-bit integers.
+    Property(String),
+    /// Its labels; of several the first in the order of their bytes.
+    Label,
+}
+
+impl NodeTypes {
+    /// Types without names of their own.
+    pub fn of(from: TypesFrom) -> Self {
+        NodeTypes { from, names: Vec::new() }
+    }
+
+    fn name(&self, value: &str) -> Option<&str> {
+        self.names.iter().find(|(known, _)| known == value).map(|(_, name)| name.as_str())
+    }
 }
 
 /// The relation between a graph of one node type and the same with several.
@@ -49,12 +62,11 @@ pub struct NodeTypes {
 pub struct Parting {
     /// The graph, with one node type and edge types from it to itself.
     pub single: Graph,
-    /// The same with a node type for each value, and edge types between them.
+    /// The same with several node types, and edge types between them.
     pub typed: Graph,
-    /// The property that says the type.
-    pub property: usize,
-    /// For each node type its value; nothing for nodes without one.
-    pub values: Vec<Option<i32>>,
+    /// What the types stand for.
+    #[serde(flatten)]
+    pub by: By,
     /// For each edge type that of the single graph which it is a part of.
     pub edges: Vec<usize>,
     /// The types of nodes, which only the way there needs.
@@ -62,171 +74,141 @@ pub struct Parting {
     types: Types,
 }
 
-/// The number of the type of each node.
-#[derive(Clone, Default)]
-struct Types(Option<Arc<Numbered>>);
-
-impl std::fmt::Debug for Types {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Types").field(&self.0.as_ref().map(|nodes| nodes.len())).finish()
-    }
+/// What node types stand for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum By {
+    /// Values of a property.
+    Property {
+        /// Which property.
+        property: usize,
+        /// For each node type its value; nothing for nodes without one.
+        values: Vec<Option<i32>>,
+    },
+    /// Labels.
+    Label {
+        /// For each node type its label; nothing for nodes without one.
+        labels: Vec<Option<String>>,
+        /// For each node type the properties that any of its nodes has.
+        columns: Vec<Vec<usize>>,
+    },
 }
-
-impl PartialEq for Types {
-    /// What is written down of two records decides: this is no part of it.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Types {
-    /// The number of the type of a node.
-    fn of(&self, id: u64) -> Result<u16> {
-        let ty = self.0.as_ref().and_then(|nodes| nodes.get(id));
-        ty.ok_or_else(|| Error::malformed(format!("there is no node {id}")))
-    }
-
-    fn of_all(&self, ids: &UInt64Array) -> Result<Vec<u16>> {
-        ids.values().iter().map(|id| self.of(*id)).collect()
-    }
-}
-
-/// Ids as they are held.
-fn ids(keys: Option<&ArrayRef>) -> Result<&UInt64Array> {
-    let ids = keys.and_then(|keys| keys.as_primitive_opt::<UInt64Type>());
-    ids.ok_or_else(|| {
-        Error::unsupported("only nodes with 64-bit integers without sign for keys are given types of their own")
-    })
-}
-
-fn ends(ends: &Ends) -> Result<&UInt64Array> {
-    match ends {
-        Ends::Keys(keys) => ids(Some(keys)),
-        Ends::Rows(_) => Err(Error::usage("ends are rows where keys were announced")),
-    }
-}
-
-/// How many edges of an edge type lead from one type to another.
-type Found = BTreeMap<(usize, u16, u16), u64>;
 
 impl Parting {
     /// The parts of `source`, whose nodes and ends of edges are read once each.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when the graph has no such property; when it cannot be read, the budget has no room for its
-    /// ids, or there are more than a thousand types.
-    pub fn of(source: &dyn Source, how: &NodeTypes, resources: &Resources, progress: &dyn Progress) -> Result<Parting> {
+    /// keys, or there are more than a thousand types.
+    pub fn of_values(
+        source: &dyn Source,
+        how: &NodeTypes,
+        name: &str,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Parting> {
         let single = source.graph().clone();
-        let is_type = |property: &isomorph_model::Property| {
-            property.name == how.property && property.data_type == DataType::Int32
-        };
-        let [node] = single.nodes.as_slice() else {
-            return Err(Error::usage("only a graph of one node type is given several"));
-        };
+        let node = only(&single)?;
+        let is_type =
+            |property: &isomorph_model::Property| property.name == name && property.data_type == DataType::Int32;
         let property = node.properties.iter().position(is_type).ok_or_else(|| {
-            Error::usage(format!("there is no property {:?} of 32-bit integers", how.property))
+            Error::usage(format!("there is no property {name:?} of 32-bit integers"))
                 .hint("--node-type-from property:type")
         })?;
-        let (types, values, counts) = read_types(source, property, resources, progress)?;
+        if let Some((value, _)) = how.names.iter().find(|(value, _)| value.parse::<i32>().is_err()) {
+            return Err(Error::usage(format!("{value:?} is no value of {name}, which are 32-bit integers")));
+        }
+        let read = types::read(source, &types::Stated::Property(property), resources, progress)?;
+        let values: Vec<Option<i32>> = read.found.iter().map(|(code, _)| types::value(*code)).collect();
         let mut names = Names::default();
-        let mut typed = Graph { nodes: Vec::new(), edges: Vec::new(), ..single.clone() };
-        for (value, rows) in values.iter().zip(counts) {
-            let own = value.map(|value| how.names.get(&value).cloned().unwrap_or_else(|| value.to_string()));
+        let nodes = values.iter().zip(&read.found).map(|(value, (_, found))| {
+            let own = value.map(|value| value.to_string());
+            let own = own.map(|own| how.name(&own).map_or(own.clone(), str::to_owned));
             let mut ty = node.clone();
             ty.name = names.give(&own.unwrap_or_else(|| node.name.clone()), |_| true);
             ty.properties.remove(property);
-            ty.rows = Some(rows);
-            typed.nodes.push(ty);
+            ty.rows = Some(found.rows);
+            ty
+        });
+        let nodes = nodes.collect();
+        let by = By::Property { property, values };
+        Parting::between(source, nodes, by, read.types, resources, progress)
+    }
+
+    /// The parts of `source` by labels, as [`Parting::of_values`]. Each type has the columns that any of its nodes has.
+    ///
+    /// # Errors
+    /// When nodes have no labels, or no keys of text; else as [`Parting::of_values`].
+    pub fn of_labels(
+        source: &dyn Source,
+        labels: &Labels,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Parting> {
+        let single = source.graph().clone();
+        let node = only(&single)?;
+        let read = types::read(source, &types::Stated::Labels(labels), resources, progress)?;
+        let mut names = Names::default();
+        let (mut nodes, mut own, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for (code, found) in &read.found {
+            let label = labels.of_code(*code);
+            let mut ty = node.clone();
+            ty.name = labels.type_name(label.unwrap_or(&node.name), &mut names);
+            ty.labels = match found.labels.is_empty() {
+                true => LabelVocabulary::None,
+                false => LabelVocabulary::Declared(found.labels.iter().cloned().collect()),
+            };
+            let has = |at: &usize| found.columns.get(*at).copied().unwrap_or_default();
+            let kept: Vec<usize> = (0..node.properties.len()).filter(has).collect();
+            ty.properties = kept.iter().filter_map(|at| node.properties.get(*at)).cloned().collect();
+            ty.rows = Some(found.rows);
+            nodes.push(ty);
+            own.push(label.map(str::to_owned));
+            columns.push(kept);
         }
+        let by = By::Label { labels: own, columns };
+        Parting::between(source, nodes, by, read.types, resources, progress)
+    }
+
+    /// The parts with the edge types between them.
+    fn between(
+        source: &dyn Source,
+        nodes: Vec<NodeType>,
+        by: By,
+        types: Types,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Parting> {
+        let single = source.graph().clone();
+        let mut typed = Graph { nodes, edges: Vec::new(), ..single.clone() };
         let mut edges = Vec::new();
-        for ((of, from, to), rows) in read_ends(source, &types, resources, progress)? {
+        let found = types::read_ends(source, &types, resources, progress)?;
+        if found.len() > EDGE_TYPES {
+            return Err(Error::unsupported(format!("more than {EDGE_TYPES} edge types between the types of nodes")));
+        }
+        for ((of, from, to), rows) in found {
             let Some(ty) = single.edges.get(of) else { continue };
             let mut ty = ty.clone();
             (ty.source, ty.target, ty.rows) = (usize::from(from), usize::from(to), Some(rows));
             typed.edges.push(ty);
             edges.push(of);
         }
-        Ok(Parting { single, typed, property, values, edges, types })
+        Ok(Parting { single, typed, by, edges, types })
+    }
+
+    /// What each node type stands for, as text.
+    pub fn stands_for(&self) -> Vec<Option<String>> {
+        match &self.by {
+            By::Property { values, .. } => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
+            By::Label { labels, .. } => labels.clone(),
+        }
     }
 }
 
-/// The types of all nodes, what they stand for, and how many nodes have them.
-fn read_types(
-    source: &dyn Source,
-    property: usize,
-    resources: &Resources,
-    progress: &dyn Progress,
-) -> Result<(Types, Vec<Option<i32>>, Vec<u64>)> {
-    let memory = resources.budget.available() / 4;
-    let sorter = EdgeSorter::new(
-        SortOptions::new(&resources.budget, &resources.scratch).memory(memory).threads(resources.threads),
-    )?;
-    let mut counts: BTreeMap<(bool, Option<i32>), u64> = BTreeMap::new();
-    let mut start = 0;
-    let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
-    progress.begin("types", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
-        let Batch::Nodes(NodeBatch { keys, properties, rows, .. }) = batch else { return Ok(()) };
-        progress.advance(rows as u64)?;
-        let stated = properties.get(property).and_then(Option::as_ref);
-        let stated = stated.and_then(|column| column.as_primitive_opt::<Int32Type>());
-        let value = |row: usize| stated.filter(|stated| stated.is_valid(row)).map(|stated| stated.value(row));
-        let found: Vec<u64> = (0..rows)
-            .map(|row| {
-                let value = value(row);
-                // Nodes without a type come behind the others.
-                *counts.entry((value.is_none(), value)).or_default() += 1;
-                value.map_or(NO_TYPE, |value| u64::from(value as u32))
-            })
-            .collect();
-        if counts.len() > TYPES {
-            return Err(Error::unsupported(format!("more than {TYPES} types of nodes")));
-        }
-        let first = start;
-        start += rows as u64;
-        sorter.push(ids(keys.as_ref())?.values(), &found, None, first)
-    });
-    progress.end();
-    read?;
-    let values: Vec<Option<i32>> = counts.keys().map(|(_, value)| *value).collect();
-    let numbers: HashMap<u64, u16> = values
-        .iter()
-        .zip(0u16..)
-        .map(|(value, number)| (value.map_or(NO_TYPE, |value| u64::from(value as u32)), number))
-        .collect();
-    let sorted = sorter.finish()?;
-    let mut last = None;
-    let mut nodes = NumberedBuilder::new(&resources.budget, &resources.scratch, memory);
-    for batch in sorted.stream()? {
-        let batch = batch?;
-        for (id, found) in batch.aligned.values().iter().zip(batch.other.values()) {
-            if last.replace(*id) == Some(*id) {
-                return Err(Error::broken(&REPEATED_KEY, format!("there are several nodes {id}")));
-            }
-            nodes.push(*id, numbers.get(found).copied().unwrap_or_default())?;
-        }
+/// The one node type of a graph.
+fn only(graph: &Graph) -> Result<&NodeType> {
+    match graph.nodes.as_slice() {
+        [node] => Ok(node),
+        _ => Err(Error::usage("only a graph of one node type is given several")),
     }
-    Ok((Types(Some(Arc::new(nodes.finish()?))), values, counts.into_values().collect()))
-}
-
-fn read_ends(source: &dyn Source, types: &Types, resources: &Resources, progress: &dyn Progress) -> Result<Found> {
-    let mut found = Found::new();
-    for of in 0..source.graph().edges.len() {
-        let parts = source.scan(&Request::of(Tables::EdgeEnds(of)))?;
-        progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
-        let counted = parallel::fold(&parts, resources.threads, Found::new, |found, _, batch| {
-            let Batch::Edges(edges) = batch else { return Ok(()) };
-            progress.advance(edges.rows as u64)?;
-            let (from, to) = (ends(&edges.source)?, ends(&edges.target)?);
-            for (from, to) in from.values().iter().zip(to.values()) {
-                *found.entry((of, types.of(*from)?, types.of(*to)?)).or_default() += 1;
-            }
-            Ok(())
-        });
-        progress.end();
-        for some in counted? {
-            some.into_iter().for_each(|(of, rows)| *found.entry(of).or_default() += rows);
-        }
-    }
-    Ok(found)
 }

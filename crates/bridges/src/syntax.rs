@@ -66,7 +66,7 @@ impl Syntax {
         self != Syntax::JsonLd
     }
 
-    /// Whether reading goes on behind a mistake, so that what is broken can be skipped.
+    /// Whether its parser goes on behind a mistake. Texts of the others are cut in pieces where they are read leniently.
     pub fn recovers(self) -> bool {
         !matches!(self, Syntax::RdfXml | Syntax::JsonLd)
     }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{ReadOptions, Syntax, read, rules};
+use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, read, rules};
 use isomorph_error::{Error, Kind};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Location};
 
 fn error(text: &str, syntax: Syntax) -> Error {
     match read(&mut text.as_bytes(), syntax, &ReadOptions::default(), &mut |_| Ok(())) {
@@ -96,15 +96,94 @@ fn lenient_reading_skips_and_counts() {
         assert!(reading.skipped >= 2, "{syntax}: {}", reading.skipped);
         assert_eq!(reading.findings.count(&rules::SKIPPED), reading.skipped);
     }
-    // Nothing can be said of what comes behind a mistake in XML and JSON.
-    let xml = format!("{XML}<x:a rdf:about='urn:a'><x:p>b</x:p></x:a><rdf:li/></rdf:RDF>");
-    let json = r#"[{"@id": "urn:a", "urn:p": "b", "@type": "urn:c"}, {"@id": 1}]"#;
-    for (text, syntax) in [(xml.as_str(), Syntax::RdfXml), (json, Syntax::JsonLd)] {
-        let error = read(&mut text.as_bytes(), syntax, &lenient, &mut |_| Ok(())).unwrap_err();
-        let hint =
-            format!("nothing behind a mistake in {syntax} can be read, leniently neither; statements before it: 2");
-        assert!(error.hints().any(|found| found == hint), "{error:?}");
+}
+
+/// What is read leniently: subjects, the places of what was skipped, the reading.
+fn lenient(text: &str, syntax: Syntax) -> Result<(Vec<String>, Vec<String>, Reading), Error> {
+    let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+    let mut subjects = Vec::new();
+    let reading = read(&mut text.as_bytes(), syntax, &options, &mut |quad| {
+        subjects.push(quad.subject.to_owned());
+        Ok(())
+    })?;
+    let places = reading.findings.by_rule().flat_map(|(_, kept)| kept);
+    let places = places.map(|found| {
+        format!("{}:{}", found.place.line.unwrap_or_default(), found.place.field.as_deref().unwrap_or_default())
+    });
+    let places = places.collect();
+    Ok((subjects, places, reading))
+}
+
+#[test]
+fn rdf_xml_goes_on_behind_a_broken_element() {
+    let prologue = "<?xml version='1.0'?><!DOCTYPE rdf:RDF [<!ENTITY e \"urn:e\">]>\n<!-- <a> -->";
+    let good = |name: &str| format!("<x:a rdf:about='urn:{name}'><x:p>b</x:p></x:a>\n");
+    let broken = [
+        // What is wrong, and where: at the end of the tag or text.
+        ("<x:a rdf:about='a b'/>", "column 22"),
+        ("<x:a rdf:ID='1'/>", "column 17"),
+        ("<rdf:li/>", "column 9"),
+        ("<x:a><x:p>b</x:q></x:a>", "column 17"),
+        ("<x:a><y:p/></x:a>", "column 11"),
+        ("some text", "column 10"),
+        ("<x:a><x:p rdf:resource='urn:a'>text</x:p></x:a>", "column 35"),
+        ("<x:a><x:p>&what;</x:p></x:a>", "column 16"),
+    ];
+    for (text, column) in broken {
+        let (first, second) = (good("é"), good("&e;"));
+        let text = format!("{prologue}{XML}{first}{text}\n<!-- -->{second}</rdf:RDF>\n<!-- end -->");
+        let (subjects, places, reading) = lenient(&text, Syntax::RdfXml).unwrap();
+        assert_eq!(subjects, ["urn:é", "urn:é", "urn:urn:e", "urn:urn:e"], "{text} {:?}", reading.findings);
+        assert_eq!((places, reading.skipped), (vec![format!("4:{column}")], 1), "{text}");
+        assert_eq!(reading.prefixes, [("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"), ("x", "urn:x:")]
+            .map(|(name, iri)| (name.to_owned(), iri.to_owned())));
     }
+    // Many pieces are read at once, and again one by one where one is broken; nodes without a label stay apart.
+    let many: String = (0..20_000).map(|n| if n == 9_999 { good("a b") } else { good(&n.to_string()) }).collect();
+    let (subjects, places, _) = lenient(&format!("{XML}{many}<x:a><x:b/></x:a></rdf:RDF>"), Syntax::RdfXml).unwrap();
+    assert_eq!((subjects.len(), places.len()), (2 * 19_999 + 2, 1));
+    assert!(subjects.ends_with(&["_:anon0".to_owned(), "_:anon0".to_owned()]), "{:?}", subjects.last());
+    // What is not well-formed has no end that anybody could find.
+    for end in ["<x:a>", "</x:a></rdf:RDF>", "<x:a rdf:about='urn:a", "</rdf:rdf>"] {
+        let error = lenient(&format!("{XML}{}{end}", good("a")), Syntax::RdfXml).unwrap_err();
+        assert_eq!(error.broken_rule(), Some(&rules::SYNTAX), "{end}: {error}");
+        let hint = "nothing behind this mistake in RDF/XML can be read, leniently neither; statements before it: 2";
+        assert!(error.hints().any(|found| found == hint), "{end}: {error:?}");
+    }
+    // One element that is the text is one piece.
+    let one = good("a").replace("<x:a ", "<x:a xmlns:x='urn:x:' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' ");
+    assert_eq!(lenient(&one, Syntax::RdfXml).unwrap().0.len(), 2);
+    assert!(lenient(&one.replace("urn:a", "a b"), Syntax::RdfXml).is_err());
+    // The frame of all has to be sound.
+    let error = lenient(&XML.replace("xmlns:x", "xml:base='a b' xmlns:x"), Syntax::RdfXml).unwrap_err();
+    assert_eq!((error.place().line, error.broken_rule()), (Some(1), Some(&rules::SYNTAX)), "{error}");
+}
+
+#[test]
+fn json_ld_goes_on_behind_a_broken_node() {
+    let (good, next) = (r#"{"@id":"urn:a","urn:p":"b"}"#, r#"{"@id":"urn:c","urn:p":{"@id":"urn:d"}}"#);
+    let context = r#"{"@graph":[0],"@context":{"x":"urn:p"}}"#;
+    for broken in [r#"{"@id":1}"#, r#"{"@id":"urn:x","urn:p":{"@value":[]}}"#, r#"{"@context":"http://a.example/c"}"#] {
+        for (frame, nodes) in [("[0]", 2), (context, 2), (r#"{"@id":"urn:g","@graph":[0]}"#, 2)] {
+            let text = frame.replace('0', &format!("{good},\n  {broken},\n{next}"));
+            let (subjects, places, reading) = lenient(&text, Syntax::JsonLd).unwrap();
+            assert_eq!(subjects.len(), nodes, "{text}: {subjects:?}");
+            assert_eq!(subjects, ["urn:a", "urn:c"], "{text}");
+            assert_eq!((places, reading.skipped), (vec!["2:column 3".to_owned()], 1), "{text}");
+        }
+    }
+    // One node that is the text, and what is no JSON, end at the first mistake.
+    for text in [r#"{"@id":"urn:a","urn:p":"b","@type":1}"#, r#"[{"@id":"urn:a","urn:p":"b"},"#] {
+        let error = lenient(text, Syntax::JsonLd).unwrap_err();
+        assert!(error.hints().any(|hint| hint.contains("leniently neither; statements before it: ")), "{error:?}");
+    }
+    // Read strictly, a file tells the node that is wrong.
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("a.jsonld");
+    std::fs::write(&path, format!("[{good},\n  {{\"@id\":1}},\n{next}]")).unwrap();
+    let text = Text::open(&Location::from_path(&path), None).unwrap();
+    let error = text.read(&ReadOptions::default(), &mut |_| Ok(())).unwrap_err();
+    assert_eq!((error.place().line, error.place().field.as_deref()), (Some(2), Some("column 3")), "{error}");
 }
 
 #[test]

@@ -13,17 +13,18 @@ use std::io::{self, Read};
 
 use isomorph_error::{Error, Place, Result};
 
-use self::json::JsonGuard;
 use self::triples::TripleGuard;
-use self::xml::XmlGuard;
 use super::labels::Seen;
 use crate::Syntax;
 
 /// Most levels of nesting.
 pub(super) const DEPTH: usize = 128;
 
+pub(super) use self::json::JsonGuard;
+pub(super) use self::xml::XmlGuard;
+
 /// Bytes that are read and looked through at a time.
-const CHUNK: usize = 64 << 10;
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// What looks through the bytes of a syntax, chunk by chunk.
 enum Guard {
@@ -117,7 +118,7 @@ impl<'a> Guarded<'a> {
 }
 
 /// What is too much, and how many bytes behind the beginning of the chunk.
-type TooMuch = (usize, Error);
+pub(super) type TooMuch = (usize, Error);
 
 impl Read for Guarded<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {

@@ -2,6 +2,7 @@
 
 mod guard;
 mod labels;
+mod lenient;
 mod parser;
 mod terms;
 
@@ -31,9 +32,12 @@ const KEPT: usize = 8;
 pub struct ReadOptions {
     /// What relative IRIs are relative to, where the text does not say it itself.
     pub base: Option<String>,
-    /// Leave out statements that are broken, and count them. RDF/XML and JSON-LD end at the first mistake all the same; the error says how much was read before.
+    /// Leave out what is broken, and count it: statements; of RDF/XML elements inside `rdf:RDF`; of JSON-LD members of the array
+    /// that is the text or its `@graph`. A text of these two that is no such thing, or is not well-formed, ends at the first mistake all the
+    /// same; the error says how much was read before.
     pub lenient: bool,
-    /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it.
+    /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it, and read leniently an element of RDF/XML
+    /// as long as a sixteenth.
     pub budget: Budget,
 }
 
@@ -152,10 +156,28 @@ impl Text {
         })
     }
 
+    /// A mistake with a nearer place: the parser of JSON-LD tells none of what is no mistake of JSON itself. The text is read once more,
+    /// piece by piece, up to the one that is wrong.
+    fn nearer(&self, error: Error) -> Error {
+        let is_far = error.broken_rule() == Some(&rules::SYNTAX) && error.place().field.is_none();
+        if self.syntax != Syntax::JsonLd || !is_far {
+            return error;
+        }
+        let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let reading = self.packing.reader(&self.blob).and_then(|mut input| {
+            lenient::read(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(()))
+        });
+        let findings = reading.map(|reading| reading.findings).unwrap_or_default();
+        match findings.by_rule().flat_map(|(_, kept)| kept).next() {
+            Some(first) => Error::broken(&rules::SYNTAX, first.message.clone()).at(first.place.clone()),
+            None => error,
+        }
+    }
+
     fn read_by(&self, read: impl FnOnce(&mut dyn Read, &Place) -> Result<Reading>) -> Result<Reading> {
         let mut input = self.packing.reader(&self.blob)?;
         let place = self.blob.place();
-        let reading = read(&mut input, &place).map_err(|error| error.at(place))?;
+        let reading = read(&mut input, &place).map_err(|error| self.nearer(error).at(place))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }
@@ -213,6 +235,25 @@ fn read_of(
     file: &Place,
     take: &mut Take<'_>,
 ) -> Result<Reading> {
+    match options.lenient && !syntax.recovers() {
+        true => lenient::read(input, syntax, options, file, take),
+        false => read_through(input, syntax, options, file, take),
+    }
+}
+
+/// Where leniency ends.
+fn end_of(syntax: Syntax, read: u64) -> String {
+    format!("nothing behind this mistake in {syntax} can be read, leniently neither; statements before it: {read}")
+}
+
+/// Reads a text by one parser from its beginning to its end.
+fn read_through(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    file: &Place,
+    take: &mut Take<'_>,
+) -> Result<Reading> {
     let mut watch = Watch::default();
     if !matches!(syntax, Syntax::NTriples | Syntax::NQuads) {
         watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
@@ -239,10 +280,7 @@ fn read_of(
                     return Err(Error::broken(&rules::SYNTAX, message).at(place));
                 }
                 if !syntax.recovers() {
-                    let read = reading.quads;
-                    return Err(Error::broken(&rules::SYNTAX, message).at(place).hint(format!(
-                        "nothing behind a mistake in {syntax} can be read, leniently neither; statements before it: {read}"
-                    )));
+                    return Err(Error::broken(&rules::SYNTAX, message).at(place).hint(end_of(syntax, reading.quads)));
                 }
                 reading.skipped += 1;
                 reading.findings.push(&rules::SKIPPED, message, Place { file: file.file.clone(), ..place });
@@ -257,9 +295,14 @@ fn read_of(
     }
     reading.base = parser.base();
     // XML forgets prefixes at the end of the element that has them.
-    reading.prefixes = parser.prefixes();
-    reading.prefixes.extend(first);
-    reading.prefixes.sort();
-    reading.prefixes.dedup_by(|next, before| next.0 == before.0);
+    keep_prefixes(&mut reading.prefixes, parser.prefixes(), first);
     Ok(reading)
+}
+
+/// Adds prefixes, each name once.
+fn keep_prefixes(kept: &mut Vec<(String, String)>, more: Vec<(String, String)>, others: Vec<(String, String)>) {
+    kept.extend(more);
+    kept.extend(others);
+    kept.sort();
+    kept.dedup_by(|next, before| next.0 == before.0);
 }

@@ -7,7 +7,7 @@ use crate::rules::LIMIT;
 
 /// Counts brackets outside of strings. A text of JSON-LD is moreover refused when it is longer than memory allows: its
 /// parser holds objects whose context or id comes last.
-pub(super) struct JsonGuard {
+pub(in crate::read) struct JsonGuard {
     depth: usize,
     string: bool,
     escaped: bool,
@@ -16,11 +16,11 @@ pub(super) struct JsonGuard {
 }
 
 impl JsonGuard {
-    pub(super) fn new(largest: u64) -> Self {
+    pub(in crate::read) fn new(largest: u64) -> Self {
         JsonGuard { depth: 0, string: false, escaped: false, left: largest, largest }
     }
 
-    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
+    pub(in crate::read) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
         match self.left.checked_sub(bytes.len() as u64) {
             Some(left) => self.left = left,
             None => {

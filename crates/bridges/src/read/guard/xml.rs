@@ -48,7 +48,7 @@ enum State {
 }
 
 /// Looks through XML.
-pub(super) struct XmlGuard {
+pub(in crate::read) struct XmlGuard {
     state: State,
     depth: usize,
     attributes: usize,
@@ -86,12 +86,22 @@ fn too_much(message: impl Into<String>) -> Error {
 }
 
 impl XmlGuard {
-    pub(super) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
+    pub(in crate::read) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
         for (at, byte) in bytes.iter().enumerate() {
             self.seen += 1;
             self.step(*byte).map_err(|error| (at, error))?;
         }
         Ok(())
+    }
+
+    /// How many elements are open.
+    pub(in crate::read) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Whether the last byte was part of a text, or ended what is none: a tag, a comment, an instruction.
+    pub(in crate::read) fn is_text(&self) -> bool {
+        self.state == State::Text
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Error> {

@@ -1,0 +1,234 @@
+//! Lenient reading of syntaxes whose parsers end at the first mistake.
+//!
+//! The text is cut where the grammar is sure to begin anew: RDF/XML between the elements inside `rdf:RDF`, JSON-LD between the
+//! members of the array that is the text or its `@graph`. Each piece is read in the frame of the text, which has the prefixes, entities
+//! and contexts; what a broken piece says is left out as a whole, because a part of it may say something else than was meant. Many pieces
+//! are read at once, and one by one only where one of them is broken.
+
+mod json;
+mod xml;
+
+use std::cell::RefCell;
+use std::io::Read;
+
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_storage::Reservation;
+use isomorph_tables::fenced;
+
+use super::guard::{Guarded, Watch};
+use super::labels::{Labels, Seen};
+use super::parser::{Fault, Parser, Where};
+use super::terms::Terms;
+use super::{KEPT, ReadOptions, Reading, Take, keep_prefixes};
+use crate::{Syntax, rules};
+
+/// Bytes of pieces that are read at once.
+const AT_ONCE: u64 = 128 << 10;
+
+/// Memory for a piece, its quads included, by its length.
+const EXPANSION: u64 = 8;
+
+/// Where something begins, counted from 1, 1 and 0.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    line: u64,
+    column: u64,
+    offset: u64,
+}
+
+impl Start {
+    const OF_TEXT: Start = Start { line: 1, column: 1, offset: 0 };
+
+    /// Behind this byte.
+    fn pass(&mut self, byte: u8) {
+        self.offset += 1;
+        match byte {
+            b'\n' => (self.line, self.column) = (self.line + 1, 1),
+            // Columns are signs, as the parsers count them.
+            _ => self.column += u64::from(byte & 0xc0 != 0x80),
+        }
+    }
+
+    fn place(self) -> Place {
+        Place::default().line(self.line).offset(self.offset).in_field(format!("column {}", self.column))
+    }
+}
+
+/// A part of a text that can be read in its frame.
+struct Piece {
+    text: Vec<u8>,
+    start: Start,
+}
+
+/// What stands around all pieces.
+struct Frame {
+    before: Vec<u8>,
+    between: &'static [u8],
+    after: Vec<u8>,
+}
+
+/// How a text was cut.
+enum Cut<'a> {
+    /// It has a frame; pieces follow, or have followed.
+    Framed,
+    /// It is one piece: here it is from its beginning.
+    Whole(Box<dyn Read + 'a>),
+}
+
+/// Reads a text of RDF/XML or JSON-LD; hands over what its sound pieces say.
+///
+/// # Errors
+/// Where the text is not well-formed, so that nobody can say where the next piece begins, with what was read before; and as
+/// [`super::read`].
+pub(super) fn read(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    file: &Place,
+    take: &mut Take<'_>,
+) -> Result<Reading> {
+    let watch = Watch { seen: Some(RefCell::new(Seen::new(&options.budget)?)), ..Watch::default() };
+    let mut pieces = Pieces {
+        syntax,
+        options,
+        file,
+        frame: None,
+        waiting: Vec::new(),
+        held: options.budget.reserve(0)?,
+        terms: Terms::new(Labels::new(&options.budget)?, &watch),
+        reading: Reading { findings: Findings::keeping(KEPT), ..Reading::default() },
+        take,
+    };
+    let memory = options.budget.limit();
+    let cut = match syntax {
+        Syntax::JsonLd => json::cut(input, &watch, memory / 4, &mut pieces),
+        _ => xml::cut(input, &watch, memory / (2 * EXPANSION), &mut pieces),
+    };
+    // What waits stands before the place where it could not be cut.
+    let cut = pieces.read_waiting().and(cut).map_err(|error| {
+        let read = pieces.reading.quads;
+        match error.broken_rule() {
+            Some(rule) if *rule == rules::SYNTAX => error.hint(super::end_of(syntax, read)),
+            _ => error,
+        }
+    })?;
+    match cut {
+        Cut::Framed => {
+            Ok(pieces.reading)
+        }
+        Cut::Whole(mut whole) => {
+            let take = pieces.take;
+            super::read_through(&mut whole, syntax, options, file, take)
+        }
+    }
+}
+
+/// Pieces that are read.
+struct Pieces<'a, 't> {
+    syntax: Syntax,
+    options: &'a ReadOptions,
+    file: &'a Place,
+    frame: Option<Frame>,
+    /// Pieces that will be read at once, and memory for them.
+    waiting: Vec<Piece>,
+    held: Reservation,
+    terms: Terms<'a>,
+    reading: Reading,
+    take: &'a mut Take<'t>,
+}
+
+impl Pieces<'_, '_> {
+    /// Tells what stands around the pieces. It has to be sound by itself.
+    fn begin(&mut self, frame: Frame) -> Result<()> {
+        self.frame = Some(frame);
+        match self.attempt(&[])? {
+            None => Ok(()),
+            Some((message, place)) => Err(Error::broken(&rules::SYNTAX, message).at(place)),
+        }
+    }
+
+    /// Adds the next piece.
+    fn push(&mut self, piece: Piece) -> Result<()> {
+        self.held.grow(piece.text.len() as u64 * EXPANSION)?;
+        self.waiting.push(piece);
+        if self.held.bytes() >= AT_ONCE * EXPANSION { self.read_waiting() } else { Ok(()) }
+    }
+
+    fn read_waiting(&mut self) -> Result<()> {
+        let pieces = std::mem::take(&mut self.waiting);
+        let broken = if pieces.is_empty() { None } else { self.attempt(&pieces)? };
+        match (broken, pieces.as_slice()) {
+            (None, _) => {}
+            (Some(mistake), [_]) => self.skip(mistake),
+            (Some(_), several) => {
+                for piece in several {
+                    if let Some(mistake) = self.attempt(std::slice::from_ref(piece))? {
+                        self.skip(mistake);
+                    }
+                }
+            }
+        }
+        self.held.shrink(self.held.bytes());
+        Ok(())
+    }
+
+    fn skip(&mut self, (message, place): (String, Place)) {
+        self.reading.skipped += 1;
+        self.reading.findings.push(&rules::SKIPPED, message, Place { file: self.file.file.clone(), ..place });
+    }
+
+    /// Reads pieces in their frame, and hands over what they say if they are sound. Else it is the first mistake that is returned, with
+    /// its place in the text if there is one piece.
+    fn attempt(&mut self, pieces: &[Piece]) -> Result<Option<(String, Place)>> {
+        let Some(frame) = &self.frame else { return Ok(None) };
+        let texts: Vec<&[u8]> = pieces.iter().map(|piece| piece.text.as_slice()).collect();
+        let text = [frame.before.as_slice(), &texts.join(frame.between), &frame.after].concat();
+        let watch = Watch::default();
+        let mut input = text.as_slice();
+        let guarded = Guarded::new(&mut input, self.syntax, &watch, u64::MAX);
+        let mut parser = Parser::new(self.syntax, guarded, self.options.base.as_deref())?;
+        let (mut quads, mut first) = (Vec::new(), Vec::new());
+        loop {
+            match fenced(&rules::SYNTAX, || Ok(parser.next()))? {
+                None => break,
+                Some(Ok(quad)) => {
+                    if quads.is_empty() {
+                        first = parser.prefixes();
+                    }
+                    quads.push(quad);
+                }
+                Some(Err(Fault::Input(error))) => {
+                    return Err(watch.failed.take().unwrap_or_else(|| Error::from(error)));
+                }
+                Some(Err(Fault::Syntax(message, place))) => {
+                    let place = match (pieces, place) {
+                        ([piece], Where::Before(end)) => place_in(piece, frame.before.len(), end),
+                        ([piece], _) => piece.start.place(),
+                        ([], Where::At(place)) => place,
+                        ([], Where::Before(end)) => watch.place(Some(end)),
+                        _ => Place::default(),
+                    };
+                    return Ok(Some((message, place)));
+                }
+            }
+        }
+        self.reading.base = parser.base();
+        if !quads.is_empty() {
+            keep_prefixes(&mut self.reading.prefixes, first, parser.prefixes());
+        }
+        for quad in &quads {
+            self.reading.quads += 1;
+            self.terms.with(quad, self.take)?;
+        }
+        Ok(None)
+    }
+}
+
+/// The last sign before the byte `end` of a text that has `before` bytes in front of the piece.
+fn place_in(piece: &Piece, before: usize, end: u64) -> Place {
+    let end = usize::try_from(end).unwrap_or(usize::MAX).saturating_sub(before);
+    let mut at = piece.start;
+    let passed = piece.text.get(..end.saturating_sub(1).min(piece.text.len())).unwrap_or_default();
+    passed.iter().for_each(|byte| at.pass(*byte));
+    at.place()
+}

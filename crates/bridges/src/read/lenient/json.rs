@@ -1,0 +1,91 @@
+//! JSON-LD in pieces: the members of the array that is the text, or its `@graph`.
+
+use std::io::{Cursor, Read};
+use std::ops::Range;
+
+use isomorph_error::{Place, Result};
+use isomorph_model::json::{self, Members, push_string};
+
+use super::super::guard::{CHUNK, JsonGuard, Watch};
+use super::{Cut, Frame, Piece, Pieces, Start};
+
+const GRAPH: &str = "@graph";
+
+/// Cuts a text of at most `largest` bytes, which is held for it. One that is no such array, or is no JSON, is a piece as a whole.
+///
+/// # Errors
+/// When it is longer, its frame is not sound, or a piece cannot be read.
+pub(super) fn cut<'a>(
+    input: &'a mut dyn Read,
+    watch: &Watch,
+    largest: u64,
+    pieces: &mut Pieces<'_, '_>,
+) -> Result<Cut<'a>> {
+    let mut guard = JsonGuard::new(largest);
+    let (mut text, mut buffer) = (Vec::new(), vec![0; CHUNK]);
+    let mut held = pieces.options.budget.reserve(0)?;
+    loop {
+        let read = input.read(&mut buffer)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if bytes.is_empty() {
+            break;
+        }
+        if let Some(seen) = &watch.seen {
+            seen.borrow_mut().look(bytes)?;
+        }
+        let offset = text.len();
+        guard.look(bytes).map_err(|(at, error)| error.at(Place::default().offset((offset + at) as u64)))?;
+        held.grow(read as u64)?;
+        text.extend_from_slice(bytes);
+    }
+    let Some((frame, ranges)) = std::str::from_utf8(&text).ok().and_then(frame) else {
+        return Ok(Cut::Whole(Box::new(Cursor::new(text))));
+    };
+    pieces.begin(frame)?;
+    let mut start = Start::OF_TEXT;
+    let mut passed = 0;
+    for range in ranges {
+        text.get(passed..range.start).unwrap_or_default().iter().for_each(|byte| start.pass(*byte));
+        passed = range.start;
+        pieces.push(Piece { text: text.get(range).unwrap_or_default().to_vec(), start })?;
+    }
+    Ok(Cut::Framed)
+}
+
+/// What stands around the pieces of a text, and where they are; nothing where it has none.
+fn frame(text: &str) -> Option<(Frame, Vec<Range<usize>>)> {
+    let inside = text.trim_start();
+    let mut ranges = Vec::new();
+    let mut range = |item: &str| {
+        // Items are parts of the text.
+        let at = (item.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+        ranges.extend(at.map(|at| at..at + item.len()));
+        Ok(())
+    };
+    if inside.starts_with('[') {
+        json::items(inside, &mut range).ok()?;
+        return Some((Frame { before: b"[".to_vec(), between: b",", after: b"]".to_vec() }, ranges));
+    }
+    let (mut before, mut graph) = (String::from("{"), None);
+    let mut is_frame = inside.starts_with('{');
+    Members::default()
+        .read(inside, |name, value| {
+            match name {
+                GRAPH => graph = Some(value),
+                "@context" | "@id" | "@index" => {
+                    push_string(&mut before, name);
+                    before.push(':');
+                    before.push_str(value);
+                    before.push(',');
+                }
+                // What is said of the graph itself would be said with each piece.
+                _ => is_frame = false,
+            }
+            Ok(())
+        })
+        .ok()?;
+    let graph = graph.filter(|graph| is_frame && graph.starts_with('['))?;
+    json::items(graph, &mut range).ok()?;
+    before.push_str("\"@graph\":[");
+    Some((Frame { before: before.into_bytes(), between: b",", after: b"]}".to_vec() }, ranges))
+}

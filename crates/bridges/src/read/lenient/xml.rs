@@ -1,0 +1,168 @@
+//! RDF/XML in pieces: the elements inside `rdf:RDF`.
+
+use std::io::{Cursor, Read};
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use super::super::guard::{CHUNK, Watch, XmlGuard};
+use super::{Cut, Frame, Piece, Pieces, Start};
+use crate::rules;
+
+/// Local name of the element that pieces are inside of.
+const ROOT: &[u8] = b"RDF";
+
+/// What is being read.
+enum Phase {
+    /// All up to the first tag, and that. Where its `<` is.
+    Before(usize),
+    /// The elements.
+    Inside,
+    /// What should be nothing.
+    Behind,
+}
+
+struct Cutter {
+    guard: XmlGuard,
+    phase: Phase,
+    current: Vec<u8>,
+    /// Where that begins, and where the next byte is.
+    start: Start,
+    here: Start,
+    name: Vec<u8>,
+}
+
+/// Cuts a text; one whose first element is another is a piece as a whole.
+///
+/// # Errors
+/// When it is not well-formed, a piece is longer than `largest`, or a piece cannot be read.
+pub(super) fn cut<'a>(
+    input: &'a mut dyn Read,
+    watch: &Watch,
+    largest: u64,
+    pieces: &mut Pieces<'_, '_>,
+) -> Result<Cut<'a>> {
+    let mut cutter = Cutter {
+        guard: XmlGuard::default(),
+        phase: Phase::Before(0),
+        current: Vec::new(),
+        start: Start::OF_TEXT,
+        here: Start::OF_TEXT,
+        name: Vec::new(),
+    };
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let read = input.read(&mut buffer)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if let Some(seen) = &watch.seen {
+            seen.borrow_mut().look(bytes)?;
+        }
+        for (at, byte) in bytes.iter().enumerate() {
+            let tag_began = cutter.pass(*byte, pieces)?;
+            if tag_began && !cutter.name.ends_with(ROOT) {
+                let rest = bytes.get(at + 1..).unwrap_or_default().to_vec();
+                return Ok(Cut::Whole(Box::new(Cursor::new(cutter.current).chain(Cursor::new(rest)).chain(input))));
+            }
+            if tag_began {
+                cutter.begin(pieces)?;
+            }
+        }
+        if cutter.current.len() as u64 > largest {
+            let what = format!("an element of more than {largest} bytes, which may have to be held in memory");
+            return Err(Error::new(Kind::TooLarge, what)
+                .at(cutter.start.place())
+                .hint("--memory 8GiB    allow a sixteenth of that"));
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    match cutter.phase {
+        Phase::Before(_) => Ok(Cut::Whole(Box::new(Cursor::new(cutter.current)))),
+        Phase::Inside => {
+            let what = "the text ends inside this element, or more elements are opened than closed in it";
+            Err(Error::broken(&rules::SYNTAX, what).at(cutter.start.place()))
+        }
+        Phase::Behind => {
+            cutter.close(pieces)?;
+            Ok(Cut::Framed)
+        }
+    }
+}
+
+impl Cutter {
+    /// Takes the next byte; whether it ends the first tag.
+    fn pass(&mut self, byte: u8, pieces: &mut Pieces<'_, '_>) -> Result<bool> {
+        let (was_text, at) = (self.guard.is_text(), self.here);
+        let place = |at: Start| Place::default().line(at.line).offset(at.offset);
+        self.guard.look(&[byte]).map_err(|(_, error)| error.at(place(at)))?;
+        self.here.pass(byte);
+        let (is_text, depth) = (self.guard.is_text(), self.guard.depth());
+        match self.phase {
+            Phase::Before(_) => {
+                if was_text && !is_text {
+                    self.phase = Phase::Before(self.current.len());
+                }
+                self.current.push(byte);
+                if depth == 1 {
+                    self.name = self.first_name();
+                    return Ok(true);
+                }
+            }
+            Phase::Inside => {
+                // A text where none may be is a mistake of its own.
+                if was_text && !is_text && depth == 1 && !self.current.trim_ascii().is_empty() {
+                    self.close(pieces)?;
+                    self.start = at;
+                }
+                if self.current.is_empty() && byte.is_ascii_whitespace() {
+                    self.start = self.here;
+                    return Ok(false);
+                }
+                self.current.push(byte);
+                if is_text && !was_text && depth == 0 {
+                    self.end()?;
+                } else if is_text && !was_text && depth == 1 {
+                    self.close(pieces)?;
+                }
+            }
+            Phase::Behind => self.current.push(byte),
+        }
+        Ok(false)
+    }
+
+    /// The name in the first tag.
+    fn first_name(&self) -> Vec<u8> {
+        let Phase::Before(from) = self.phase else { return Vec::new() };
+        let tag = self.current.get(from + 1..).unwrap_or_default();
+        let end = tag.iter().position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>'));
+        tag.get(..end.unwrap_or(tag.len())).unwrap_or_default().to_vec()
+    }
+
+    /// The frame is known.
+    fn begin(&mut self, pieces: &mut Pieces<'_, '_>) -> Result<()> {
+        let before = std::mem::take(&mut self.current);
+        let after = [b"</", self.name.as_slice(), b">"].concat();
+        (self.phase, self.start) = (Phase::Inside, self.here);
+        pieces.begin(Frame { before, between: b"", after })
+    }
+
+    /// The last tag was read.
+    fn end(&mut self) -> Result<()> {
+        let tag = std::mem::take(&mut self.current);
+        let name = tag.trim_ascii().strip_prefix(b"</").and_then(|rest| rest.strip_suffix(b">")).unwrap_or_default();
+        if name.trim_ascii() != self.name {
+            let (found, known) = (String::from_utf8_lossy(name), String::from_utf8_lossy(&self.name));
+            return Err(Error::broken(&rules::SYNTAX, format!("</{found}> ends what <{known}> begins"))
+                .at(self.start.place()));
+        }
+        (self.phase, self.start) = (Phase::Behind, self.here);
+        Ok(())
+    }
+
+    /// What was read is a piece.
+    fn close(&mut self, pieces: &mut Pieces<'_, '_>) -> Result<()> {
+        let text = std::mem::take(&mut self.current);
+        let start = std::mem::replace(&mut self.start, self.here);
+        if text.trim_ascii().is_empty() { Ok(()) } else { pieces.push(Piece { text, start }) }
+    }
+}

@@ -224,8 +224,8 @@ struct Replaced {
 impl Labels {
     fn new(load: &LakeLoad, replaces: bool, budget: &Budget) -> Result<Self> {
         let import = match replaces {
-            // The first 48 of its bits.
-            true => Some(fresh_id()?.split('-').take(2).collect::<String>() + "_"),
+            // The first 48 of its bits, behind a letter: names of XML begin with one.
+            true => Some(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>())),
             false => None,
         };
         let map = match &load.blank_map {

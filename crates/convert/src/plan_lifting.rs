@@ -1,8 +1,9 @@
 //! What a plan does about property graphs that become triples.
 
 use isomorph_bridges::Syntax;
-use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property};
+use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::faces::push_encoded;
+use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property, ValueKind};
 use isomorph_storage::Location;
 
 use crate::mapping::{Fitting, Lifting, Step};
@@ -25,6 +26,9 @@ impl Plan {
         if let Some(syntax) = syntax {
             check(&record, syntax)?;
             self.line("everything", format!("one text of {syntax}"));
+            if !syntax.has_triple_terms() && !graph.edges.is_empty() {
+                self.line("parallel edges", format!("refused when some are found: {syntax} has no triple terms"));
+            }
         }
         self.describe_lifting(&record);
         match syntax {
@@ -68,8 +72,22 @@ fn has_reifiers(ty: &EdgeType) -> bool {
     !ty.properties.is_empty() || ty.key.is_some() || ty.direction != Direction::Directed
 }
 
-/// Fails where the syntax has no words for what is known of the graph beforehand. Parallel edges are found when they are written.
+/// Fails where the syntax has no words for what is known of the graph beforehand: its types, properties and relations. Parallel edges, and
+/// what rows alone name, are found when they are written.
 fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
+    let of_edges = record.graph.edges.iter().flat_map(|ty| {
+        let properties = ty.properties.iter().filter(|property| property.kind != ValueKind::Bag);
+        ty.relation.fixed().into_iter().chain(properties.map(|property| property.name.as_str()))
+    });
+    let of_nodes = record.graph.nodes.iter().flat_map(|ty| &ty.properties);
+    let of_nodes = of_nodes.filter(|property| property.kind != ValueKind::Bag).map(|property| property.name.as_str());
+    for name in of_nodes.chain(of_edges) {
+        let mut predicate = record.base.clone();
+        push_encoded(&mut predicate, name);
+        syntax.check_predicate(&predicate).map_err(|error| {
+            error.hint("--base http://example.org/x_    begins names with a letter").at(Place::field(name))
+        })?;
+    }
     let Some(ty) = record.graph.edges.iter().find(|ty| !syntax.has_triple_terms() && has_reifiers(ty)) else {
         return Ok(());
     };

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use isomorph_bridges::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, Section, WriteOptions};
+use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, QUOTED_GRAPH, Section, WriteOptions};
 use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
@@ -62,6 +62,26 @@ impl Triples<'_> {
             Triples::Lake(lake) => *lake,
             Triples::Text(text) => *text,
         }
+    }
+
+    /// Fails where a text of this syntax has no words for what is known of the triples without reading them: what a snapshot lists, and
+    /// the predicates of a text with literals. What is deleted in part is found out when it is written.
+    fn check(&self, syntax: Syntax) -> Result<()> {
+        let lake = match self {
+            Triples::Text(text) => {
+                return text.graph().values.iter().try_for_each(|table| syntax.check_predicate(&table.property.name));
+            }
+            Triples::Lake(lake) => lake,
+        };
+        let sure = lake.snapshot().graphs.iter().filter(|graph| graph.tombstones.is_empty());
+        for graph in sure.filter(|graph| graph.name != QUOTED_GRAPH) {
+            let mut files = graph.subject_files.iter().filter(|file| file.triple_count > 0).peekable();
+            if files.peek().is_some() && lake.named_graphs().any(|name| name == graph.name) {
+                syntax.check_graphs()?;
+            }
+            files.try_for_each(|file| syntax.check_predicate(&file.predicate))?;
+        }
+        Ok(())
     }
 
     /// What of a snapshot a text has no words for.
@@ -126,6 +146,13 @@ pub(crate) fn plan(
             if skipped > 0 {
                 line("broken statements".to_owned(), format!("{skipped} skipped"));
             }
+        }
+    }
+    if to == Format::Rdf {
+        let syntax = syntax(destination, options)?;
+        triples.check(syntax)?;
+        if !syntax.has_triple_terms() {
+            line("statements about triples".to_owned(), format!("refused when one is found: {syntax} has none"));
         }
     }
     let lost = triples.lost(to);

@@ -126,6 +126,40 @@ fn what_a_syntax_has_no_words_for_is_said_before_anything_is_written() {
 }
 
 #[test]
+fn a_plan_says_what_a_syntax_has_no_words_for() {
+    let (home, place) = home("a.nq", "<urn:a> <http://example.org/1> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> .\n");
+    let lake = home.path().join("a.lake");
+    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    let plan = |opened: &Opened, name: &str| {
+        let destination = Location::from_path(&home.path().join(name));
+        Plan::new(opened, &destination, &ConvertOptions::default(), &resources(), &Silent)
+    };
+    let error = plan(&open(&lake, CarryUse::Auto), "b.ttl").unwrap_err();
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "Turtle has no named graphs"));
+    let (_keep, place) = self::home("c.nq", "<urn:a> <http://example.org/1> \"b\" .\n");
+    let lake = home.path().join("c.lake");
+    write(&open(&place, CarryUse::Auto), &lake, &ConvertOptions::default()).unwrap();
+    for from in [&lake, &place] {
+        let error = plan(&open(from, CarryUse::Auto), "d.rdf").unwrap_err();
+        assert_eq!(error.message(), "http://example.org/1 does not end in a name of XML");
+        let lines = plan(&open(from, CarryUse::Auto), "d.jsonld").unwrap().lines;
+        assert!(lines.iter().any(|line| line.subject == "statements about triples"), "{lines:?}");
+    }
+    // The names of a property graph become predicates; a base that ends in a letter helps.
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("n", int64([1, 2])).column("1st", int64([1, 2])));
+    build.edges(Edges::rows(node, "7", node, [(0, 1)]));
+    let graph = memory(Format::GraphAr, build.finish());
+    let error = plan(&graph, "e.rdf").unwrap_err();
+    assert_eq!((error.kind(), error.message()), (Kind::WouldLose, "urn:x-isomorph:7 does not end in a name of XML"));
+    let options = ConvertOptions { base: Some("http://example.org/x_".to_owned()), ..ConvertOptions::default() };
+    let (_, certificate) = write(&graph, &home.path().join("e.rdf"), &options).unwrap();
+    assert_eq!(certificate.source, certificate.result);
+    let lines = plan(&graph, "e.jsonld").unwrap().lines;
+    assert!(lines.iter().any(|line| line.subject == "parallel edges"), "{lines:?}");
+}
+
+#[test]
 fn a_triple_in_two_graphs_makes_no_further_node() {
     let text = "<urn:a> <urn:p> <urn:b> <urn:g> .\n<urn:a> <urn:p> <urn:b> <urn:h> .\n";
     let (home, place) = home("a.nq", text);

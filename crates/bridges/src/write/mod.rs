@@ -91,9 +91,8 @@ impl<W: Write> QuadWriter<W> {
     /// [`Kind::WouldLose`] when the syntax cannot say it: a named graph without graphs, a triple term as subject, a
     /// label or a predicate that is no name there; and when the text cannot be written.
     pub fn push(&mut self, quad: &Quad<'_>) -> Result<()> {
-        if quad.graph.is_some() && !self.syntax.has_graphs() {
-            return Err(Error::new(Kind::WouldLose, format!("{} has no named graphs", self.syntax))
-                .hint("N-Quads, TriG and JSON-LD have: a name that ends in .nq, .trig or .jsonld"));
+        if quad.graph.is_some() {
+            self.syntax.check_graphs()?;
         }
         check::quad(quad)?;
         match &mut self.form {
@@ -137,5 +136,27 @@ impl<W: Write> QuadWriter<W> {
         self.out.write_all(self.text.as_bytes())?;
         self.out.flush()?;
         Ok(self.out)
+    }
+}
+
+impl Syntax {
+    /// What is known of a text before it is written: whether it can have named graphs.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`] where it cannot.
+    pub fn check_graphs(self) -> Result<()> {
+        if self.has_graphs() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::WouldLose, format!("{self} has no named graphs"))
+            .hint("N-Quads, TriG and JSON-LD have: a name that ends in .nq, .trig or .jsonld"))
+    }
+
+    /// The same of a predicate: in RDF/XML it has to end in a name of XML.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`] where it cannot be named.
+    pub fn check_predicate(self, predicate: &str) -> Result<()> {
+        if self == Syntax::RdfXml { xml::split(predicate).map(|_| ()) } else { Ok(()) }
     }
 }

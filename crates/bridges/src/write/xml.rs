@@ -155,7 +155,7 @@ impl XmlWriter {
 }
 
 /// Namespace and local name of a predicate: the longest end that is a name.
-fn split(predicate: &str) -> Result<(&str, &str)> {
+pub(super) fn split(predicate: &str) -> Result<(&str, &str)> {
     let inside = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '\u{b7}' | '\u{300}'..='\u{36f}') || is_letter(c)
     };

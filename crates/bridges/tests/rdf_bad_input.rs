@@ -135,8 +135,11 @@ fn rdf_xml_goes_on_behind_a_broken_element() {
         let (subjects, places, reading) = lenient(&text, Syntax::RdfXml).unwrap();
         assert_eq!(subjects, ["urn:é", "urn:é", "urn:urn:e", "urn:urn:e"], "{text} {:?}", reading.findings);
         assert_eq!((places, reading.skipped), (vec![format!("4:{column}")], 1), "{text}");
-        assert_eq!(reading.prefixes, [("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"), ("x", "urn:x:")]
-            .map(|(name, iri)| (name.to_owned(), iri.to_owned())));
+        assert_eq!(
+            reading.prefixes,
+            [("rdf", "http://www.w3.org/1999/02/22-rdf-syntax-ns#"), ("x", "urn:x:")]
+                .map(|(name, iri)| (name.to_owned(), iri.to_owned()))
+        );
     }
     // Many pieces are read at once, and again one by one where one is broken; nodes without a label stay apart.
     let many: String = (0..20_000).map(|n| if n == 9_999 { good("a b") } else { good(&n.to_string()) }).collect();
@@ -151,7 +154,8 @@ fn rdf_xml_goes_on_behind_a_broken_element() {
         assert!(error.hints().any(|found| found == hint), "{end}: {error:?}");
     }
     // One element that is the text is one piece.
-    let one = good("a").replace("<x:a ", "<x:a xmlns:x='urn:x:' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' ");
+    let one =
+        good("a").replace("<x:a ", "<x:a xmlns:x='urn:x:' xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' ");
     assert_eq!(lenient(&one, Syntax::RdfXml).unwrap().0.len(), 2);
     assert!(lenient(&one.replace("urn:a", "a b"), Syntax::RdfXml).is_err());
     // The frame of all has to be sound.

@@ -113,9 +113,7 @@ pub(super) fn read(
         }
     })?;
     match cut {
-        Cut::Framed => {
-            Ok(pieces.reading)
-        }
+        Cut::Framed => Ok(pieces.reading),
         Cut::Whole(mut whole) => {
             let take = pieces.take;
             super::read_through(&mut whole, syntax, options, file, take)

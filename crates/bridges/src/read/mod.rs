@@ -164,9 +164,10 @@ impl Text {
             return error;
         }
         let options = ReadOptions { lenient: true, ..ReadOptions::default() };
-        let reading = self.packing.reader(&self.blob).and_then(|mut input| {
-            lenient::read(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(()))
-        });
+        let reading = self
+            .packing
+            .reader(&self.blob)
+            .and_then(|mut input| lenient::read(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(())));
         let findings = reading.map(|reading| reading.findings).unwrap_or_default();
         match findings.by_rule().flat_map(|(_, kept)| kept).next() {
             Some(first) => Error::broken(&rules::SYNTAX, first.message.clone()).at(first.place.clone()),

@@ -152,8 +152,9 @@ impl Cutter {
         let name = tag.trim_ascii().strip_prefix(b"</").and_then(|rest| rest.strip_suffix(b">")).unwrap_or_default();
         if name.trim_ascii() != self.name {
             let (found, known) = (String::from_utf8_lossy(name), String::from_utf8_lossy(&self.name));
-            return Err(Error::broken(&rules::SYNTAX, format!("</{found}> ends what <{known}> begins"))
-                .at(self.start.place()));
+            return Err(
+                Error::broken(&rules::SYNTAX, format!("</{found}> ends what <{known}> begins")).at(self.start.place())
+            );
         }
         (self.phase, self.start) = (Phase::Behind, self.here);
         Ok(())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from pathlib import Path
 
@@ -172,3 +173,83 @@ def test_property_graphs_are_rdf_that_libraries_query(isomorph: Isomorph, social
         assert int(next(iter(asked))["c"].value) == ty["count"]
     assert len(store) == len(list(ox.parse(path=str(made), format=FORMATS[kind])))
     isomorph.run("diff", social, made)
+
+
+TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+CLASSES = [ox.NamedNode(f"http://example.org/{name}") for name in ["Person", "Author", "City"]]
+
+
+def classed(seed: int, kind: str) -> list[ox.Quad]:
+    """Random quads whose nodes are of no class, of one, or of several."""
+    pick = random.Random(seed)
+    found = quads(seed, kind in GRAPHS)
+    nodes = sorted({quad.subject for quad in found}, key=str)
+    of_classes = {ox.Quad(node, TYPE, cls) for node in nodes for cls in CLASSES if pick.random() < 0.4}
+    return [*found, *sorted(of_classes, key=str)]
+
+
+@pytest.mark.parametrize("target", ["there.graphar", "there.annnet", "there.parq", "there.deepgnn"])
+@pytest.mark.parametrize("kind", ["nq", "ttl", "lake"])
+def test_classes_are_node_types_and_come_back(isomorph: Isomorph, tmp_path: Path, kind: str, target: str) -> None:
+    source = "nq" if kind == "lake" else kind
+    written = classed(31, source)
+    there = write(tmp_path / f"a.{source}", source, written)
+    if kind == "lake":
+        there = isomorph.convert(there, tmp_path / "a.lake")
+    names = [] if target.endswith(".parq") else ["--type-names", "http://example.org/Person=person"]
+    made = isomorph.convert(there, tmp_path / target, "--node-type-from", "label", *names)
+    if target.endswith(".graphar"):
+        store = ox.Store()
+        store.extend(written)
+        asked = store.query("SELECT (COUNT(?n) AS ?c) { ?n a <http://example.org/Person> }")
+        of_types = {ty["type"]: ty["count"] for ty in isomorph.json("info", made, "--carry", "ignore")["nodes"]}
+        assert of_types["person"] == int(next(iter(asked))["c"].value) > 0
+    back = isomorph.convert(made, tmp_path / f"back.{source}")
+    assert canonical(ox.parse(path=str(back), format=FORMATS[source])) == canonical(written)
+
+
+def test_broken_pieces_are_skipped_and_nothing_else(isomorph: Isomorph, tmp_path: Path) -> None:
+    """Texts of the libraries with broken elements and nodes between their own."""
+    written = quads(3, False)
+    graph = rdflib.Graph(bind_namespaces="none").parse(str(write(tmp_path / "a.nt", "nt", written)), format="nt11")
+    sound = graph.serialize(format="xml")
+    places = [at for at in range(len(sound)) if sound.startswith("  <rdf:Description", at)]
+    broken = ["<rdf:li/>", "<rdf:Description rdf:about='a b'/>", "<rdf:Description><rdf:value>1</rdf:wrong></rdf:Description>"]
+    text = sound
+    for place, piece in zip(reversed(places[1:4]), broken, strict=True):
+        text = text[:place] + piece + text[place:]
+    there = tmp_path / "broken.rdf"
+    there.write_text(text, encoding="utf-8")
+    isomorph.run("convert", there, tmp_path / "refused.nq", expect=3)
+    made = isomorph.convert(there, tmp_path / "made.nq", "--lenient")
+    assert canonical(ox.parse(path=str(made), format=ox.RdfFormat.N_QUADS)) == canonical(ox.parse(sound, format=ox.RdfFormat.RDF_XML))
+    sound = ox.serialize(written, format=ox.RdfFormat.JSON_LD).decode()
+    entries = json.loads(sound)
+    for at, piece in [(1, {"@id": 1}), (0, {"http://example.org/p": {"@value": []}})]:
+        entries.insert(at, piece)
+    there = tmp_path / "broken.jsonld"
+    there.write_text(json.dumps(entries), encoding="utf-8")
+    error = isomorph.error("convert", there, tmp_path / "refused.nq", expect=3)
+    assert error["rule"] == "RDF-SYNTAX"
+    made = isomorph.convert(there, tmp_path / "made2.nq", "--lenient")
+    assert canonical(ox.parse(path=str(made), format=ox.RdfFormat.N_QUADS)) == canonical(ox.parse(sound, format=ox.RdfFormat.JSON_LD))
+
+
+def test_a_text_that_is_loaded_twice_has_nodes_of_its_own(isomorph: Isomorph, tmp_path: Path) -> None:
+    """Blank nodes inside triple terms as well; all other terms are the same."""
+    written = quads_of_today(13, {"nq"})
+    there = write(tmp_path / "there.nq", "nq", written)
+    lake = tmp_path / "a.lake"
+    isomorph.run("lake", "load", lake, there)
+    prefix = isomorph.json("lake", "load", lake, there)["blank_prefix"]
+    made = isomorph.convert(lake, tmp_path / "made.nq")
+
+    def renamed(term: object) -> object:
+        if isinstance(term, ox.BlankNode):
+            return ox.BlankNode(prefix + term.value)
+        if isinstance(term, ox.Triple):
+            return ox.Triple(*(renamed(part) for part in term))
+        return term
+
+    twice = {*written, *(ox.Quad(*(renamed(part) for part in quad)) for quad in written)}
+    assert set(ox.parse(path=str(made), format=ox.RdfFormat.N_QUADS)) == twice

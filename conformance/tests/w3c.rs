@@ -6,18 +6,6 @@ use std::path::{Path, PathBuf};
 
 use isomorph_conformance::{Outcome, SUITES, cases, run};
 
-/// The parser writes every namespace in scope into an XML literal, used or not; the cases have exclusive canonical XML,
-/// whose text is another and whose value is the same.
-const NAMESPACES: &str = "an XML literal names namespaces that it does not use";
-
-/// Cases that do not pass: suite, name, reason. A case that passes must not stand here.
-const IGNORED: &[(&str, &str, &str)] = &[
-    ("rdf11/rdf-xml", "xml-canon-test001", NAMESPACES),
-    ("rdf11/rdf-xml", "xml-canon-test002", NAMESPACES),
-    ("rdf12/rdf-xml/eval", "rdf12-xml-an-13", NAMESPACES),
-    ("rdf12/rdf-xml/eval", "rdf12-xml-an-14", NAMESPACES),
-];
-
 fn home() -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/rdf-tests");
     if path.is_dir() {
@@ -37,14 +25,9 @@ fn suites_pass() {
         assert!(!cases.is_empty(), "{suite}");
         let mut passed = 0;
         for case in &cases {
-            let reason = IGNORED.iter().find(|(of, name, _)| *of == suite && *name == case.name);
-            match (run(case), reason) {
-                (Outcome::Passed, None) => passed += 1,
-                (Outcome::Passed, Some(_)) => wrong.push(format!("{suite} {}: passes, and is ignored", case.name)),
-                (Outcome::Failed(why), None) => wrong.push(format!("{suite} {}: {why}", case.name)),
-                (Outcome::Failed(why), Some((_, _, reason))) => {
-                    println!("ignored {suite} {}: {reason} ({why})", case.name)
-                }
+            match run(case) {
+                Outcome::Passed => passed += 1,
+                Outcome::Failed(why) => wrong.push(format!("{suite} {}: {why}", case.name)),
             }
         }
         table.push_str(&format!("| {suite} | {} | {passed} | {} |\n", cases.len(), cases.len() - passed));

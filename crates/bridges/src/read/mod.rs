@@ -3,6 +3,7 @@
 mod guard;
 mod labels;
 mod lenient;
+mod literals;
 mod parser;
 mod terms;
 

@@ -13,6 +13,7 @@ use oxttl::turtle::ReaderTurtleParser;
 use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParseError, TurtleParser};
 
 use super::guard::Guarded;
+use super::literals::{Literals, Shift};
 use crate::Syntax;
 
 /// A parser over a guarded text.
@@ -21,7 +22,7 @@ pub(super) enum Parser<'a> {
     NQuads(ReaderNQuadsParser<Guarded<'a>>),
     Turtle(ReaderTurtleParser<Guarded<'a>>),
     TriG(ReaderTriGParser<Guarded<'a>>),
-    RdfXml(Box<ReaderRdfXmlParser<Guarded<'a>>>),
+    RdfXml(Box<ReaderRdfXmlParser<Literals<Guarded<'a>>>>, Shift),
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
 
@@ -66,7 +67,9 @@ impl<'a> Parser<'a> {
             Syntax::RdfXml => {
                 let parser = RdfXmlParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)))
+                let shift = Shift::default();
+                let text = Literals::new(text, &shift);
+                Parser::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)), shift)
             }
             Syntax::JsonLd => {
                 let parser = JsonLdParser::new();
@@ -84,12 +87,13 @@ impl<'a> Parser<'a> {
             Parser::NQuads(parser) => parser.next()?.map_err(of_turtle),
             Parser::Turtle(parser) => parser.next()?.map(in_default).map_err(of_turtle),
             Parser::TriG(parser) => parser.next()?.map_err(of_turtle),
-            Parser::RdfXml(parser) => {
+            Parser::RdfXml(parser, shift) => {
                 let next = parser.next()?;
                 next.map(in_default).map_err(|error| match error {
                     RdfXmlParseError::Io(error) => Fault::Input(error),
                     RdfXmlParseError::Syntax(error) => {
-                        Fault::Syntax(sentence(&error.to_string()), Where::Before(parser.buffer_position()))
+                        let end = parser.buffer_position().saturating_add_signed(-shift.get());
+                        Fault::Syntax(sentence(&error.to_string()), Where::Before(end))
                     }
                 })
             }
@@ -120,7 +124,7 @@ impl<'a> Parser<'a> {
             Parser::NTriples(_) | Parser::NQuads(_) => Vec::new(),
             Parser::Turtle(parser) => parser.prefixes().map(owned).collect(),
             Parser::TriG(parser) => parser.prefixes().map(owned).collect(),
-            Parser::RdfXml(parser) => parser.prefixes().map(owned).collect(),
+            Parser::RdfXml(parser, _) => parser.prefixes().map(owned).collect(),
             Parser::JsonLd(parser) => parser.prefixes().map(owned).collect(),
         }
     }
@@ -131,7 +135,7 @@ impl<'a> Parser<'a> {
             Parser::NTriples(_) | Parser::NQuads(_) => None,
             Parser::Turtle(parser) => parser.base_iri(),
             Parser::TriG(parser) => parser.base_iri(),
-            Parser::RdfXml(parser) => parser.base_iri(),
+            Parser::RdfXml(parser, _) => parser.base_iri(),
             Parser::JsonLd(parser) => parser.base_iri(),
         };
         base.map(str::to_owned)

@@ -1,0 +1,247 @@
+//! XML literals as texts.
+//!
+//! The parser of RDF/XML writes what stands in an element with `rdf:parseType="Literal"` in a form that is neither canonical nor
+//! always XML. So it is given another text: the same element with `rdf:datatype`, and the canonical form as its text. Where there is no
+//! such form, because the text is broken, it gets the text as it is, and says what is wrong.
+
+mod canonical;
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use self::canonical::{Entities, Namespaces, PREFIXES, Tag, canonical, declared, push_text, resolved};
+use super::guard::XmlGuard;
+
+const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+const ITS: &str = "http://www.w3.org/2005/11/its";
+
+/// What an element with a literal may have beside it: with anything else it is not what it seems, and the parser shall say so.
+const BESIDE: [&str; 4] = ["ID", "annotation", "annotationNodeID", "version"];
+
+/// Bytes that are read at a time.
+const CHUNK: usize = 16 << 10;
+
+/// How many bytes more a parser was given than were read.
+pub(super) type Shift = Rc<Cell<i64>>;
+
+/// RDF/XML without XML literals.
+pub(super) struct Literals<R> {
+    inner: R,
+    /// Tells tags, comments and texts apart. What is too much was refused before.
+    guard: XmlGuard,
+    entities: Entities,
+    /// Prefixes of the elements that declare some, with how many are open there; nothing where they are too many.
+    scopes: Vec<(usize, Option<Rc<Namespaces>>)>,
+    /// The tag, comment or instruction that is being read.
+    token: Vec<u8>,
+    literal: Option<Literal>,
+    ready: Vec<u8>,
+    from: usize,
+    shift: Shift,
+    buffer: Vec<u8>,
+}
+
+/// A literal that is being read.
+struct Literal {
+    /// The tag before it, and the same for the parser.
+    tag: Vec<u8>,
+    given: String,
+    content: Vec<u8>,
+    /// How many elements are open in it.
+    depth: usize,
+    scope: Rc<Namespaces>,
+}
+
+impl<R: Read> Literals<R> {
+    pub(super) fn new(inner: R, shift: &Shift) -> Self {
+        Literals {
+            inner,
+            guard: XmlGuard::default(),
+            entities: Entities::new(),
+            scopes: vec![(0, Some(Rc::default()))],
+            token: Vec::new(),
+            literal: None,
+            ready: Vec::new(),
+            from: 0,
+            shift: Rc::clone(shift),
+            buffer: vec![0; CHUNK],
+        }
+    }
+
+    /// Reads on until there is something for the parser, or nothing more.
+    fn fill(&mut self) -> io::Result<()> {
+        self.ready.clear();
+        self.from = 0;
+        while self.ready.is_empty() {
+            let read = self.inner.read(&mut self.buffer)?;
+            let buffer = std::mem::take(&mut self.buffer);
+            self.pass(buffer.get(..read).unwrap_or_default());
+            self.buffer = buffer;
+            if read == 0 {
+                // What was not ended goes to the parser as it is.
+                if let Some(literal) = self.literal.take() {
+                    self.ready.extend([literal.tag, literal.content].concat());
+                }
+                self.ready.append(&mut self.token);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(byte) = rest.first() {
+            let was_text = self.guard.is_text();
+            if was_text && *byte != b'<' {
+                let end = memchr::memchr(b'<', rest).unwrap_or(rest.len());
+                let (text, behind) = rest.split_at(end);
+                self.out().extend_from_slice(text);
+                rest = behind;
+                continue;
+            }
+            rest = rest.get(1..).unwrap_or_default();
+            self.token.push(*byte);
+            // It was looked at before.
+            let _ = self.guard.look(&[*byte]);
+            if self.guard.is_text() {
+                self.end_token();
+            }
+        }
+    }
+
+    /// Where bytes go.
+    fn out(&mut self) -> &mut Vec<u8> {
+        self.literal.as_mut().map_or(&mut self.ready, |literal| &mut literal.content)
+    }
+
+    /// A tag, comment or instruction was read.
+    fn end_token(&mut self) {
+        let token = std::mem::take(&mut self.token);
+        let depth = self.guard.depth();
+        match self.literal.take_if(|literal| depth < literal.depth) {
+            Some(literal) => self.end_literal(&literal),
+            None if self.literal.is_none() && token.starts_with(b"<!DOCTYPE") => self.declare(&token),
+            None if self.literal.is_none() && !matches!(token.get(1), Some(b'/' | b'?' | b'!')) => {
+                if let Some(literal) = self.begin(&token, depth) {
+                    match literal.depth > depth {
+                        true => self.end_literal(&literal),
+                        false => self.literal = Some(literal),
+                    }
+                    return;
+                }
+            }
+            None => {}
+        }
+        if self.literal.is_none() {
+            self.scopes.truncate(self.scopes.iter().take_while(|(at, _)| *at <= depth).count());
+        }
+        self.out().extend_from_slice(&token);
+    }
+
+    /// Takes note of a start tag; the literal that it begins, if it does.
+    fn begin(&mut self, token: &[u8], depth: usize) -> Option<Literal> {
+        let has = |word: &[u8]| memchr::memmem::find(token, word).is_some();
+        if !has(b"xmlns") && !has(b"parseType") {
+            return None;
+        }
+        let tag = Tag::of(std::str::from_utf8(token).ok()?)?;
+        let outer = self.scopes.last().and_then(|(_, scope)| scope.clone());
+        let scope = self.scope(&tag, outer);
+        // An empty element is closed again, and so is what it declares.
+        let inside = depth + usize::from(tag.empty);
+        if !tag.empty {
+            self.scopes.push((depth, scope.clone()));
+        }
+        let scope = scope?;
+        let (tag, given) = (token.to_vec(), self.given(token, &tag, &scope)?);
+        Some(Literal { tag, given, content: Vec::new(), depth: inside, scope })
+    }
+
+    /// Prefixes inside a tag.
+    fn scope(&self, tag: &Tag<'_>, outer: Option<Rc<Namespaces>>) -> Option<Rc<Namespaces>> {
+        let mut scope = outer?;
+        for (name, value) in &tag.attributes {
+            if let Some(prefix) = declared(name) {
+                Rc::make_mut(&mut scope).insert(prefix.to_owned(), resolved(value, &self.entities)?);
+            }
+        }
+        Some(scope).filter(|scope| scope.len() <= PREFIXES)
+    }
+
+    /// The tag of a literal for the parser.
+    fn given(&self, token: &[u8], tag: &Tag<'_>, scope: &Namespaces) -> Option<String> {
+        let mut place = None;
+        for (name, value) in &tag.attributes {
+            if declared(name).is_some() {
+                continue;
+            }
+            let (prefix, local) = name.split_once(':')?;
+            match scope.get(prefix).map(String::as_str) {
+                Some(RDF)
+                    if local == "parseType" && resolved(value, &self.entities)? == "Literal" && place.is_none() =>
+                {
+                    let from = (name.as_ptr() as usize).checked_sub(token.as_ptr() as usize)?;
+                    // Up to the quote behind the value.
+                    let to = (value.as_ptr() as usize + value.len() + 1).checked_sub(token.as_ptr() as usize)?;
+                    place = Some((from, to, prefix));
+                }
+                Some(RDF) if BESIDE.contains(&local) => {}
+                Some(ITS) => {}
+                _ if prefix == "xml" => {}
+                _ => return None,
+            }
+        }
+        let (from, to, prefix) = place?;
+        let text = std::str::from_utf8(token).ok()?;
+        let (before, behind) = (text.get(..from)?, text.get(to..)?);
+        Some(format!("{before}{prefix}:datatype=\"{RDF}XMLLiteral\"{behind}"))
+    }
+
+    /// Hands over a literal that was read.
+    fn end_literal(&mut self, literal: &Literal) {
+        let form = std::str::from_utf8(&literal.content).ok();
+        let form = form.and_then(|content| canonical(content, &literal.scope, &self.entities));
+        let Some(form) = form else {
+            self.ready.extend_from_slice(&literal.tag);
+            self.ready.extend_from_slice(&literal.content);
+            return;
+        };
+        let mut given = literal.given.clone();
+        push_text(&mut given, &form);
+        let read = literal.tag.len() + literal.content.len();
+        self.shift.set(self.shift.get() + given.len() as i64 - read as i64);
+        self.ready.extend_from_slice(given.as_bytes());
+    }
+
+    /// Takes note of the entities of a document type.
+    fn declare(&mut self, token: &[u8]) {
+        let Ok(text) = std::str::from_utf8(token) else { return };
+        for entity in text.split("<!ENTITY").skip(1) {
+            let Some((name, rest)) = entity.trim_start().split_once(|c: char| c.is_ascii_whitespace()) else {
+                continue;
+            };
+            let value = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+            if let Some(value) = value.and_then(|(value, _)| resolved(value, &self.entities)) {
+                self.entities.insert(name.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Literals<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.from == self.ready.len() {
+            self.fill()?;
+        }
+        let rest = self.ready.get(self.from..).unwrap_or_default();
+        let length = rest.len().min(out.len());
+        let (to, from) = (out.get_mut(..length), rest.get(..length));
+        if let (Some(to), Some(from)) = (to, from) {
+            to.copy_from_slice(from);
+        }
+        self.from += length;
+        Ok(length)
+    }
+}

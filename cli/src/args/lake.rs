@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use isomorph::Error;
 use isomorph::formats::rdf;
 
-use super::read::syntax_parser;
+use super::read::{namespace, syntax_parser};
 use super::{ResourceArgs, epoch};
 
 /// What to do with a store.
@@ -73,6 +73,9 @@ pub struct LakeEditArgs {
     /// Statements of N-Quads: '<urn:s> <urn:p> "o"'. Standard input if there are none. Labels of blank nodes are those of the store
     #[arg(value_name = "STATEMENT")]
     pub statements: Vec<String>,
+    /// What a short prefix of a foreign store stands for
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
     pub change: LakeChangeArgs,
 }
@@ -97,6 +100,9 @@ pub struct LakeCompactArgs {
     /// Merge all files of each predicate, not only where many are of one size or much is deleted
     #[arg(long)]
     pub full: bool,
+    /// What a short prefix of a foreign store stands for
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
     pub change: LakeChangeArgs,
 }

@@ -86,7 +86,7 @@ fn texts_and_statements_come_into_a_store_and_go() {
     let done = home.run(&["lake", "insert", "people.lake", one]).exits(0);
     assert_eq!(done.out, "inserted 1 triple · version 3 of people.lake\n");
     let done = home.run(&["lake", "delete", "people.lake", one, "<urn:a> <urn:b> <urn:c> ."]).exits(0);
-    assert_eq!(done.out, "deleted  1 triple · version 4 of people.lake\n");
+    assert_eq!(done.out, "deleted  1 triple, 1 was not there · version 4 of people.lake\n");
     assert_eq!(
         home.run(&["lake", "delete", "people.lake", one]).exits(0).out,
         "nothing  there was nothing to be changed\n"
@@ -102,6 +102,27 @@ fn texts_and_statements_come_into_a_store_and_go() {
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), TEXT.as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     home.run(&["info", "people.lake@5"]).exits(0);
+    // How many there are is said in one way by everybody, whatever files hold.
+    let told = |which: &[&str], names: &[&str]| -> Vec<serde_json::Value> {
+        let document = home.run(which).exits(0).json();
+        names.iter().map(|name| document[*name].clone()).collect()
+    };
+    let two = "<http://example.org/ada> <http://example.org/age> \"37\"";
+    let edit = |what: &'static str, count: &[&str]| {
+        told(&[&["lake", what, "people.lake", "--json"][..], count].concat(), &["again", "missing", "lost"])
+    };
+    edit("insert", &[one]);
+    assert_eq!(edit("insert", &[one, two]), [1, 0, 0]);
+    assert_eq!(edit("delete", &[two, "<urn:a> <urn:b> <urn:c>"]), [0, 1, 0]);
+    assert_eq!(edit("delete", &[two]), [0, 1, 0], "there is no commit");
+    let log = home.run(&["lake", "log", "people.lake", "--json"]).exits(0).json();
+    let log: Vec<_> =
+        log.as_array().unwrap().iter().map(|one| (one["triples"].as_u64(), one["exact"] == true)).collect();
+    let lines =
+        |version: usize| home.run(&["dump", &format!("people.lake@{version}")]).exits(0).out.lines().count() as u64;
+    let counted: Vec<_> = (1..=log.len()).rev().map(|version| (Some(lines(version)), true)).collect();
+    assert_eq!(log, counted);
+    assert_eq!(told(&["match", "people.lake", "_ _ _", "--count", "--json"], &["count"]), [log[0].0.unwrap()]);
 }
 
 /// More than one piece for each thread, in which everything is said in the graph of all and some in one of its own.

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use isomorph_error::{Error, Kind, Result};
 
-use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake};
+use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake, Tally};
 use crate::merge::Merge;
 use crate::read::Order;
-use crate::snapshot::{DataFile, NamedGraph};
+use crate::snapshot::{DataFile, Living, NamedGraph};
 use crate::write::{FileWriter, Partition};
 
 /// With more files of one tier than this, they are merged.
@@ -28,7 +28,7 @@ pub enum CompactMode {
     /// Where more than eight files are of about one size, those; where more than a tenth is deleted, everything.
     #[default]
     Tiers,
-    /// All files of each predicate that has several, or deletions.
+    /// All files of each predicate that has several versions of them, or deletions, or of which nobody knows how many triples live.
     Full,
 }
 
@@ -48,6 +48,8 @@ pub struct Compacted {
 /// The versions of files that become one, and the deletions that nobody needs then.
 struct Inputs {
     versions: BTreeSet<i64>,
+    /// Whether these are all.
+    is_all: bool,
     /// The lowest version of the files that stay; nothing when none does.
     stays: Option<i64>,
 }
@@ -64,9 +66,11 @@ impl Lake {
         let (mut compacted, mut merged) = (Compacted::default(), Vec::new());
         for (name, _) in &base.snapshot.graphs {
             let Some(raw) = base.snapshot.graph(name)? else { continue };
+            let stated = raw.living();
             for (predicate, predicate_id) in &raw.predicates {
                 let part = base.part(name, &raw, [true; 3], |own| own == predicate)?;
-                let Some(inputs) = inputs(&part, mode) else { continue };
+                let known = stated.get(predicate.as_str()).is_none_or(Option::is_some);
+                let Some(inputs) = inputs(&part, mode, known) else { continue };
                 let partition = Partition {
                     graph: name,
                     graph_id: &raw.id,
@@ -77,6 +81,7 @@ impl Lake {
                     id_filters: self.writing.id_filters,
                 };
                 let mut change = GraphChange { from: Some(name.clone()), ..GraphChange::default() };
+                let mut tally = Tally::SAME;
                 for (list, order) in [(0, Order::Subject), (1, Order::Object)] {
                     let mut writer = FileWriter::new(&additions, &partition, order, &self.writing.budget)?;
                     let open = base.lake(self, vec![chosen(&part, &inputs)]);
@@ -90,7 +95,11 @@ impl Lake {
                         }
                     }
                     advance(unsaid)?;
-                    change.add(list, writer.finish()?);
+                    let files = writer.finish()?;
+                    if let (Order::Subject, true, Some(living)) = (order, inputs.is_all, Living::in_files(&files)) {
+                        tally = Tally::Is(living);
+                    }
+                    change.add(list, files);
                 }
                 for file in part.subject_files.iter().chain(&part.object_files) {
                     if inputs.versions.contains(&file.snapshot_version) {
@@ -103,6 +112,7 @@ impl Lake {
                     change.removed.insert(file.id.clone());
                     compacted.forgotten += if file.is_inverse { 0 } else { file.triple_count };
                 }
+                change.living.insert(predicate.clone(), tally);
                 compacted.predicates += 1;
                 merged.push((name.clone(), change));
             }
@@ -121,7 +131,9 @@ impl Lake {
                     id: entry.id,
                     timestamp: entry.timestamp,
                     inserted,
+                    again: Some(inserted),
                     deleted: 0,
+                    missing: 0,
                     files: written.files,
                     bytes: written.bytes,
                     lost,
@@ -130,23 +142,27 @@ impl Lake {
             }
             base = self.base()?;
             all_listed(&base, &merged)?;
+            // What was counted was counted before what others did.
+            let tallies = merged.iter_mut().flat_map(|(_, change)| change.living.values_mut());
+            tallies.for_each(|tally| *tally = Tally::SAME);
         }
         Ok(compacted)
     }
 }
 
-/// What is to be merged of a predicate; nothing where that is of no use.
-fn inputs(part: &NamedGraph, mode: CompactMode) -> Option<Inputs> {
+/// What is to be merged of a predicate, of which it is `known` or not how many triples live; nothing where that is of no use.
+fn inputs(part: &NamedGraph, mode: CompactMode, known: bool) -> Option<Inputs> {
     let own = || part.subject_files.iter().chain(&part.object_files);
     let deleted: u64 = part.tombstones.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum();
     let triples: u64 = part.subject_files.iter().map(|file| file.triple_count).sum();
     let all: BTreeSet<i64> = own().map(|file| file.snapshot_version).collect();
     let whole = match mode {
-        CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty(),
+        // Files of one version may have a triple twice, if nobody counted.
+        CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty() || (!known && part.subject_files.len() > 1),
         CompactMode::Tiers => deleted.saturating_mul(DELETED_ONE_IN) > triples,
     };
     if whole && (!all.is_empty() || !part.tombstones.is_empty()) {
-        return Some(Inputs { versions: all, stays: None });
+        return Some(Inputs { versions: all, is_all: true, stays: None });
     }
     if mode == CompactMode::Full {
         return None;
@@ -173,7 +189,7 @@ fn inputs(part: &NamedGraph, mode: CompactMode) -> Option<Inputs> {
     }
     let versions: BTreeSet<i64> = tier.into_iter().map(|(_, version)| version).collect();
     let stays = all.difference(&versions).min().copied();
-    Some(Inputs { versions, stays })
+    Some(Inputs { is_all: stays.is_none(), versions, stays })
 }
 
 /// The files that are merged, with all deletions.
@@ -201,6 +217,7 @@ fn together(merged: &[(String, GraphChange)]) -> Changes {
             .or_insert_with(|| Some(GraphChange { from: Some(name.clone()), ..GraphChange::default() }));
         if let Some(own) = own {
             own.removed.extend(change.removed.iter().cloned());
+            own.living.extend(change.living.clone());
             change.added.iter().enumerate().for_each(|(list, files)| own.add(list, files.clone()));
         }
     }

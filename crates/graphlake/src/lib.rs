@@ -33,12 +33,12 @@ pub use id::TripleId;
 pub use isomorph_model::ntriples::push_quad;
 pub use log::{Event, GraphEvent, What};
 pub use lookup::{
-    Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place, Question,
-    Solutions, Terms,
+    Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place,
+    Question, Solutions, Terms,
 };
 pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, Section, detect};
-pub use snapshot::{DataFile, NamedGraph, Snapshot};
+pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
 pub use vacuum::{VacuumOptions, Vacuumed};

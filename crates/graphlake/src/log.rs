@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use isomorph_error::{Findings, Result};
 
 use crate::commit::Lake;
-use crate::snapshot::{DataFile, Snapshot};
+use crate::snapshot::{DataFile, NamedGraph, Snapshot};
 use crate::store::{SnapshotEntry, Store};
-use crate::term;
+use crate::{GraphLake, term};
 
-/// One snapshot of a store, and how it differs from the one before. Counts are of records, which say more than there is
-/// where a triple is in several files.
+/// One snapshot of a store, and how it differs from the one before. What came and went is told from the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
     /// Its version.
@@ -21,8 +20,12 @@ pub struct Event {
     pub timestamp: i64,
     /// Graphs, those without triples included.
     pub graphs: u64,
-    /// Triples in its files by subject, the deleted ones included.
+    /// Triples, each in every graph that it is in, without those that are there because others quote them.
     pub triples: u64,
+    /// Whether there are so many; otherwise at most so many: not every writer of its files has counted, and reading would be long.
+    pub exact: bool,
+    /// Records in its files by subject, those of deleted triples and of triples in several files included.
+    pub records: u64,
     /// Deleted triples that are still in files.
     pub deletions: u64,
     /// Files of triples and deletions.
@@ -77,13 +80,76 @@ impl Lake {
             Some(entry) => read(entry)?,
             None => Snapshot::default(),
         };
+        let mut counter = Counter { left: self.opening.survey_up_to, known: HashMap::new() };
         let mut events = Vec::new();
         for entry in store.snapshots.iter().skip(first) {
-            let snapshot = read(entry)?;
-            events.push(event(&before, &snapshot, entry));
-            before = snapshot;
+            let open = GraphLake::over(self.root.clone(), store.clone(), read(entry)?, self.opening.clone());
+            let mut event = event(&before, &open.snapshot, entry);
+            (event.triples, event.exact) = counter.count(&open);
+            events.push(event);
+            before = open.snapshot;
         }
         Ok(events)
+    }
+}
+
+/// Counts triples that live.
+struct Counter {
+    /// Records that may still be read.
+    left: u64,
+    /// What was found by reading, by the names of a predicate's files: mostly the next snapshot has the same.
+    known: HashMap<Vec<(String, i64)>, u64>,
+}
+
+impl Counter {
+    /// How many triples a snapshot has at most, and whether it has so many: as its writers say, and by reading what they have not
+    /// counted, if that is not much.
+    fn count(&mut self, open: &GraphLake) -> (u64, bool) {
+        let (mut all, mut exact) = (0u64, true);
+        for graph in open.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
+            let mut files: HashMap<&str, Vec<(&str, &DataFile)>> = HashMap::new();
+            graph.files().for_each(|(list, file)| files.entry(&file.predicate).or_default().push((list, file)));
+            let stated = open.stated(graph);
+            for (predicate, files) in files {
+                let of = |wanted: &'static str| {
+                    let own = files.iter().filter(move |(list, _)| *list == wanted);
+                    own.map(|(_, file)| file.triple_count)
+                };
+                let (data, deleted) = (of("so_data_files"), of("tombstone_files"));
+                let records = data.clone().fold(0, u64::saturating_add);
+                let triples = match stated.get(predicate).copied().flatten() {
+                    Some(living) => Some(living.triples),
+                    // A triple stands in a file once.
+                    None if data.count() == 1 && deleted.clone().count() == 0 => Some(records),
+                    None => self.read(open, graph, predicate, &files, deleted.fold(records, u64::saturating_add)),
+                };
+                all = all.saturating_add(triples.unwrap_or(records));
+                exact &= triples.is_some();
+            }
+        }
+        (all, exact)
+    }
+
+    /// The same for a predicate with so many records, by reading it; nothing where that is too much, or its files are broken:
+    /// reading and checking will say where.
+    fn read(
+        &mut self,
+        open: &GraphLake,
+        graph: &NamedGraph,
+        predicate: &str,
+        files: &[(&str, &DataFile)],
+        records: u64,
+    ) -> Option<u64> {
+        let mut name: Vec<(String, i64)> =
+            files.iter().map(|(_, file)| (file.path.clone(), file.snapshot_version)).collect();
+        name.sort_unstable();
+        if let Some(known) = self.known.get(&name) {
+            return Some(*known);
+        }
+        self.left = self.left.checked_sub(records)?;
+        let found = open.count(graph, predicate).ok()?.triples;
+        self.known.insert(name, found);
+        Some(found)
     }
 }
 
@@ -93,7 +159,7 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     let sizes: HashMap<&str, u64> = files(snapshot).map(|(_, file)| (file.path.as_str(), file.size)).collect();
     (event.files, event.bytes) = (sizes.len() as u64, sizes.values().sum());
     for graph in &snapshot.graphs {
-        event.triples += graph.subject_files.iter().map(|file| file.triple_count).sum::<u64>();
+        event.records = event.records.saturating_add(records(&graph.subject_files));
         let deletions = graph.tombstones.iter().filter(|file| !file.is_inverse);
         event.deletions += deletions.map(|file| file.triple_count).sum::<u64>();
     }
@@ -141,6 +207,10 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     });
     event.changes = named.collect();
     event
+}
+
+fn records(files: &[DataFile]) -> u64 {
+    files.iter().map(|file| file.triple_count).fold(0, u64::saturating_add)
 }
 
 fn files(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &DataFile)> {

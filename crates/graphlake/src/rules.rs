@@ -15,7 +15,7 @@ isomorph_error::rules! {
         "the XXH64 of a file is the one that its metadata states", "";
     /// V4: another number of records.
     COUNT "GRAPHLAKE-COUNT" Error
-        "a file has as many records as triple_count says", "";
+        "a file has as many records as triple_count says; as many triples live as living_count says", "";
     /// V3: a file is missing or of another size.
     FILE "GRAPHLAKE-FILE" Error
         "every file of a snapshot exists and is as long as its metadata says", "was the store copied whole?";

@@ -32,7 +32,7 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
-    let lake = super::open(&args.path, &args.change)?;
+    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let interrupt = Interrupt::listen()?;
     let mode = if args.full { CompactMode::Full } else { CompactMode::Tiers };
     let done = interrupt.outcome(lake.compact(mode, &|_| interrupt.check()))?;

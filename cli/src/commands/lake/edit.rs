@@ -4,6 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use isomorph::Result;
 use isomorph::convert::{LakeEdit, edit_lake};
+use isomorph::formats::graphlake::Committed;
 use serde::Serialize;
 
 use crate::args::LakeEditArgs;
@@ -18,7 +19,10 @@ struct Document<'a> {
     version: Option<i64>,
     statements: u64,
     inserted: u64,
+    again: Option<u64>,
     deleted: u64,
+    missing: u64,
+    lost: u32,
 }
 
 /// Inserts or deletes what stands on the command line, or on standard input.
@@ -26,7 +30,7 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Answer> {
-    let lake = super::open(&args.path, &args.change)?;
+    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let budget = args.change.resources.resources()?.budget;
     let statements: Box<dyn Read> = match args.statements.as_slice() {
         [] => Box::new(io::stdin().lock()),
@@ -35,28 +39,43 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
     };
     let (reading, commit) = edit_lake(&lake, edit, statements, &budget)?;
     let mut screen = console.screen();
-    let (word, count) = match (edit, &commit) {
-        (LakeEdit::Insert, Some(commit)) => ("inserted", commit.inserted),
-        (LakeEdit::Delete, Some(commit)) => ("deleted", commit.deleted),
-        (_, None) => ("nothing", 0),
-    };
     match &commit {
-        None => screen.line(word, "there was nothing to be changed"),
+        None => {
+            screen.line("nothing", "there was nothing to be changed");
+        }
         Some(commit) => {
-            let text = format!("{} · version {} of {}", of(count, "triple"), commit.version, args.path);
-            screen.marked(word, Some(Mark::Sound), &text)
+            let (word, what) = match edit {
+                LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "there before")),
+                LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not there")),
+            };
+            screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {}", commit.version, args.path));
+            if commit.lost > 0 {
+                let others = of(u64::from(commit.lost), "other commit");
+                screen.line("", &format!("made on top of {others} that came first"));
+            }
         }
     };
     console.show(&screen)?;
-    let done = commit.clone().unwrap_or_default();
+    // Of triples that are not there to be deleted there is no commit.
+    let none = Committed { again: Some(0), missing: reading.quads, ..Committed::default() };
+    let done = commit.clone().unwrap_or(none);
     console.document(&Document {
         path: &args.path,
         version: commit.as_ref().map(|commit| commit.version),
         statements: reading.quads,
         inserted: done.inserted,
+        again: done.again,
         deleted: done.deleted,
+        missing: done.missing,
+        lost: done.lost,
     })?;
     Ok(Answer::Yes)
+}
+
+/// So many triples, and what is to be said of some.
+fn noted(count: u64, some: u64, what: &str) -> String {
+    let are = if some == 1 { "was" } else { "were" };
+    if some > 0 { format!("{}, {some} {are} {what}", of(count, "triple")) } else { of(count, "triple") }
 }
 
 /// A statement as a line of N-Quads: whoever types one need not end it.

@@ -42,9 +42,10 @@ fn options(resources: &Resources) -> (OpenOptions, WriteOptions) {
     (opening, writing)
 }
 
-/// The store at `path`, to be changed.
-fn open(path: &str, args: &LakeChangeArgs) -> Result<Lake> {
-    let (opening, mut writing) = options(&args.resources.resources()?);
+/// The store at `path`, to be changed; in foreign stores, short prefixes stand for these namespaces.
+fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> Result<Lake> {
+    let (mut opening, mut writing) = options(&args.resources.resources()?);
+    opening.namespaces = namespaces.iter().cloned().collect();
     writing.time = epoch_or_environment(args.epoch)?;
     Lake::open(&Location::parse(path)?, &opening, &writing)
 }

@@ -25,7 +25,7 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
-    let lake = super::open(&args.path, &args.change)?;
+    let lake = super::open(&args.path, &args.change, &[])?;
     let keep_last = match (args.keep_last, args.keep_for) {
         (Some(count), _) => usize::try_from(count).unwrap_or(usize::MAX),
         (None, Some(_)) => 1,

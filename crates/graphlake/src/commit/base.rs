@@ -76,6 +76,26 @@ impl Base {
         })
     }
 
+    /// The files of one predicate of a graph: those by subject that may have one of the subjects that `near` says may be within
+    /// bounds, and all deletions.
+    ///
+    /// # Errors
+    /// As [`Base::part`].
+    pub(super) fn near(
+        &self,
+        name: &str,
+        graph: &RawGraph,
+        predicate: &str,
+        near: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<NamedGraph> {
+        let mut part = self.part(name, graph, [false, false, true], |own| own == predicate)?;
+        let [subject_files, ..] = &graph.lists;
+        let may_have = |file: &&RawFile| file.bounds.as_ref().is_none_or(|(least, most)| near(least, most));
+        let files = subject_files.iter().filter(|file| file.predicate == predicate).filter(may_have);
+        part.subject_files = files.map(|file| self.snapshot.file(file)).collect::<Result<_>>()?;
+        Ok(part)
+    }
+
     /// Some graphs of the snapshot, to look something up in them.
     pub(crate) fn lake(&self, lake: &Lake, graphs: Vec<NamedGraph>) -> GraphLake {
         let RawSnapshot { id, version, timestamp, .. } = &self.snapshot;

@@ -1,6 +1,6 @@
 //! The next snapshot: what a change does to graphs, and the text that says so.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::base::Base;
 use super::raw::{LISTS, RawGraph, RawSnapshot};
-use crate::snapshot::{DataFile, MOST_FILTERS};
+use crate::snapshot::{DataFile, Files, Living, MOST_FILTERS};
 use crate::store::SnapshotEntry;
 use crate::{json, rules};
 
@@ -29,6 +29,35 @@ pub(crate) struct GraphChange {
     pub(crate) added: [Vec<DataFile>; 3],
     /// Ids of the partitions of predicates that the graph does not have yet.
     pub(crate) partitions: BTreeMap<String, String>,
+    /// How many triples of a predicate live then; of those that are not here nothing is known, if their files change.
+    pub(crate) living: BTreeMap<String, Tally>,
+}
+
+/// How many triples of a predicate live after a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tally {
+    /// So many come, and so many go.
+    Differs { more: Living, less: Living },
+    /// So many.
+    Is(Living),
+}
+
+impl Tally {
+    /// As many as before.
+    pub(crate) const SAME: Tally =
+        Tally::Differs { more: Living { triples: 0, literals: 0 }, less: Living { triples: 0, literals: 0 } };
+
+    /// What there is, where there was so much before.
+    fn from(self, before: Option<Living>) -> Option<Living> {
+        match self {
+            Tally::Is(living) => Some(living),
+            Tally::Differs { more, less } => {
+                let all = before?.plus(more);
+                let triples = all.triples.checked_sub(less.triples)?;
+                Some(Living { triples, literals: all.literals.checked_sub(less.literals)? })
+            }
+        }
+    }
 }
 
 impl GraphChange {
@@ -104,10 +133,7 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
     out.extend_from_slice(b"},\"partitions\":{");
     joined(
         out,
-        partitions(&from, &change, &predicates).iter().map(|(id, files)| {
-            let files: Vec<String> = files.iter().map(|file| text(file)).collect();
-            format!("{}:{{\"files\":[{}]}}", text(id), files.join(","))
-        }),
+        partitions(&from, &change, &predicates).iter().map(|(id, files)| format!("{}:{}", text(id), files.to_json())),
     )?;
     out.push(b'}');
     for ((list, old), new) in LISTS.iter().zip(&from.lists).zip(&change.added) {
@@ -144,20 +170,50 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
     Ok(())
 }
 
-/// Partitions with the ids of their files.
-fn partitions(from: &RawGraph, change: &GraphChange, predicates: &[(String, String)]) -> Vec<(String, Vec<String>)> {
+/// Partitions, with what is known of those that change.
+fn partitions(from: &RawGraph, change: &GraphChange, predicates: &[(String, String)]) -> Vec<(String, Files)> {
     let mut all = from.partitions.clone().unwrap_or_default();
     if !change.removed.is_empty() {
-        all.iter_mut().for_each(|(_, files)| files.retain(|file| !change.removed.contains(file)));
+        all.iter_mut().for_each(|(_, files)| files.ids.retain(|file| !change.removed.contains(file)));
     }
+    let mut places: HashMap<String, usize> = all.iter().enumerate().map(|(at, (id, _))| (id.clone(), at)).collect();
+    let index: HashMap<&str, &str> = predicates.iter().map(|(own, id)| (own.as_str(), id.as_str())).collect();
     for file in change.added.iter().flatten() {
-        let Some((_, id)) = predicates.iter().find(|(predicate, _)| *predicate == file.predicate) else { continue };
-        match all.iter_mut().find(|(own, _)| own == id) {
-            Some((_, files)) => files.push(file.id.clone()),
-            None => all.push((id.clone(), vec![file.id.clone()])),
+        let Some(id) = index.get(file.predicate.as_str()) else { continue };
+        match places.get(*id).and_then(|at| all.get_mut(*at)) {
+            Some((_, files)) => files.ids.push(file.id.clone()),
+            None => {
+                places.insert((*id).to_owned(), all.len());
+                all.push(((*id).to_owned(), Files { ids: vec![file.id.clone()], ..Files::default() }));
+            }
         }
     }
+    let before = from.living();
+    for (predicate, ids) in after(from, change) {
+        let place = index.get(predicate).and_then(|id| places.get(*id));
+        let Some((_, files)) = place.and_then(|at| all.get_mut(*at)) else { continue };
+        let before = before.get(predicate).copied().unwrap_or(Some(Living::default()));
+        let known = change.living.get(predicate).and_then(|tally| tally.from(before));
+        Living::state(known, &mut files.extra, ids);
+    }
     all
+}
+
+/// The ids of the files of each predicate whose files change, as they are then.
+fn after<'a>(from: &'a RawGraph, change: &'a GraphChange) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let mut after: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for file in change.added.iter().flatten() {
+        after.entry(&file.predicate).or_default().push(&file.id);
+    }
+    for file in from.lists.iter().flatten().filter(|file| change.removed.contains(&file.id)) {
+        after.entry(&file.predicate).or_default();
+    }
+    for file in from.lists.iter().flatten().filter(|file| !change.removed.contains(&file.id)) {
+        if let Some(ids) = after.get_mut(file.predicate.as_str()) {
+            ids.push(&file.id);
+        }
+    }
+    after
 }
 
 fn joined(out: &mut Vec<u8>, members: impl Iterator<Item = String>) -> Result<()> {

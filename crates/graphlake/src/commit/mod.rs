@@ -10,6 +10,7 @@ mod plan;
 mod publish;
 mod raw;
 mod revive;
+mod tally;
 mod transaction;
 mod work;
 
@@ -19,7 +20,7 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Location, Mode, Root, SharedRoot, Staging};
 
 pub(crate) use base::Base;
-pub(crate) use change::{Changes, GraphChange};
+pub(crate) use change::{Changes, GraphChange, Tally};
 pub use publish::Committed;
 pub(crate) use publish::{Attempt, snapshots_of, version_of};
 pub use transaction::Transaction;

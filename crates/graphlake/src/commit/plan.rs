@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use isomorph_error::{Kind, Result};
-use isomorph_model::faces::Object;
 use isomorph_storage::Additions;
 
 use super::Lake;
@@ -11,23 +10,24 @@ use super::base::Base;
 use super::change::{Changes, GraphChange, gone};
 use super::raw::RawGraph;
 use super::revive::{self, Revived};
+use super::tally::{Found, Wanted};
 use super::transaction::Transaction;
 use super::work::{From, Rows, Work, Written};
 use crate::read::Order;
 use crate::snapshot::DataFile;
 use crate::triple::Triple;
 use crate::write::{FileWriter, Partition, uuid};
-use crate::{GraphLake, InGraph, Pattern, term};
-
-/// With more triples to be deleted than this, all of a predicate are read instead of looking for each.
-const LOOK_UPS: usize = 64;
 
 /// What a commit does to a base.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) changes: Changes,
     pub(super) inserted: u64,
+    /// Those that were there; nothing where nobody looked.
+    pub(super) again: Option<u64>,
     pub(super) deleted: u64,
+    /// Those to be deleted that were not there.
+    pub(super) missing: u64,
     /// Files that are of use for this base only.
     pub(super) own: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Plan {
 /// When something of the base cannot be read, or something cannot be written.
 pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
     let Transaction { lake, base, additions, graphs, .. } = transaction;
-    let mut plan = Plan::default();
+    let mut plan = Plan { again: Some(0), ..Plan::default() };
     for (name, work) in graphs {
         let there = base.snapshot.graphs.iter().any(|(own, _)| own == name);
         if work.dropped {
@@ -156,13 +156,10 @@ fn graph(
     let id = id_of(work, raw.as_deref().filter(|_| is_own))?;
     let mut change = GraphChange { from, id, ..GraphChange::default() };
     for (predicate, rows) in &work.predicates {
+        let wanted = Wanted::of(rows);
         let part = match &raw {
             None => None,
-            // Deleted triples are looked for, by subject.
-            Some(raw) => {
-                let lists = [rows.deletes().next().is_some(), false, true];
-                Some(base.part(name, raw, lists, |own| own == predicate)?)
-            }
+            Some(raw) => Some(base.near(name, raw, predicate, &|least, most| wanted.near(least, most))?),
         };
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         for written in [Some(&rows.spilled), rows.written.as_ref()].into_iter().flatten() {
@@ -185,9 +182,13 @@ fn graph(
             file_bytes: lake.writing.file_bytes,
             id_filters: false,
         };
-        if let Some(part) = part.filter(|part| !part.subject_files.is_empty() || !part.tombstones.is_empty()) {
-            let open = base.lake(lake, vec![part]);
-            let dead = existing(&open, name, predicate, rows)?;
+        let part = part.filter(|part| !part.subject_files.is_empty() || !part.tombstones.is_empty());
+        let open = part.map(|part| base.lake(lake, vec![part]));
+        let Found { dead, missing, again, tally } = wanted.found(open.as_ref(), predicate, additions)?;
+        plan.again = plan.again.zip(again).map(|(sum, again)| sum + again);
+        plan.missing += missing;
+        change.living.extend(tally.map(|tally| (predicate.clone(), tally)));
+        if let Some(open) = open {
             if !dead.is_empty() {
                 plan.deleted += dead.len() as u64;
                 let deletions = both(lake, additions, &partition, dead)?;
@@ -209,44 +210,4 @@ fn graph(
 /// What a snapshot of this version says of a file that comes into it.
 fn stamped(file: &DataFile, graph: &str, version: i64) -> DataFile {
     DataFile { graph: graph.to_owned(), snapshot_version: version, ..file.clone() }
-}
-
-/// Those of the triples to be deleted that live, by subject.
-fn existing<'r>(open: &GraphLake, graph: &str, predicate: &str, rows: &'r Rows) -> Result<Vec<&'r Triple>> {
-    let wanted: Vec<&Triple> = rows.deletes().collect();
-    let name = match term::graph_name(graph) {
-        Some(name) => InGraph::Named(name),
-        None => InGraph::Default,
-    };
-    if wanted.len() <= LOOK_UPS {
-        let mut found = Vec::new();
-        for triple in wanted {
-            let object: Object<'_> = triple.as_object();
-            let pattern = Pattern {
-                subject: Some(&triple.subject),
-                predicate: Some(predicate),
-                object: Some(object),
-                graph: name,
-            };
-            let mut there = false;
-            open.matching(&pattern, &mut |_| {
-                there = true;
-                Ok(())
-            })?;
-            if there {
-                found.push(triple);
-            }
-        }
-        return Ok(found);
-    }
-    let mut there = vec![false; wanted.len()];
-    if let Some(part) = open.snapshot.graphs.first() {
-        let mut merge = open.merge(part, predicate, Order::Subject)?;
-        while let Some(triple) = merge.next()? {
-            if let Ok(at) = wanted.binary_search_by(|one| one.compare(triple, Order::Subject)) {
-                there[at] = true;
-            }
-        }
-    }
-    Ok(wanted.into_iter().zip(there).filter(|(_, there)| *there).map(|(triple, _)| triple).collect())
 }

@@ -25,8 +25,12 @@ pub struct Committed {
     pub timestamp: i64,
     /// Triples that were written, each in every graph that it went to. Some of them may have been there before.
     pub inserted: u64,
+    /// Those of them that were there before; nothing where finding out would have cost more than writing them.
+    pub again: Option<u64>,
     /// Triples that were there and are deleted.
     pub deleted: u64,
+    /// Triples that were to be deleted and were not there.
+    pub missing: u64,
     /// New files of triples.
     pub files: u64,
     /// Their sizes together, bytes.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::snapshot::{DataFile, file_of};
+use crate::snapshot::{DataFile, Files, Living, file_of, living};
 use crate::{json, rules};
 
 /// Where something stands in the text.
@@ -39,7 +39,7 @@ pub(crate) struct RawGraph {
     /// Predicates with the ids of their partitions.
     pub(crate) predicates: Vec<(String, String)>,
     /// Partitions with the ids of their files; nothing when the graph has none.
-    pub(crate) partitions: Option<Vec<(String, Vec<String>)>>,
+    pub(crate) partitions: Option<Vec<(String, Files)>>,
     /// Files by subject, by object, and deletions.
     pub(crate) lists: [Vec<RawFile>; 3],
     /// Members that are not known here.
@@ -51,7 +51,23 @@ pub(crate) struct RawGraph {
 pub(crate) struct RawFile {
     pub(crate) predicate: String,
     pub(crate) id: String,
+    /// Its first texts are between these, where that can be believed.
+    pub(crate) bounds: Option<(String, String)>,
     pub(crate) span: Span,
+}
+
+impl RawGraph {
+    /// How many triples of each predicate that has files live; nothing where the snapshot does not say so.
+    pub(crate) fn living(&self) -> HashMap<&str, Option<Living>> {
+        let [subject, object, tombstones] = &self.lists;
+        let data = subject.iter().chain(object).map(|file| (file, false));
+        let files = data.chain(tombstones.iter().map(|file| (file, true)));
+        living::of(
+            files.map(|(file, is_tombstone)| (file.predicate.as_str(), file.id.as_str(), is_tombstone)),
+            &self.predicates,
+            self.partitions.as_deref().unwrap_or_default(),
+        )
+    }
 }
 
 /// Names of the lists of files, in the order of [`RawGraph::lists`].
@@ -123,13 +139,11 @@ impl RawSnapshot {
                     }
                 }
                 "partitions" => {
-                    #[derive(Deserialize)]
-                    struct Partition {
-                        files: Vec<String>,
-                    }
                     let Members(partitions) = serde_json::from_str(value.get()).map_err(broken)?;
-                    let parsed = partitions.into_iter().map(|(id, files)| {
-                        Ok((id, serde_json::from_str::<Partition>(files.get()).map_err(broken)?.files))
+                    let parsed = partitions.into_iter().map(|(id, partition)| {
+                        let mut extra = json::parse(partition.get().as_bytes())?;
+                        let ids = serde_json::from_value(extra.remove("files").unwrap_or_default()).map_err(broken)?;
+                        Ok((id, Files { ids, extra }))
                     });
                     graph.partitions = Some(parsed.collect::<Result<_>>()?);
                 }
@@ -140,8 +154,11 @@ impl RawSnapshot {
             for item in items.unwrap_or_default() {
                 let broken = |error: serde_json::Error| Error::broken(&rules::SCHEMA, format!("a file: {error}"));
                 let head: Head<'_> = serde_json::from_str(item.get()).map_err(broken)?;
+                let is_ordered = head.sort_order.is_some_and(|order| order.get() == "\"codepoint\"");
+                let bound = |value: Option<&RawValue>| serde_json::from_str::<String>(value?.get()).ok();
+                let bounds = is_ordered.then(|| Some((bound(head.min_value)?, bound(head.max_value)?))).flatten();
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
-                list.push(RawFile { predicate, id, span: span(&self.text, item) });
+                list.push(RawFile { predicate, id, bounds, span: span(&self.text, item) });
             }
         }
         Ok(graph)
@@ -168,6 +185,12 @@ struct Head<'a> {
     id: Cow<'a, str>,
     #[serde(borrow)]
     predicate: Cow<'a, str>,
+    #[serde(borrow, default)]
+    min_value: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    max_value: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    sort_order: Option<&'a RawValue>,
 }
 
 /// Reads a text to its end.

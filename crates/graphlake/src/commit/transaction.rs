@@ -148,6 +148,7 @@ impl<'l> Transaction<'l> {
             let rows = work.predicates.entry(predicate).or_default();
             rows.spilled.subject.extend(subject);
             rows.spilled.object.extend(object);
+            rows.spills += 1;
         }
         Ok(())
     }
@@ -177,6 +178,7 @@ impl<'l> Transaction<'l> {
                 if let Some(written) = rows.written.take() {
                     rows.spilled.subject.extend(written.subject);
                     rows.spilled.object.extend(written.object);
+                    rows.spills += 1;
                 }
                 rows.rows.retain(|_, fate| *fate == Fate::Delete);
             }
@@ -235,7 +237,9 @@ impl<'l> Transaction<'l> {
                         id: entry.id,
                         timestamp: entry.timestamp,
                         inserted: plan.inserted,
+                        again: plan.again,
                         deleted: plan.deleted,
+                        missing: plan.missing,
                         files: written.files,
                         bytes: written.bytes,
                         lost,

@@ -45,6 +45,8 @@ pub(super) struct Rows {
     pub(super) rows: BTreeMap<Row, Fate>,
     /// Files that were written before the end, because memory was short; nothing of them is in `rows`.
     pub(super) spilled: Written,
+    /// In how many parts: each triple stands in a part once.
+    pub(super) spills: u32,
     /// Files of the inserts among `rows`: they stay, however often the commit begins again.
     pub(super) written: Option<Written>,
 }

@@ -11,6 +11,7 @@ mod pattern;
 mod question;
 mod solutions;
 mod terms;
+mod which;
 
 pub(crate) use catalog::Catalog;
 pub use estimate::Estimate;

@@ -1,8 +1,10 @@
 //! Snapshots: which files make up which graphs.
 
+pub(crate) mod living;
 mod read;
 mod write;
 
+pub use living::Living;
 pub(crate) use write::MOST_FILTERS;
 
 use serde_json::{Map, Value};
@@ -34,8 +36,8 @@ pub struct NamedGraph {
     pub id: String,
     /// Predicates with the ids of their partitions, in the order of the file.
     pub predicates: Vec<(String, String)>,
-    /// Partitions with the ids of their files. Nothing is read by them: the lists of files count.
-    pub partitions: Vec<(String, Vec<String>)>,
+    /// Partitions, by id. Nothing is read by them: the lists of files count.
+    pub partitions: Vec<(String, Files)>,
     /// Files sorted by subject.
     pub subject_files: Vec<DataFile>,
     /// Files sorted by object.
@@ -43,6 +45,15 @@ pub struct NamedGraph {
     /// Deleted triples, in files of both orders.
     pub tombstones: Vec<DataFile>,
     /// What others have written beside these.
+    pub extra: Map<String, Value>,
+}
+
+/// What a partition says of its files.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Files {
+    /// Their ids.
+    pub ids: Vec<String>,
+    /// What is written beside these: see [`Living`], and what others have written.
     pub extra: Map<String, Value>,
 }
 

@@ -4,7 +4,7 @@ use isomorph_error::{Error, Findings, Result};
 use isomorph_storage::{Budget, Root};
 use serde_json::{Map, Value};
 
-use super::{DataFile, NamedGraph, Snapshot, file_of};
+use super::{DataFile, Files, NamedGraph, Snapshot, file_of};
 use crate::json::{self, Object};
 use crate::rules;
 
@@ -41,8 +41,9 @@ fn graph(mut object: Object<'_>, name: String) -> Result<NamedGraph> {
         graph.predicates.push((predicate, partition));
     }
     for (id, partition) in object.object_if("partitions")? {
-        let files = object.inner(&format!("partitions[{id}]"), partition)?.texts("files")?;
-        graph.partitions.push((id, files));
+        let mut partition = object.inner(&format!("partitions[{id}]"), partition)?;
+        let ids = partition.texts("files")?;
+        graph.partitions.push((id, Files { ids, extra: partition.rest() }));
     }
     graph.subject_files = files(&mut object, "so_data_files")?;
     graph.object_files = files(&mut object, "os_data_files")?;

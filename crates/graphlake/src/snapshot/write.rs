@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{DataFile, NamedGraph, Snapshot};
+use super::{DataFile, Files, NamedGraph, Snapshot};
 use crate::store::Store;
 
 /// All filters of a snapshot together, bytes: they are in every snapshot, whatever has changed.
@@ -60,7 +60,7 @@ impl Snapshot {
 impl NamedGraph {
     fn to_json(&self) -> Value {
         let text = |(name, value): &(String, String)| (name.clone(), Value::from(value.as_str()));
-        let partition = |(id, files): &(String, Vec<String>)| (id.clone(), json!({ "files": files }));
+        let partition = |(id, files): &(String, Files)| (id.clone(), files.to_json());
         let files = |files: &[DataFile]| files.iter().map(DataFile::to_json).collect::<Vec<_>>();
         let mut graph = Map::new();
         graph.insert("id".to_owned(), self.id.as_str().into());
@@ -71,6 +71,16 @@ impl NamedGraph {
         graph.insert("tombstone_files".to_owned(), files(&self.tombstones).into());
         graph.extend(self.extra.clone());
         Value::Object(graph)
+    }
+}
+
+impl Files {
+    /// The object of a partition.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut partition = Map::new();
+        partition.insert("files".to_owned(), self.ids.as_slice().into());
+        partition.extend(self.extra.clone());
+        Value::Object(partition)
     }
 }
 

@@ -103,8 +103,8 @@ fn partitions(graph: &NamedGraph, place: &Place, findings: &mut Findings) {
     if predicates.len() < graph.predicates.len() {
         findings.push(&rules::ID, "two predicates have one partition", place.clone());
     }
-    for (id, names) in &graph.partitions {
-        for name in names {
+    for (id, listed) in &graph.partitions {
+        for name in &listed.ids {
             match (files.get(name.as_str()), predicates.get(id.as_str())) {
                 (None, _) => {
                     let message = format!("partition {id} names the file {name}, which there is not");

@@ -1,6 +1,7 @@
 //! Checking every rule.
 
 mod files;
+mod living;
 mod metadata;
 mod orders;
 
@@ -51,6 +52,7 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     }
     files::files(lake, findings)?;
     orders::orders(lake, findings)?;
+    living::living(lake, findings)?;
     if lake.root.location().scheme().has_listing() {
         // A sidecar goes with its file.
         let file = |name: &str| name.strip_suffix(crate::sidecar::ENDING).unwrap_or(name).to_owned();

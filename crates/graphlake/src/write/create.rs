@@ -11,7 +11,7 @@ use isomorph_storage::{Budget, Scratch, Staging};
 use super::bulk::Bulk;
 use super::filler::{Filler, graph_name};
 use super::parts::{graph_id, predicate_id};
-use crate::snapshot::{DataFile, NamedGraph, Snapshot, file_of};
+use crate::snapshot::{DataFile, Files, Living, NamedGraph, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::term;
 
@@ -173,7 +173,12 @@ fn named(name: &str) -> NamedGraph {
 
 /// Adds the files of a predicate to a graph, in all three places where they are told.
 fn list(graph: &mut NamedGraph, predicate: String, id: String, subject: Vec<DataFile>, object: Vec<DataFile>) {
-    let files = subject.iter().chain(&object).map(|file| file.id.clone()).collect();
+    let mut files = Files {
+        ids: subject.iter().chain(&object).map(|file| file.id.clone()).collect(),
+        extra: serde_json::Map::new(),
+    };
+    let living = Living::in_files(&subject);
+    Living::state(living, &mut files.extra, files.ids.iter().map(String::as_str));
     graph.partitions.push((id.clone(), files));
     graph.predicates.push((predicate, id));
     graph.subject_files.extend(subject);

@@ -1,0 +1,138 @@
+//! What of a transaction's triples is there already: which deletions there is something to delete for, and how many triples
+//! of a predicate live then.
+
+use std::cmp::Ordering;
+
+use isomorph_error::Result;
+use isomorph_storage::{Additions, Scheme};
+
+use super::change::Tally;
+use super::work::{Fate, Rows};
+use crate::read::Order;
+use crate::snapshot::{DataFile, Living};
+use crate::triple::Triple;
+use crate::{GraphLake, lookup};
+
+/// So many inserts are looked for, whatever they are inserted into.
+const FEW: usize = 4096;
+
+/// More of them, or what was loaded in bulk, if there are not more records than so many for each.
+const RECORDS: u64 = 8;
+
+/// The triples of one predicate that a transaction changes.
+pub(super) struct Wanted<'r> {
+    rows: &'r Rows,
+    /// Those that are held, by subject.
+    held: Vec<(&'r Triple, Fate)>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(super) struct Found<'r> {
+    /// The triples to be deleted that live, by subject.
+    pub(super) dead: Vec<&'r Triple>,
+    /// How many do not.
+    pub(super) missing: u64,
+    /// How many triples to be inserted live already, if finding out was cheap.
+    pub(super) again: Option<u64>,
+    /// How many live afterwards, if finding out was cheap.
+    pub(super) tally: Option<Tally>,
+}
+
+impl<'r> Wanted<'r> {
+    pub(super) fn of(rows: &'r Rows) -> Self {
+        Wanted { rows, held: rows.rows.iter().map(|(row, fate)| (&row.0, *fate)).collect() }
+    }
+
+    /// Whether one of the subjects may be within bounds.
+    pub(super) fn near(&self, least: &str, most: &str) -> bool {
+        let first = self.held.partition_point(|(triple, _)| triple.subject.as_str() < least);
+        let held = self.held.get(first).is_some_and(|(triple, _)| triple.subject.as_str() <= most);
+        held || self.rows.spilled.subject.iter().any(|file| overlap(file, least, most))
+    }
+
+    /// Looks for the triples in what there is of the predicate where they may be: nothing, if there is nothing.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn found(&self, open: Option<&GraphLake>, predicate: &str, additions: &Additions) -> Result<Found<'r>> {
+        let graph = open.and_then(|open| Some((open, open.snapshot.graphs.first()?)));
+        let files = graph.map(|(_, graph)| graph.subject_files.as_slice()).unwrap_or_default();
+        let records = files.iter().map(|file| file.triple_count).fold(0, u64::saturating_add);
+        let new: u64 = self.rows.spilled.subject.iter().map(|file| file.triple_count).sum();
+        let inserts = self.rows.inserts().count();
+        // Of a triple that was written in two parts nobody knows that it is one.
+        let once = self.rows.spills == 0 || self.rows.spills == 1 && inserts == 0;
+        let are_few = |count: usize, few: usize| count <= few || records / RECORDS <= count as u64;
+        // What was written is not fetched again from afar.
+        let near = open.is_none_or(|open| open.root.location().scheme() == Scheme::Local);
+        let counts = once
+            && are_few(inserts, FEW)
+            && (new == 0 || records == 0 || near && are_few(usize::try_from(new).unwrap_or(usize::MAX), 0));
+        let asked = self.held.iter().filter(|(_, fate)| counts || *fate == Fate::Delete);
+        let (triples, fates): (Vec<&'r Triple>, Vec<Fate>) = asked.copied().unzip();
+        let live = match open {
+            Some(open) => open.which_live(predicate, &triples)?,
+            None => vec![false; triples.len()],
+        };
+        let (mut more, mut less) = (Living::default(), Living::default());
+        let (mut found, mut there) = (Found::default(), 0);
+        for ((triple, fate), lives) in triples.into_iter().zip(fates).zip(live) {
+            match (fate, lives) {
+                (Fate::Delete, true) => {
+                    less = less.plus(one(triple));
+                    found.dead.push(triple);
+                }
+                (Fate::Insert, false) => more = more.plus(one(triple)),
+                (Fate::Delete, false) => found.missing += 1,
+                (Fate::Insert, true) => there += 1,
+            }
+        }
+        if counts {
+            let written = Living::in_files(&self.rows.spilled.subject);
+            let again = match open.filter(|_| new > 0 && records > 0) {
+                Some(open) => self.again(open, predicate, additions)?,
+                None => Living::default(),
+            };
+            found.again = Some(there + again.triples);
+            found.tally = written.map(|written| Tally::Differs { more: more.plus(written), less: less.plus(again) });
+        }
+        Ok(found)
+    }
+
+    /// How many of the triples that are written already live without them.
+    fn again(&self, open: &GraphLake, predicate: &str, additions: &Additions) -> Result<Living> {
+        additions.settle()?;
+        let mut again = Living::default();
+        let files = &self.rows.spilled.subject;
+        let (Some(graph), Some(least)) = (open.snapshot.graphs.first(), files.iter().map(|file| &file.min_value).min())
+        else {
+            return Ok(again);
+        };
+        let from = lookup::Wanted::Between(Some(least.as_str().into()), None);
+        let mut there = open.stretch(graph, predicate, &from)?;
+        let mut more = there.next()?.is_some();
+        for file in files {
+            let mut cursor = open.cursor(file, Order::Subject)?;
+            while more && cursor.advance()? {
+                while let Some((triple, _)) = there.current().filter(|_| more) {
+                    match triple.compare(&cursor.triple, Order::Subject) {
+                        Ordering::Less => {}
+                        Ordering::Equal => again = again.plus(one(triple)),
+                        Ordering::Greater => break,
+                    }
+                    more = there.next()?.is_some();
+                }
+            }
+        }
+        Ok(again)
+    }
+}
+
+fn one(triple: &Triple) -> Living {
+    Living { triples: 1, literals: u64::from(triple.literal) }
+}
+
+fn overlap(file: &DataFile, least: &str, most: &str) -> bool {
+    file.min_value.as_str() <= most && least <= file.max_value.as_str()
+}

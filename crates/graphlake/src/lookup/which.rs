@@ -1,0 +1,64 @@
+//! Which of many triples live.
+
+use std::sync::Arc;
+
+use isomorph_error::Result;
+
+use super::keys::{Keys, Wanted};
+use super::terms::{Bindings, Terms};
+use crate::read::{GraphLake, Order};
+use crate::triple::Triple;
+
+/// Triples that are looked for together.
+const TOGETHER: usize = 1 << 16;
+
+/// What they take at most, bytes.
+const TEXT: usize = 16 << 20;
+
+/// What is needed for each beside its subject, bytes.
+const OF_EACH: usize = 64;
+
+impl GraphLake {
+    /// For each of `wanted`, which ascend by subject, whether it lives in the first graph. Of files, the blocks are read that can
+    /// have their subjects.
+    ///
+    /// # Errors
+    /// When a file is missing, cut, broken or not in its order, or memory is short.
+    pub(crate) fn which_live(&self, predicate: &str, wanted: &[&Triple]) -> Result<Vec<bool>> {
+        let mut live = Vec::with_capacity(wanted.len());
+        let graph = self.snapshot.graphs.first();
+        let files =
+            graph.zip(self.catalog().graphs.first()).and_then(|(graph, all)| Some((graph, all.get(predicate)?)));
+        let Some((graph, files)) = files else { return Ok(vec![false; wanted.len()]) };
+        let most = TEXT.min(usize::try_from(self.options.budget.limit() / 16).unwrap_or(TEXT));
+        let of_each = |triple: &Triple| triple.subject.len() + OF_EACH;
+        let mut rest = wanted;
+        while !rest.is_empty() {
+            let mut taken = 0;
+            let fits = rest.iter().take(TOGETHER).take_while(|triple| {
+                taken += of_each(triple);
+                taken <= most
+            });
+            let (now, later) = rest.split_at_checked(fits.count().max(1)).unwrap_or((rest, &[]));
+            rest = later;
+            let needed: usize = now.iter().map(|triple| of_each(triple)).sum();
+            let _memory = self.options.budget.reserve(needed as u64)?;
+            let mut column = Terms::default();
+            now.iter().try_for_each(|triple| column.push_resource(&triple.subject))?;
+            let keys = Keys::of(&Arc::new(Bindings::new(vec![column])?), 0, (0..now.len() as u32).collect());
+            let all = 0..keys.len();
+            let only = Wanted::Keys(Arc::new(keys), all);
+            let begin = live.len();
+            live.resize(begin + now.len(), false);
+            let mut merge = self.merge_of(graph, files, Order::Subject, &only)?;
+            while let Some(triple) = merge.next()? {
+                if let Ok(at) = now.binary_search_by(|one| one.compare(triple, Order::Subject))
+                    && let Some(one) = live.get_mut(begin + at)
+                {
+                    *one = true;
+                }
+            }
+        }
+        Ok(live)
+    }
+}

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::Result;
+use isomorph_graphlake::{Apart, GraphLake};
 use isomorph_model::digest::{Line, LineKind, Table};
+use isomorph_model::faces::RESOURCE;
 use isomorph_model::{Request, Source, Tables};
 use serde::Serialize;
 
@@ -62,11 +64,51 @@ pub struct Diff {
     pub differing: u64,
 }
 
-/// Compares two graphs; names the first `limit` elements that differ.
+/// Compares two graphs; names the first `limit` elements that differ. Of two snapshots of one store of GraphLake, what both have in
+/// the same files is not read.
 ///
 /// # Errors
 /// When one of them cannot be read or is not sound.
 pub fn diff(
+    left: &dyn Source,
+    right: &dyn Source,
+    limit: usize,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Diff> {
+    let apart = match (lake(left), lake(right)) {
+        (Some(left), Some(right)) => left.apart(right)?,
+        _ => None,
+    };
+    let Some(apart) = apart else { return whole(left, right, limit, resources, progress) };
+    let mut diff = whole(&apart.left, &apart.right, limit, resources, progress)?;
+    diff.lines = recounted(diff.lines, &apart);
+    Ok(diff)
+}
+
+fn lake(side: &dyn Source) -> Option<&GraphLake> {
+    side.as_any()?.downcast_ref()
+}
+
+/// Says of lines how many facts there are, those included that were not read.
+fn recounted(lines: Vec<DiffLine>, apart: &Apart) -> Vec<DiffLine> {
+    let mut all: BTreeMap<Line, DiffLine> = lines.into_iter().map(|line| (line.line.clone(), line)).collect();
+    for (predicate, [left, right]) in &apart.counts {
+        let edges = [left, right].map(|living| living.triples.saturating_sub(living.literals));
+        let counted = [
+            (Line::new(LineKind::Nodes, &[RESOURCE], predicate), [left.literals, right.literals]),
+            (Line::new(LineKind::Edges, &[RESOURCE, predicate, RESOURCE], ""), edges),
+        ];
+        for (line, [left, right]) in counted.into_iter().filter(|(_, counts)| *counts != [0; 2]) {
+            let of_line = || DiffLine { line: line.clone(), left, right, equal: true };
+            let known = all.entry(line.clone()).or_insert_with(of_line);
+            (known.left, known.right) = (left, right);
+        }
+    }
+    all.into_values().collect()
+}
+
+fn whole(
     left: &dyn Source,
     right: &dyn Source,
     limit: usize,
@@ -231,24 +273,26 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Pairs the elements of both sides: equal lines cancel, the rest differs.
-fn pair(left: Kept, mut right: Kept, limit: usize, diff: &mut Diff) {
-    let mut note = |key: &(LineOf, String, String), left: Option<String>, right: Option<String>| {
-        diff.differing += 1;
-        if diff.elements.len() < limit {
-            let kind = key.0.word();
-            diff.elements.push(DiffElement { kind, ty: key.1.clone(), identity: key.2.clone(), left, right });
-        }
-    };
-    for (key, lines) in left {
-        let mut others = right.remove(&key).unwrap_or_default();
-        let mut open = cancel(lines, &mut others);
-        while !open.is_empty() || !others.is_empty() {
-            note(&key, open.pop(), others.pop());
-        }
-    }
+/// Pairs the elements of both sides: equal lines cancel, the rest differs. In the order of kinds, types and identities.
+fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) {
+    let mut both: BTreeMap<_, [Vec<String>; 2]> =
+        left.into_iter().map(|(key, lines)| (key, [lines, Vec::new()])).collect();
     for (key, lines) in right {
-        lines.into_iter().for_each(|line| note(&key, None, Some(line)));
+        both.entry(key).or_default()[1] = lines;
+    }
+    for (key, [lines, mut others]) in both {
+        let mut open = cancel(lines, &mut others);
+        // What is paired does not depend on which thread came first.
+        open.sort_unstable_by(|one, other| other.cmp(one));
+        others.sort_unstable_by(|one, other| other.cmp(one));
+        while !open.is_empty() || !others.is_empty() {
+            let (left, right) = (open.pop(), others.pop());
+            diff.differing += 1;
+            if diff.elements.len() < limit {
+                let (kind, ty, identity) = (key.0.word(), key.1.clone(), key.2.clone());
+                diff.elements.push(DiffElement { kind, ty, identity, left, right });
+            }
+        }
     }
 }
 

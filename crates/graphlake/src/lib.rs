@@ -33,7 +33,7 @@ pub use id::TripleId;
 pub use isomorph_model::ntriples::push_quad;
 pub use log::{Event, GraphEvent, What};
 pub use lookup::{
-    Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place,
+    Apart, Bindings, Estimate, Found, GraphNode, Graphs, InGraph, Join, JoinPattern, JoinStep, Node, Pattern, Place,
     Question, Solutions, Terms,
 };
 pub use options::{At, OpenOptions, Tolerance};

@@ -1,5 +1,6 @@
 //! Look-ups: the triples that a pattern describes, straight from the files.
 
+mod apart;
 mod by_id;
 mod catalog;
 mod estimate;
@@ -13,6 +14,8 @@ mod solutions;
 mod terms;
 mod which;
 
+pub use apart::Apart;
+pub(crate) use apart::Narrowed;
 pub(crate) use catalog::Catalog;
 pub use estimate::Estimate;
 pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};

@@ -8,7 +8,7 @@ use isomorph_storage::{Blob, Location, Root};
 
 use super::quoted::Quoted;
 use crate::cursor::Cursor;
-use crate::lookup::Catalog;
+use crate::lookup::{Catalog, Narrowed};
 use crate::record::Prefixes;
 use crate::store::STORE;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
@@ -37,6 +37,8 @@ pub struct GraphLake {
     pub(crate) noticed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
     pub(crate) catalog: OnceLock<Catalog>,
+    /// What scans give, if that is not everything.
+    pub(crate) narrowed: Option<Narrowed>,
 }
 
 /// Whether a store is at `location`: a directory with a `store.json` that lists snapshots.
@@ -105,6 +107,7 @@ impl GraphLake {
             noticed,
             quoted: OnceLock::new(),
             catalog: OnceLock::new(),
+            narrowed: None,
         };
         lake.graph = super::graph::graph(&lake.store, &lake.snapshot, lake.survey().as_ref());
         Ok(lake)
@@ -121,6 +124,7 @@ impl GraphLake {
             noticed: Findings::keeping(0),
             quoted: OnceLock::new(),
             catalog: OnceLock::new(),
+            narrowed: None,
         }
     }
 

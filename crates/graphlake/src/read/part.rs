@@ -79,7 +79,8 @@ impl Part for PredicatePart<'_> {
 
 impl PredicatePart<'_> {
     fn miscounted(&self) -> isomorph_error::Error {
-        let message = format!("literal_count of the files of {} is 0, and there is a literal", self.predicate);
+        let message =
+            format!("{} has no literals, say literal_count or living_literal_count, and there is one", self.predicate);
         isomorph_error::Error::broken(&crate::rules::COUNT, message)
             .at(isomorph_error::Place::file(crate::snapshot::file_of(&self.lake.snapshot.id)))
     }
@@ -92,8 +93,12 @@ pub(super) struct EmptyGraphs<'a> {
 
 impl Part for EmptyGraphs<'_> {
     fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut names = Vec::new();
-        for graph in &self.lake.snapshot.graphs {
+        let mut names: Vec<&str> = Vec::new();
+        if let Some(narrowed) = &self.lake.narrowed {
+            names.extend(narrowed.empty.iter().map(String::as_str));
+        }
+        let graphs = self.lake.snapshot.graphs.iter().filter(|_| self.lake.narrowed.is_none());
+        for graph in graphs {
             if let Some(name) = term::graph_name(&graph.name).filter(|name| *name != term::QUOTED_GRAPH)
                 && self.is_empty(graph)?
             {

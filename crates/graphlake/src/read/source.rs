@@ -7,7 +7,7 @@ use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, 
 
 use super::GraphLake;
 use super::part::{EmptyGraphs, PredicatePart, Wanted};
-use crate::{term, validate};
+use crate::{lookup, term, validate};
 
 impl Source for GraphLake {
     fn graph(&self) -> &Graph {
@@ -31,13 +31,19 @@ impl Source for GraphLake {
         let tables = self.graph.values.iter().enumerate();
         let tables: HashMap<&str, usize> = tables.map(|(at, table)| (table.property.name.as_str(), at)).collect();
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
-        for graph in self.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
+        let graphs = self.snapshot.graphs.iter().enumerate();
+        for (at, graph) in graphs.filter(|(_, graph)| graph.name != term::QUOTED_GRAPH) {
             for predicate in graph.all_predicates() {
                 let table = tables.get(predicate).copied();
                 if !wanted.edges && table.is_none() {
                     continue;
                 }
-                let all = self.stretches(graph, predicate)?;
+                let given = self.narrowed.as_ref().map(|narrowed| narrowed.wanted(at, predicate));
+                let all = match given {
+                    None | Some(Some(lookup::Wanted::All)) => self.stretches(graph, predicate)?,
+                    Some(Some(some)) => vec![some.clone()],
+                    Some(None) => continue,
+                };
                 let stretches = all.len() as u64;
                 for stretch in all {
                     let part = PredicatePart { lake: self, graph, predicate, table, wanted, stretch, stretches };

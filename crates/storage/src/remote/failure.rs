@@ -13,8 +13,10 @@ pub(crate) fn failed(error: StoreError, name: &str) -> Error {
 pub(crate) fn explained(error: StoreError) -> Error {
     let told = |kind, message: &str| Error::new(kind, message);
     // The library tells apart what is missing only for objects.
-    if error.to_string().contains("<Code>NoSuchBucket</Code>") {
-        return told(Kind::NotFound, "there is no such bucket");
+    let said = error.to_string();
+    if said.contains("<Code>NoSuchBucket</Code>") || said.contains("<Code>ContainerNotFound</Code>") {
+        return told(Kind::NotFound, "there is no such bucket or container")
+            .hint("check its name; buckets and containers are made with the tools of the store, not by isomorph");
     }
     match &error {
         StoreError::NotFound { .. } => return told(Kind::NotFound, "there is no such object"),
@@ -38,5 +40,5 @@ pub(crate) fn explained(error: StoreError) -> Error {
         _ => told(Kind::Io, "the request to the store failed"),
     }
     // The text holds the texts of its own causes already.
-    .caused_by(error.to_string())
+    .caused_by(said)
 }

@@ -11,8 +11,8 @@ use isomorph_error::Findings;
 use isomorph_graphlake::{CompactMode, Lake, OpenOptions, Order, VacuumOptions, WriteOptions};
 use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
-use isomorph_storage::Location;
 use isomorph_storage::fault::{Disk, Fault, FaultDisk, MemoryDisk, RealDisk};
+use isomorph_storage::{Location, SharedRoot};
 use object_store::memory::InMemory;
 
 fn insert(lake: &Lake, number: usize) -> isomorph_error::Result<()> {
@@ -92,9 +92,21 @@ fn in_memory(state: &BTreeMap<String, Vec<u8>>) -> MemoryDisk {
 
 type Work = fn(&Lake) -> isomorph_error::Result<()>;
 
-const WORKS: [(&str, Work); 4] = [
+const WORKS: [(&str, Work); 5] = [
     ("an insert", |lake| insert(lake, 3)),
     ("a delete", |lake| delete(lake, 1)),
+    // Some of it is there.
+    ("a bulk load", |lake| {
+        let mut transaction = lake.begin()?;
+        let mut bulk = transaction.bulk()?;
+        for number in 2..6 {
+            let subject = format!("http://example.org/s{number}");
+            let object = Object::Term("http://example.org/o");
+            bulk.push(&Quad { subject: &subject, predicate: "http://example.org/p", object, graph: None })?;
+        }
+        transaction.insert_bulk(bulk, &|_| Ok(()))?;
+        transaction.commit().map(drop)
+    }),
     ("a compaction", |lake| lake.compact(CompactMode::Full, &|_| Ok(())).map(drop)),
     ("a vacuum", |lake| {
         let grace = std::time::Duration::ZERO;
@@ -219,6 +231,79 @@ fn what_a_writer_claimed_and_did_not_publish_is_published_by_the_next() {
     // A claim that is broken is nobody's to finish.
     std::fs::write(path.join("snapshots/snapshot7.json"), "{").unwrap();
     assert_eq!(insert(&lake, 7).unwrap_err().kind(), isomorph_error::Kind::Incomplete);
+}
+
+#[test]
+fn what_was_claimed_in_an_object_store_is_published_by_the_next() {
+    let place = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::new(InMemory::new()));
+    Lake::create(&place, &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let (own, files) = (lake(&place), SharedRoot::open(&place).unwrap());
+    for number in 1..4 {
+        insert(&own, number).unwrap();
+    }
+    // A writer that stops behind its claim, whatever it did, leaves the list as it was.
+    let works: [Work; 4] = [
+        |lake| insert(lake, 4),
+        |lake| delete(lake, 1),
+        |lake| lake.compact(CompactMode::Full, &|_| Ok(())).map(drop),
+        |lake| insert(lake, 1),
+    ];
+    let numbers = || {
+        let open = isomorph_graphlake::GraphLake::open(&place, &OpenOptions::default()).unwrap();
+        let lines = common::lines(&open, Order::Subject).unwrap();
+        lines
+            .lines()
+            .map(|line| line.trim_start_matches("<http://example.org/s").split('>').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let expected = ["1 2 3 4 10", "10 11 2 3 4", "10 11 12 2 3 4", "1 10 11 12 13 2 3 4"];
+    for ((work, next), expected) in works.into_iter().zip(10..).zip(expected) {
+        let listed = files.read("store.json", 1 << 20).unwrap().unwrap();
+        let before = numbers();
+        work(&own).unwrap();
+        files.update("store.json", 1 << 20, &mut |_| Ok(Some(listed.to_vec()))).unwrap();
+        assert_eq!(numbers(), before, "nothing is to be seen of it");
+        insert(&lake(&place), next).unwrap();
+        let sorted = |text: &str| text.split(' ').map(str::to_owned).collect::<BTreeSet<_>>();
+        assert_eq!(sorted(&numbers()), sorted(expected));
+    }
+    let log = own.log(100).unwrap();
+    assert_eq!(log.iter().map(|event| event.version).collect::<Vec<_>>(), (1..=11).collect::<Vec<_>>());
+    assert_eq!(log.last().map(|event| (event.triples, event.exact)), Some((8, true)));
+}
+
+#[test]
+fn what_is_deleted_while_files_are_merged_stays_deleted() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let merging = store(&path);
+    insert(&merging, 3).unwrap();
+    let other = lake(&Location::from_path(&path));
+    let meets = std::sync::Once::new();
+    let done = merging
+        .compact(CompactMode::Full, &|_| {
+            meets.call_once(|| {
+                delete(&other, 2).unwrap();
+                insert(&other, 9).unwrap();
+            });
+            Ok(())
+        })
+        .unwrap();
+    let commit = done.commit.unwrap();
+    assert_eq!((commit.version, commit.lost), (6, 1));
+    let found: BTreeSet<String> = content(&path).lines().map(|line| line[21..22].to_owned()).collect();
+    assert_eq!(found.into_iter().collect::<String>(), "139");
+    let log = other.log(2).unwrap();
+    assert_eq!(log.iter().map(|event| (event.triples, event.exact)).collect::<Vec<_>>(), [(3, true), (3, true)]);
+    assert_goes_on(&path, "", &content(&path), true, "a compaction that met others");
+    // And what others have merged meanwhile is refused.
+    let meets = std::sync::Once::new();
+    let refused = merging.compact(CompactMode::Full, &|_| {
+        meets.call_once(|| drop(other.compact(CompactMode::Full, &|_| Ok(())).unwrap()));
+        Ok(())
+    });
+    assert_eq!(refused.unwrap_err().kind(), isomorph_error::Kind::Conflict);
 }
 
 #[test]

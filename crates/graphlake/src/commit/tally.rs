@@ -16,8 +16,9 @@ use crate::{GraphLake, lookup};
 /// So many inserts are looked for, whatever they are inserted into.
 const FEW: usize = 4096;
 
-/// More of them, or what was loaded in bulk, if there are not more records than so many for each.
-const RECORDS: u64 = 8;
+/// More of them, or what was loaded in bulk, if there are not more records than this, or than so many for each.
+const RECORDS: u64 = 1 << 20;
+const RECORDS_OF_EACH: u64 = 8;
 
 /// The triples of one predicate that a transaction changes.
 pub(super) struct Wanted<'r> {
@@ -63,12 +64,11 @@ impl<'r> Wanted<'r> {
         let inserts = self.rows.inserts().count();
         // Of a triple that was written in two parts nobody knows that it is one.
         let once = self.rows.spills == 0 || self.rows.spills == 1 && inserts == 0;
-        let are_few = |count: usize, few: usize| count <= few || records / RECORDS <= count as u64;
+        let is_cheap = |count: u64| records <= RECORDS.max(count.saturating_mul(RECORDS_OF_EACH));
         // What was written is not fetched again from afar.
         let near = open.is_none_or(|open| open.root.location().scheme() == Scheme::Local);
-        let counts = once
-            && are_few(inserts, FEW)
-            && (new == 0 || records == 0 || near && are_few(usize::try_from(new).unwrap_or(usize::MAX), 0));
+        let counts =
+            once && (inserts <= FEW || is_cheap(inserts as u64)) && (new == 0 || records == 0 || near && is_cheap(new));
         let asked = self.held.iter().filter(|(_, fate)| counts || *fate == Fate::Delete);
         let (triples, fates): (Vec<&'r Triple>, Vec<Fate>) = asked.copied().unzip();
         let live = match open {

@@ -139,6 +139,14 @@ class Store:
             listed = {name for partition in graph["partitions"].values() for name in partition["files"]}
             files = graph["so_data_files"] + graph["os_data_files"] + graph["tombstone_files"]
             assert listed == {file["id"] for file in files}
+            for predicate, partition in graph["predicate_index"].items():
+                # What isomorph says beside the names of files, unless somebody who does not know it has changed them.
+                stated = graph["partitions"].get(partition, {}).get("living_count")
+                triples = by_subject.get(predicate, set())
+                literals = sum(one.datatype is not None for one in triples)
+                if stated is not None and not naive:
+                    said = stated, graph["partitions"][partition]["living_literal_count"]
+                    assert said == (len(triples), literals), f"{predicate} in {name}: {said}"
             end = "" if name in DEFAULT_GRAPHS else f"{term(name)} "
             for predicate, triples in by_subject.items():
                 lines += [f"{term(one.subject)} {term(predicate)} {value(one)} {end}." for one in triples]

@@ -255,7 +255,7 @@ pub struct NeighborsArgs {
 /// Arguments of `match`.
 #[derive(Debug, Args)]
 pub struct MatchArgs {
-    /// A GraphLake store: a directory or a URL
+    /// A GraphLake store, a directory or a URL; or, for one pattern, an RDF text
     pub path: String,
     /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name; ?name or _ for anything,
     /// default for the default graph. Several patterns, each as one argument, are joined by the names that they share

@@ -23,6 +23,49 @@ fn a_text_is_a_graph() {
 }
 
 #[test]
+fn a_text_is_asked_for_a_pattern() {
+    let home = Home::new();
+    let text = concat!(
+        "<urn:a> <urn:p> \"x\"@EN <urn:g> .\n<urn:a> <urn:p> \"x\" .\n<urn:a> <urn:p> \"x\" .\n",
+        "<urn:b> <urn:p> <urn:b> .\n_:c <urn:q> <<( <urn:a> <urn:p> \"x\" )>> .\n",
+    );
+    home.write("text.nq", text);
+    home.run(&["convert", "text.nq", "same.lake", "--to", "graphlake"]).exits(0);
+    let patterns = [
+        "?s ?p ?o",
+        "<urn:a> _ _",
+        "_ <urn:p> \"x\"",
+        "_ _ \"x\"@en",
+        "_ _ \"x\"^^xsd:string",
+        "?x _ ?x",
+        "_ _ _ default",
+        "_ _ _ <urn:g>",
+        "_ _ <<( <urn:a> <urn:p> \"x\" )>>",
+        "_ _ \"y\"",
+    ];
+    let mut counts = Vec::new();
+    for pattern in patterns {
+        let lines = |path: &str| {
+            let mut lines: Vec<String> =
+                home.run(&["match", path, pattern, "--nquads"]).exits(0).out.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(lines("text.nq"), lines("same.lake"), "{pattern}");
+        let counted = home.run(&["match", "text.nq", pattern, "--count", "--json"]).exits(0).json();
+        assert_eq!(counted["count"].as_u64(), Some(lines("text.nq").len() as u64), "{pattern}");
+        counts.push(lines("text.nq").len());
+    }
+    assert_eq!(counts, [4, 2, 1, 1, 1, 1, 3, 1, 1, 0]);
+    let some = home.run(&["match", "text.nq", "?s ?p ?o", "--limit", "1", "--json"]).exits(0).json();
+    assert_eq!((some["triples"].as_array().unwrap().len(), some["more"].as_u64()), (1, Some(3)));
+    for asked in [&["?s ?p ?o", "?o ?q ?r"][..], &["?s ?p ?o", "--estimate"]] {
+        let refused = home.run(&[&["match", "text.nq"], asked].concat()).exits(3);
+        assert!(refused.err.contains("isomorph convert text.nq NAME.lake"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn a_text_becomes_every_other_and_comes_back() {
     let home = Home::new();
     home.write("people.ttl", TURTLE);

@@ -1,12 +1,14 @@
-//! `match`: what patterns describe, straight from the files of a GraphLake store.
+//! `match`: what patterns describe, straight from the files of a GraphLake store; or what one describes of an RDF text.
 
 mod pattern;
 mod solutions;
+mod text;
 
 use std::io::Write;
 use std::sync::Arc;
 
 use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, push_quad};
+use isomorph::formats::rdf;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
@@ -82,13 +84,22 @@ struct Asking<'a> {
 pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
-    if !graphlake::detect(&location)? {
-        return Err(Error::unsupported("patterns are matched in stores of GraphLake only")
-            .at(location.to_string())
-            .hint(format!("isomorph convert {} NAME.lake, and then isomorph match NAME.lake", args.path)));
-    }
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
     let mut query = Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?;
+    if !graphlake::detect(&location)? {
+        let elsewhere = |what: &str| {
+            Err(Error::unsupported(what.to_owned())
+                .at(location.to_string())
+                .hint(format!("isomorph convert {} NAME.lake, and then isomorph match NAME.lake", args.path)))
+        };
+        return match query.patterns.as_slice() {
+            _ if !rdf::detect(&location)? => {
+                elsewhere("patterns are matched in stores of GraphLake and in RDF texts only")
+            }
+            [asked] if !args.estimate => text::run(args, &location, &options.rdf, asked, &prefixes, console),
+            _ => elsewhere("a text is asked for one pattern, which is read off it; joins and estimates are for stores"),
+        };
+    }
     // What a description needs to know, a look-up does not.
     let options = graphlake::OpenOptions { survey_up_to: 0, ..options.graphlake };
     let lake = GraphLake::open(&location, &options)?;
@@ -118,11 +129,6 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
 }
 
 impl Asking<'_> {
-    /// How many are shown, where nobody says so.
-    fn limit(&self) -> u64 {
-        self.args.limit.map_or(100, |limit| limit.get())
-    }
-
     /// Hands over what fits one pattern, as it is meant: quoted triples as triple terms. `take` says whether it wants more, unless
     /// `all` is wanted: then files are read on all threads.
     fn each(&self, asked: &Asked, all: bool, take: &mut dyn FnMut(Quad<'_>) -> Result<bool>) -> Result<()> {
@@ -160,7 +166,7 @@ impl Asking<'_> {
     }
 
     fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
-        let limit = self.limit();
+        let limit = limit(self.args);
         let known = self.known(asked);
         let (mut found, mut more) = (Vec::new(), 0);
         self.each(asked, false, &mut |quad| {
@@ -172,24 +178,8 @@ impl Asking<'_> {
             Ok(known.is_none() || (found.len() as u64) < limit)
         })?;
         let more = known.map_or(more, |known| known.saturating_sub(found.len() as u64));
-        let total = found.len() as u64 + more;
-        let mut screen = console.screen();
-        screen.line("match", &format!("{}   {}", self.text, of(total, "triple")));
-        let mut table =
-            Table::new([Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)]);
-        for triple in &found {
-            let short = |term: &str| self.prefixes.shorten(term);
-            let graph = triple.graph.as_deref().map(short).unwrap_or_default();
-            let cells = [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
-            table.row(cells.iter().map(Cell::from));
-        }
-        screen.table(&table);
-        if more > 0 {
-            screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more triple")));
-        }
-        console.show(&screen)?;
-        console.document(&Document { path: &self.args.path, pattern: self.text, triples: &found, more })?;
-        Ok(Answer::Yes)
+        let (args, text, prefixes) = (self.args, self.text, self.prefixes);
+        shown(args, text, prefixes, &found, more, console)
     }
 
     /// Prints what fits as lines of N-Quads, as it comes.
@@ -199,10 +189,7 @@ impl Asking<'_> {
         let mut line = String::new();
         self.each(asked, self.args.limit.is_none(), &mut |quad| {
             left -= 1;
-            line.clear();
-            push_quad(&mut line, &quad);
-            line.push('\n');
-            out.write_all(line.as_bytes())?;
+            print(&mut out, &mut line, &quad)?;
             Ok(left > 0)
         })?;
         out.flush()?;
@@ -210,11 +197,7 @@ impl Asking<'_> {
     }
 
     fn counted(&self, count: u64, what: &str, console: &Console) -> Result<Answer> {
-        let mut screen = console.screen();
-        screen.line("match", &format!("{}   {}", self.text, of(count, what)));
-        console.show(&screen)?;
-        console.document(&Count { path: &self.args.path, pattern: self.text, count })?;
-        Ok(Answer::Yes)
+        counted(self.args, self.text, count, what, console)
     }
 
     /// Says in which order patterns would be asked, and what is expected, without reading a triple.
@@ -245,6 +228,55 @@ impl Asking<'_> {
         console.document(&Plan { path: &self.args.path, pattern: self.text, steps })?;
         Ok(Answer::Yes)
     }
+}
+
+/// How many are shown, where nobody says so.
+fn limit(args: &MatchArgs) -> u64 {
+    args.limit.map_or(100, |limit| limit.get())
+}
+
+/// Shows triples, and says how many more there are.
+fn shown(
+    args: &MatchArgs,
+    text: &str,
+    prefixes: &Prefixes,
+    found: &[Found],
+    more: u64,
+    console: &Console,
+) -> Result<Answer> {
+    let total = found.len() as u64 + more;
+    let mut screen = console.screen();
+    screen.line("match", &format!("{text}   {}", of(total, "triple")));
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)]);
+    for triple in found {
+        let short = |term: &str| prefixes.shorten(term);
+        let graph = triple.graph.as_deref().map(short).unwrap_or_default();
+        let cells = [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
+        table.row(cells.iter().map(Cell::from));
+    }
+    screen.table(&table);
+    if more > 0 {
+        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more triple")));
+    }
+    console.show(&screen)?;
+    console.document(&Document { path: &args.path, pattern: text, triples: found, more })?;
+    Ok(Answer::Yes)
+}
+
+fn counted(args: &MatchArgs, text: &str, count: u64, what: &str, console: &Console) -> Result<Answer> {
+    let mut screen = console.screen();
+    screen.line("match", &format!("{text}   {}", of(count, what)));
+    console.show(&screen)?;
+    console.document(&Count { path: &args.path, pattern: text, count })?;
+    Ok(Answer::Yes)
+}
+
+/// Prints a quad as a line of N-Quads; `line` is a buffer.
+fn print(out: &mut Output, line: &mut String, quad: &Quad<'_>) -> Result<()> {
+    line.clear();
+    push_quad(line, quad);
+    line.push('\n');
+    Ok(out.write_all(line.as_bytes())?)
 }
 
 impl Found {

@@ -229,6 +229,20 @@ impl Asked {
         Pattern { subject: resource(0), predicate: resource(1), object, graph }
     }
 
+    /// Whether a quad is as the pattern says.
+    pub fn fits(&self, quad: &Quad<'_>) -> bool {
+        let resource = |at: usize, text: Option<&str>| match self.parts.get(at) {
+            Some(Part::Resource(wanted)) => text == Some(wanted),
+            _ => true,
+        };
+        let object = match self.parts.get(2) {
+            Some(Part::Free(_)) | None => true,
+            Some(part) => same(&part.term(), &quad.object),
+        };
+        let graph = if self.default { quad.graph.is_none() } else { resource(3, quad.graph) };
+        resource(0, Some(quad.subject)) && resource(1, Some(quad.predicate)) && object && graph && self.agrees(quad)
+    }
+
     /// Whether what has one name in the pattern is the same in a quad.
     pub fn agrees(&self, quad: &Quad<'_>) -> bool {
         let object = match quad.object {
@@ -248,6 +262,26 @@ impl Asked {
             };
             (one + 1..4).all(same)
         })
+    }
+}
+
+/// Whether two terms are one: the datatype of plain text need not be said, and languages are the same in any case.
+fn same(one: &Object<'_>, other: &Object<'_>) -> bool {
+    let plain = |datatype: &str| datatype.is_empty() || datatype == "http://www.w3.org/2001/XMLSchema#string";
+    match (one, other) {
+        (Object::Term(one), Object::Term(other)) => one == other,
+        (
+            Object::Literal { lexical, datatype, language, direction },
+            Object::Literal { lexical: other, datatype: of_other, language: spoken, direction: towards },
+        ) => {
+            let languages = match (language, spoken) {
+                (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+                (None, None) => datatype == of_other || plain(datatype) && plain(of_other),
+                _ => false,
+            };
+            lexical == other && languages && direction == towards
+        }
+        _ => false,
     }
 }
 

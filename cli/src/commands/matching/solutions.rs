@@ -26,7 +26,7 @@ struct Document<'a> {
 pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let (patterns, variables) = asking.query.joined();
     let join = Join::new(asking.lake, &patterns, variables)?;
-    let limit = if asking.args.count { 0 } else { asking.limit() };
+    let limit = if asking.args.count { 0 } else { super::limit(asking.args) };
     let names = &asking.query.variables;
     let columns: Vec<Option<usize>> = (0..names.len()).map(|variable| join.column(variable)).collect();
     let (mut found, mut more): (Vec<Vec<String>>, u64) = (Vec::new(), 0);

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Graph, Source};
 
 use crate::digests::Resources;
-use crate::mapping::{Bundling, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
+use crate::mapping::{Bundling, By, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, edge_text, survey};
@@ -92,7 +92,11 @@ impl Plan {
         let record = Parting::of_values(source.as_ref(), how, name, resources, progress)?;
         // What was said of one type is said of its parts.
         self.lines.clear();
-        Ok(Some(self.parted(record, name)))
+        let values = match &record.by {
+            By::Property { values, .. } => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
+            By::Label { .. } => Vec::new(),
+        };
+        Ok(Some(self.parted(record, name, values)))
     }
 
     /// Types what is `bundled` as `bundling` says, and gives nodes types of their own by their labels, where that is asked for; returns
@@ -122,18 +126,24 @@ impl Plan {
                 self.sorts.push("edges by their ends".to_owned());
                 self.carried.push("names, and that all of this was one table".to_owned());
                 self.mapping.steps.push(Step::Shred(Box::new(bundling)));
-                self.parted(record, "label")
+                let values = match &record.by {
+                    By::Label { labels: own, .. } => {
+                        own.iter().map(|label| label.as_deref().map(|label| labels.real(label).to_owned())).collect()
+                    }
+                    By::Property { .. } => Vec::new(),
+                };
+                self.parted(record, "label", values)
             }
         };
         Ok(typed)
     }
 
-    /// Says what becomes of the parts; returns what is written then.
-    fn parted(&mut self, record: Parting, what: &str) -> Graph {
+    /// Says what becomes of the parts, which stand for these values of `what`; returns what is written then.
+    fn parted(&mut self, record: Parting, what: &str, values: Vec<Option<String>>) -> Graph {
         self.passes.push("types");
         let typed = record.typed.clone();
         if self.to == Format::GraphAr {
-            for (ty, value) in typed.nodes.iter().zip(record.stands_for()) {
+            for (ty, value) in typed.nodes.iter().zip(values) {
                 let of = value.map_or_else(|| format!("nodes without {what}"), |value| format!("{what} {value}"));
                 self.line(of, format!("vertex type {}", ty.name));
             }
@@ -142,7 +152,8 @@ impl Plan {
                 self.line(format!("edges {relation}"), format!("edge type {}", edge_text(&typed, ty)));
             }
         }
-        self.carried.push(format!("that {} one type", counted(typed.nodes.len(), "node type")));
+        let are = if typed.nodes.len() == 1 { "is" } else { "are" };
+        self.carried.push(format!("that {} {are} one type", counted(typed.nodes.len(), "node type")));
         self.mapping.steps.push(Step::Part(Box::new(record)));
         typed
     }

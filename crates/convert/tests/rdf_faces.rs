@@ -282,8 +282,10 @@ fn classes_become_node_types_and_come_back() {
     let [person, author] = [example("Person"), example("Author")];
     let names = [(person.as_str(), "person"), (author.as_str(), "author")];
     let there = home.path().join("named.graphar");
-    let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&names)).unwrap();
+    let (plan, certificate) = write(&open(&place, CarryUse::Auto), &there, &typed_by_label(&names)).unwrap();
     assert_eq!(certificate.source, certificate.result);
+    let line = plan.lines.iter().find(|line| line.subject == "label http://example.org/Person").unwrap();
+    assert_eq!(line.becomes, "vertex type person");
     let found: Vec<_> = node_types(&open(&there, CarryUse::Ignore)).into_iter().map(|ty| (ty.0, ty.1)).collect();
     assert_eq!(found[0], ("person".to_owned(), Some(2)), "{found:?}");
     assert_eq!(found.len(), 3, "nobody is left who is an author only: {found:?}");

@@ -49,7 +49,7 @@ pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
 pub use lift::{Lifter, Lifting, Lowered, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
-pub use part::{Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
+pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
 pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};

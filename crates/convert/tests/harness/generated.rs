@@ -52,7 +52,7 @@ fn is_reason(error: &str) -> bool {
 }
 
 /// Runs a property in a thread of its own: generated strategies need more stack than test threads have.
-fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>) {
+fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>, check: fn(Format, MemoryGraph, Index, Index)) {
     let test = move || {
         let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24);
         let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -70,15 +70,26 @@ fn run(shape: Format, graphs: fn() -> BoxedStrategy<MemoryGraph>) {
 
 #[test]
 fn typed_graphs() {
-    run(Format::GraphAr, || property_graph().boxed());
+    run(Format::GraphAr, || property_graph().boxed(), check);
 }
 
 #[test]
 fn bundled_graphs() {
-    run(Format::Nock, || bundled_graph().boxed());
+    run(Format::Nock, || bundled_graph().boxed(), check);
 }
 
 #[test]
 fn graphs_in_numbers() {
-    run(Format::DeepGnn, crate::texts::graphs);
+    run(Format::DeepGnn, crate::texts::graphs, check);
+}
+
+#[test]
+fn bundled_graphs_by_label() {
+    run(
+        Format::Nock,
+        || bundled_graph().boxed(),
+        |shape, memory, turn, _| {
+            crate::parted::check(&Case::new("generated", shape, memory), turn.index(60), &is_reason);
+        },
+    );
 }

@@ -12,6 +12,7 @@ mod fused;
 mod generated;
 mod multilayer;
 mod mutated;
+mod parted;
 mod round_trip;
 mod stage;
 mod statements;

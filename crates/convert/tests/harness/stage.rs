@@ -116,10 +116,15 @@ pub struct Staged {
 
 /// Writes a graph; nothing is left where that fails.
 pub fn stage(opened: &Opened, member: &Member, layout: &Layout) -> Result<Staged, Error> {
+    stage_as(opened, member, layout, ConvertOptions::default())
+}
+
+/// The same with further options.
+pub fn stage_as(opened: &Opened, member: &Member, layout: &Layout, options: ConvertOptions) -> Result<Staged, Error> {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join(layout.file);
     let destination = Location::from_path(&path);
-    let options = ConvertOptions { to: Some(member.format), write: layout.write.clone(), ..ConvertOptions::default() };
+    let options = ConvertOptions { to: Some(member.format), write: layout.write.clone(), ..options };
     let done = Plan::new(opened, &destination, &options, &resources(), &Silent)
         .and_then(|plan| convert(opened, &plan, &destination, &options, &resources(), &Silent));
     match done {

@@ -15,6 +15,8 @@ use crate::mapping::{Bundling, NameRules, Names, Slot};
 #[derive(Debug, Clone)]
 pub struct Labels {
     ordered: Vec<String>,
+    /// What they are called in the source, and what their types are to be called.
+    real: Vec<String>,
     names: Vec<Option<String>>,
     ranks: Arc<HashMap<String, u64>>,
     legal: fn(char) -> bool,
@@ -45,8 +47,15 @@ impl Labels {
         all.sort();
         let ordered: Vec<String> = all.iter().map(|(_, _, label)| (*label).clone()).collect();
         let names = all.iter().map(|(_, real, _)| how.name(real).map(str::to_owned)).collect();
+        let real = all.iter().map(|(_, real, _)| real.clone()).collect();
         let ranks = ordered.iter().cloned().zip(0..).collect();
-        Ok(Labels { ordered, names, ranks: Arc::new(ranks), legal: rules.legal })
+        Ok(Labels { ordered, real, names, ranks: Arc::new(ranks), legal: rules.legal })
+    }
+
+    /// What a label is called in the source.
+    pub fn real(&self, label: &str) -> &str {
+        let at = self.ranks.get(label).and_then(|rank| usize::try_from(*rank).ok());
+        at.and_then(|at| self.real.get(at)).map_or("", String::as_str)
     }
 
     /// The code of the type that labels say.

@@ -195,14 +195,6 @@ impl Parting {
         }
         Ok(Parting { single, typed, by, edges, types })
     }
-
-    /// What each node type stands for, as text.
-    pub fn stands_for(&self) -> Vec<Option<String>> {
-        match &self.by {
-            By::Property { values, .. } => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
-            By::Label { labels, .. } => labels.clone(),
-        }
-    }
 }
 
 /// The one node type of a graph.

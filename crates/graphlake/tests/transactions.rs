@@ -414,3 +414,70 @@ fn what_is_loaded_in_bulk_and_deleted_at_once_is_refused() {
     transaction.commit().unwrap().unwrap();
     assert_eq!(alone.commit().unwrap_err().kind(), isomorph_error::Kind::Conflict);
 }
+
+#[test]
+fn what_is_said_of_what_lives_is_checked_and_not_needed() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let triple = |number| Triple("http://example.org/s".to_owned(), "http://example.org/p".to_owned(), number);
+    let commit = |numbers: &[u64], delete: bool| {
+        let mut transaction = lake.begin().unwrap();
+        for number in numbers {
+            with_quad(&triple(*number), None, |quad| match delete {
+                true => transaction.delete(quad),
+                false => transaction.insert(quad),
+            })
+            .unwrap();
+        }
+        transaction.commit().unwrap().unwrap()
+    };
+    let done = commit(&[0, 1, 2, 3], false);
+    assert_eq!((done.inserted, done.again), (4, Some(0)));
+    let done = commit(&[3, 4], false);
+    assert_eq!((done.inserted, done.again), (2, Some(1)));
+    let done = commit(&[1, 9], true);
+    assert_eq!((done.deleted, done.missing), (1, 1));
+    let snapshot = path.join("snapshots/snapshot3.json");
+    let sound = std::fs::read_to_string(&snapshot).unwrap();
+    let count = "\"living_count\":4,\"living_literal_count\":2";
+    assert!(sound.contains(count), "{sound}");
+    let broken = || {
+        let mut findings = Findings::keeping(3);
+        common::open(&path, &OpenOptions::default()).unwrap().validate(&mut findings).unwrap();
+        findings.by_rule().flat_map(|(_, kept)| kept).map(|one| one.rule.id).collect::<Vec<_>>()
+    };
+    let last = || lake.log(1).unwrap().pop().map(|event| (event.triples, event.exact)).unwrap();
+    let lines = || common::lines(&common::open(&path, &OpenOptions::default()).unwrap(), Order::Object).unwrap();
+    let (all, most) = (lines(), u64::MAX);
+    assert_eq!((broken(), last()), (vec![], (4, true)));
+    for lie in [
+        "\"living_count\":7,\"living_literal_count\":2".to_owned(),
+        "\"living_count\":4,\"living_literal_count\":0".to_owned(),
+        format!("\"living_count\":{most},\"living_literal_count\":{most}"),
+    ] {
+        std::fs::write(&snapshot, sound.replace(count, &lie)).unwrap();
+        assert_eq!(broken(), ["GRAPHLAKE-COUNT"], "{lie}");
+        assert_eq!(lines(), all, "nothing is read by it: {lie}");
+    }
+    // What fits no number, or was said of other files, was not said.
+    let of = sound.find("\"living_of\":\"xxh64:").unwrap() + 19;
+    let others = sound.replace(&sound[of..of + 16], "0000000000000000");
+    for foreign in [others, sound.replace(count, "\"living_count\":-4,\"living_literal_count\":\"2\"")] {
+        std::fs::write(&snapshot, foreign).unwrap();
+        assert_eq!((broken(), last()), (vec![], (4, true)), "it is counted where it is asked for");
+        let options = OpenOptions { survey_up_to: 0, ..OpenOptions::default() };
+        let place = Location::from_path(&path);
+        let hasty = Lake::open(&place, &options, &WriteOptions::default()).unwrap();
+        let event = hasty.log(1).unwrap().pop().unwrap();
+        assert_eq!((event.triples, event.exact, event.records), (6, false, 6), "at most");
+    }
+    // A commit on top of it knows no more; merging all files counts them.
+    commit(&[5], false);
+    let text = || std::fs::read_to_string(path.join("snapshots/snapshot4.json")).unwrap();
+    assert!(!text().contains("living_count"), "{}", text());
+    lake.compact(CompactMode::Full, &|_| Ok(())).unwrap().commit.unwrap();
+    let merged = std::fs::read_to_string(path.join("snapshots/snapshot5.json")).unwrap();
+    assert!(merged.contains("\"living_count\":5,\"living_literal_count\":3"), "{merged}");
+    assert_eq!((broken(), last()), (vec![], (5, true)));
+}

@@ -56,13 +56,11 @@ impl Living {
         members: &mut Map<String, Value>,
         ids: impl IntoIterator<Item = &'a str>,
     ) {
-        match known {
-            Some(living) => {
-                members.insert(COUNT.to_owned(), living.triples.into());
-                members.insert(LITERALS.to_owned(), living.literals.into());
-                members.insert(OF.to_owned(), digest(ids).into());
-            }
-            None => [COUNT, LITERALS, OF].iter().for_each(|name| drop(members.remove(*name))),
+        members.retain(|name, _| ![COUNT, LITERALS, OF].contains(&name.as_str()));
+        if let Some(living) = known {
+            members.insert(COUNT.to_owned(), living.triples.into());
+            members.insert(LITERALS.to_owned(), living.literals.into());
+            members.insert(OF.to_owned(), digest(ids).into());
         }
     }
 }

@@ -42,3 +42,26 @@ pub(crate) fn explained(error: StoreError) -> Error {
     // The text holds the texts of its own causes already.
     .caused_by(said)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_is_missing_is_told_from_an_object() {
+        let generic = |text: &str| StoreError::Generic { store: "test", source: text.to_owned().into() };
+        for (said, message) in [
+            ("404: <Error><Code>NoSuchBucket</Code></Error>", "there is no such bucket or container"),
+            ("404: <Error><Code>ContainerNotFound</Code></Error>", "there is no such bucket or container"),
+            ("500: <Error><Code>InternalError</Code></Error>", "the request to the store failed"),
+        ] {
+            let error = failed(generic(said), "store.json");
+            let missing = message.contains("bucket");
+            assert_eq!((error.message(), error.kind() == Kind::NotFound), (message, missing), "{said}");
+            assert!(
+                !format!("{error:?}").contains("ContainerNotFound"),
+                "no raw answer where we know better: {error:?}"
+            );
+        }
+    }
+}

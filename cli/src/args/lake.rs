@@ -61,6 +61,9 @@ pub struct LakeLoadArgs {
     /// Write no filters by which triples are found when their ids are known
     #[arg(long)]
     pub no_id_filters: bool,
+    /// Go on where a load of the same texts was stopped, by whatever, and keep what that needs: sorted quads in .NAME.load beside the store until it is done. It costs disk, 16 bytes and more for a quad, and what is read and not yet written is read again
+    #[arg(long)]
+    pub resume: bool,
     #[command(flatten)]
     pub change: LakeChangeArgs,
 }

@@ -11,6 +11,9 @@ pub fn make(home: &Home, name: &str) {
         "people.csv" => home.write(name, PEOPLE),
         "other.csv" => home.write(name, PEOPLE.replace("mary", "augusta")),
         "large.csv" => home.write(name, large(50_000)),
+        "large.nq" => home.write(name, lines(120_000)),
+        "small.nq" => home.write(name, lines(10_000)),
+        "large.ttl" => home.write(name, format!("@prefix e: <http://example.org/> .\n{}", turtle(40_000))),
         "social" => directory(home, name, PEOPLE),
         "other" => directory(home, name, &PEOPLE.replace("mary", "augusta")),
         _ => panic!("no graph is called {name}"),
@@ -37,7 +40,23 @@ fn large(nodes: u64) -> String {
     text + "\n"
 }
 
+/// So many quads, of which each thread needs several runs where memory is short.
+fn lines(quads: u64) -> String {
+    let quad = |n: u64| match n % 3 {
+        0 => format!("<urn:n:{}> <http://example.org/name> \"thing {n}\"@en .\n", n % 9_000),
+        1 => format!("<urn:n:{}> <http://example.org/near> <urn:n:{}> <urn:graph:{}> .\n", n % 7_000, n % 997, n % 3),
+        _ => format!("<urn:o:{n}> <http://example.org/p{}> \"{}\"^^<urn:type:{}> .\n", n % 5, n % 1_000, n % 4),
+    };
+    (0..quads).map(quad).collect()
+}
+
+fn turtle(subjects: u64) -> String {
+    (0..subjects).map(|n| format!("e:s{n} e:name \"n{n}\" , \"m{n}\" ; e:of e:s{} .\n", n * 7 % subjects)).collect()
+}
+
 /// Whether anything of the names of a source is left out of what a scenario looks at.
 pub fn is_source(path: &Path) -> bool {
-    ["people.csv", "other.csv", "large.csv", "social", "other", "tmp"].iter().any(|name| path == Path::new(name))
+    let sources =
+        ["people.csv", "other.csv", "large.csv", "large.nq", "small.nq", "large.ttl", "social", "other", "tmp"];
+    sources.iter().any(|name| path == Path::new(name))
 }

@@ -13,6 +13,7 @@ mod support;
 mod extend;
 mod graphs;
 mod kill;
+mod load;
 mod scenario;
 mod tree;
 

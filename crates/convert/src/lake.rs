@@ -1,13 +1,17 @@
 //! RDF texts into stores of GraphLake that are there already, as one transaction each.
 
+mod resume;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, relabelled};
 use isomorph_error::{Findings, Kind, Result};
-use isomorph_graphlake::{Committed, Filler, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions, fresh_id};
+use isomorph_graphlake::{
+    Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, Transaction, WriteOptions, fresh_id,
+};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
@@ -39,6 +43,8 @@ pub struct LakeLoad {
     pub no_id_filters: bool,
     /// The time of the snapshot instead of the clock's.
     pub epoch: Option<std::time::SystemTime>,
+    /// Keep what is needed to go on after an interruption, and go on where an earlier load of the same texts was stopped.
+    pub resume: bool,
 }
 
 /// What was loaded.
@@ -57,13 +63,21 @@ pub struct LakeLoaded {
     pub skipped: u64,
     /// The first of them.
     pub findings: Findings,
+    /// What was found of an earlier load; nothing, where none was looked for.
+    pub found: Option<FoundLoad>,
+    /// The earlier load had published everything, and nothing was left to be done.
+    pub finished_before: bool,
 }
 
 /// Loads texts in bulk: into a new store, where there is nothing yet; else as one transaction. Into a store that has a
 /// snapshot, and from several texts, blank nodes get labels that no other import has.
 ///
+/// One that can be resumed keeps its sorted runs in a directory beside the store (that of an object store among temporary
+/// files) until it is done; what it needs of them is the same with other threads and other memory.
+///
 /// # Errors
-/// When a text is broken, or something cannot be written: then nothing of it is in the store.
+/// When a text is broken, or something cannot be written: then nothing of it is in the store. [`Kind::Conflict`] when another
+/// load that can be resumed is at work on the same store.
 pub fn load_lake(
     location: &Location,
     load: &LakeLoad,
@@ -79,6 +93,23 @@ pub fn load_lake(
         scratch: Some(resources.scratch.clone()),
         ..WriteOptions::default()
     };
+    let mut resume = load.resume.then(|| resume::open(location, load, resources)).transpose()?;
+    let published = resume.as_ref().map(|resume| resume::published(resume, location, &opening, &writing));
+    if let Some(loaded) = published.transpose()?.flatten()
+        && let Some(resume) = resume.take()
+    {
+        // Where it was made aside a directory may be left: who finds the place taken removes it.
+        let _ = Staging::directory(location, Mode::CreateNew);
+        // What became of labels may have been written down already.
+        let map = load.blank_map.as_ref().map(|place| Staging::file(place, Mode::CreateNew));
+        let map = map.and_then(|map| match map {
+            Err(error) if error.kind() == Kind::AlreadyExists => None,
+            map => Some(map),
+        });
+        let labels = Labels::with(load, resume.decided(), map.transpose()?, &writing.budget, Some(&resume))?;
+        let blank_prefix = labels.finish()?;
+        return finished(resume, LakeLoaded { blank_prefix, ..loaded });
+    }
     let there = match Root::open(location) {
         Ok(_) => true,
         Err(error) if error.kind() == Kind::NotFound => false,
@@ -86,24 +117,48 @@ pub fn load_lake(
     };
     progress.begin("read", None);
     let loaded = match there {
-        false => create(location, load, &writing, progress),
+        false => create(location, load, &writing, resume.as_ref(), progress),
         true => {
             let lake = Lake::open(location, &opening, &writing)?;
-            add(&lake, load, &writing, progress)
+            add(&lake, load, &writing, resume.as_ref(), progress)
         }
     };
     progress.end();
-    loaded
+    match resume {
+        Some(resume) => finished(resume, loaded.map_err(resume::told)?),
+        None => loaded,
+    }
 }
 
-fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
+fn finished(resume: Arc<Resume>, loaded: LakeLoaded) -> Result<LakeLoaded> {
+    let found = Some(resume.found());
+    resume.finish()?;
+    Ok(LakeLoaded { found, ..loaded })
+}
+
+fn create(
+    location: &Location,
+    load: &LakeLoad,
+    writing: &WriteOptions,
+    resume: Option<&Arc<Resume>>,
+    progress: &dyn Progress,
+) -> Result<LakeLoaded> {
     let staging = Staging::directory(location, Mode::CreateNew)?;
-    let mut writer = LakeWriter::create(&staging, writing)?;
+    let labels = Labels::new(load, import(resume, load.texts.len() > 1)?, &writing.budget, resume)?;
+    let mut writer = match resume {
+        Some(resume) => LakeWriter::resumed(&staging, writing, resume)?,
+        None => LakeWriter::create(&staging, writing)?,
+    };
     let mut fillers = writer.fillers(writing.threads.max(1))?;
-    let (mut loaded, labels) = gather(load, &writing.budget, load.texts.len() > 1, progress, &mut fillers)?;
-    writer.absorb(fillers)?;
+    let gathered = gather(load, &writing.budget, labels, progress, &mut fillers);
+    let absorbed = absorb_if(gathered.is_ok() || resume.is_some(), || writer.absorb(fillers));
+    let (mut loaded, labels) = gathered?;
+    absorbed?;
     let created = writer.finish(&|rows| progress.advance(rows))?;
     progress.advance(0)?;
+    if let Some(resume) = resume {
+        resume::note_store(resume, &staging, &loaded, created.triples)?;
+    }
     let manifests = LakeWriter::manifests();
     let published = staging.commit(&manifests.each_ref().map(String::as_str))?;
     loaded.blank_prefix = labels.finish()?;
@@ -115,36 +170,55 @@ fn create(location: &Location, load: &LakeLoad, writing: &WriteOptions, progress
     Ok(loaded)
 }
 
-fn add(lake: &Lake, load: &LakeLoad, writing: &WriteOptions, progress: &dyn Progress) -> Result<LakeLoaded> {
+fn add(
+    lake: &Lake,
+    load: &LakeLoad,
+    writing: &WriteOptions,
+    resume: Option<&Arc<Resume>>,
+    progress: &dyn Progress,
+) -> Result<LakeLoaded> {
     let mut transaction = lake.begin()?;
     let is_empty = transaction.base_version() == 0;
     if is_empty {
         // Labels may stay as they are only where nobody else has any.
         transaction.alone();
     }
-    let mut bulk = transaction.bulk()?;
+    let labels = Labels::new(load, import(resume, !is_empty || load.texts.len() > 1)?, &writing.budget, resume)?;
+    let mut bulk = match resume {
+        Some(resume) => transaction.bulk_resumed(resume)?,
+        None => transaction.bulk()?,
+    };
     let mut fillers = bulk.fillers(writing.threads.max(1))?;
-    let replaces = !is_empty || load.texts.len() > 1;
-    let (mut loaded, labels) = gather(load, &writing.budget, replaces, progress, &mut fillers)?;
-    bulk.absorb(fillers)?;
+    let gathered = gather(load, &writing.budget, labels, progress, &mut fillers);
+    let absorbed = absorb_if(gathered.is_ok() || resume.is_some(), || bulk.absorb(fillers));
+    let (mut loaded, labels) = gathered?;
+    absorbed?;
     transaction.insert_bulk(bulk, &|rows| progress.advance(rows))?;
     // The last moment to turn back.
     progress.advance(0)?;
+    if let Some(resume) = resume {
+        resume::note_commit(resume, &transaction, &loaded)?;
+    }
     loaded.commit = transaction.commit()?;
     loaded.blank_prefix = labels.finish()?;
     Ok(loaded)
+}
+
+/// What was gathered before an error or an interruption is of use only to a load that can be resumed.
+fn absorb_if(useful: bool, absorb: impl FnOnce() -> Result<()>) -> Result<()> {
+    if useful { absorb() } else { Ok(()) }
 }
 
 /// Reads the texts into fillers, with new labels of blank nodes where that is wanted.
 fn gather(
     load: &LakeLoad,
     budget: &Budget,
-    replaces: bool,
+    labels: Labels,
     progress: &dyn Progress,
     fillers: &mut [Filler],
 ) -> Result<(LakeLoaded, Labels)> {
-    let labels = Labels::new(load, replaces, budget)?;
-    let loaded = read(load, budget, progress, fillers, &|filler, text, quad| {
+    let replaces = labels.import.is_some();
+    let loaded = read(load, budget, labels.resume.as_ref(), progress, fillers, &|filler, text, quad| {
         if !replaces || !has_blank_node(&quad) {
             return filler.push(&quad);
         }
@@ -160,26 +234,38 @@ fn gather(
 }
 
 /// Reads the texts one after another, each on as many threads as there are takers, if its syntax is one of lines.
-fn read<T: Send>(
+fn read(
     load: &LakeLoad,
     budget: &Budget,
+    resume: Option<&Arc<Resume>>,
     progress: &dyn Progress,
-    takers: &mut [T],
-    take: &(dyn Fn(&mut T, usize, Quad<'_>) -> Result<()> + Sync),
+    takers: &mut [Filler],
+    take: &(dyn Fn(&mut Filler, usize, Quad<'_>) -> Result<()> + Sync),
 ) -> Result<LakeLoaded> {
     let options = ReadOptions { base: load.base.clone(), lenient: load.lenient, budget: budget.clone() };
     let mut loaded = LakeLoaded::default();
     // Each with the quads that it has not told of yet.
-    let mut takers: Vec<(&mut T, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
+    let mut takers: Vec<(&mut Filler, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
     for (at, text) in load.texts.iter().enumerate() {
         let text = Text::open(text, load.syntax)?;
-        let reading = text.read_shared(&options, &mut takers, &|(taker, unsaid), quad| {
-            *unsaid += 1;
-            if *unsaid == AT_ONCE {
-                progress.advance(std::mem::take(unsaid))?;
-            }
-            take(taker, at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
-        })?;
+        let before = resume::read_already(resume, at);
+        progress.advance(before.iter().map(|piece| piece.quads).sum())?;
+        let reading = text.read_pieces(
+            &options,
+            &before,
+            &mut takers,
+            &|(taker, unsaid), quad| {
+                *unsaid += 1;
+                if *unsaid == AT_ONCE {
+                    progress.advance(std::mem::take(unsaid))?;
+                }
+                take(taker, at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
+            },
+            &|(taker, _), piece| {
+                taker.done_with(resume::piece(at, piece));
+                Ok(())
+            },
+        )?;
         loaded.quads += reading.quads;
         loaded.skipped += reading.skipped;
         if loaded.findings.is_empty() {
@@ -213,6 +299,18 @@ struct Labels {
     /// Where replacements are written down, and those so far.
     map: Option<(Staging, Mutex<Replaced>)>,
     texts: Vec<String>,
+    /// Who remembers them.
+    resume: Option<Arc<Resume>>,
+}
+
+/// What new labels begin with, where there are any.
+fn import(resume: Option<&Arc<Resume>>, replaces: bool) -> Result<Option<String>> {
+    // The first 48 of its bits, behind a letter: names of XML begin with one.
+    let fresh = || Ok(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>()));
+    match resume {
+        Some(resume) => resume.import(replaces, fresh),
+        None => replaces.then(fresh).transpose(),
+    }
 }
 
 /// Labels that were replaced, by the number of their text.
@@ -222,21 +320,27 @@ struct Replaced {
 }
 
 impl Labels {
-    fn new(load: &LakeLoad, replaces: bool, budget: &Budget) -> Result<Self> {
-        let import = match replaces {
-            // The first 48 of its bits, behind a letter: names of XML begin with one.
-            true => Some(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>())),
-            false => None,
-        };
-        let map = match &load.blank_map {
-            Some(place) => {
-                let replaced = Replaced { labels: BTreeSet::new(), held: budget.reserve(0)? };
-                Some((Staging::file(place, Mode::CreateNew)?, Mutex::new(replaced)))
-            }
-            None => None,
-        };
+    fn new(load: &LakeLoad, import: Option<String>, budget: &Budget, resume: Option<&Arc<Resume>>) -> Result<Self> {
+        let map = load.blank_map.as_ref().map(|place| Staging::file(place, Mode::CreateNew)).transpose()?;
+        Labels::with(load, import, map, budget, resume)
+    }
+
+    fn with(
+        load: &LakeLoad,
+        import: Option<String>,
+        map: Option<Staging>,
+        budget: &Budget,
+        resume: Option<&Arc<Resume>>,
+    ) -> Result<Self> {
+        let mut replaced = Replaced { labels: BTreeSet::new(), held: budget.reserve(0)? };
+        for (text, label) in resume.map_or_else(Vec::new, |resume| resume.labels()) {
+            replaced.held.grow(label.len() as u64 + LABEL)?;
+            replaced.labels.insert((text as usize, label));
+        }
+        let used = AtomicBool::new(!replaced.labels.is_empty());
+        let map = map.map(|map| (map, Mutex::new(replaced)));
         let texts: Vec<String> = load.texts.iter().map(Location::to_string).collect();
-        Ok(Labels { import, several: texts.len() > 1, used: AtomicBool::new(false), map, texts })
+        Ok(Labels { import, several: texts.len() > 1, used, map, texts, resume: resume.cloned() })
     }
 
     /// The new terms for subject, object and graph; nothing for those without blank nodes.
@@ -272,13 +376,20 @@ impl Labels {
 
     /// Takes down that a label was replaced.
     fn note(&self, text: usize, label: &str) -> Result<()> {
-        self.used.store(true, Relaxed);
-        let Some((_, replaced)) = &self.map else { return Ok(()) };
+        let first = !self.used.load(Relaxed) && !self.used.swap(true, Relaxed);
+        let remember = || self.resume.iter().for_each(|resume| resume.label(text as u64, label));
+        let Some((_, replaced)) = &self.map else {
+            if first {
+                remember();
+            }
+            return Ok(());
+        };
         let mut replaced = replaced.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (text, label.to_owned());
         if !replaced.labels.contains(&key) {
             replaced.held.grow(label.len() as u64 + LABEL)?;
             replaced.labels.insert(key);
+            remember();
         }
         Ok(())
     }

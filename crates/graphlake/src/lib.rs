@@ -27,7 +27,7 @@ mod write;
 
 pub use bloom::Bloom;
 pub use capability::CAPABILITY;
-pub use commit::{Committed, Lake, Transaction};
+pub use commit::{Committed, Lake, Traced, Transaction};
 pub use compact::{CompactMode, Compacted};
 pub use id::TripleId;
 pub use isomorph_model::ntriples::push_quad;
@@ -43,4 +43,4 @@ pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
 pub use vacuum::{VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;
-pub use write::{Bulk, Created, Filler, LakeWriter, WriteOptions};
+pub use write::{Bulk, Created, Filler, FoundLoad, LakeWriter, Piece, Resume, WriteOptions};

@@ -23,6 +23,7 @@ mod scratch;
 mod shared;
 mod staging;
 mod unique;
+mod workplace;
 
 pub use blob::{Blob, Fingerprint};
 pub use budget::{Budget, Reservation};
@@ -35,3 +36,4 @@ pub use sandbox::{PATH_ESCAPE, check as check_relative};
 pub use scratch::{Scratch, ScratchFile};
 pub use shared::{Additions, SharedRoot};
 pub use staging::{COMPANION_SUFFIX, Companion, Mode, Published, StagedFile, Staging};
+pub use workplace::Workplace;

@@ -28,6 +28,12 @@ impl BlobReader {
     pub fn position(&self) -> u64 {
         self.position - self.window.len() as u64
     }
+
+    /// Goes to a byte offset, from which the next read begins; behind the end there is nothing.
+    pub fn go_to(&mut self, offset: u64) {
+        self.position = offset;
+        self.window = Bytes::new();
+    }
 }
 
 impl Read for BlobReader {

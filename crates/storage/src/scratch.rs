@@ -55,6 +55,29 @@ impl Scratch {
         Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0, released: AtomicU64::new(0) })
     }
 
+    /// A new file that keeps its name, and stays when it is dropped: for work that outlives its process.
+    ///
+    /// # Errors
+    /// [`Kind::AlreadyExists`], [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn create_kept(&self, path: &Path) -> Result<ScratchFile> {
+        let file = File::options().read(true).write(true).create_new(true).open(path);
+        let file = file.map_err(|error| Error::from(error).at(Place::file(path.display().to_string())))?;
+        Ok(ScratchFile { scratch: self.clone(), file, size: 0, position: 0, released: AtomicU64::new(0) })
+    }
+
+    /// Opens such a file, to read it.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`], [`Kind::Io`].
+    pub fn open_kept(&self, path: &Path) -> Result<ScratchFile> {
+        let place = || Place::file(path.display().to_string());
+        let file = platform::open_regular(path).map_err(|error| Error::from(error).at(place()))?;
+        let size = file.metadata().map_err(|error| Error::from(error).at(place()))?.len();
+        let used = self.0.used.fetch_add(size, Ordering::Relaxed) + size;
+        self.0.peak.fetch_max(used, Ordering::Relaxed);
+        Ok(ScratchFile { scratch: self.clone(), file, size, position: 0, released: AtomicU64::new(0) })
+    }
+
     /// Where the files are.
     pub fn directory(&self) -> &Path {
         &self.0.directory
@@ -71,7 +94,7 @@ impl Scratch {
     }
 }
 
-/// One temporary file; gone when dropped.
+/// One temporary file; gone when dropped, unless it keeps its name.
 #[derive(Debug)]
 pub struct ScratchFile {
     scratch: Scratch,

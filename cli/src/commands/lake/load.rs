@@ -25,6 +25,8 @@ struct Document<'a> {
     skipped: u64,
     files: u64,
     bytes: u64,
+    /// Quads that an earlier load had read.
+    found: u64,
     seconds: f64,
 }
 
@@ -44,6 +46,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         blank_map: args.blank_map.as_deref().map(Location::parse).transpose()?,
         no_id_filters: args.no_id_filters,
         epoch: epoch_or_environment(args.change.epoch)?,
+        resume: args.resume,
     };
     let location = Location::parse(&args.path)?;
     let interrupt = Interrupt::listen()?;
@@ -53,9 +56,22 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let loaded = interrupt.outcome(loaded)?;
     let seconds = started.elapsed().as_secs_f64();
     console.warn(&loaded.findings);
+    let found = match &loaded.found {
+        Some(_) if loaded.finished_before => loaded.quads,
+        found => found.as_ref().map_or(0, |found| found.quads),
+    };
     let mut screen = console.screen();
+    let earlier = loaded.found.clone().unwrap_or_default();
+    if let Some(because) = &earlier.discarded {
+        screen.line("anew", &format!("what an earlier load left is of no use: {because}"));
+    } else if loaded.finished_before {
+        screen.line("found", "an earlier load, which was done but for saying so");
+    } else if earlier.runs > 0 {
+        let runs = of(earlier.runs, "sorted run");
+        screen.line("found", &format!("{} of an earlier load, in {runs}", of(earlier.quads, "quad")));
+    }
     let read = format!("{} of {}", of(loaded.quads, "quad"), of(args.texts.len() as u64, "text"));
-    screen.line("read", &format!("{read}   {}", rate(loaded.quads, seconds)));
+    screen.line("read", &format!("{read}   {}", rate(loaded.quads.saturating_sub(found), seconds)));
     if let Some(prefix) = &loaded.blank_prefix {
         screen.line("renamed", &format!("blank nodes: _:{prefix}LABEL, so that they are no other import's"));
     }
@@ -80,6 +96,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         skipped: loaded.skipped,
         files: commit.files,
         bytes: commit.bytes,
+        found,
         seconds,
     })?;
     Ok(Answer::Yes)

@@ -15,7 +15,7 @@ use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::faces::Quad;
 
 use self::line::{Line, Lines};
-use crate::read::{ReadOptions, Reading, Take, read};
+use crate::read::{Piece, ReadOptions, Reading, Take, read};
 use crate::{Syntax, rules};
 
 /// Bytes that a thread gets at once; more where a line is longer.
@@ -35,11 +35,29 @@ struct Chunk {
     lines: u64,
     /// Bytes before it.
     offset: u64,
+    /// Whether the text ends with it.
+    last: bool,
+}
+
+/// A text from some line on: its file, and what stands before that line.
+pub(crate) struct Part<'p> {
+    pub(crate) file: &'p Place,
+    pub(crate) lines: u64,
+    /// Bytes.
+    pub(crate) offset: u64,
+}
+
+impl<'p> Part<'p> {
+    /// All of it.
+    pub(crate) fn all(file: &'p Place) -> Self {
+        Part { file, lines: 0, offset: 0 }
+    }
 }
 
 /// What one thread has read.
-struct Done {
+struct Sum {
     file: Place,
+    lines: u64,
     quads: u64,
     skipped: u64,
     findings: Findings,
@@ -47,12 +65,13 @@ struct Done {
     failed: Option<(u64, Error)>,
 }
 
-impl Done {
+impl Sum {
     fn new(file: &Place) -> Self {
-        Done { file: file.clone(), quads: 0, skipped: 0, findings: Findings::keeping(KEPT), failed: None }
+        Sum { file: file.clone(), lines: 0, quads: 0, skipped: 0, findings: Findings::keeping(KEPT), failed: None }
     }
 
-    fn merge(&mut self, other: Done) {
+    fn merge(&mut self, other: Sum) {
+        self.lines += other.lines;
         self.quads += other.quads;
         self.skipped += other.skipped;
         self.findings.merge(other.findings);
@@ -67,14 +86,13 @@ impl Done {
         }
     }
 
-    fn finish(self, fed: Result<()>) -> Result<Reading> {
+    /// What was read, and how many lines.
+    fn finish(self, fed: Result<()>) -> Result<(Reading, u64)> {
         match self.failed {
             Some((_, error)) => Err(error),
-            None => fed.map(|()| Reading {
-                quads: self.quads,
-                skipped: self.skipped,
-                findings: self.findings.in_order(KEPT),
-                ..Reading::default()
+            None => fed.map(|()| {
+                let (quads, skipped, findings) = (self.quads, self.skipped, self.findings.in_order(KEPT));
+                (Reading { quads, skipped, findings, ..Reading::default() }, self.lines)
             }),
         }
     }
@@ -85,24 +103,28 @@ pub(crate) fn is_of_lines(syntax: Syntax) -> bool {
     matches!(syntax, Syntax::NTriples | Syntax::NQuads)
 }
 
-/// Reads a text of N-Triples or N-Quads on this thread and hands it over, quad by quad, in the order of the text.
-pub(crate) fn read_here(
+/// Reads a text of N-Triples or N-Quads on this thread and hands it over, quad by quad, in the order of the text. `done` is told
+/// of each chunk without mistakes. Returns also how many lines there are.
+pub(crate) fn read_here<T>(
     input: &mut dyn Read,
     syntax: Syntax,
     options: &ReadOptions,
-    file: &Place,
-    take: &mut Take<'_>,
-) -> Result<Reading> {
+    part: &Part<'_>,
+    taker: &mut T,
+    take: &dyn Fn(&mut T, Quad<'_>) -> Result<()>,
+    done: &dyn Fn(&mut T, Piece) -> Result<()>,
+) -> Result<(Reading, u64)> {
     let mut held = options.budget.reserve(2 * CHUNK as u64)?;
-    let (mut done, mut lines) = (Done::new(file), Lines::default());
-    let fed = feed(input, &mut |bytes| held.grow(bytes), &mut |chunk| {
-        if let Err(error) = chunk.read(&mut lines, syntax, options, &mut done, take) {
-            done.fail(chunk.number, error);
+    let (mut sum, mut lines) = (Sum::new(part.file), Lines::default());
+    let fed = feed(input, part, &mut |bytes| held.grow(bytes), &mut |chunk| {
+        let read = chunk.hand_over(&mut lines, syntax, options, &mut sum, &mut |quad| take(taker, quad));
+        if let Err(error) = read.and_then(|piece| piece.map_or(Ok(()), |piece| done(taker, piece))) {
+            sum.fail(chunk.number, error);
             return None;
         }
         Some(chunk.bytes)
     });
-    done.finish(fed)
+    sum.finish(fed)
 }
 
 /// Reads a text of N-Triples or N-Quads and hands its quads to `takers`, each on a thread of its own. Which of them gets
@@ -120,18 +142,22 @@ pub fn read_lines<T: Send>(
     if !is_of_lines(syntax) {
         return Err(Error::usage(format!("{syntax} is no syntax of lines")));
     }
-    read_shared(input, syntax, options, &Place::default(), takers, take)
+    let (file, done) = (Place::default(), |_: &mut T, _| Ok(()));
+    read_shared(input, syntax, options, &Part::all(&file), takers, take, &done).map(|(reading, _)| reading)
 }
 
-/// The same of a text at `file` that is known to be one of lines.
+/// The same of a part of a text that is known to be one of lines; `done` is told of each chunk without mistakes, on the thread of
+/// its taker. Returns also how many lines there are.
 pub(crate) fn read_shared<T: Send>(
     input: &mut dyn Read,
     syntax: Syntax,
     options: &ReadOptions,
-    file: &Place,
+    part: &Part<'_>,
     takers: &mut [T],
     take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
-) -> Result<Reading> {
+    done: &(dyn Fn(&mut T, Piece) -> Result<()> + Sync),
+) -> Result<(Reading, u64)> {
+    let file = part.file;
     let threads = takers.len().max(1);
     let mut held = options.budget.reserve(threads as u64 * MEMORY + CHUNK as u64)?;
     // Chunks behind this one need not be read any more.
@@ -139,22 +165,24 @@ pub(crate) fn read_shared<T: Send>(
     let (send, receive) = mpsc::sync_channel::<Chunk>(threads);
     let (give_back, spare) = mpsc::channel::<Vec<u8>>();
     let receive = Mutex::new(receive);
-    let (fed, done) = std::thread::scope(|scope| {
+    let (fed, sums) = std::thread::scope(|scope| {
         let (receive, last) = (&receive, &last);
         let workers: Vec<_> = takers
             .iter_mut()
             .map(|taker| {
                 let give_back = give_back.clone();
                 scope.spawn(move || {
-                    let (mut done, mut lines) = (Done::new(file), Lines::default());
+                    let (mut sum, mut lines) = (Sum::new(file), Lines::default());
                     loop {
                         let next = receive.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                        let Ok(chunk) = next else { return done };
+                        let Ok(chunk) = next else { return sum };
                         if chunk.number < last.load(Relaxed) {
                             let mut take = |quad: Quad<'_>| take(taker, quad);
-                            if let Err(error) = chunk.read(&mut lines, syntax, options, &mut done, &mut take) {
+                            let read = chunk.hand_over(&mut lines, syntax, options, &mut sum, &mut take);
+                            let told = read.and_then(|piece| piece.map_or(Ok(()), |piece| done(taker, piece)));
+                            if let Err(error) = told {
                                 last.fetch_min(chunk.number, Relaxed);
-                                done.fail(chunk.number, error);
+                                sum.fail(chunk.number, error);
                             }
                         }
                         // Nobody wants it back where the text has ended.
@@ -164,18 +192,18 @@ pub(crate) fn read_shared<T: Send>(
             })
             .collect();
         drop(give_back);
-        let fed = feed(input, &mut |bytes| held.grow(bytes), &mut |chunk| {
+        let fed = feed(input, part, &mut |bytes| held.grow(bytes), &mut |chunk| {
             let wanted = chunk.number < last.load(Relaxed) && send.send(chunk).is_ok();
             wanted.then(|| spare.try_recv().unwrap_or_default())
         });
         drop(send);
-        let done: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        (fed, done)
+        let sums: Vec<_> = workers.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
+        (fed, sums)
     });
-    let mut all = Done::new(file);
+    let mut all = Sum::new(file);
     all.findings = Findings::keeping(KEPT * threads);
-    for done in done {
-        all.merge(done.map_err(|_| Error::malformed("a thread that reads lines ended early"))?);
+    for sum in sums {
+        all.merge(sum.map_err(|_| Error::malformed("a thread that reads lines ended early"))?);
     }
     all.finish(fed)
 }
@@ -184,10 +212,11 @@ pub(crate) fn read_shared<T: Send>(
 /// more are wanted.
 fn feed(
     input: &mut dyn Read,
+    part: &Part<'_>,
     grow: &mut dyn FnMut(u64) -> Result<()>,
     give: &mut dyn FnMut(Chunk) -> Option<Vec<u8>>,
 ) -> Result<()> {
-    let (mut number, mut lines, mut offset) = (0, 0, 0);
+    let (mut number, mut lines, mut offset) = (0, part.lines, part.offset);
     let (mut rest, mut bytes): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
     let mut largest = CHUNK;
     loop {
@@ -218,7 +247,7 @@ fn feed(
             return Ok(());
         }
         let (here, length) = (memchr::memchr_iter(b'\n', &bytes).count() as u64, bytes.len() as u64);
-        let Some(spare) = give(Chunk { bytes, number, lines, offset }) else { return Ok(()) };
+        let Some(spare) = give(Chunk { bytes, number, lines, offset, last: end.is_none() }) else { return Ok(()) };
         if end.is_none() {
             return Ok(());
         }
@@ -230,14 +259,32 @@ fn feed(
 }
 
 impl Chunk {
+    /// Hands its quads over and says which piece of the text it is; nothing, where some of it was skipped.
+    fn hand_over(
+        &self,
+        lines: &mut Lines,
+        syntax: Syntax,
+        options: &ReadOptions,
+        sum: &mut Sum,
+        take: &mut Take<'_>,
+    ) -> Result<Option<Piece>> {
+        let (quads, skipped) = (sum.quads, sum.skipped);
+        let count = self.read(lines, syntax, options, sum, take)?;
+        sum.lines += count;
+        let (begin, end) = (self.offset, self.offset + self.bytes.len() as u64);
+        let piece = Piece { begin, end, lines: count, quads: sum.quads - quads, last: self.last };
+        Ok((sum.skipped == skipped).then_some(piece))
+    }
+
+    /// Returns how many lines it has.
     fn read(
         &self,
         lines: &mut Lines,
         syntax: Syntax,
         options: &ReadOptions,
-        done: &mut Done,
+        sum: &mut Sum,
         take: &mut Take<'_>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         // Looking at all of it at once is quicker; where it is not text, each line is tried by itself.
         let whole = std::str::from_utf8(&self.bytes).ok();
         let (mut start, mut number) = (0, self.lines);
@@ -252,25 +299,25 @@ impl Chunk {
             match line.map_or(Line::Unusual, |line| lines.read(line, syntax == Syntax::NQuads)) {
                 Line::Quad(quad) => {
                     take(quad).map_err(|error| error.at(place))?;
-                    done.quads += 1;
+                    sum.quads += 1;
                 }
                 Line::Empty => {}
                 Line::Unusual => {
                     let mut text = &rest[..length];
                     let reading = read(&mut text, syntax, options, take);
                     let reading = reading.map_err(|error| moved(error, &place))?;
-                    done.quads += reading.quads;
-                    done.skipped += reading.skipped;
+                    sum.quads += reading.quads;
+                    sum.skipped += reading.skipped;
                     for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept) {
-                        let place = Place { file: done.file.file.clone(), ..at(&finding.place, &place) };
-                        done.findings.push(&rules::SKIPPED, finding.message.clone(), place);
+                        let place = Place { file: sum.file.file.clone(), ..at(&finding.place, &place) };
+                        sum.findings.push(&rules::SKIPPED, finding.message.clone(), place);
                     }
                 }
             }
             start += length + 1;
             number += 1;
         }
-        Ok(())
+        Ok(number - self.lines)
     }
 }
 

@@ -5,6 +5,7 @@ mod labels;
 mod lenient;
 mod literals;
 mod parser;
+mod pieces;
 mod terms;
 
 use std::cell::RefCell;
@@ -18,6 +19,7 @@ use isomorph_tables::fenced;
 use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
 use self::parser::{Fault, Parser, Where};
+pub use self::pieces::Piece;
 use self::terms::Terms;
 use crate::packing::Packing;
 use crate::{Syntax, fast, rules};
@@ -130,7 +132,19 @@ impl Text {
     /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
         self.read_by(|input, place| match fast::is_of_lines(self.syntax) {
-            true => fast::read_here(input, self.syntax, options, place, take),
+            true => {
+                let (mut taker, part) = (take, fast::Part::all(place));
+                let read = fast::read_here(
+                    input,
+                    self.syntax,
+                    options,
+                    &part,
+                    &mut taker,
+                    &|take, quad| take(quad),
+                    &|_, _| Ok(()),
+                );
+                read.map(|(reading, _)| reading)
+            }
             false => read_of(input, self.syntax, options, place, take),
         })
     }
@@ -146,15 +160,7 @@ impl Text {
         takers: &mut [T],
         take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
     ) -> Result<Reading> {
-        // Each thread needs memory for its part: where there is little, fewer share the work.
-        let many = usize::try_from(options.budget.available() / 4 / fast::MEMORY).unwrap_or(usize::MAX);
-        let used = if fast::is_of_lines(self.syntax) { takers.len().min(many).max(1) } else { 1 };
-        self.read_by(|input, place| match (takers.get_mut(..used), fast::is_of_lines(self.syntax)) {
-            (None | Some([]), _) => Err(Error::usage("nobody takes what is read")),
-            (Some([first, ..]), false) => read_of(input, self.syntax, options, place, &mut |quad| take(first, quad)),
-            (Some([only]), true) => fast::read_here(input, self.syntax, options, place, &mut |quad| take(only, quad)),
-            (Some(takers), true) => fast::read_shared(input, self.syntax, options, place, takers, take),
-        })
+        self.read_pieces(options, &[], takers, take, &|_, _| Ok(()))
     }
 
     /// A mistake with a nearer place: the parser of JSON-LD tells none of what is no mistake of JSON itself. The text is read once more,

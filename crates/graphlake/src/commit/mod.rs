@@ -11,6 +11,7 @@ mod publish;
 mod raw;
 mod revive;
 mod tally;
+mod trace;
 mod transaction;
 mod work;
 
@@ -23,6 +24,7 @@ pub(crate) use base::Base;
 pub(crate) use change::{Changes, GraphChange, Tally};
 pub use publish::Committed;
 pub(crate) use publish::{Attempt, snapshots_of, version_of};
+pub use trace::Traced;
 pub use transaction::Transaction;
 
 use crate::store::{STORE, Store};

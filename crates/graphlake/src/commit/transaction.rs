@@ -1,6 +1,7 @@
 //! Transactions: what is to be changed, gathered, and then done at once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad};
@@ -11,8 +12,8 @@ use super::publish::{Attempt, Committed};
 use super::work::{Fate, Work, graph_key, triple_of};
 use super::{Lake, plan};
 use crate::read::quoted;
-use crate::write::Bulk;
-use crate::{GraphLake, InGraph, Pattern, term};
+use crate::write::{Bulk, Resume};
+use crate::{DataFile, GraphLake, InGraph, Pattern, term};
 
 /// How often a commit begins again because others were faster.
 const ATTEMPTS: u32 = 1000;
@@ -109,6 +110,20 @@ impl<'l> Transaction<'l> {
     /// When there is no place for temporary files.
     pub fn bulk(&self) -> Result<Bulk> {
         Bulk::new(&self.lake.writing)
+    }
+
+    /// The same, going on with what an earlier load gathered.
+    ///
+    /// # Errors
+    /// As [`Transaction::bulk`]; [`Kind::Malformed`] when what was found contradicts itself.
+    pub fn bulk_resumed(&self, resume: &Arc<Resume>) -> Result<Bulk> {
+        Bulk::resumed(&self.lake.writing, resume)
+    }
+
+    /// Files of triples that were written so far, under paths that nobody else has.
+    pub fn bulk_files(&self) -> Vec<&DataFile> {
+        let spilled = self.graphs.values().flat_map(|work| work.predicates.values()).map(|rows| &rows.spilled);
+        spilled.flat_map(|files| files.subject.iter().chain(&files.object)).collect()
     }
 
     /// Inserts what was gathered. Its files are written now; `advance` is told of triples that are, and may end the work.

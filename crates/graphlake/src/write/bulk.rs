@@ -14,6 +14,7 @@ use super::files::NewFiles;
 use super::filler::Filler;
 use super::names::{Named, Names};
 use super::parts::{Part, Parts, Written};
+use super::resume::Resume;
 use super::run::Run;
 use crate::term;
 
@@ -28,6 +29,7 @@ pub struct Bulk {
     /// What takes the quads that are pushed here.
     own: Option<Filler>,
     filled: Vec<(ScratchFile, Vec<Run>)>,
+    resume: Option<Arc<Resume>>,
 }
 
 impl Bulk {
@@ -42,7 +44,18 @@ impl Bulk {
             names: Arc::new(Names::new(&options.budget)?),
             own: None,
             filled: Vec::new(),
+            resume: None,
         })
+    }
+
+    /// One that has what an earlier load gathered, and can be taken up again itself.
+    ///
+    /// # Errors
+    /// As [`Bulk::new`]; [`Kind::Malformed`] when what was found contradicts itself.
+    pub(crate) fn resumed(options: &WriteOptions, resume: &Arc<Resume>) -> Result<Self> {
+        let bulk = Bulk::new(options)?;
+        let filled = resume.restored(&bulk.names)?;
+        Ok(Bulk { filled, resume: Some(Arc::clone(resume)), ..bulk })
     }
 
     pub(super) fn options(&self) -> &WriteOptions {
@@ -57,7 +70,13 @@ impl Bulk {
         let memory = self.shared(1);
         let own = match &mut self.own {
             Some(own) => own,
-            none => none.insert(Filler::new(&self.names, &self.options.budget, memory, &self.scratch)?),
+            none => none.insert(Filler::new(
+                &self.names,
+                &self.options.budget,
+                memory,
+                &self.scratch,
+                self.resume.as_ref(),
+            )?),
         };
         own.push(quad)
     }
@@ -69,7 +88,8 @@ impl Bulk {
     /// When the budget has nothing left.
     pub fn fillers(&self, threads: usize) -> Result<Vec<Filler>> {
         let memory = self.shared(threads);
-        (0..threads).map(|_| Filler::new(&self.names, &self.options.budget, memory, &self.scratch)).collect()
+        let (names, budget, resume) = (&self.names, &self.options.budget, self.resume.as_ref());
+        (0..threads).map(|_| Filler::new(names, budget, memory, &self.scratch, resume)).collect()
     }
 
     /// Takes what a thread has gathered.
@@ -87,7 +107,8 @@ impl Bulk {
     /// What one of so many threads may take for terms and rows: together half of what there is, for sorting takes more for
     /// a moment.
     fn shared(&self, threads: usize) -> u64 {
-        self.options.budget.available() / 2 / threads.max(1) as u64
+        let longest = self.resume.as_ref().map_or(u64::MAX, |resume| resume.longest_run());
+        longest.min(self.options.budget.available() / 2 / threads.max(1) as u64)
     }
 
     /// Graphs with predicates of which there may be triples.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use isomorph_error::Result;
@@ -11,6 +12,7 @@ use isomorph_storage::{Budget, Scratch, Staging};
 use super::bulk::Bulk;
 use super::filler::{Filler, graph_name};
 use super::parts::{graph_id, predicate_id};
+use super::resume::Resume;
 use crate::snapshot::{DataFile, Files, Living, NamedGraph, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::term;
@@ -73,6 +75,14 @@ impl<'a> LakeWriter<'a> {
     /// When there is no place for temporary files.
     pub fn create(staging: &'a Staging, options: &WriteOptions) -> Result<Self> {
         Ok(LakeWriter { staging, graphs: BTreeSet::new(), bulk: Bulk::new(options)? })
+    }
+
+    /// The same, going on with what an earlier load gathered.
+    ///
+    /// # Errors
+    /// As [`LakeWriter::create`]; [`Kind::Malformed`](isomorph_error::Kind::Malformed) when what was found contradicts itself.
+    pub fn resumed(staging: &'a Staging, options: &WriteOptions, resume: &Arc<Resume>) -> Result<Self> {
+        Ok(LakeWriter { staging, graphs: BTreeSet::new(), bulk: Bulk::resumed(options, resume)? })
     }
 
     /// Where the store is made.

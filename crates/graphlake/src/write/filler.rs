@@ -8,6 +8,7 @@ use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::intern::Interner;
 use super::names::Names;
+use super::resume::{Piece, Resume};
 use super::run::{self, RESOURCE, Row, Run};
 use crate::read::quoted;
 #[cfg(doc)]
@@ -50,11 +51,21 @@ pub struct Filler {
     memory: u64,
     file: Option<ScratchFile>,
     runs: Vec<Run>,
+    /// Who remembers runs, and the number that this one's file has there.
+    resume: Option<(Arc<Resume>, u32)>,
+    /// Pieces of texts whose last quads are in memory.
+    pieces: Vec<Piece>,
 }
 
 impl Filler {
     /// An empty one that may take `memory` bytes of `budget` before it goes to temporary files.
-    pub(super) fn new(names: &Arc<Names>, budget: &Budget, memory: u64, scratch: &Scratch) -> Result<Self> {
+    pub(super) fn new(
+        names: &Arc<Names>,
+        budget: &Budget,
+        memory: u64,
+        scratch: &Scratch,
+        resume: Option<&Arc<Resume>>,
+    ) -> Result<Self> {
         Ok(Filler {
             names: Arc::clone(names),
             scratch: scratch.clone(),
@@ -73,6 +84,8 @@ impl Filler {
             memory: memory.max(STEP),
             file: None,
             runs: Vec::new(),
+            resume: resume.map(|resume| (Arc::clone(resume), 0)),
+            pieces: Vec::new(),
         })
     }
 
@@ -96,6 +109,14 @@ impl Filler {
             object: object.as_deref().map_or(quad.object, Object::Term),
             ..*quad
         })
+    }
+
+    /// Says that all quads of a piece were pushed here: it need not be read again once the next run is written. Means nothing
+    /// where the load cannot be taken up again.
+    pub fn done_with(&mut self, piece: Piece) {
+        if self.resume.is_some() {
+            self.pieces.push(piece);
+        }
     }
 
     fn push_plain(&mut self, quad: &Quad<'_>) -> Result<()> {
@@ -191,10 +212,21 @@ impl Filler {
         }
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(self.scratch.create()?),
+            none => none.insert(match &mut self.resume {
+                None => self.scratch.create()?,
+                Some((resume, number)) => {
+                    let (new, file) = resume.create()?;
+                    *number = new;
+                    file
+                }
+            }),
         };
         let datatypes = self.names.datatypes();
-        self.runs.push(run::write(file, &mut self.terms, &mut self.rows, &self.partitions, &datatypes)?);
+        let run = run::write(file, &mut self.terms, &mut self.rows, &self.partitions, &datatypes)?;
+        if let Some((resume, number)) = &self.resume {
+            resume.note(*number, file, &run, std::mem::take(&mut self.pieces), &self.names)?;
+        }
+        self.runs.push(run);
         self.terms.clear();
         self.subject = None;
         Ok(())

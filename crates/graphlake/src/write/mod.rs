@@ -14,6 +14,7 @@ mod pairs;
 mod parts;
 mod prefixes;
 mod quads;
+pub(crate) mod resume;
 mod run;
 pub(crate) mod uuid;
 
@@ -21,3 +22,4 @@ pub use bulk::Bulk;
 pub use create::{Created, LakeWriter, WriteOptions};
 pub(crate) use files::{FileWriter, Partition};
 pub use filler::Filler;
+pub use resume::{Found as FoundLoad, Piece, Resume};

@@ -60,6 +60,28 @@ impl Names {
         Ok(Names(Mutex::new(Inner { graphs: List::new(), partitions: List::new(), datatypes, held })))
     }
 
+    /// Gives names the numbers that they had in an earlier load. Before anything else is named.
+    ///
+    /// # Errors
+    /// [`Kind::Malformed`] when a name comes twice, or a partition is of a graph that has none.
+    pub(super) fn restore(&self, graphs: &[String], partitions: &[(u32, String)], datatypes: &[String]) -> Result<()> {
+        let in_order = |numbers: &mut dyn Iterator<Item = Result<u32>>, first: u32| {
+            for (wanted, number) in (first..).zip(numbers) {
+                if number? != wanted {
+                    return Err(Error::malformed("the log of a load says a name twice"));
+                }
+            }
+            Ok(())
+        };
+        in_order(&mut graphs.iter().map(|name| self.graph(name)), 0)?;
+        if partitions.iter().any(|(graph, _)| *graph as usize >= graphs.len()) {
+            return Err(Error::malformed("the log of a load names a graph that it does not say"));
+        }
+        in_order(&mut partitions.iter().map(|(graph, predicate)| self.partition(*graph, predicate)), 0)?;
+        // The first is there always.
+        in_order(&mut datatypes.iter().map(|text| self.datatype(text)), 1)
+    }
+
     fn with<R>(&self, work: impl FnOnce(&mut Inner) -> R) -> R {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -94,6 +94,11 @@ pub(crate) fn trusted(_record: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Whether an opened file or directory is what lies at `path` now; as far as can be told.
+pub(crate) fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
+    Ok(fs::symlink_metadata(path).is_ok())
+}
+
 /// Renames `from` to `to`, which must not exist: by a second name for a file, which is create-only everywhere. Where
 /// there are no second names, another writer that comes between the check and the renaming is overwritten.
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {

@@ -26,6 +26,16 @@ pub(crate) fn trusted(record: &Path) -> io::Result<bool> {
     Ok(!everybody_writes || fs::symlink_metadata(record)?.uid() == rustix::process::geteuid().as_raw())
 }
 
+/// Whether an opened file or directory is what lies at `path` now.
+pub(crate) fn is_at(file: &fs::File, path: &Path) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok((found.dev(), found.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Renames `from` to `to`, which must not exist.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {

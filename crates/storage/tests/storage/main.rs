@@ -8,6 +8,7 @@ mod objects;
 mod reading;
 mod sandbox;
 mod staging;
+mod workplaces;
 
 use isomorph_storage::{FileDigest, Location, StagedFile};
 use std::io::Write;

@@ -1,0 +1,130 @@
+//! Loads that are killed and taken up again: the store is what an undisturbed load makes, file by file.
+
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use crate::graphs;
+use crate::kill::{Random, killed, moment, setting};
+use crate::support::Home;
+use crate::tree;
+
+/// Kills of each load.
+const KILLS: usize = 20;
+
+/// Loads of these texts, killed again and again before each is done.
+struct Load {
+    name: &'static str,
+    texts: &'static [&'static str],
+    /// Whether there is a store already.
+    there: bool,
+}
+
+impl Load {
+    fn run(&self) {
+        let home = Home::new();
+        fs::create_dir(home.at("tmp")).unwrap();
+        self.texts.iter().for_each(|text| graphs::make(&home, text));
+        self.reset(&home);
+        let begun = Instant::now();
+        assert!(self.command(&home, false).output().unwrap().status.success());
+        let whole = begun.elapsed();
+        let wanted = self.state(&home);
+        let kills = setting("CRASH_KILLS").map_or(KILLS, |kills| kills as usize);
+        let seed = setting("CRASH_SEED").unwrap_or(1) ^ self.name.len() as u64;
+        let mut random = Random(seed);
+        let (mut done, mut tried, mut rounds, mut helped) = (0, 0, 0, 0);
+        while done < kills {
+            self.reset(&home);
+            rounds += 1;
+            for _ in 0..=random.below(4) {
+                tried += 1;
+                assert!(tried < 5 * kills + 20, "{}: nearly every kill comes too late", self.name);
+                // Where there is a store already, no name appears when it is published.
+                let number = if self.there && tried % 3 == 2 { 0 } else { tried };
+                let moment = moment(number, whole, &mut random);
+                done += usize::from(killed(&mut self.command(&home, true), home.path(), moment));
+                assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "temporary files with names");
+                if self.is_done(&home) {
+                    break;
+                }
+            }
+            if !self.is_done(&home) {
+                let end = self.command(&home, true).output().unwrap();
+                assert!(end.status.success(), "{}, seed {seed}, round {rounds}: {end:?}", self.name);
+                let told = String::from_utf8(end.stdout).unwrap();
+                helped += usize::from(told.contains("found"));
+            }
+            let state = self.state(&home);
+            let differ = tree::difference(&state, &wanted);
+            assert!(state == wanted, "{}, seed {seed}, round {rounds}: {differ}", self.name);
+            let left = tree::read(home.path(), graphs::is_source);
+            assert_eq!(tree::in_the_making(&left), Vec::<&str>::new(), "{}, seed {seed}: left behind", self.name);
+            home.run(&["validate", "out"]).exits(0);
+        }
+        println!(
+            "{}: seed {seed}, {whole:?} undisturbed, {done} kills, {helped} of {rounds} ends found something",
+            self.name
+        );
+        assert!(helped > 0, "{}: nothing was ever found of a killed load", self.name);
+    }
+
+    fn command(&self, home: &Home, resume: bool) -> Command {
+        let mut arguments = vec!["lake", "load", "out"];
+        arguments.extend(self.texts);
+        // Several runs for each thread.
+        arguments.extend(["--memory", "32MiB", "--epoch", "1800000000"]);
+        if resume {
+            arguments.push("--resume");
+        }
+        let mut command = home.command(&arguments);
+        command.env("TMPDIR", home.at("tmp"));
+        command
+    }
+
+    /// What was there before the load.
+    fn reset(&self, home: &Home) {
+        tree::clear(home.path(), graphs::is_source);
+        if self.there {
+            home.write("first.nt", "<urn:first> <urn:p> \"here\" .\n");
+            home.run(&["lake", "load", "out", "first.nt", "--epoch", "1700000000"]).exits(0);
+            fs::remove_file(home.at("first.nt")).unwrap();
+        }
+    }
+
+    /// Whether the load was published and has put everything away.
+    fn is_done(&self, home: &Home) -> bool {
+        let snapshot = if self.there { "out/snapshots/snapshot2.json" } else { "out/snapshots/snapshot1.json" };
+        home.at(snapshot).exists() && !home.at(".out.load").exists()
+    }
+
+    /// What is in the store: its files, or, where these have names that nobody else has, its quads and versions.
+    fn state(&self, home: &Home) -> tree::Tree {
+        if !self.there {
+            return tree::published(&tree::read(home.path(), graphs::is_source));
+        }
+        let mut dumped: Vec<String> = home.run(&["dump", "out"]).exits(0).out.lines().map(str::to_owned).collect();
+        dumped.sort();
+        let versions = home.run(&["lake", "log", "out", "--json"]).exits(0).json().as_array().unwrap().len();
+        [
+            ("quads".to_owned(), dumped.join("\n").into_bytes()),
+            ("versions".to_owned(), versions.to_string().into_bytes()),
+        ]
+        .into()
+    }
+}
+
+#[test]
+fn a_load_of_lines() {
+    Load { name: "a load of lines", texts: &["large.nq"], there: false }.run();
+}
+
+#[test]
+fn a_load_of_several_texts() {
+    Load { name: "a load of several texts", texts: &["large.ttl", "small.nq"], there: false }.run();
+}
+
+#[test]
+fn a_load_into_a_store() {
+    Load { name: "a load into a store", texts: &["large.nq"], there: true }.run();
+}

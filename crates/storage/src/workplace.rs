@@ -1,0 +1,121 @@
+//! Unfinished work that outlives its process: a directory that the next run finds, and that only one run has.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use isomorph_error::{Error, Kind, Place, Result};
+
+use crate::disk::{Disk, NodeKind, RealDisk, remove_tree};
+use crate::leftover::shortened;
+use crate::platform::{self, parent_of};
+use crate::{Location, Scratch};
+
+/// A directory for work on a destination that may be interrupted and taken up again. It stays when this is dropped;
+/// as long as this lives nobody else has it.
+///
+/// Beside a local destination `<name>` it is called `.<name>.<purpose>`. The work for an object store lies in the directory
+/// for temporary files, under a hash of where the destination is.
+#[derive(Debug)]
+pub struct Workplace {
+    path: PathBuf,
+    /// Given back when the process ends in whatever way.
+    _lock: Option<File>,
+}
+
+impl Workplace {
+    /// Opens the directory for `destination`, or makes it.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] when another process has it; [`Kind::Usage`] when somebody else made it where everybody may;
+    /// [`Kind::NotFound`] when the directory that is to hold it does not exist; [`Kind::NoSpace`], [`Kind::Io`].
+    pub fn open(destination: &Location, purpose: &str, scratch: &Scratch) -> Result<Self> {
+        let path = path_for(destination, purpose, scratch);
+        Workplace::open_at(&path).map_err(|error| error.at(Place::file(path.display().to_string())))
+    }
+
+    fn open_at(path: &Path) -> Result<Self> {
+        let disk = RealDisk;
+        loop {
+            match disk.create_dir(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Err(Error::new(Kind::NotFound, "the directory that is to hold it does not exist")
+                        .hint(format!("mkdir -p {}", parent_of(path).display())));
+                }
+                made => made?,
+            }
+            match disk.node(path)? {
+                // Whoever had it has just removed it.
+                None => continue,
+                Some(node) if node.kind != NodeKind::Directory => {
+                    return Err(Error::new(
+                        Kind::AlreadyExists,
+                        "unfinished work belongs here, and this is no directory",
+                    )
+                    .hint("move it away"));
+                }
+                Some(_) => {}
+            }
+            if !platform::trusted(path)? {
+                return Err(Error::usage("unfinished work lies here that another user may have put there")
+                    .hint("remove it, or choose a directory that only you write to"));
+            }
+            // Where directories cannot be opened, or have no locks, nothing keeps others away.
+            let Ok(file) = File::open(path) else { return Ok(Workplace { path: path.to_owned(), _lock: None }) };
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::new(Kind::Conflict, "another process does the same work")
+                        .hint("wait until it has ended"));
+                }
+                Err(TryLockError::Error(_)) => return Ok(Workplace { path: path.to_owned(), _lock: None }),
+            }
+            // Between opening and locking, whoever had it may have removed it, and another may have made it anew.
+            if platform::is_at(&file, path)? {
+                return Ok(Workplace { path: path.to_owned(), _lock: Some(file) });
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes its name, and the names of the files in it, durable.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn sync(&self) -> Result<()> {
+        RealDisk.sync_dir(&self.path)?;
+        RealDisk.sync_dir(parent_of(&self.path)).map_err(Error::from)
+    }
+
+    /// Removes everything in it.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn clear(&self) -> Result<()> {
+        let names = RealDisk.names(&self.path)?;
+        names.iter().try_for_each(|name| remove_tree(&RealDisk, &self.path.join(name))).map_err(Error::from)
+    }
+
+    /// Removes it: the work is done.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn remove(self) -> Result<()> {
+        remove_tree(&RealDisk, &self.path).map_err(Error::from)
+    }
+}
+
+fn path_for(destination: &Location, purpose: &str, scratch: &Scratch) -> PathBuf {
+    match destination.as_path() {
+        Some(path) => parent_of(path).join(format!(".{}.{purpose}", shortened(destination.file_name()))),
+        None => {
+            let hash = blake3::hash(destination.to_string().as_bytes()).to_hex();
+            scratch.directory().join(format!("isomorph-{}.{purpose}", &hash[..16]))
+        }
+    }
+}

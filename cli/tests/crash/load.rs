@@ -37,19 +37,22 @@ impl Load {
         while done < kills {
             self.reset(&home);
             rounds += 1;
+            let mut ended = false;
             for _ in 0..=random.below(4) {
                 tried += 1;
                 assert!(tried < 5 * kills + 20, "{}: nearly every kill comes too late", self.name);
                 // Where there is a store already, no name appears when it is published.
                 let number = if self.there && tried % 3 == 2 { 0 } else { tried };
                 let moment = moment(number, whole, &mut random);
-                done += usize::from(killed(&mut self.command(&home, true), home.path(), moment));
+                ended = !killed(&mut self.command(&home, true), home.path(), moment);
+                done += usize::from(!ended);
                 assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "temporary files with names");
                 if self.is_done(&home) {
                     break;
                 }
             }
             if !self.is_done(&home) {
+                ended = true;
                 let end = self.command(&home, true).output().unwrap();
                 assert!(end.status.success(), "{}, seed {seed}, round {rounds}: {end:?}", self.name);
                 let told = String::from_utf8(end.stdout).unwrap();
@@ -58,8 +61,10 @@ impl Load {
             let state = self.state(&home);
             let differ = tree::difference(&state, &wanted);
             assert!(state == wanted, "{}, seed {seed}, round {rounds}: {differ}", self.name);
+            // One that was killed when it was done leaves what the next load beside it removes.
             let left = tree::read(home.path(), graphs::is_source);
-            assert_eq!(tree::in_the_making(&left), Vec::<&str>::new(), "{}, seed {seed}: left behind", self.name);
+            let left = tree::in_the_making(&left);
+            assert!(left.is_empty() || !ended, "{}, seed {seed}: left behind: {left:?}", self.name);
             home.run(&["validate", "out"]).exits(0);
         }
         println!(

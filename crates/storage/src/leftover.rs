@@ -30,6 +30,11 @@ impl AsideName {
         AsideName { prefix: "redo-".to_owned(), suffix: "" }
     }
 
+    /// Such a name that nobody else has.
+    pub(crate) fn fresh(&self) -> String {
+        format!("{}{}{}", self.prefix, unique::fresh(), self.suffix)
+    }
+
     fn maker(&self, name: &str) -> Option<unique::Maker> {
         unique::Maker::parse(name.strip_prefix(&self.prefix)?.strip_suffix(self.suffix)?)
     }
@@ -64,7 +69,7 @@ impl Aside {
     pub(crate) fn create(disk: &Arc<dyn Disk>, parent: &Path, name: &AsideName) -> io::Result<Self> {
         remove_leftovers(&**disk, parent, name)?;
         loop {
-            let path = parent.join(format!("{}{}{}", name.prefix, unique::fresh(), name.suffix));
+            let path = parent.join(name.fresh());
             disk.create_dir(&path)?;
             let lock = disk.try_lock(&path)?;
             // Between making and locking, another writer may have taken it for a leftover.

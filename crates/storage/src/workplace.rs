@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::disk::{Disk, NodeKind, RealDisk, remove_tree};
-use crate::leftover::shortened;
+use crate::leftover::{AsideName, remove_leftovers, shortened};
 use crate::platform::{self, parent_of};
 use crate::{Location, Scratch};
 
@@ -15,10 +15,12 @@ use crate::{Location, Scratch};
 /// as long as this lives nobody else has it.
 ///
 /// Beside a local destination `<name>` it is called `.<name>.<purpose>`. The work for an object store lies in the directory
-/// for temporary files, under a hash of where the destination is.
+/// for temporary files, under a hash of where the destination is, and is called `.isomorph-<hash>.<purpose>`.
 #[derive(Debug)]
 pub struct Workplace {
     path: PathBuf,
+    /// What it is called while it is removed.
+    going: AsideName,
     /// Given back when the process ends in whatever way.
     _lock: Option<File>,
 }
@@ -30,11 +32,22 @@ impl Workplace {
     /// [`Kind::Conflict`] when another process has it; [`Kind::Usage`] when somebody else made it where everybody may;
     /// [`Kind::NotFound`] when the directory that is to hold it does not exist; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn open(destination: &Location, purpose: &str, scratch: &Scratch) -> Result<Self> {
-        let path = path_for(destination, purpose, scratch);
-        Workplace::open_at(&path).map_err(|error| error.at(Place::file(path.display().to_string())))
+        let (parent, name) = match destination.as_path() {
+            Some(path) => (parent_of(path), shortened(destination.file_name())),
+            None => {
+                let hash = blake3::hash(destination.to_string().as_bytes()).to_hex();
+                (scratch.directory(), format!("isomorph-{}", &hash[..16]))
+            }
+        };
+        let path = parent.join(format!(".{name}.{purpose}"));
+        let going = AsideName::beside(&name);
+        // What cannot be removed now is left for the next one.
+        let _ = remove_leftovers(&RealDisk, parent, &going);
+        Workplace::open_at(&path, &going).map_err(|error| error.at(Place::file(path.display().to_string())))
     }
 
-    fn open_at(path: &Path) -> Result<Self> {
+    fn open_at(path: &Path, going: &AsideName) -> Result<Self> {
+        let opened = |lock| Workplace { path: path.to_owned(), going: going.clone(), _lock: lock };
         let disk = RealDisk;
         loop {
             match disk.create_dir(path) {
@@ -62,18 +75,18 @@ impl Workplace {
                     .hint("remove it, or choose a directory that only you write to"));
             }
             // Where directories cannot be opened, or have no locks, nothing keeps others away.
-            let Ok(file) = File::open(path) else { return Ok(Workplace { path: path.to_owned(), _lock: None }) };
+            let Ok(file) = File::open(path) else { return Ok(opened(None)) };
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::new(Kind::Conflict, "another process does the same work")
                         .hint("wait until it has ended"));
                 }
-                Err(TryLockError::Error(_)) => return Ok(Workplace { path: path.to_owned(), _lock: None }),
+                Err(TryLockError::Error(_)) => return Ok(opened(None)),
             }
             // Between opening and locking, whoever had it may have removed it, and another may have made it anew.
             if platform::is_at(&file, path)? {
-                return Ok(Workplace { path: path.to_owned(), _lock: Some(file) });
+                return Ok(opened(Some(file)));
             }
         }
     }
@@ -101,21 +114,13 @@ impl Workplace {
         names.iter().try_for_each(|name| remove_tree(&RealDisk, &self.path.join(name))).map_err(Error::from)
     }
 
-    /// Removes it: the work is done.
+    /// Removes it in one step: the work is done. What is left of it when that is interrupted is removed by the next one.
     ///
     /// # Errors
     /// [`Kind::Io`].
     pub fn remove(self) -> Result<()> {
-        remove_tree(&RealDisk, &self.path).map_err(Error::from)
-    }
-}
-
-fn path_for(destination: &Location, purpose: &str, scratch: &Scratch) -> PathBuf {
-    match destination.as_path() {
-        Some(path) => parent_of(path).join(format!(".{}.{purpose}", shortened(destination.file_name()))),
-        None => {
-            let hash = blake3::hash(destination.to_string().as_bytes()).to_hex();
-            scratch.directory().join(format!("isomorph-{}.{purpose}", &hash[..16]))
-        }
+        let gone = parent_of(&self.path).join(self.going.fresh());
+        RealDisk.rename(&self.path, &gone)?;
+        remove_tree(&RealDisk, &gone).map_err(Error::from)
     }
 }

@@ -271,6 +271,21 @@ fn what_was_claimed_in_an_object_store_is_published_by_the_next() {
     let log = own.log(100).unwrap();
     assert_eq!(log.iter().map(|event| event.version).collect::<Vec<_>>(), (1..=11).collect::<Vec<_>>());
     assert_eq!(log.last().map(|event| (event.triples, event.exact)), Some((8, true)));
+    // Of many, nobody looks which are there already: each would take requests.
+    let mut counted = Vec::new();
+    for many in [16, 17] {
+        let mut transaction = own.begin().unwrap();
+        for number in 1..=many {
+            let subject = format!("http://example.org/s{number}");
+            let object = Object::Term("http://example.org/o");
+            transaction
+                .insert(&Quad { subject: &subject, predicate: "http://example.org/p", object, graph: None })
+                .unwrap();
+        }
+        counted.push(transaction.commit().unwrap().unwrap().again);
+    }
+    assert_eq!(counted, [Some(8), None]);
+    assert_eq!(own.log(1).unwrap().pop().map(|event| (event.triples, event.exact)), Some((17, true)));
 }
 
 #[test]

@@ -16,6 +16,9 @@ use crate::{GraphLake, lookup};
 /// So many inserts are looked for, whatever they are inserted into.
 const FEW: usize = 4096;
 
+/// And so many from afar, where each takes requests.
+const FEW_REMOTE: usize = 16;
+
 /// More of them, or what was loaded in bulk, if there are not more records than this, or than so many for each.
 const RECORDS: u64 = 1 << 20;
 const RECORDS_OF_EACH: u64 = 8;
@@ -65,10 +68,13 @@ impl<'r> Wanted<'r> {
         // Of a triple that was written in two parts nobody knows that it is one.
         let once = self.rows.spills == 0 || self.rows.spills == 1 && inserts == 0;
         let is_cheap = |count: u64| records <= RECORDS.max(count.saturating_mul(RECORDS_OF_EACH));
-        // What was written is not fetched again from afar.
+        // From afar, what was written is not fetched again.
         let near = open.is_none_or(|open| open.root.location().scheme() == Scheme::Local);
-        let counts =
-            once && (inserts <= FEW || is_cheap(inserts as u64)) && (new == 0 || records == 0 || near && is_cheap(new));
+        let few = match near {
+            true => inserts <= FEW || is_cheap(inserts as u64),
+            false => inserts <= FEW_REMOTE,
+        };
+        let counts = once && (records == 0 || few && (new == 0 || near && is_cheap(new)));
         let asked = self.held.iter().filter(|(_, fate)| counts || *fate == Fate::Delete);
         let (triples, fates): (Vec<&'r Triple>, Vec<Fate>) = asked.copied().unzip();
         let live = match open {

@@ -166,3 +166,21 @@ fn threads_share_the_load_of_a_text() {
     assert_eq!(both.matches("_:").count() % 2, 0);
     home.run(&["validate", "both.lake"]).exits(0);
 }
+
+#[test]
+fn threads_share_one_predicate() {
+    let home = Home::new();
+    // So long that the only file by subject is divided.
+    let long = "x".repeat(2_000);
+    let line = |n: u32| format!("<urn:{:05}> <urn:p> \"{n} {long}\" .\n", n * 7 % 10_000);
+    home.write("long.nt", (0..10_000).map(line).collect::<String>());
+    home.run(&["lake", "load", "lake", "long.nt"]).exits(0);
+    for threads in ["1", "3"] {
+        home.run(&["convert", "lake", &format!("{threads}.nq"), "--threads", threads, "--no-verify"]).exits(0);
+    }
+    let written = |name: &str| std::fs::read_to_string(home.at(name)).unwrap();
+    let one = written("1.nq");
+    assert!(one == written("3.nq"));
+    assert_eq!(one.lines().count(), 10_000);
+    assert!(one.lines().is_sorted());
+}

@@ -315,7 +315,8 @@ impl Job<'_> {
         Ok(quads)
     }
 
-    /// Writes a snapshot as a text of lines: sections are read and put into words on all threads, and come in their order.
+    /// Writes a snapshot as a text of lines: sections, stretches of them where they are large, are read and put into words on all
+    /// threads, and come in their order.
     fn lines(&self, lake: &GraphLake, syntax: Syntax, out: &mut impl Write) -> Result<u64> {
         let threads = self.resources.threads;
         // Sections are of very different sizes: what is done before its turn waits in memory, some of it for each thread.
@@ -330,11 +331,11 @@ impl Job<'_> {
                 let pieces = writer.out();
                 if pieces.is_empty() { Ok(()) } else { give(std::mem::take(pieces)) }
             };
-            lake.statements_of(*section, Order::Subject, &mut self.counting(&mut push))?;
+            lake.statements_of(section, &mut self.counting(&mut push))?;
             quads.fetch_add(writer.quads(), Relaxed);
             give(writer.finish()?)
         };
-        let sections = lake.sections();
+        let sections = if threads > 1 { lake.divided_sections()? } else { lake.sections(Order::Subject) };
         pieces_in_order(&sections, threads, ahead as usize, read, |piece| out.write_all(&piece).map_err(Error::from))?;
         Ok(quads.into_inner())
     }

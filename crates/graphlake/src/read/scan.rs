@@ -4,15 +4,19 @@ use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
 
 use super::{GraphLake, Order};
+use crate::lookup::Wanted;
 use crate::merge::Merge;
 use crate::snapshot::{DataFile, NamedGraph};
 use crate::term;
 
-/// The triples of a predicate in a graph.
-#[derive(Debug, Clone, Copy)]
+/// The triples of a predicate in a graph, or a stretch of them, in an order.
+#[derive(Debug, Clone)]
 pub struct Section<'a> {
     graph: &'a NamedGraph,
     predicate: &'a str,
+    order: Order,
+    /// Which of them; all, where they do not come by subject.
+    stretch: Wanted,
 }
 
 impl GraphLake {
@@ -88,27 +92,22 @@ impl GraphLake {
     /// # Errors
     /// As [`GraphLake::quads`], and when triples quote one another too often.
     pub fn statements(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        self.sections().into_iter().try_for_each(|section| self.statements_of(section, order, take))
+        self.sections(order).iter().try_for_each(|section| self.statements_of(section, take))
     }
 
     /// The same of one section.
     ///
     /// # Errors
     /// As [`GraphLake::statements`].
-    pub fn statements_of(
-        &self,
-        section: Section<'_>,
-        order: Order,
-        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub fn statements_of(&self, section: &Section<'_>, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
         let quoted = self.quoted()?;
         if quoted.is_empty() {
-            return self.quads_of(section, order, take);
+            return self.quads_of(section, take);
         }
         if section.graph.name == term::QUOTED_GRAPH {
             return Ok(());
         }
-        self.quads_of(section, order, &mut |quad| {
+        self.quads_of(section, &mut |quad| {
             let subject = quoted.term(quad.subject)?;
             let object = if let Object::Term(term) = quad.object { quoted.term(term)? } else { None };
             take(Quad {
@@ -125,25 +124,46 @@ impl GraphLake {
     /// # Errors
     /// When a file is missing, cut or broken, or `take` returns an error.
     pub fn quads(&self, order: Order, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        self.sections().into_iter().try_for_each(|section| self.quads_of(section, order, take))
+        self.sections(order).iter().try_for_each(|section| self.quads_of(section, take))
     }
 
     /// What can be read by itself, on any thread, in the order in which all quads come.
-    pub fn sections(&self) -> Vec<Section<'_>> {
-        let graphs = self.snapshot.graphs.iter();
-        let of =
-            |graph| NamedGraph::all_predicates(graph).into_iter().map(move |predicate| Section { graph, predicate });
-        graphs.flat_map(of).collect()
+    pub fn sections(&self, order: Order) -> Vec<Section<'_>> {
+        let section = |(graph, predicate)| Section { graph, predicate, order, stretch: Wanted::All };
+        self.predicates().map(section).collect()
+    }
+
+    /// The same by subject, with large predicates in stretches where their indexes tell how to divide them: one after another
+    /// they give what [`Order::Subject`] gives, so that one predicate keeps all threads busy.
+    ///
+    /// # Errors
+    /// When an index cannot be read.
+    pub fn divided_sections(&self) -> Result<Vec<Section<'_>>> {
+        let mut sections = Vec::new();
+        for (graph, predicate) in self.predicates() {
+            let stretches = self.stretches(graph, predicate)?.into_iter();
+            let section = |stretch| Section { graph, predicate, order: Order::Subject, stretch };
+            sections.extend(stretches.map(section));
+        }
+        Ok(sections)
+    }
+
+    /// Graphs with each of their predicates.
+    fn predicates(&self) -> impl Iterator<Item = (&NamedGraph, &str)> {
+        let of = |graph| NamedGraph::all_predicates(graph).into_iter().map(move |predicate| (graph, predicate));
+        self.snapshot.graphs.iter().flat_map(of)
     }
 
     fn quads_of(
         &self,
-        Section { graph, predicate }: Section<'_>,
-        order: Order,
+        Section { graph, predicate, order, stretch }: &Section<'_>,
         take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
     ) -> Result<()> {
         let name = term::graph_name(&graph.name);
-        let mut merge = self.merge(graph, predicate, order)?;
+        let mut merge = match stretch {
+            Wanted::All => self.merge(graph, predicate, *order),
+            stretch => self.stretch(graph, predicate, stretch),
+        }?;
         while let Some(triple) = merge.next()? {
             take(Quad { subject: &triple.subject, predicate, object: triple.as_object(), graph: name })?;
         }

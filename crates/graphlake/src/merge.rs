@@ -18,7 +18,7 @@ struct Input {
     /// Version of the commit that added it.
     version: i64,
     tombstone: bool,
-    /// Whether the order of the whole file is known to hold, so that nothing that is looked for stands behind what is greater.
+    /// Whether the order of the whole file is known to hold, so that no key that is looked for stands behind what is greater.
     tried: bool,
     /// The first key that its triple is not behind, where keys are wanted.
     key: usize,
@@ -157,11 +157,10 @@ impl Input {
             match wanted {
                 Wanted::All => return Ok(true),
                 Wanted::Between(low, high) => {
-                    if high.as_ref().is_some_and(|high| text >= high.as_bytes()) {
-                        if self.tried {
-                            return Ok(false);
-                        }
-                    } else if low.as_ref().is_none_or(|low| text >= low.as_bytes()) {
+                    // Read on behind the last one, a block at most where there is an index: stretches that overlap try the order of
+                    // every two neighbours, so that together they leave nothing out.
+                    let below = high.as_ref().is_none_or(|high| text < high.as_bytes());
+                    if below && low.as_ref().is_none_or(|low| text >= low.as_bytes()) {
                         return Ok(true);
                     }
                 }

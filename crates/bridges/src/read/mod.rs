@@ -131,7 +131,7 @@ impl Text {
     /// [`rules::SYNTAX`] with line and column where the text is broken, [`rules::LIMIT`] where it is too much,
     /// [`isomorph_error::Kind::Conflict`] when the file changed meanwhile, and the errors of `take`.
     pub fn read(&self, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
-        self.read_by(|input, place| match fast::is_of_lines(self.syntax) {
+        self.read_by(options, |input, place| match fast::is_of_lines(self.syntax) {
             true => {
                 let (mut taker, part) = (take, fast::Part::all(place));
                 let read = fast::read_here(
@@ -165,12 +165,12 @@ impl Text {
 
     /// A mistake with a nearer place: the parser of JSON-LD tells none of what is no mistake of JSON itself. The text is read once more,
     /// piece by piece, up to the one that is wrong.
-    fn nearer(&self, error: Error) -> Error {
+    fn nearer(&self, error: Error, options: &ReadOptions) -> Error {
         let is_far = error.broken_rule() == Some(&rules::SYNTAX) && error.place().field.is_none();
-        if self.syntax != Syntax::JsonLd || !is_far {
+        if self.syntax != Syntax::JsonLd || !is_far || options.lenient {
             return error;
         }
-        let options = ReadOptions { lenient: true, ..ReadOptions::default() };
+        let options = ReadOptions { lenient: true, ..options.clone() };
         let reading = self
             .packing
             .reader(&self.blob)
@@ -182,10 +182,14 @@ impl Text {
         }
     }
 
-    fn read_by(&self, read: impl FnOnce(&mut dyn Read, &Place) -> Result<Reading>) -> Result<Reading> {
+    fn read_by(
+        &self,
+        options: &ReadOptions,
+        read: impl FnOnce(&mut dyn Read, &Place) -> Result<Reading>,
+    ) -> Result<Reading> {
         let mut input = self.packing.reader(&self.blob)?;
         let place = self.blob.place();
-        let reading = read(&mut input, &place).map_err(|error| self.nearer(error).at(place))?;
+        let reading = read(&mut input, &place).map_err(|error| self.nearer(error, options).at(place))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }

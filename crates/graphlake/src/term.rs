@@ -96,15 +96,25 @@ pub(crate) fn normalize(datatype: &mut String) {
     }
 }
 
+/// Whether a byte is in no IRI.
+const NOT_IN_IRIS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = byte <= b' ' as usize
+            || matches!(byte as u8, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\');
+        byte += 1;
+    }
+    table
+};
+
 /// Whether a text is an absolute IRI: a scheme, a colon, and nothing that no IRI has.
 pub(crate) fn is_absolute_iri(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once(':') else { return false };
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(of_scheme)
-        && !text
-            .bytes()
-            .any(|b| b <= b' ' || matches!(b, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`' | b'\\'))
+        && !text.bytes().fold(false, |bad, byte| bad | NOT_IN_IRIS[usize::from(byte)])
 }
 
 /// Tries whether a text is an absolute IRI or a blank node: what subjects, objects and names of graphs are.

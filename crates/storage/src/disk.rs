@@ -49,6 +49,10 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn set_modified(&self, _path: &Path, _time: SystemTime) -> io::Result<()> {
         Ok(())
     }
+    /// Whether files may be synced on other threads than those that wrote them, in no order: not where every step counts.
+    fn syncs_on_threads(&self) -> bool {
+        false
+    }
     /// Whether a record of unfinished work may be acted on, or might have been put there by another user.
     fn trusted(&self, path: &Path) -> io::Result<bool>;
 }
@@ -130,6 +134,10 @@ impl DiskFile for File {
 }
 
 impl Disk for RealDisk {
+    fn syncs_on_threads(&self) -> bool {
+        true
+    }
+
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         Ok(Box::new(File::create_new(path)?))
     }

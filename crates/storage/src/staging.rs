@@ -4,6 +4,7 @@ mod added;
 mod area;
 mod file;
 mod local;
+mod unsynced;
 mod upload;
 
 use std::sync::Arc;

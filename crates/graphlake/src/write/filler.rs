@@ -6,8 +6,9 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
-use super::intern::Interner;
+use super::intern::{HEAD, Interner};
 use super::names::Names;
+use super::pending::Pending;
 use super::resume::{Piece, Resume};
 use super::run::{self, RESOURCE, Row, Run};
 use crate::read::quoted;
@@ -18,9 +19,9 @@ use crate::term::{self, Datatype, no_iri, resource};
 /// The longest part of a triple, bytes: lengths have 31 bits.
 const LONGEST: usize = i32::MAX as usize;
 
-/// What a term takes in memory beside its text while its run is sorted, bytes: offset and tag, then place in the table, or
+/// What a term takes in memory beside its text while its run is sorted, bytes: head and offset, then place in the table, or
 /// key, number and rank.
-const OF_TERM: u64 = 34;
+const OF_TERM: u64 = 30 + HEAD as u64;
 
 /// What a triple takes then: a row and a pair.
 const OF_ROW: u64 = 20;
@@ -34,6 +35,8 @@ pub struct Filler {
     scratch: Scratch,
     terms: Interner,
     rows: Vec<Row>,
+    /// The last triples, whose terms have no numbers yet.
+    pending: Pending,
     /// The number that a predicate has here, by graph; which partition is meant; and the same for graphs and datatypes.
     predicates: Interner,
     partitions: Vec<u32>,
@@ -41,8 +44,6 @@ pub struct Filler {
     graph_numbers: Vec<u32>,
     datatypes: Interner,
     datatype_numbers: Vec<u32>,
-    /// The subject before: triples of one subject mostly follow each other.
-    subject: Option<u32>,
     text: String,
     /// For the lines that ids are made of.
     line: String,
@@ -71,13 +72,13 @@ impl Filler {
             scratch: scratch.clone(),
             terms: Interner::new(),
             rows: Vec::new(),
+            pending: Pending::default(),
             predicates: Interner::new(),
             partitions: Vec::new(),
             graphs: Interner::new(),
             graph_numbers: Vec::new(),
             datatypes: Interner::new(),
             datatype_numbers: Vec::new(),
-            subject: None,
             text: String::new(),
             line: String::new(),
             held: budget.reserve(0)?,
@@ -130,16 +131,22 @@ impl Filler {
         self.make_room(quad.subject.len() + object.len())?;
         let graph = self.graph(quad.graph)?;
         let partition = self.partition(graph, quad.predicate)?;
-        let same = self.subject.filter(|id| self.terms.text(*id) == quad.subject.as_bytes());
-        let subject = match same {
+        let subject = match self.pending.subject(quad.subject) {
             Some(subject) => subject,
-            None => self.terms.intern(RESOURCE, quad.subject, || resource(quad.subject, "subject"))?,
+            None => {
+                resource(quad.subject, "subject")?;
+                self.pending.term(&self.terms, RESOURCE, quad.subject)
+            }
         };
-        self.subject = Some(subject);
         let tag = if literal { self.datatype(&quad.object)? + 1 } else { RESOURCE };
-        let check = || if literal { Ok(()) } else { resource(object, "object") };
-        let object = self.terms.intern(tag, object, check)?;
-        self.rows.push([partition, subject, object]);
+        if !literal {
+            resource(object, "object")?;
+        }
+        let object = self.pending.term(&self.terms, tag, object);
+        self.pending.row(partition, subject, object);
+        if self.pending.is_full() {
+            self.pending.settle(&mut self.terms, &mut self.rows);
+        }
         Ok(())
     }
 
@@ -187,15 +194,16 @@ impl Filler {
     fn make_room(&mut self, texts: usize) -> Result<()> {
         let more = texts as u64 + 2 * OF_TERM + OF_ROW;
         let needed = |filler: &Filler| {
-            let (terms, rows) = (filler.terms.len() as u64 * OF_TERM, filler.rows.len() as u64 * OF_ROW);
-            filler.terms.text_bytes() as u64 + terms + rows + more
+            let terms = (filler.terms.len() + filler.pending.terms()) as u64 * OF_TERM;
+            let rows = (filler.rows.len() + filler.pending.rows()) as u64 * OF_ROW;
+            filler.terms.text_bytes() as u64 + 2 * filler.pending.text_bytes() as u64 + terms + rows + more
         };
-        if needed(self) <= self.held.bytes() && self.terms.has_room(texts) {
+        if needed(self) <= self.held.bytes() && self.has_room(texts) {
             return Ok(());
         }
         let missing = needed(self).saturating_sub(self.held.bytes());
         let fits = needed(self) <= self.memory
-            && self.terms.has_room(texts)
+            && self.has_room(texts)
             && (missing == 0 || self.held.try_grow(missing.max(STEP)));
         if !fits {
             self.spill()?;
@@ -205,8 +213,15 @@ impl Filler {
         Ok(())
     }
 
+    /// Whether two terms of so many bytes together still have a place beside the others.
+    fn has_room(&self, texts: usize) -> bool {
+        let pending = self.pending.text_bytes() + HEAD * self.pending.terms();
+        self.terms.has_room(pending.saturating_add(texts).saturating_add(2 * HEAD))
+    }
+
     /// Writes what is in memory to a run.
     fn spill(&mut self) -> Result<()> {
+        self.pending.settle(&mut self.terms, &mut self.rows);
         if self.rows.is_empty() {
             return Ok(());
         }
@@ -228,7 +243,6 @@ impl Filler {
         }
         self.runs.push(run);
         self.terms.clear();
-        self.subject = None;
         Ok(())
     }
 

@@ -5,11 +5,12 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Texts with a tag each, by number. Of a pair of text and tag there is one.
 pub(super) struct Interner {
-    bytes: Vec<u8>,
-    /// Where each text begins, and where the last one ends.
+    /// One behind the other: number, tag, length and text of each, so that what tells whether a text is the wanted one is
+    /// found in one place.
+    entries: Vec<u8>,
+    /// Where each entry begins, and where the last one ends.
     starts: Vec<u32>,
-    tags: Vec<u32>,
-    /// Half a hash and a number from 1 on; 0 where there is none. Its length is a power of two.
+    /// Half a hash, and where an entry begins, plus 1; 0 where there is none. Its length is a power of two.
     table: Vec<u64>,
     /// Drawn for each: whoever chooses texts cannot choose which of them collide.
     seed: u64,
@@ -18,35 +19,43 @@ pub(super) struct Interner {
 /// Slots of the smallest table.
 const LEAST_SLOTS: usize = 64;
 
+/// Number, tag and length before the text of an entry, 4 bytes each.
+pub(super) const HEAD: usize = 12;
+
 impl Interner {
     pub(super) fn new() -> Self {
         use std::hash::{BuildHasher, RandomState};
         let seed = RandomState::new().hash_one(0u8);
-        Interner { bytes: Vec::new(), starts: vec![0], tags: Vec::new(), table: vec![0; LEAST_SLOTS], seed }
+        Interner { entries: Vec::new(), starts: vec![0], table: vec![0; LEAST_SLOTS], seed }
     }
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.tags.len()
+        self.starts.len() - 1
     }
 
     /// Bytes of all texts together.
     pub(super) fn text_bytes(&self) -> usize {
-        self.bytes.len()
+        self.entries.len() - HEAD * self.len()
     }
 
-    /// Whether a text of so many bytes still has a place: offsets have 32 bits.
-    pub(super) fn has_room(&self, text: usize) -> bool {
-        self.bytes.len() as u64 + text as u64 <= u64::from(u32::MAX) && self.tags.len() < u32::MAX as usize - 1
+    /// Whether entries of so many bytes still have a place: offsets have 32 bits.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        self.entries.len() as u64 + (bytes as u64) < u64::from(u32::MAX)
+    }
+
+    /// Tag, length and text: what a run says of a term.
+    pub(super) fn tagged(&self, id: u32) -> &[u8] {
+        let at = |at: usize| self.starts.get(at).map_or(0, |start| *start as usize);
+        self.entries.get(at(id as usize) + 4..at(id as usize + 1)).unwrap_or_default()
     }
 
     pub(super) fn text(&self, id: u32) -> &[u8] {
-        let at = |at: usize| self.starts.get(at).map_or(0, |start| *start as usize);
-        self.bytes.get(at(id as usize)..at(id as usize + 1)).unwrap_or_default()
+        self.tagged(id).get(HEAD - 4..).unwrap_or_default()
     }
 
     pub(super) fn tag(&self, id: u32) -> u32 {
-        self.tags.get(id as usize).copied().unwrap_or_default()
+        self.tagged(id).first_chunk().map_or(0, |tag| u32::from_le_bytes(*tag))
     }
 
     /// The number of a text; one that is not there yet is added if `check` has nothing against it.
@@ -54,34 +63,76 @@ impl Interner {
     /// # Errors
     /// Those of `check`.
     pub(super) fn intern(&mut self, tag: u32, text: &str, check: impl FnOnce() -> Result<()>) -> Result<u32> {
-        let hash = xxh3_64_with_seed(text.as_bytes(), self.seed ^ u64::from(tag)) >> 32;
+        let hash = self.hash(tag, text.as_bytes());
+        match self.find(hash, tag, text.as_bytes()) {
+            Ok(id) => Ok(id),
+            Err(slot) => {
+                check()?;
+                Ok(self.add(slot, hash, tag, text.as_bytes()))
+            }
+        }
+    }
+
+    /// What [`Interner::touch`] and [`Interner::intern_hashed`] know a text by.
+    pub(super) fn hash(&self, tag: u32, text: &[u8]) -> u32 {
+        (xxh3_64_with_seed(text, self.seed ^ u64::from(tag)) >> 32) as u32
+    }
+
+    /// Looks at where texts with these hashes would be found, so that they are at hand when they are wanted one by one: the
+    /// machine waits for many places at the same time. What is returned means nothing.
+    pub(super) fn touch(&self, hashes: impl Iterator<Item = u32> + Clone) -> u64 {
+        let mask = self.table.len() - 1;
+        let slot = |hash: u32| self.table.get(hash as usize & mask).copied().unwrap_or_default();
+        let slots = hashes.clone().fold(0u64, |sum, hash| sum.wrapping_add(slot(hash)));
+        hashes.fold(slots, |sum, hash| {
+            let at = (slot(hash) as u32).wrapping_sub(1);
+            sum.wrapping_add(self.entries.get(at as usize).copied().map_or(0, u64::from))
+        })
+    }
+
+    /// The number of a text with this hash, which is added if it is not there.
+    pub(super) fn intern_hashed(&mut self, hash: u32, tag: u32, text: &[u8]) -> u32 {
+        match self.find(hash, tag, text) {
+            Ok(id) => id,
+            Err(slot) => self.add(slot, hash, tag, text),
+        }
+    }
+
+    /// The number of a text, or the slot where it would have its place.
+    fn find(&self, hash: u32, tag: u32, text: &[u8]) -> std::result::Result<u32, usize> {
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         loop {
             let slot = self.table.get(at).copied().unwrap_or_default();
             if slot == 0 {
-                break;
+                return Err(at);
             }
-            if slot >> 32 == hash {
-                let id = slot as u32 - 1;
-                if self.tag(id) == tag && self.text(id) == text.as_bytes() {
-                    return Ok(id);
+            if (slot >> 32) as u32 == hash {
+                let entry = self.entries.get((slot as u32 - 1) as usize..).unwrap_or_default();
+                let number = |at: usize| entry.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+                let alike = number(4) == Some(tag) && number(8) == Some(text.len() as u32);
+                if alike && entry.get(HEAD..HEAD + text.len()) == Some(text) {
+                    return Ok(number(0).unwrap_or_default());
                 }
             }
             at = (at + 1) & mask;
         }
-        check()?;
-        let id = self.tags.len() as u32;
-        self.bytes.extend_from_slice(text.as_bytes());
-        self.starts.push(self.bytes.len() as u32);
-        self.tags.push(tag);
-        if let Some(slot) = self.table.get_mut(at) {
-            *slot = hash << 32 | u64::from(id + 1);
+    }
+
+    fn add(&mut self, slot: usize, hash: u32, tag: u32, text: &[u8]) -> u32 {
+        let (id, start) = (self.len() as u32, self.entries.len() as u64);
+        self.entries.extend_from_slice(&id.to_le_bytes());
+        self.entries.extend_from_slice(&tag.to_le_bytes());
+        self.entries.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.entries.extend_from_slice(text);
+        self.starts.push(self.entries.len() as u32);
+        if let Some(slot) = self.table.get_mut(slot) {
+            *slot = u64::from(hash) << 32 | (start + 1);
         }
-        if self.tags.len() * 4 > self.table.len() * 3 {
+        if self.len() * 4 > self.table.len() * 3 {
             self.grow();
         }
-        Ok(id)
+        id
     }
 
     fn grow(&mut self) {
@@ -106,9 +157,8 @@ impl Interner {
 
     /// Forgets everything, and keeps what was allocated for texts.
     pub(super) fn clear(&mut self) {
-        self.bytes.clear();
+        self.entries.clear();
         self.starts.truncate(1);
-        self.tags.clear();
         self.table = vec![0; LEAST_SLOTS];
     }
 }

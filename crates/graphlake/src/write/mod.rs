@@ -12,6 +12,7 @@ mod names;
 mod order;
 mod pairs;
 mod parts;
+mod pending;
 mod prefixes;
 mod quads;
 pub(crate) mod resume;

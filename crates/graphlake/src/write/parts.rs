@@ -136,6 +136,7 @@ impl Parts<'_> {
             }
             places.clear();
             places.extend(batch.iter().map(|pair| *pair as u32));
+            places.extend(batch.chunk_by(|one, other| one >> 32 == other >> 32).map(|same| (same[0] >> 32) as u32));
             std::hint::black_box(self.dictionary.touch(&places));
             for pair in &batch {
                 let (high, low) = ((pair >> 32) as u32, *pair as u32);

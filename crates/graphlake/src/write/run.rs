@@ -69,14 +69,12 @@ pub(super) fn write(
     let mut places = vec![0u32; sorted.len()];
     let mut terms_end = terms_at;
     for (place, id) in (0..).zip(&sorted) {
-        let text = terms.text(*id);
+        let term = terms.tagged(*id);
         if let Some(out) = places.get_mut(*id as usize) {
             *out = place;
         }
-        out.write_all(&terms.tag(*id).to_le_bytes())?;
-        out.write_all(&(text.len() as u32).to_le_bytes())?;
-        out.write_all(text)?;
-        terms_end += 8 + text.len() as u64;
+        out.write_all(term)?;
+        terms_end += term.len() as u64;
     }
     drop(sorted);
     // Rows by partition, as pairs.

@@ -1,6 +1,6 @@
 //! Files that are made under their own names, in a directory that others use meanwhile.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use isomorph_error::{Error, Kind, Place, Result};
 
 use super::StagedFile;
-use super::area::unsynced;
+use super::unsynced::Unsynced;
 use crate::disk::{Disk, DiskFile};
-
-/// Finished files that wait for their sync, as in an [`Area`](super::Area).
-const WAITING: usize = 64;
 
 pub(crate) struct Added {
     disk: Arc<dyn Disk>,
     base: PathBuf,
+    unsynced: Arc<Unsynced>,
     state: Mutex<State>,
 }
 
@@ -25,17 +23,16 @@ pub(crate) struct Added {
 struct State {
     /// Every file that was begun, and whether it was finished.
     files: BTreeMap<String, bool>,
-    waiting: VecDeque<(String, Box<dyn DiskFile>)>,
     /// Directories that hold something new, or may: one that was there can be another writer's, who did not sync it yet.
     directories: BTreeSet<PathBuf>,
     bytes: u64,
-    poisoned: bool,
     kept: bool,
 }
 
 impl Added {
     pub(crate) fn new(disk: &Arc<dyn Disk>, base: &Path) -> Arc<Self> {
-        Arc::new(Added { disk: Arc::clone(disk), base: base.to_owned(), state: Mutex::default() })
+        let (disk, base, unsynced) = (Arc::clone(disk), base.to_owned(), Unsynced::new(&**disk));
+        Arc::new(Added { disk, base, unsynced, state: Mutex::default() })
     }
 
     /// Begins the file `relative`, which must be new.
@@ -71,31 +68,24 @@ impl Added {
         let mut state = self.state();
         state.bytes += size;
         state.files.insert(name.to_owned(), true);
-        state.waiting.push_back((name.to_owned(), file));
-        let oldest = if state.waiting.len() > WAITING { state.waiting.pop_front() } else { None };
         drop(state);
-        match oldest {
-            Some((name, mut file)) => self.sync(|| file.sync(), &name),
-            None => Ok(()),
-        }
+        self.unsynced.push(name, file)
     }
 
     /// Makes every file durable, and its name. Returns how many there are and how many bytes.
     pub(crate) fn settle(&self) -> Result<(u64, u64)> {
-        let (waiting, directories, written) = {
+        let (directories, written) = {
             let mut state = self.state();
             if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
                 let message = "the file was begun and never finished";
                 return Err(Error::new(Kind::Usage, message).at(Place::file(name.clone())));
             }
             let written = (state.files.len() as u64, state.bytes);
-            (std::mem::take(&mut state.waiting), std::mem::take(&mut state.directories), written)
+            (std::mem::take(&mut state.directories), written)
         };
-        for (name, mut file) in waiting {
-            self.sync(|| file.sync(), &name)?;
-        }
+        self.unsynced.settle()?;
         for directory in directories.iter().rev() {
-            self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
+            self.unsynced.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
         }
         Ok(written)
     }
@@ -103,16 +93,6 @@ impl Added {
     /// Whether the files stay when this is dropped.
     pub(crate) fn keep(&self, keep: bool) {
         self.state().kept = keep;
-    }
-
-    fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
-        if self.state().poisoned {
-            return Err(Error::new(Kind::Poisoned, "an earlier sync failed"));
-        }
-        sync().map_err(|error| {
-            self.state().poisoned = true;
-            unsynced(error, name)
-        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,27 +1,23 @@
 //! A local directory in which things are made: its files, its directories, and what is not yet durable.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
 use super::StagedFile;
+use super::unsynced::Unsynced;
 use crate::disk::{Disk, DiskFile};
 use crate::leftover::{Aside, AsideName};
-
-/// Finished files that wait for their sync. Waiting lets the system write many at once; each is synced through the
-/// handle that wrote it, because only that one is sure to hear of a failure.
-const WAITING: usize = 64;
 
 pub(crate) struct Area {
     disk: Arc<dyn Disk>,
     aside: Aside,
-    poisoned: AtomicBool,
+    unsynced: Arc<Unsynced>,
     /// The time that everything gets, if it is not to be that of the clock.
     time: OnceLock<SystemTime>,
     state: Mutex<State>,
@@ -30,7 +26,6 @@ pub(crate) struct Area {
 #[derive(Default)]
 struct State {
     directories: BTreeSet<PathBuf>,
-    waiting: VecDeque<(String, Box<dyn DiskFile>)>,
     /// Every file that was begun, and whether it was finished.
     files: BTreeMap<String, bool>,
     bytes: u64,
@@ -44,7 +39,7 @@ impl Area {
         Ok(Arc::new(Area {
             disk: Arc::clone(disk),
             aside,
-            poisoned: AtomicBool::new(false),
+            unsynced: Unsynced::new(&**disk),
             time: OnceLock::new(),
             state: Mutex::new(state),
         }))
@@ -99,36 +94,27 @@ impl Area {
         if let Some(time) = self.time.get() {
             file.set_modified(*time).map_err(|error| Error::from(error).at(Place::file(name)))?;
         }
-        let oldest = {
-            let mut state = self.state();
-            state.bytes += size;
-            state.files.insert(name.to_owned(), true);
-            state.waiting.push_back((name.to_owned(), file));
-            if state.waiting.len() > WAITING { state.waiting.pop_front() } else { None }
-        };
-        match oldest {
-            Some((name, mut file)) => self.sync(|| file.sync(), &name),
-            None => Ok(()),
-        }
+        let mut state = self.state();
+        state.bytes += size;
+        state.files.insert(name.to_owned(), true);
+        drop(state);
+        self.unsynced.push(name, file)
     }
 
     /// Makes every file and every directory in the area durable, but not their names in the area itself: those are about
     /// to change. Returns how many files there are and how many bytes.
     pub(crate) fn seal(&self) -> Result<(u64, u64)> {
-        let mut state = self.state();
+        let state = self.state();
         if let Some((name, _)) = state.files.iter().find(|(_, finished)| !**finished) {
             return Err(Error::new(Kind::Usage, "the file was begun and never finished").at(Place::file(name.clone())));
         }
-        while let Some((name, mut file)) = state.waiting.pop_front() {
-            self.sync(|| file.sync(), &name)?;
-        }
+        self.unsynced.settle()?;
         for directory in state.directories.iter().rev().filter(|directory| **directory != self.path()) {
             if let Some(time) = self.time.get() {
                 self.disk.set_modified(directory, *time)?;
             }
             self.sync(|| self.disk.sync_dir(directory), &directory.display().to_string())?;
         }
-        self.check()?;
         Ok((state.files.len() as u64, state.bytes))
     }
 
@@ -149,35 +135,12 @@ impl Area {
 
     /// Runs a sync; once one has failed, nothing that was written here can be trusted to be durable.
     pub(crate) fn sync(&self, sync: impl FnOnce() -> io::Result<()>, name: &str) -> Result<()> {
-        self.check()?;
-        sync().map_err(|error| {
-            self.poisoned.store(true, Ordering::Relaxed);
-            unsynced(error, name)
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.poisoned.load(Ordering::Relaxed) {
-            return Err(Error::new(Kind::Poisoned, "an earlier sync failed"));
-        }
-        Ok(())
+        self.unsynced.sync(sync, name)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What a failed sync means.
-pub(super) fn unsynced(error: io::Error, name: &str) -> Error {
-    let hint = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free some space and run again",
-        _ => "check the disk, then run again",
-    };
-    Error::new(Kind::Poisoned, "the system could not make the data durable")
-        .caused_by(error)
-        .at(Place::file(name))
-        .hint(hint)
 }
 
 impl fmt::Debug for Area {

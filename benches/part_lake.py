@@ -189,10 +189,43 @@ def both(bench: Bench, text: Path, made: dict[str, Any], predicates: int, look_u
             own_found["p50"] <= target,
             f"{own_found['found']:,} triples{beside_it}{' DIFFER' if differ else ''}",
         )
+    scans(bench, store, triples, runs)
     for path in store, other:
         shutil.rmtree(path, ignore_errors=True)
     for path in keys, dump, own_dump:
         path.unlink(missing_ok=True)
+
+
+def scans(bench: Bench, store: Path, triples: int, runs: int) -> None:
+    """What is asked by one thread and by two, in turns; and `match --count` and `validate` of the command."""
+
+    def add(work: str, one: dict[str, float], two: dict[str, float], answers: str = "") -> None:
+        measured = (
+            f"one thread {one['seconds']:.2f} s, two {two['seconds']:.2f} s: {one['seconds'] / max(two['seconds'], 1e-9):.2f} ×; "
+            f"processor time {one['processor']:.2f} and {two['processor']:.2f} s"
+        )
+        bench.add(f"  {work}", "all cores", measured, None, answers)
+
+    found = bench.measure("triples-scans", store, triples, runs, 2)
+    for name, work in (
+        ("scan", "all triples of a predicate"),
+        ("count", "their number"),
+        ("batch", "a batch of 100,000 subjects and a predicate"),
+        ("join", "a join of two patterns by their subjects"),
+    ):
+        one, two = found[name]["one"], found[name]["more"]
+        differ = "" if one["rows"] == two["rows"] else f" and {two['rows']:,} DIFFER"
+        add(work, one, two, f"{one['rows']:,} rows{differ}")
+    for work, words in (
+        ("`match '?x _ ?x' --count`, which reads everything", ("match", store, "?x _ ?x", "--count")),
+        ("`validate`", ("validate", store)),
+    ):
+        timed: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
+        for _ in range(runs):
+            for threads, taken in timed.items():
+                taken.append(bench.isomorph(*words, "--threads", threads))
+        sides = [dict(zip(("seconds", "processor"), middle(taken)[:2], strict=True)) for taken in timed.values()]
+        add(work, *sides)
 
 
 def large(bench: Bench, triples: int = LARGE) -> None:

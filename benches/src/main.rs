@@ -11,6 +11,7 @@ mod lake;
 mod measure;
 mod nock;
 mod sampling;
+mod scans;
 mod triples;
 
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ isomorph-bench triples-make TRIPLES PREDICATES FILE
                                               drawn triples as N-Triples
 isomorph-bench triples-look-ups STORE TRIPLES LOOKUPS
                                               random ones of them, warm: by subject, object and predicate, and by id
+isomorph-bench triples-scans STORE TRIPLES RUNS THREADS
+                                              all of a predicate, a batch and a join, by one thread and by more in turns
 ";
 
 fn main() -> ExitCode {
@@ -77,6 +80,9 @@ fn run(arguments: &[&str]) -> Result<Value> {
         }
         ["triples-make", triples, predicates, file] => triples::make(number(triples)?, number(predicates)?, file),
         ["triples-look-ups", store, triples, lookups] => triples::look_ups(store, number(triples)?, number(lookups)?),
+        ["triples-scans", store, triples, runs, threads] => {
+            scans::scans(store, number(triples)?, number(runs)?, number(threads)?)
+        }
         ["annnet-read", graph, runs] => annnet::read(graph, number(runs)?),
         ["annnet-neighbours", graph, lookups] => annnet::neighbours(graph, number(lookups)?),
         ["sampling-make", nodes, edges, floats, directory, order] => {

@@ -14,13 +14,23 @@ use crate::draw::Draw;
 use crate::measure::{failed, median};
 
 /// Triples of one subject, which stand together, as in texts that others publish.
-const OF_SUBJECT: u64 = 8;
+pub(crate) const OF_SUBJECT: u64 = 8;
 
 const WORDS: [&str; 32] = [
     "amber", "bridge", "cedar", "delta", "ember", "forest", "garden", "harbour", "island", "juniper", "kettle",
     "lantern", "meadow", "north", "orchard", "pepper", "quarry", "river", "silver", "timber", "under", "valley",
     "winter", "yellow", "zenith", "of", "the", "and", "in", "with", "old", "new",
 ];
+
+/// The IRI of a drawn resource.
+pub(crate) fn resource(number: u64) -> String {
+    format!("http://example.org/resource/r{number}")
+}
+
+/// The IRI of a predicate.
+pub(crate) fn predicate(number: u64) -> String {
+    format!("http://example.org/ontology/p{number}")
+}
 
 /// Draws `triples` triples of `predicates` predicates, a few of them twice, and writes them to a file. Of six predicates two have
 /// resources as objects (some far more often than others), one classes, one plain texts of 37 bytes on average, one texts in a
@@ -121,7 +131,7 @@ pub(crate) fn look_ups(path: &str, triples: u64, lookups: usize) -> Result<Value
     let subjects = triples.div_ceil(OF_SUBJECT);
     let (mut draw, mut keys) = (Draw::new(11), Vec::with_capacity(lookups));
     while keys.len() < lookups {
-        let subject = format!("http://example.org/resource/r{}", draw.below(subjects));
+        let subject = resource(draw.below(subjects));
         let (mut found, wanted) = (Vec::new(), Pattern { subject: Some(&subject), ..Pattern::default() });
         lake.matching(&wanted, &mut |quad| {
             found.push((quad.predicate.to_owned(), Owned::of(&quad.object)));

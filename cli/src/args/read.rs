@@ -229,6 +229,7 @@ impl OpenArgs {
                 namespaces: self.namespaces.iter().cloned().collect(),
                 naive: self.naive,
                 budget: resources.budget.clone(),
+                threads: resources.threads,
                 ..graphlake::OpenOptions::default()
             },
             rdf: rdf::OpenOptions {

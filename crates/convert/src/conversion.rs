@@ -273,6 +273,7 @@ pub(crate) fn native_options(format: Format, mapping: &Mapping, resources: &Reso
     options.deepgnn.budget = resources.budget.clone();
     options.deepgnn.scratch = Some(resources.scratch.clone());
     options.graphlake.budget = resources.budget.clone();
+    options.graphlake.threads = resources.threads;
     options.rdf.read.budget = resources.budget.clone();
     options.rdf.scratch = Some(resources.scratch.clone());
     options.rdf.threads = resources.threads;

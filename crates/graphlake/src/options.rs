@@ -81,6 +81,8 @@ pub struct OpenOptions {
     pub survey_up_to: u64,
     /// Memory for files that must be sorted, and for quoted triples.
     pub budget: Budget,
+    /// Threads that check the files when the store is validated: all cores if nobody says another number.
+    pub threads: usize,
 }
 
 impl Default for OpenOptions {
@@ -92,6 +94,7 @@ impl Default for OpenOptions {
             naive: false,
             survey_up_to: 1_000_000,
             budget: Budget::default(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 }

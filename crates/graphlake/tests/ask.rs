@@ -202,6 +202,7 @@ fn check(lake: &Arc<GraphLake>, random: &mut Random, many: usize) {
         })
         .unwrap();
         assert!(on_threads == found, "{question:?}");
+        assert_eq!(lake.count(&question, Arc::clone(&bindings), 3).unwrap(), found.len() as u64, "{question:?}");
         // Estimates: exactly what is asked with, once where nothing is in a column, for every row otherwise.
         let estimate = lake.estimate(&question);
         assert!(estimate.low as f64 <= estimate.rows && estimate.rows <= estimate.high as f64, "{estimate:?}");
@@ -291,6 +292,17 @@ fn many_bindings_read_each_block_once() {
     assert_eq!(found.len(), 60_000);
     assert!(bytes <= size + size / 100, "{bytes} of {size}");
     assert!(found.iter().enumerate().all(|(at, (row, _))| *row as usize == 59_999 - at), "by subject");
+    // As many as would be most of the file, but all in a tenth of it: that tenth.
+    let (found, bytes) = ask(&mut (30_000..36_000));
+    assert!(found.len() == 6_000 && bytes <= size / 10 + (16 << 10), "{bytes} of {size}");
+    // Rows are counted without any column, in the same files.
+    let mut terms = Terms::default();
+    (0..70_000).step_by(7).for_each(|number| terms.push_resource(&node(number)).unwrap());
+    let bindings = Arc::new(Bindings::new(vec![terms]).unwrap());
+    for threads in [1, 3] {
+        assert_eq!(lake.count(&question, Arc::clone(&bindings), threads).unwrap(), 60_000u64.div_ceil(7));
+        assert_eq!(lake.count(&Question::default(), Arc::new(Bindings::unit()), threads).unwrap(), 60_000);
+    }
 }
 
 #[test]
@@ -397,6 +409,32 @@ fn estimates_are_exact_where_files_tell() {
     let sum: f64 = subjects.iter().map(|subject| lake.estimate(&of(subject)).rows).sum();
     let (sum, all) = (sum / drawn.len() as f64, 0.5..2.0);
     assert!(all.contains(&sum), "the estimates of all subjects are {sum} of what there is");
+    // Of subjects with objects that have nothing to do with them, about as many triples are there as are expected.
+    let p0 = |own: &&Own| own[1].0 == "urn:p0" && own[3].0.is_empty();
+    let some: Vec<&Own> = drawn.iter().filter(p0).collect();
+    fn pair<'a>(one: &'a Own, other: &'a Own) -> Question<'a> {
+        Question {
+            subject: Place::Term(Object::Term(&one[0].0)),
+            predicate: Place::Term(Object::Term("urn:p0")),
+            object: Place::Term(object(&other[2])),
+            graph: Graphs::Default,
+        }
+    }
+    let (mut expected, mut there) = (0.0, 0);
+    for one in &some {
+        for other in &some {
+            expected += lake.estimate(&pair(one, other)).rows;
+            let own = [one[0].clone(), one[1].clone(), other[2].clone(), one[3].clone()];
+            there += u32::from(drawn.contains(&own));
+        }
+    }
+    let sum = expected / f64::from(there);
+    assert!((0.3..3.0).contains(&sum), "{expected} expected, {there} there");
+    // What the files by object deny is not there, whatever the subject is.
+    let nowhere = Question { object: Place::Term(Object::Term("urn:strange")), ..pair(some[0], some[0]) };
+    assert_eq!(lake.estimate(&nowhere).high, 0);
+    let both = Question { subject: Place::Column(0), object: Place::Column(1), ..pair(some[0], some[0]) };
+    assert!(lake.estimate(&both).rows < 0.1, "{:?}", lake.estimate(&both));
     let each = lake.estimate(&Question { subject: Place::Column(0), ..Question::default() }).rows;
     let average = drawn.len() as f64 / subjects.len() as f64;
     assert!((0.3..3.0).contains(&(each / average)), "{each} of {average}");

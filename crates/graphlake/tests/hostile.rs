@@ -331,3 +331,50 @@ fn what_no_snapshot_names_is_noted() {
     sendable(None::<GraphLake>);
     assert!(Path::new(&lake.path).is_dir());
 }
+
+#[test]
+fn threads_find_the_same_breaches_in_the_same_order() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let options = isomorph_graphlake::WriteOptions { file_bytes: 2 << 10, ..Default::default() };
+    common::write(&path, &options, |writer| {
+        (0..400).try_for_each(|number| {
+            let (subject, predicate) = (format!("http://example.org/{number}"), format!("urn:p{}", number % 3));
+            let object = isomorph_model::faces::Object::Term("urn:o");
+            writer.push(&isomorph_model::faces::Quad { subject: &subject, predicate: &predicate, object, graph: None })
+        })
+    })
+    .unwrap();
+    let sound = common::open(&path, &OpenOptions::default()).unwrap();
+    // Several files are changed, and of all the bounds are not what they say.
+    let files = &sound.snapshot().graphs[0].subject_files;
+    assert!(files.len() > 6);
+    for file in files.iter().step_by(3) {
+        let mut bytes = std::fs::read(path.join(&file.path)).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(path.join(&file.path), bytes).unwrap();
+    }
+    let name = path.join("snapshots").join(format!("{}.json", sound.snapshot().id));
+    let mut snapshot: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
+    for graph in snapshot["graphs"].as_object_mut().unwrap().values_mut() {
+        for file in graph["so_data_files"].as_array_mut().unwrap() {
+            file["min_value"] = json!("~");
+        }
+    }
+    std::fs::write(&name, snapshot.to_string()).unwrap();
+    let found = |threads: usize| {
+        let lake = common::open(&path, &OpenOptions { threads, ..OpenOptions::default() }).unwrap();
+        let mut findings = isomorph_error::Findings::keeping(20);
+        lake.validate(&mut findings).unwrap();
+        let text = |(count, kept): (u64, &[isomorph_error::Finding])| {
+            let kept = kept.iter().map(|one| format!("{} {} {}", one.rule.id, one.message, one.place));
+            (count, kept.collect::<Vec<_>>())
+        };
+        findings.by_rule().map(text).collect::<Vec<_>>()
+    };
+    let one = found(1);
+    assert!(one.len() >= 2 && one.iter().any(|(count, kept)| *count > 20 && kept.len() == 20), "{one:?}");
+    for threads in [2, 5] {
+        assert_eq!(found(threads), one);
+    }
+}

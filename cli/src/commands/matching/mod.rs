@@ -111,15 +111,7 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
         _ if args.estimate => asking.plan(console),
         [asked] if args.nquads => asking.lines(asked),
         [asked] if args.count => {
-            let mut count = 0;
-            if let Some(known) = asking.known(asked) {
-                count = known;
-            } else {
-                asking.each(asked, true, &mut |_| {
-                    count += 1;
-                    Ok(true)
-                })?;
-            }
+            let count = asking.known(asked).map_or_else(|| asking.count(asked), Ok)?;
             asking.counted(count, "triple", console)
         }
         [asked] => asking.triples(asked, console),
@@ -165,19 +157,36 @@ impl Asking<'_> {
         (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
+    /// How many triples fit, on all threads.
+    fn count(&self, asked: &Asked) -> Result<u64> {
+        let pattern = asked.pattern();
+        if self.query.is_free() {
+            return self.lake.count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
+        }
+        let mut count = 0;
+        self.lake.matching_on(self.threads, &pattern, &mut |quad| {
+            count += u64::from(asked.agrees(&quad));
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
         let limit = limit(self.args);
         let known = self.known(asked);
-        let (mut found, mut more) = (Vec::new(), 0);
+        let (mut found, mut done) = (Vec::new(), true);
         self.each(asked, false, &mut |quad| {
-            if (found.len() as u64) < limit {
-                found.push(Found::of(&quad))
-            } else {
-                more += 1
-            }
-            Ok(known.is_none() || (found.len() as u64) < limit)
+            done = (found.len() as u64) < limit;
+            found.extend(done.then(|| Found::of(&quad)));
+            Ok(done && (known.is_none() || (found.len() as u64) < limit))
         })?;
-        let more = known.map_or(more, |known| known.saturating_sub(found.len() as u64));
+        // Those that are shown come first, and soon; the others are counted.
+        let all = match known {
+            Some(known) => known,
+            None if done => found.len() as u64,
+            None => self.count(asked)?,
+        };
+        let more = all.saturating_sub(found.len() as u64);
         let (args, text, prefixes) = (self.args, self.text, self.prefixes);
         shown(args, text, prefixes, &found, more, console)
     }

@@ -1,5 +1,7 @@
 //! How many triples a question finds, told from what is known of the files, without reading any.
 
+use isomorph_model::faces::Object;
+
 use super::catalog::{Known, PredicateFiles};
 use super::question::{Place, Question};
 use crate::bloom;
@@ -8,9 +10,6 @@ use crate::snapshot::{DataFile, NamedGraph};
 
 /// The shortest record, bytes.
 const SHORTEST: u64 = 17;
-
-/// Of triples whose subject and object are both known, one in so many is there, where nothing else is known.
-const BOTH: f64 = 4.0;
 
 /// How many solutions there are: for the whole of a question whose places are known or asked for; for each row of the bindings, on
 /// average, where some are columns.
@@ -51,6 +50,17 @@ enum Key<'a> {
     Unknown,
 }
 
+impl<'a> Key<'a> {
+    fn of(place: &Place<'a>) -> Self {
+        match place {
+            Place::Any => Key::None,
+            Place::Term(Object::Term(text)) => Key::Text(text),
+            Place::Term(Object::Literal { lexical, .. }) => Key::Text(lexical),
+            Place::Column(_) => Key::Unknown,
+        }
+    }
+}
+
 impl GraphLake {
     /// How many quads a question finds: from numbers of triples, bounds, filters, tombstones, and the indexes that were
     /// read already. Nothing is read.
@@ -59,13 +69,7 @@ impl GraphLake {
             return Estimate::NONE;
         };
         let order = question.order();
-        let place = if order == Order::Subject { &question.subject } else { &question.object };
-        let key = match place {
-            Place::Any => Key::None,
-            Place::Term(isomorph_model::faces::Object::Term(text)) => Key::Text(text),
-            Place::Term(isomorph_model::faces::Object::Literal { lexical, .. }) => Key::Text(lexical),
-            Place::Column(_) => Key::Unknown,
-        };
+        let keys = [Key::of(&question.subject), Key::of(&question.object)];
         let mut all = Estimate::NONE;
         let mut graphs = 0u32;
         for (graph, predicates) in self.snapshot.graphs.iter().zip(&self.catalog().graphs) {
@@ -86,7 +90,7 @@ impl GraphLake {
             };
             let (mut sum, mut some) = (Estimate::NONE, 0u32);
             for files in found {
-                let one = self.of_predicate(graph, files, order, key, question);
+                let one = self.of_predicate(graph, files, order, keys);
                 some += u32::from(one.high > 0);
                 sum = sum.plus(one);
             }
@@ -101,27 +105,13 @@ impl GraphLake {
         all
     }
 
-    fn of_predicate(
-        &self,
-        graph: &NamedGraph,
-        files: &PredicateFiles,
-        order: Order,
-        key: Key<'_>,
-        question: &Question<'_>,
-    ) -> Estimate {
+    /// `keys` are those of subject and object.
+    fn of_predicate(&self, graph: &NamedGraph, files: &PredicateFiles, order: Order, keys: [Key<'_>; 2]) -> Estimate {
         let data = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
-        let (mut rows, mut low, mut high) = (0.0, 0, 0u64);
-        let (mut stored, mut keys) = (0u64, 0.0);
-        for (known, file) in data() {
-            let one = of_file(known, file, key);
-            rows += one.rows;
-            high = high.saturating_add(one.high);
-            stored = stored.saturating_add(file.triple_count);
-            keys += keys_of(known, file);
-        }
-        if matches!(key, Key::Unknown) {
-            rows = stored as f64 / f64::max(keys, 1.0);
-        }
+        let [subject, object] = keys;
+        let key = if order == Order::Subject { subject } else { object };
+        let InOrder { mut rows, mut high, stored } = in_order(graph, files, order, key);
+        let mut low = 0;
         if matches!(key, Key::None) {
             // In each order the same triples live: where in one of them no file reaches into another, none stands twice.
             let apart = [Order::Subject, Order::Object].into_iter().map(|order| distinct(graph, files, order));
@@ -141,15 +131,42 @@ impl GraphLake {
         if stored > 0 {
             rows *= stored.saturating_sub(deleted) as f64 / stored as f64;
         }
-        let both = question.subject != Place::Any && question.object != Place::Any;
-        if both {
-            rows = (rows / BOTH).min(1.0);
-            low = 0;
+        if !matches!(subject, Key::None) && !matches!(object, Key::None) {
+            // The files by object are not read for it, and yet they know how many triples the object is in, or that it is in none.
+            let by_object = in_order(graph, files, Order::Object, object);
+            if by_object.stored > 0 {
+                // Which subjects and which objects a triple has is taken for independent of one another.
+                rows *= by_object.rows / by_object.stored as f64;
+                high = high.min(by_object.high);
+            }
             // A triple is in a graph once.
-            high = high.min(1);
+            (rows, high, low) = (rows.min(1.0), high.min(1), 0);
         }
         Estimate { rows: rows.clamp(low as f64, high as f64), low, high }
     }
+}
+
+/// What the files of one order have of a key.
+struct InOrder {
+    rows: f64,
+    high: u64,
+    /// All triples that they hold.
+    stored: u64,
+}
+
+fn in_order(graph: &NamedGraph, files: &PredicateFiles, order: Order, key: Key<'_>) -> InOrder {
+    let (mut all, mut keys) = (InOrder { rows: 0.0, high: 0, stored: 0 }, 0.0);
+    for (known, file) in files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?))) {
+        let one = of_file(known, file, key);
+        all.rows += one.rows;
+        all.high = all.high.saturating_add(one.high);
+        all.stored = all.stored.saturating_add(file.triple_count);
+        keys += keys_of(known, file);
+    }
+    if matches!(key, Key::Unknown) {
+        all.rows = all.stored as f64 / f64::max(keys, 1.0);
+    }
+    all
 }
 
 /// What a file has of a key.

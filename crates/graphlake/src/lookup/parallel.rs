@@ -39,6 +39,21 @@ impl GraphLake {
 }
 
 impl GraphLake {
+    /// How many rows [`GraphLake::ask`] would hand over, with files read on so many threads; nothing of them is copied.
+    ///
+    /// # Errors
+    /// As [`Solutions::next_batch`].
+    pub fn count(&self, question: &Question<'_>, bindings: Arc<Bindings>, threads: usize) -> Result<u64> {
+        let solutions = Solutions::counting(self, question, bindings)?;
+        let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
+        let mut count = 0;
+        in_order(parts, threads, Solutions::next_batch, &mut |found| {
+            count += found.rows.len() as u64;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     /// As [`GraphLake::matching`], with files read on so many threads; but not from the graph that keeps quoted triples, unless it
     /// is named.
     ///
@@ -74,7 +89,7 @@ impl Found {
 }
 
 /// Takes parts forward by `next` on so many threads, and hands over what they give, one part after another.
-pub(super) fn in_order<P: Send, B: Send>(
+pub(crate) fn in_order<P: Send, B: Send>(
     mut parts: Vec<P>,
     threads: usize,
     next: impl Fn(&mut P) -> Result<Option<B>> + Sync,

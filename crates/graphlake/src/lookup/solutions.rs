@@ -93,6 +93,13 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
     }
 
+    /// The same for who counts rows: no column is filled.
+    pub(super) fn counting(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<Self> {
+        let (mut asked, units) = Asked::of(&lake, question, bindings)?;
+        asked.asks = [false; 4];
+        Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
+    }
+
     /// The next solutions, which may be none; nothing at the end.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Rules of files of triples: V3 to V8, V16 and what V19 says of terms.
+//! Rules of files of triples: V3 to V8, V16 and what V19 says of terms; and what V9 needs to know of them.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::Blob;
@@ -10,6 +10,7 @@ use twox_hash::XxHash64;
 use crate::bloom::Bloom;
 use crate::cursor::{Cursor, shown};
 use crate::id::TripleId;
+use crate::lookup::in_order;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::snapshot::DataFile;
@@ -19,20 +20,66 @@ use crate::{path, rules, term};
 /// Bytes that are hashed at once.
 const BLOCK: u64 = 1 << 20;
 
-pub(super) fn files(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
-    let mut seen = HashSet::new();
-    for (_, file) in lake.snapshot.graphs.iter().flat_map(|graph| graph.files()) {
-        // Copies of graphs share their files.
-        let Ok(name) = path::resolve(&file.path, &lake.store.location) else { continue };
-        if !seen.insert(name.clone()) {
-            continue;
-        }
-        match lake.file(file) {
-            Ok(blob) => records(lake, file, blob, findings)?,
-            Err(error) => note(error, &name, findings)?,
-        }
+/// Breaches of one rule in one file whose places are kept; all are counted. Several files are checked at the same time, and what was
+/// found in one waits for those before it.
+const PLACES: usize = 1_000;
+
+/// A sum of the ids of triples, so that no order matters, and their number.
+pub(super) type Sum = (u128, u64);
+
+/// What is said of a file that is the same wherever it is listed again: copies of graphs share their files.
+type Said<'a> = (String, &'a str, bool);
+
+/// The sums of files that could be read to their ends.
+pub(super) struct Sums<'a> {
+    location: &'a str,
+    of: HashMap<Said<'a>, Sum>,
+}
+
+impl<'a> Sums<'a> {
+    pub(super) fn get(&self, file: &'a DataFile) -> Option<Sum> {
+        self.of.get(&said(file, self.location)?).copied()
     }
-    Ok(())
+}
+
+fn said<'a>(file: &'a DataFile, location: &str) -> Option<Said<'a>> {
+    Some((path::resolve(&file.path, location).ok()?, &file.predicate, file.is_inverse))
+}
+
+/// A file that is to be checked.
+struct Task<'a> {
+    said: Said<'a>,
+    file: &'a DataFile,
+    /// Whether its triples are in the other order as well, which is seen by their ids.
+    sums: bool,
+}
+
+/// Checks each file, on all threads; findings come in the order of the files. Records are decoded once for all rules.
+pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<Sums<'a>> {
+    let mut sums = Sums { location: &lake.store.location, of: HashMap::new() };
+    let (mut seen, mut tasks) = (HashSet::new(), Vec::new());
+    for (list, file) in lake.snapshot.graphs.iter().flat_map(|graph| graph.files()) {
+        let Some(said) = said(file, sums.location).filter(|said| seen.insert(said.clone())) else { continue };
+        tasks.push(Some(Task { said, file, sums: list != "tombstone_files" }));
+    }
+    let check = |task: &mut Option<Task<'a>>| -> Result<Option<(Findings, Said<'a>, Option<Sum>)>> {
+        let Some(Task { said, file, sums }) = task.take() else { return Ok(None) };
+        let mut found = Findings::keeping(PLACES);
+        let sum = match lake.file(file) {
+            Ok(blob) => records(lake, file, blob, sums, &mut found)?,
+            Err(error) => {
+                note(error, &said.0, &mut found)?;
+                None
+            }
+        };
+        Ok(Some((found, said, sum)))
+    };
+    in_order(tasks, lake.options.threads, check, &mut |(found, said, sum)| {
+        findings.merge(found);
+        sums.of.extend(sum.map(|sum| (said, sum)));
+        Ok(())
+    })?;
+    Ok(sums)
 }
 
 /// An error of a file as a finding; what is no breach ends the check.
@@ -43,7 +90,14 @@ fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-fn records(lake: &GraphLake, file: &DataFile, blob: Blob, findings: &mut Findings) -> Result<()> {
+/// Checks the records of a file; their sum, where it is wanted and none is broken.
+fn records(
+    lake: &GraphLake,
+    file: &DataFile,
+    blob: Blob,
+    sums: bool,
+    findings: &mut Findings,
+) -> Result<Option<Sum>> {
     let place = blob.place();
     if let Some(stated) = &file.checksum {
         let found = format!("xxh64:{:016x}", checksum(&blob)?);
@@ -53,7 +107,7 @@ fn records(lake: &GraphLake, file: &DataFile, blob: Blob, findings: &mut Finding
     }
     let prefixes = match Prefixes::of(file, &lake.options) {
         Ok(prefixes) => prefixes,
-        Err(error) => return note(error, blob.name(), findings),
+        Err(error) => return note(error, blob.name(), findings).map(|()| None),
     };
     let order = if file.is_inverse { Order::Object } else { Order::Subject };
     let mut check = Check {
@@ -61,6 +115,7 @@ fn records(lake: &GraphLake, file: &DataFile, blob: Blob, findings: &mut Finding
         order,
         bloom: Bloom::parse(&file.bloom_filter),
         ids: file.id_bloom_filter.as_deref().and_then(Bloom::parse),
+        sum: sums.then_some((0, 0)),
         before: Triple::default(),
         line: String::new(),
     };
@@ -70,14 +125,14 @@ fn records(lake: &GraphLake, file: &DataFile, blob: Blob, findings: &mut Finding
             Ok(true) => check.record(&cursor, findings),
             Ok(false) => break,
             // Behind a broken record nothing can be told.
-            Err(error) => return note(error, blob.name(), findings),
+            Err(error) => return note(error, blob.name(), findings).map(|()| None),
         }
     }
     if cursor.records != file.triple_count {
         let message = format!("{} records, triple_count says {}", cursor.records, file.triple_count);
         findings.push(&rules::COUNT, message, place);
     }
-    Ok(())
+    Ok(check.sum)
 }
 
 fn checksum(blob: &Blob) -> Result<u64> {
@@ -97,6 +152,7 @@ struct Check<'a> {
     order: Order,
     bloom: Option<Bloom>,
     ids: Option<Bloom>,
+    sum: Option<Sum>,
     before: Triple,
     line: String,
 }
@@ -117,9 +173,13 @@ impl Check<'_> {
         if self.bloom.as_ref().is_some_and(|bloom| !bloom.may_have(first.as_bytes())) {
             broken(&rules::BLOOM, format!("bloom_filter denies {:?}", shown(first)));
         }
-        if let Some(ids) = &self.ids {
+        if self.ids.is_some() || self.sum.is_some() {
             let id = TripleId::with(&mut self.line, &triple.subject, &self.file.predicate, &triple.as_object());
-            if !ids.may_have(&id.0) {
+            if let Some((sum, count)) = &mut self.sum {
+                let half = id.0.first_chunk::<16>().map_or(0, |half| u128::from_le_bytes(*half));
+                (*sum, *count) = (sum.wrapping_add(half), *count + 1);
+            }
+            if self.ids.as_ref().is_some_and(|ids| !ids.may_have(&id.0)) {
                 broken(&rules::BLOOM, format!("id_bloom_filter denies {id}"));
             }
         }

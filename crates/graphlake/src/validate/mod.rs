@@ -50,8 +50,8 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
             }
         }
     }
-    files::files(lake, findings)?;
-    orders::orders(lake, findings)?;
+    let sums = files::files(lake, findings)?;
+    orders::orders(lake, &sums, findings);
     living::living(lake, findings)?;
     if lake.root.location().scheme().has_listing() {
         // A sidecar goes with its file.

@@ -2,35 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Findings, Place};
 
-use crate::cursor::Cursor;
-use crate::id::TripleId;
+use super::files::{Sum, Sums};
 use crate::read::GraphLake;
-use crate::record::Prefixes;
 use crate::rules;
 use crate::snapshot::{DataFile, NamedGraph, file_of};
 
-/// A sum of the ids of triples, so that no order matters, and their number.
-type Sums<'a> = BTreeMap<(&'a str, i64), (u128, u64)>;
+/// Sums of triples by predicate and version.
+type ByVersion<'a> = BTreeMap<(&'a str, i64), Sum>;
 
-pub(super) fn orders(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
+pub(super) fn orders<'a>(lake: &'a GraphLake, sums: &Sums<'a>, findings: &mut Findings) {
     for graph in &lake.snapshot.graphs {
-        let (Some(subject), Some(object)) = (sums(lake, &graph.subject_files)?, sums(lake, &graph.object_files)?)
-        else {
-            continue;
-        };
-        differences(lake, graph, &subject, &object, findings);
+        let both = (together(sums, &graph.subject_files), together(sums, &graph.object_files));
+        if let (Some(subject), Some(object)) = both {
+            differences(lake, graph, &subject, &object, findings);
+        }
     }
-    Ok(())
 }
 
-fn differences(lake: &GraphLake, graph: &NamedGraph, subject: &Sums<'_>, object: &Sums<'_>, findings: &mut Findings) {
+fn differences(
+    lake: &GraphLake,
+    graph: &NamedGraph,
+    subject: &ByVersion<'_>,
+    object: &ByVersion<'_>,
+    findings: &mut Findings,
+) {
     let mut keys: Vec<&(&str, i64)> = subject.keys().chain(object.keys()).collect();
     keys.sort_unstable();
     keys.dedup();
     for key in keys.into_iter().filter(|key| subject.get(*key) != object.get(*key)) {
-        let count = |sums: &Sums<'_>| sums.get(key).map_or(0, |(_, count)| *count);
+        let count = |sums: &ByVersion<'_>| sums.get(key).map_or(0, |(_, count)| *count);
         let (by_subject, by_object) = (count(subject), count(object));
         let message = match by_subject == by_object {
             true => format!("{}, version {}: {by_subject} triples each, and not the same ones", key.0, key.1),
@@ -41,27 +43,13 @@ fn differences(lake: &GraphLake, graph: &NamedGraph, subject: &Sums<'_>, object:
     }
 }
 
-/// Sums of files by predicate and version; nothing when a file cannot be read, which was found before.
-fn sums<'a>(lake: &GraphLake, files: &'a [DataFile]) -> Result<Option<Sums<'a>>> {
-    let mut sums = Sums::new();
-    let mut line = String::new();
+/// Sums of files by predicate and version; nothing when a file could not be read, which was found before.
+fn together<'a>(sums: &Sums<'a>, files: &'a [DataFile]) -> Option<ByVersion<'a>> {
+    let mut all = ByVersion::new();
     for file in files {
-        let sum = sums.entry((file.predicate.as_str(), file.snapshot_version)).or_default();
-        let Ok(blob) = lake.file(file) else { return Ok(None) };
-        let Ok(prefixes) = Prefixes::of(file, &lake.options) else { return Ok(None) };
-        let mut cursor = Cursor::new(blob, prefixes, None);
-        loop {
-            match cursor.advance() {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) if error.broken_rule().is_some() => return Ok(None),
-                Err(error) => return Err(error),
-            }
-            let triple = &cursor.triple;
-            let TripleId(id) = TripleId::with(&mut line, &triple.subject, &file.predicate, &triple.as_object());
-            let half = id.first_chunk::<16>().map_or(0, |half| u128::from_le_bytes(*half));
-            *sum = (sum.0.wrapping_add(half), sum.1 + 1);
-        }
+        let (sum, count) = sums.get(file)?;
+        let own = all.entry((file.predicate.as_str(), file.snapshot_version)).or_default();
+        *own = (own.0.wrapping_add(sum), own.1 + count);
     }
-    Ok(Some(sums))
+    Some(all)
 }

@@ -59,7 +59,7 @@ pub(crate) fn scans(path: &str, triples: u64, runs: usize, threads: usize) -> Re
             one.run(|| work(1))?;
             more.run(|| work(threads))?;
         }
-        let mut side = |mut measured: Measured<u64>| -> Result<Value> {
+        let side = |mut measured: Measured<u64>| -> Result<Value> {
             let (seconds, processor) = (measured.seconds(), measured.processor());
             Ok(json!({ "seconds": seconds, "processor": processor, "rows": measured.answer()? }))
         };

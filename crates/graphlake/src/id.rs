@@ -32,7 +32,10 @@ impl TripleId {
 
 impl fmt::Display for TripleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // Each quoted triple is named so: digit by digit, not number by number.
+        let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
+        let digits: String = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        f.write_str(&digits)
     }
 }
 

@@ -3,14 +3,23 @@
 
 mod common;
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::Poll;
 
+use futures::stream::BoxStream;
 use isomorph_graphlake::{
     Bindings, GraphLake, Lake, OpenOptions, Pattern, Place, Question, Solutions, Terms, TripleId, WriteOptions,
 };
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
+    PutOptions, PutPayload, PutResult,
+};
 
 fn node(number: usize) -> String {
     format!("http://example.org/node/{number:07}")
@@ -122,4 +131,129 @@ fn from_afar_ranges_are_read_together() {
     });
     assert_eq!(found, 10);
     assert!(reads <= 4, "{reads}");
+}
+
+/// A store in memory that counts how many reads are under way at the same time: each lets others begin before it goes on.
+#[derive(Debug, Default)]
+struct Watched {
+    inner: InMemory,
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl std::fmt::Display for Watched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("watched")
+    }
+}
+
+type Answer<'a, T> = Pin<Box<dyn Future<Output = object_store::Result<T>> + Send + 'a>>;
+
+impl ObjectStore for Watched {
+    fn put_opts<'a: 'r, 'b: 'r, 'r>(
+        &'a self,
+        location: &'b Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Answer<'r, PutResult>
+    where
+        Self: 'r,
+    {
+        self.inner.put_opts(location, payload, options)
+    }
+
+    fn put_multipart_opts<'a: 'r, 'b: 'r, 'r>(
+        &'a self,
+        location: &'b Path,
+        options: PutMultipartOptions,
+    ) -> Answer<'r, Box<dyn MultipartUpload>>
+    where
+        Self: 'r,
+    {
+        self.inner.put_multipart_opts(location, options)
+    }
+
+    fn get_opts<'a: 'r, 'b: 'r, 'r>(&'a self, location: &'b Path, options: GetOptions) -> Answer<'r, GetResult>
+    where
+        Self: 'r,
+    {
+        Box::pin(async move {
+            self.most.fetch_max(self.now.fetch_add(1, SeqCst) + 1, SeqCst);
+            let mut waited = false;
+            std::future::poll_fn(|context| {
+                context.waker().wake_by_ref();
+                if std::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }
+            })
+            .await;
+            let answer = self.inner.get_opts(location, options).await;
+            self.now.fetch_sub(1, SeqCst);
+            answer
+        })
+    }
+
+    fn delete_stream(
+        &self,
+        locations: BoxStream<'static, object_store::Result<Path>>,
+    ) -> BoxStream<'static, object_store::Result<Path>> {
+        self.inner.delete_stream(locations)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, object_store::Result<ObjectMeta>> {
+        self.inner.list(prefix)
+    }
+
+    fn list_with_delimiter<'a: 'r, 'b: 'r, 'r>(&'a self, prefix: Option<&'b Path>) -> Answer<'r, ListResult>
+    where
+        Self: 'r,
+    {
+        self.inner.list_with_delimiter(prefix)
+    }
+
+    fn copy_opts<'a: 'r, 'b: 'r, 'c: 'r, 'r>(
+        &'a self,
+        from: &'b Path,
+        to: &'c Path,
+        options: CopyOptions,
+    ) -> Answer<'r, ()>
+    where
+        Self: 'r,
+    {
+        self.inner.copy_opts(from, to, options)
+    }
+}
+
+#[test]
+fn from_afar_ranges_are_fetched_at_the_same_time() {
+    let store = Arc::new(Watched::default());
+    let location = Location::parse("s3://bucket/lake").unwrap().on_store(Arc::clone(&store) as Arc<dyn ObjectStore>);
+    let lake = Lake::create(&location, &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let mut transaction = lake.begin().unwrap();
+    // Long texts, so that what is wanted lies far apart.
+    let text = "x".repeat(1_000);
+    for number in 0..12_000 {
+        let object = Object::plain(&text, "");
+        transaction.insert(&Quad { subject: &node(number), predicate: "urn:p", object, graph: None }).unwrap();
+    }
+    transaction.commit().unwrap();
+    let question =
+        Question { subject: Place::Column(0), predicate: Place::Term(Object::Term("urn:p")), ..Question::default() };
+    let lake = GraphLake::open(&location, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap();
+    let ask = |numbers: &mut dyn Iterator<Item = usize>| {
+        let mut terms = Terms::default();
+        numbers.for_each(|number| terms.push_resource(&node(number)).unwrap());
+        store.most.store(0, SeqCst);
+        let (before, mut found) = (lake.reads(), 0);
+        let mut solutions = Solutions::new(&lake, &question, Arc::new(Bindings::new(vec![terms]).unwrap())).unwrap();
+        while let Some(batch) = solutions.next_batch().unwrap() {
+            found += batch.rows.len();
+        }
+        (found, lake.reads() - before, store.most.load(SeqCst))
+    };
+    // One: its index and its block, one after the other.
+    let (found, _, most) = ask(&mut std::iter::once(7));
+    assert_eq!((found, most), (1, 1));
+    // Six that lie apart: all blocks at once.
+    let (found, reads, most) = ask(&mut (0..6).map(|number| 100 + number * 2_000));
+    assert_eq!(found, 6);
+    assert!(reads >= 6 && most >= 6, "{reads} reads, {most} at the same time");
 }

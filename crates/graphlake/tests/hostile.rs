@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use common::{broken, copy, fixtures, lines, open};
 use isomorph_error::{Kind, Result};
 use isomorph_graphlake::{GraphLake, OpenOptions, Order, Tolerance};
+use isomorph_model::Source;
 use serde_json::{Value, json};
 
 const SNAPSHOT: &str = "snapshots/snapshot1.json";

@@ -91,13 +91,7 @@ fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
 }
 
 /// Checks the records of a file; their sum, where it is wanted and none is broken.
-fn records(
-    lake: &GraphLake,
-    file: &DataFile,
-    blob: Blob,
-    sums: bool,
-    findings: &mut Findings,
-) -> Result<Option<Sum>> {
+fn records(lake: &GraphLake, file: &DataFile, blob: Blob, sums: bool, findings: &mut Findings) -> Result<Option<Sum>> {
     let place = blob.place();
     if let Some(stated) = &file.checksum {
         let found = format!("xxh64:{:016x}", checksum(&blob)?);

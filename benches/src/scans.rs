@@ -67,7 +67,7 @@ pub(crate) fn scans(path: &str, triples: u64, runs: usize, threads: usize) -> Re
         Ok(())
     };
     measure("scan", &|threads| asked(&of(&texts), &unit, threads))?;
-    measure("count", &|threads| lake.count(&of(&texts), Arc::clone(&unit), threads))?;
+    measure("count", &|threads| lake.ask_count(&of(&texts), Arc::clone(&unit), threads))?;
     measure("batch", &|threads| asked(&by_subject, &batch, threads))?;
     measure("join", &joined)?;
     Ok(answer.into())

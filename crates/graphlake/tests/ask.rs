@@ -202,7 +202,7 @@ fn check(lake: &Arc<GraphLake>, random: &mut Random, many: usize) {
         })
         .unwrap();
         assert!(on_threads == found, "{question:?}");
-        assert_eq!(lake.count(&question, Arc::clone(&bindings), 3).unwrap(), found.len() as u64, "{question:?}");
+        assert_eq!(lake.ask_count(&question, Arc::clone(&bindings), 3).unwrap(), found.len() as u64, "{question:?}");
         // Estimates: exactly what is asked with, once where nothing is in a column, for every row otherwise.
         let estimate = lake.estimate(&question);
         assert!(estimate.low as f64 <= estimate.rows && estimate.rows <= estimate.high as f64, "{estimate:?}");
@@ -300,8 +300,8 @@ fn many_bindings_read_each_block_once() {
     (0..70_000).step_by(7).for_each(|number| terms.push_resource(&node(number)).unwrap());
     let bindings = Arc::new(Bindings::new(vec![terms]).unwrap());
     for threads in [1, 3] {
-        assert_eq!(lake.count(&question, Arc::clone(&bindings), threads).unwrap(), 60_000u64.div_ceil(7));
-        assert_eq!(lake.count(&Question::default(), Arc::new(Bindings::unit()), threads).unwrap(), 60_000);
+        assert_eq!(lake.ask_count(&question, Arc::clone(&bindings), threads).unwrap(), 60_000u64.div_ceil(7));
+        assert_eq!(lake.ask_count(&Question::default(), Arc::new(Bindings::unit()), threads).unwrap(), 60_000);
     }
 }
 

@@ -161,7 +161,7 @@ impl Asking<'_> {
     fn count(&self, asked: &Asked) -> Result<u64> {
         let pattern = asked.pattern();
         if self.query.is_free() {
-            return self.lake.count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
+            return self.lake.ask_count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
         }
         let mut count = 0;
         self.lake.matching_on(self.threads, &pattern, &mut |quad| {

@@ -43,7 +43,7 @@ impl GraphLake {
     ///
     /// # Errors
     /// As [`Solutions::next_batch`].
-    pub fn count(&self, question: &Question<'_>, bindings: Arc<Bindings>, threads: usize) -> Result<u64> {
+    pub fn ask_count(&self, question: &Question<'_>, bindings: Arc<Bindings>, threads: usize) -> Result<u64> {
         let solutions = Solutions::counting(self, question, bindings)?;
         let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
         let mut count = 0;

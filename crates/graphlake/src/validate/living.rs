@@ -2,33 +2,44 @@
 
 use isomorph_error::{Findings, Place, Result};
 
+use crate::lookup::in_order;
 use crate::read::GraphLake;
 use crate::rules;
-use crate::snapshot::file_of;
+use crate::snapshot::{Living, NamedGraph, file_of};
 
 pub(super) fn living(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
     if lake.options.naive {
         return Ok(());
     }
+    let mut tasks = Vec::new();
     for graph in &lake.snapshot.graphs {
         let stated = graph.living();
-        for predicate in graph.all_predicates() {
-            let Some(Some(stated)) = stated.get(predicate) else { continue };
-            let found = match lake.count(graph, predicate) {
-                Ok(found) => found,
-                // What is broken was found before.
-                Err(error) if error.broken_rule().is_some() => continue,
-                Err(error) => return Err(error),
-            };
-            if found != *stated {
-                let message = format!(
-                    "{} triples of {predicate} live, {} of them with literals; living_count says {}, living_literal_count {}",
-                    found.triples, found.literals, stated.triples, stated.literals
-                );
-                let place = Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name));
-                findings.push(&rules::COUNT, message, place);
-            }
-        }
+        let said =
+            graph.all_predicates().into_iter().filter_map(|one| Some((one, stated.get(one).copied().flatten()?)));
+        tasks.extend(said.map(|(predicate, stated)| Some((graph, predicate, stated))));
     }
-    Ok(())
+    // Each predicate is merged by itself, on all threads; findings come in their order.
+    let merge = |task: &mut Option<(&NamedGraph, &str, Living)>| -> Result<Option<Option<(String, Place)>>> {
+        let Some((graph, predicate, stated)) = task.take() else { return Ok(None) };
+        let found = match lake.count(graph, predicate) {
+            Ok(found) => found,
+            // What is broken was found before.
+            Err(error) if error.broken_rule().is_some() => return Ok(Some(None)),
+            Err(error) => return Err(error),
+        };
+        if found == stated {
+            return Ok(Some(None));
+        }
+        let message = format!(
+            "{} triples of {predicate} live, {} of them with literals; living_count says {}, living_literal_count {}",
+            found.triples, found.literals, stated.triples, stated.literals
+        );
+        Ok(Some(Some((message, Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name))))))
+    };
+    in_order(tasks, lake.options.threads, merge, &mut |found| {
+        if let Some((message, place)) = found {
+            findings.push(&rules::COUNT, message, place);
+        }
+        Ok(())
+    })
 }

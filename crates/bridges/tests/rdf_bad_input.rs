@@ -186,8 +186,12 @@ fn json_ld_goes_on_behind_a_broken_node() {
     let path = home.path().join("a.jsonld");
     std::fs::write(&path, format!("[{good},\n  {{\"@id\":1}},\n{next}]")).unwrap();
     let text = Text::open(&Location::from_path(&path), None).unwrap();
-    let error = text.read(&ReadOptions::default(), &mut |_| Ok(())).unwrap_err();
-    assert_eq!((error.place().line, error.place().field.as_deref()), (Some(2), Some("column 3")), "{error}");
+    let options = ReadOptions::default();
+    let alone = text.read(&options, &mut |_| Ok(())).unwrap_err();
+    let shared = text.read_shared(&options, &mut [(), ()], &|(), _| Ok(())).unwrap_err();
+    for error in [alone, shared] {
+        assert_eq!((error.place().line, error.place().field.as_deref()), (Some(2), Some("column 3")), "{error}");
+    }
 }
 
 #[test]

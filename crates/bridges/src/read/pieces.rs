@@ -53,7 +53,7 @@ impl Text {
                 None => Err(Error::usage("nobody takes what is read")),
             },
         };
-        let reading = reading.map_err(|error| error.at(self.blob.place()))?;
+        let reading = reading.map_err(|error| self.nearer(error, options).at(self.blob.place()))?;
         self.blob.check_unchanged()?;
         Ok(reading)
     }

@@ -49,7 +49,7 @@ fn documents_have_the_documented_fields() {
     assert_members(&convert["plan"]["lines"][0], "subject becomes");
     assert_members(
         &convert["certificate"],
-        "from to digest source result nodes edges carried lost files bytes seconds equal",
+        "from to digest source result nodes edges triples carried lost files bytes seconds equal",
     );
     assert_members(&convert["certificate"]["source"], "content order schema");
 

@@ -98,6 +98,12 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
     let out = home.run(&["convert", "lake", "out.nq"]).exits(0);
     assert!(out.out.contains("read back, and equal"), "{}", out.out);
     home.run(&["diff", "people.ttl", "out.nq"]).exits(0);
+    // All that was written counts, literals as well, whether it was read back or not.
+    for (source, target, verify) in [("lake", "a.ttl", ""), ("lake", "b.nt", "--no-verify"), ("out.nq", "c.lake", "")] {
+        let words = ["convert", source, target, verify];
+        let out = home.run(&words[..words.len() - usize::from(verify.is_empty())]).exits(0).out;
+        assert!(out.contains("triples  7\n") && !out.contains("nodes  "), "{out}");
+    }
     let Some(lake) = fixture("graphlake/five_k") else { return };
     home.run(&["convert", &lake, "five.nq"]).exits(0);
     home.run(&["diff", &lake, "five.nq"]).exits(0);

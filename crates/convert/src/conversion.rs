@@ -44,6 +44,9 @@ pub struct Certificate {
     pub nodes: u64,
     /// Number of edges.
     pub edges: u64,
+    /// Number of triples that were written, where triples became triples: edges, and values. `nodes` is 0 then, because what
+    /// nodes there are follows from them, and `edges` as well if nothing was read back.
+    pub triples: Option<u64>,
     /// What travels beside the data.
     pub carried: Vec<String>,
     /// What was lost: with `--lossy`, what would have been carried.
@@ -213,6 +216,7 @@ pub fn convert(
         result: result.map(|result| result.digests),
         nodes,
         edges,
+        triples: None,
         carried,
         lost,
         files: published.files,

@@ -190,6 +190,7 @@ pub(crate) fn build(
         result: proof.map(|(_, result)| result),
         nodes: built.nodes,
         edges: built.edges,
+        triples: None,
         carried,
         lost,
         files: published.files,

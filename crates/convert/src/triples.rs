@@ -198,7 +198,7 @@ pub(crate) fn build(
         Format::Rdf => job.text()?,
         _ => job.store()?,
     };
-    let edges = proof.as_ref().map_or(written, |(source, _)| {
+    let edges = proof.as_ref().map_or(0, |(source, _)| {
         let edges = source.table.lines().filter(|(line, _)| line.kind == LineKind::Edges && line.property.is_empty());
         edges.map(|(_, sum)| sum.count).sum()
     });
@@ -210,6 +210,7 @@ pub(crate) fn build(
         result: proof.as_ref().map(|(_, result)| result.digests),
         nodes: 0,
         edges,
+        triples: Some(written),
         carried: Vec::new(),
         lost: plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)).collect(),
         files: published.files,

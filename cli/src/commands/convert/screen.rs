@@ -111,8 +111,15 @@ pub fn certificate(
 ) -> Screen {
     let mut screen = console.screen();
     let mut counts = Table::new([Column::stage(), Column::number()]);
-    counts.row(["nodes".to_owned(), thousands(certificate.nodes)].map(Cell::from));
-    counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
+    match certificate.triples {
+        Some(triples) => {
+            counts.row(["triples".to_owned(), thousands(triples)].map(Cell::from));
+        }
+        None => {
+            counts.row(["nodes".to_owned(), thousands(certificate.nodes)].map(Cell::from));
+            counts.row(["edges".to_owned(), thousands(certificate.edges)].map(Cell::from));
+        }
+    }
     screen.table(&counts);
     match (&certificate.result, loses) {
         (Some(result), _) if certificate.source.is_some_and(|source| result.schema != source.schema) => {

@@ -25,7 +25,7 @@ pub use epoch::or_environment as epoch_or_environment;
 pub use lake::{
     LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeEditArgs, LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
-pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of};
+pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of, written_place};
 pub use write::TargetArgs;
 
 /// The command line.

@@ -283,6 +283,17 @@ pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
     Ok((whole, None))
 }
 
+/// The place that a user calls `path`, where something is to be written.
+///
+/// # Errors
+/// As [`snapshot_of`]; and when it is a snapshot of a store: these never change, and a directory of that name would hide it.
+pub fn written_place(path: &str) -> Result<Location> {
+    match snapshot_of(path)? {
+        (location, None) => Ok(location),
+        (store, Some(_)) => Err(Error::usage("a snapshot never changes").at(path.to_owned()).hint(store.to_string())),
+    }
+}
+
 /// Reads a prefix and what it stands for.
 ///
 /// # Errors

@@ -126,6 +126,32 @@ fn texts_and_statements_come_into_a_store_and_go() {
 }
 
 /// More than one piece for each thread, in which everything is said in the graph of all and some in one of its own.
+#[test]
+fn a_snapshot_is_read_by_every_command_and_written_by_none() {
+    let home = Home::new();
+    home.write("a.nt", "<urn:a> <urn:p> <urn:b> .\n");
+    home.write("b.nt", "<urn:a> <urn:p> <urn:c> .\n");
+    home.run(&["lake", "load", "lake", "a.nt"]).exits(0);
+    home.run(&["lake", "load", "lake", "b.nt"]).exits(0);
+    let neighbors = |place: &str| {
+        home.run(&["sample", place, "neighbors", "urn:a", "--strategy", "all", "--json"]).exits(0).json()["rows"]
+            .clone()
+    };
+    assert_ne!(neighbors("lake@1"), neighbors("lake@2"));
+    assert_eq!(neighbors("lake@2"), neighbors("lake"));
+    for words in [
+        &["lake", "load", "lake@1", "b.nt"][..],
+        &["lake", "insert", "lake@1", "<urn:a> <urn:p> <urn:d>"],
+        &["lake", "compact", "lake@1"],
+        &["lake", "init", "lake@1"],
+        &["convert", "b.nt", "lake@1", "--to", "graphlake"],
+    ] {
+        let refused = home.run(words).exits(2);
+        assert!(refused.err.contains("a snapshot never changes"), "{words:?}: {}", refused.err);
+    }
+    assert!(!home.at("lake@1").exists());
+}
+
 fn long_text(repeated: usize) -> String {
     let line = |n: usize| match n % 4 {
         0 => format!("<http://example.org/thing/{n}> <http://example.org/name> \"thing {n}\"@en .\n"),

@@ -8,7 +8,7 @@ use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Location, Result};
 
 use super::Answer;
-use crate::args::{ConvertArgs, OpenArgs};
+use crate::args::{ConvertArgs, OpenArgs, written_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -19,7 +19,7 @@ use crate::progress::Bars;
 /// Whatever keeps it from doing so.
 pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let destination = Location::parse(&args.destination)?;
+    let destination = written_place(&args.destination)?;
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
     let (source, mut how) = open.place(&args.source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.

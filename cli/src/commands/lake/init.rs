@@ -1,11 +1,11 @@
 //! `lake init`: an empty store.
 
+use isomorph::Result;
 use isomorph::convert::Resources;
 use isomorph::formats::graphlake::Lake;
-use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::LakeInitArgs;
+use crate::args::{LakeInitArgs, written_place};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::render::Mark;
@@ -22,7 +22,7 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeInitArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&Resources::of_this_machine()?);
-    Lake::create(&Location::parse(&args.path)?, &opening, &writing)?;
+    Lake::create(&written_place(&args.path)?, &opening, &writing)?;
     let mut screen = console.screen();
     screen.marked("wrote", Some(Mark::Sound), &format!("{}, a store without snapshots", args.path));
     console.show(&screen)?;

@@ -6,7 +6,7 @@ use isomorph::convert::{LakeLoad, load_lake};
 use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::{LakeLoadArgs, epoch_or_environment};
+use crate::args::{LakeLoadArgs, epoch_or_environment, written_place};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -48,7 +48,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         epoch: epoch_or_environment(args.change.epoch)?,
         resume: args.resume,
     };
-    let location = Location::parse(&args.path)?;
+    let location = written_place(&args.path)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
     let loaded = load_lake(&location, &load, &resources, &bars);

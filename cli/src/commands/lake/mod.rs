@@ -7,12 +7,12 @@ mod load;
 mod log;
 mod vacuum;
 
+use isomorph::Result;
 use isomorph::convert::{LakeEdit, Resources};
 use isomorph::formats::graphlake::{Lake, OpenOptions, WriteOptions};
-use isomorph::{Location, Result};
 
 use super::Answer;
-use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment};
+use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment, written_place};
 use crate::console::Console;
 
 /// Does what is asked with a store.
@@ -47,5 +47,5 @@ fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> R
     let (mut opening, mut writing) = options(&args.resources.resources()?);
     opening.namespaces = namespaces.iter().cloned().collect();
     writing.time = epoch_or_environment(args.epoch)?;
-    Lake::open(&Location::parse(path)?, &opening, &writing)
+    Lake::open(&written_place(path)?, &opening, &writing)
 }

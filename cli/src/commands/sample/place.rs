@@ -8,7 +8,7 @@ use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::{Graph as Model, LabelVocabulary};
 use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, TypeSet, is_json_feature};
-use isomorph::{Error, Location, Result};
+use isomorph::{Error, Result};
 
 use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups};
@@ -42,8 +42,8 @@ impl Place {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-        let location = Location::parse(path)?;
-        let opened = Opened::open(&location, &common.open.options(&location, &SelectArgs::default(), resources)?)?;
+        let (location, how) = common.open.place(path, &SelectArgs::default(), resources)?;
+        let opened = Opened::open(&location, &how)?;
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {
             let model = opened.graph.graph().clone();

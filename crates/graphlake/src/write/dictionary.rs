@@ -138,9 +138,9 @@ impl Dictionary {
         let starts = places.iter().fold(0u64, |sum, place| sum.wrapping_add(begin(place)));
         let byte = |at: u64| u64::from(self.terms.bytes().get(at as usize).copied().unwrap_or_default());
         // Most terms lie in one line of the cache or two.
-        places
-            .iter()
-            .fold(starts, |sum, place| sum.wrapping_add(byte(begin(place))).wrapping_add(byte(begin(place) + LINE)))
+        places.iter().fold(starts, |sum, place| {
+            sum.wrapping_add(byte(begin(place))).wrapping_add(byte(begin(place).wrapping_add(LINE)))
+        })
     }
 
     /// The term at a place.

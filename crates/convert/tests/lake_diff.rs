@@ -152,3 +152,36 @@ fn what_snapshots_share_is_not_read() {
         assert!(bytes < 300 << 10, "{bytes} bytes of 2.5 MB");
     }
 }
+
+#[test]
+fn a_file_that_two_snapshots_read_in_two_ways_is_no_shared_one() {
+    let resources = Resources::of_this_machine().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    for objects in [0..20, 20..21] {
+        let mut transaction = lake.begin().unwrap();
+        objects.for_each(|n| with_quad(n, 1, n, 0, |quad| transaction.insert(quad)).unwrap());
+        transaction.commit().unwrap().unwrap();
+    }
+    let differing = || {
+        let [left, right] = [1, 2].map(|version| at(&path, version, false));
+        diff(&left, &right, 10, &resources, &Silent).unwrap().differing
+    };
+    assert_eq!(differing(), 1);
+    let name = path.join("snapshots/snapshot2.json");
+    let mut snapshot: serde_json::Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
+    let graphs = snapshot["graphs"].as_object_mut().unwrap().values_mut();
+    for file in graphs.flat_map(|graph| graph["so_data_files"].as_array_mut().unwrap()) {
+        // The subjects of the first snapshot's file are others now.
+        let said = file.to_string();
+        let other = said.replace("urn:s:", "urn:S:");
+        assert_ne!(said, other);
+        if file["snapshot_version"] == 1 {
+            *file = serde_json::from_str(&other).unwrap();
+            file["bloom_filter"] = "".into();
+        }
+    }
+    std::fs::write(name, snapshot.to_string()).unwrap();
+    assert_eq!(differing(), 20 + 21);
+}

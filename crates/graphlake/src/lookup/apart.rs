@@ -1,4 +1,4 @@
-//! Two snapshots of one store without what they share. Files never change: what both list says the same in both, and a triple that
+//! Two snapshots of one store without what they share. Files never change: what both list in the same words says the same in both, and a triple that
 //! stands in no other file lives in both or in none.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,7 +10,7 @@ use isomorph_storage::Reservation;
 use super::keys::{Keys, Wanted};
 use super::terms::{Bindings, Terms};
 use crate::read::{GraphLake, Order};
-use crate::snapshot::{DataFile, Living};
+use crate::snapshot::{DataFile, Description, Living};
 use crate::term::{self, QUOTED_GRAPH};
 
 /// Of a predicate whose other files have more records than this, everything is read.
@@ -47,8 +47,8 @@ impl Narrowed {
     }
 }
 
-/// A file as a list of a graph has it: the number of the list, and what tells it from others.
-type Listed<'a> = (usize, &'a str, i64, u64, Option<&'a str>);
+/// A file as a list of a graph has it: the number of the list, the version, and what is said of it.
+type Listed<'a> = (usize, i64, Description<'a>);
 
 /// A predicate in a graph.
 type Name<'a> = (&'a str, &'a str);
@@ -136,7 +136,7 @@ fn files(lake: &GraphLake) -> BTreeMap<Name<'_>, Files<'_>> {
     for graph in &lake.snapshot.graphs {
         for (list, files) in [&graph.subject_files, &graph.object_files, &graph.tombstones].into_iter().enumerate() {
             for file in files {
-                let listed = (list, file.path.as_str(), file.snapshot_version, file.size, file.checksum.as_deref());
+                let listed = (list, file.snapshot_version, file.description());
                 all.entry((&graph.name, &file.predicate)).or_default().insert(listed, file);
             }
         }

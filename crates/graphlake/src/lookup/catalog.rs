@@ -18,7 +18,7 @@ use crate::id_index::Ids;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::sidecar::{ENDING, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
-use crate::snapshot::{DataFile, NamedGraph, Snapshot};
+use crate::snapshot::{DataFile, Description, NamedGraph, Snapshot};
 use crate::triple::Triple;
 use crate::{Tolerance, path};
 
@@ -57,7 +57,7 @@ pub(super) struct Known {
     /// The list that it is in, and where.
     list: usize,
     at: usize,
-    /// Copies of graphs share their files.
+    /// Copies of graphs share their files, where they say the same of them.
     state: Arc<State>,
 }
 
@@ -95,7 +95,7 @@ fn lists(graph: &NamedGraph) -> [&[DataFile]; 3] {
 
 impl Catalog {
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let mut states: HashMap<&str, Arc<State>> = HashMap::new();
+        let mut states: HashMap<Description<'_>, Arc<State>> = HashMap::new();
         let mut graphs = Vec::with_capacity(snapshot.graphs.len());
         for graph in &snapshot.graphs {
             let mut predicates = Predicates::default();
@@ -105,7 +105,7 @@ impl Catalog {
             }
             for (list, files) in lists(graph).into_iter().enumerate() {
                 for (at, file) in files.iter().enumerate() {
-                    let state = Arc::clone(states.entry(&file.path).or_default());
+                    let state = Arc::clone(states.entry(file.description()).or_default());
                     let number = predicates.numbers.get(&file.predicate);
                     let predicate = number.and_then(|number| predicates.all.get_mut(*number));
                     if let Some(known) = predicate.and_then(|predicate| predicate.lists.get_mut(list)) {

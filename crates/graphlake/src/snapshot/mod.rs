@@ -1,9 +1,11 @@
 //! Snapshots: which files make up which graphs.
 
+mod description;
 pub(crate) mod living;
 mod read;
 mod write;
 
+pub(crate) use description::Description;
 pub use living::Living;
 pub(crate) use write::MOST_FILTERS;
 

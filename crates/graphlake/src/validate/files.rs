@@ -13,7 +13,7 @@ use crate::id::TripleId;
 use crate::lookup::in_order;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
-use crate::snapshot::DataFile;
+use crate::snapshot::{DataFile, Description};
 use crate::triple::Triple;
 use crate::{path, rules, term};
 
@@ -27,56 +27,52 @@ const PLACES: usize = 1_000;
 /// A sum of the ids of triples, so that no order matters, and their number.
 pub(super) type Sum = (u128, u64);
 
-/// What is said of a file that is the same wherever it is listed again: copies of graphs share their files.
-type Said<'a> = (String, &'a str, bool);
-
 /// The sums of files that could be read to their ends.
-pub(super) struct Sums<'a> {
-    location: &'a str,
-    of: HashMap<Said<'a>, Sum>,
-}
+#[derive(Default)]
+pub(super) struct Sums<'a>(HashMap<Description<'a>, Sum>);
 
 impl<'a> Sums<'a> {
     pub(super) fn get(&self, file: &'a DataFile) -> Option<Sum> {
-        self.of.get(&said(file, self.location)?).copied()
+        self.0.get(&file.description()).copied()
     }
-}
-
-fn said<'a>(file: &'a DataFile, location: &str) -> Option<Said<'a>> {
-    Some((path::resolve(&file.path, location).ok()?, &file.predicate, file.is_inverse))
 }
 
 /// A file that is to be checked.
 struct Task<'a> {
-    said: Said<'a>,
+    name: String,
     file: &'a DataFile,
     /// Whether its triples are in the other order as well, which is seen by their ids.
-    sums: bool,
+    wants_sum: bool,
 }
 
-/// Checks each file, on all threads; findings come in the order of the files. Records are decoded once for all rules.
+/// Checks each file, on all threads; findings come in the order of the files. Records are decoded once for all rules. A file that a copy
+/// of a graph lists again in the same words is checked once.
 pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<Sums<'a>> {
-    let mut sums = Sums { location: &lake.store.location, of: HashMap::new() };
+    let mut sums = Sums::default();
     let (mut seen, mut tasks) = (HashSet::new(), Vec::new());
     for (list, file) in lake.snapshot.graphs.iter().flat_map(|graph| graph.files()) {
-        let Some(said) = said(file, sums.location).filter(|said| seen.insert(said.clone())) else { continue };
-        tasks.push(Some(Task { said, file, sums: list != "tombstone_files" }));
+        // A path that leads nowhere was found before.
+        let Ok(name) = path::resolve(&file.path, &lake.store.location) else { continue };
+        let wants_sum = list != "tombstone_files";
+        if seen.insert((wants_sum, file.description())) {
+            tasks.push(Some(Task { name, file, wants_sum }));
+        }
     }
-    let check = |task: &mut Option<Task<'a>>| -> Result<Option<(Findings, Said<'a>, Option<Sum>)>> {
-        let Some(Task { said, file, sums }) = task.take() else { return Ok(None) };
+    let check = |task: &mut Option<Task<'a>>| -> Result<Option<(Findings, &'a DataFile, Option<Sum>)>> {
+        let Some(Task { name, file, wants_sum }) = task.take() else { return Ok(None) };
         let mut found = Findings::keeping(PLACES);
         let sum = match lake.file(file) {
-            Ok(blob) => records(lake, file, blob, sums, &mut found)?,
+            Ok(blob) => records(lake, file, blob, wants_sum, &mut found)?,
             Err(error) => {
-                note(error, &said.0, &mut found)?;
+                note(error, &name, &mut found)?;
                 None
             }
         };
-        Ok(Some((found, said, sum)))
+        Ok(Some((found, file, sum)))
     };
-    in_order(tasks, lake.options.threads, check, &mut |(found, said, sum)| {
+    in_order(tasks, lake.options.threads, check, &mut |(found, file, sum)| {
         findings.merge(found);
-        sums.of.extend(sum.map(|sum| (said, sum)));
+        sums.0.extend(sum.map(|sum| (file.description(), sum)));
         Ok(())
     })?;
     Ok(sums)
@@ -91,7 +87,13 @@ fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
 }
 
 /// Checks the records of a file; their sum, where it is wanted and none is broken.
-fn records(lake: &GraphLake, file: &DataFile, blob: Blob, sums: bool, findings: &mut Findings) -> Result<Option<Sum>> {
+fn records(
+    lake: &GraphLake,
+    file: &DataFile,
+    blob: Blob,
+    wants_sum: bool,
+    findings: &mut Findings,
+) -> Result<Option<Sum>> {
     let place = blob.place();
     if let Some(stated) = &file.checksum {
         let found = format!("xxh64:{:016x}", checksum(&blob)?);
@@ -109,7 +111,8 @@ fn records(lake: &GraphLake, file: &DataFile, blob: Blob, sums: bool, findings: 
         order,
         bloom: Bloom::parse(&file.bloom_filter),
         ids: file.id_bloom_filter.as_deref().and_then(Bloom::parse),
-        sum: sums.then_some((0, 0)),
+        sum: wants_sum.then_some((0, 0)),
+        literals: 0,
         before: Triple::default(),
         line: String::new(),
     };
@@ -124,7 +127,10 @@ fn records(lake: &GraphLake, file: &DataFile, blob: Blob, sums: bool, findings: 
     }
     if cursor.records != file.triple_count {
         let message = format!("{} records, triple_count says {}", cursor.records, file.triple_count);
-        findings.push(&rules::COUNT, message, place);
+        findings.push(&rules::COUNT, message, place.clone());
+    }
+    if let Some(stated) = file.literal_count.filter(|stated| *stated != check.literals) {
+        findings.push(&rules::COUNT, format!("{} literals, literal_count says {stated}", check.literals), place);
     }
     Ok(check.sum)
 }
@@ -147,6 +153,7 @@ struct Check<'a> {
     bloom: Option<Bloom>,
     ids: Option<Bloom>,
     sum: Option<Sum>,
+    literals: u64,
     before: Triple,
     line: String,
 }
@@ -183,6 +190,7 @@ impl Check<'_> {
             }
         }
         if triple.literal {
+            self.literals += 1;
             if triple.datatype == term::LANG_STRING {
                 broken(&rules::LANGUAGE, "a literal of rdf:langString without a language".to_owned());
             } else if !triple.datatype.is_empty() && !term::is_absolute_iri(&triple.datatype) {

@@ -134,6 +134,40 @@ fn an_empty_text_is_one_of_every_syntax() {
 }
 
 #[test]
+fn namespaces_of_xml_have_names_that_nobody_else_has() {
+    let of = |name: &str, iri: &str| (name.to_owned(), iri.to_owned());
+    let prefixes = vec![of("ns2", "urn:two#"), of("ns", "urn:others#")];
+    let options = WriteOptions { prefixes, base: None };
+    let inside = Object::Term("<<( <urn:a> <urn:inner#p> <urn:c> )>>");
+    let objects = [("urn:one#p", inside), ("urn:two#p", inside), ("urn:one#q", Object::Term("urn:o"))];
+    let quad = |predicate, object| Quad { subject: "urn:s", predicate, object, graph: None };
+    let quads = objects.map(|(predicate, object)| quad(predicate, object));
+    let text = write(&quads, Syntax::RdfXml, &options).unwrap();
+    assert_eq!(
+        lines(&text, Syntax::RdfXml),
+        lines(&write(&quads, Syntax::NTriples, &options).unwrap(), Syntax::NTriples)
+    );
+    let text = String::from_utf8(text).unwrap();
+    for element in [
+        "<ns1:p xmlns:ns1=\"urn:one#\"",
+        "<ns3:p xmlns:ns3=\"urn:inner#\" rdf:resource=\"urn:c\"/>",
+        "<ns2:p rdf:version",
+        "<ns1:q xmlns:ns1=\"urn:one#\" rdf:resource=\"urn:o\"/>",
+    ] {
+        assert!(text.contains(element), "{element} is not in\n{text}");
+    }
+    // So many that not each has one.
+    let predicates: Vec<String> = (0..2000).map(|at| format!("urn:n{at}#p")).collect();
+    let quads: Vec<_> = predicates.iter().chain(&predicates).map(|one| quad(one, Object::Term("urn:o"))).collect();
+    let text = write(&quads, Syntax::RdfXml, &options).unwrap();
+    assert_eq!(
+        lines(&text, Syntax::RdfXml),
+        lines(&write(&quads, Syntax::NTriples, &options).unwrap(), Syntax::NTriples)
+    );
+    assert!(String::from_utf8(text).unwrap().contains("<ns3:p xmlns:ns3=\"urn:n1#\""));
+}
+
+#[test]
 fn what_a_syntax_cannot_say_is_refused() {
     let plain = Quad { subject: "urn:s", predicate: "urn:p", object: Object::Term("urn:o"), graph: None };
     let refused = |syntax, quad: Quad<'_>| write(&[quad], syntax, &WriteOptions::default()).unwrap_err().kind();

@@ -1,5 +1,6 @@
 //! RDF/XML.
 
+use std::collections::HashMap;
 use std::str::FromStr;
 
 use isomorph_error::{Error, Kind, Place, Result};
@@ -29,9 +30,53 @@ const RESERVED: [&str; 12] = [
     "bagID",
 ];
 
+/// Namespaces that get a name of their own; all others share one, which is declared wherever it is used.
+const NAMED: usize = 1 << 10;
+
+/// Names for namespaces that have no prefix: `ns1`, `ns2` and so on, as they come.
+struct Named {
+    by_namespace: HashMap<String, String>,
+    number: usize,
+    others: String,
+}
+
+impl Named {
+    fn new(prefixes: &Prefixes) -> Self {
+        let mut others = "ns".to_owned();
+        while is_taken(&others, prefixes) {
+            others.push('_');
+        }
+        Named { by_namespace: HashMap::new(), number: 0, others }
+    }
+
+    /// The next name that no prefix of the text has.
+    fn fresh(&mut self, prefixes: &Prefixes) -> String {
+        loop {
+            self.number += 1;
+            let name = format!("ns{}", self.number);
+            if !is_taken(&name, prefixes) {
+                return name;
+            }
+        }
+    }
+
+    fn of(&mut self, namespace: &str, prefixes: &Prefixes) -> &str {
+        if !self.by_namespace.contains_key(namespace) && self.by_namespace.len() < NAMED {
+            let name = self.fresh(prefixes);
+            self.by_namespace.insert(namespace.to_owned(), name);
+        }
+        self.by_namespace.get(namespace).unwrap_or(&self.others)
+    }
+}
+
+fn is_taken(name: &str, prefixes: &Prefixes) -> bool {
+    prefixes.all().iter().any(|(other, _)| other == name)
+}
+
 /// Writes an element for each subject that comes, with an element for each statement.
 pub(super) struct XmlWriter {
     prefixes: Prefixes,
+    named: Named,
     subject: Option<String>,
 }
 
@@ -50,7 +95,7 @@ impl XmlWriter {
             attribute(out, " xml:base", base);
         }
         out.push_str(">\n");
-        XmlWriter { prefixes, subject: None }
+        XmlWriter { named: Named::new(&prefixes), prefixes, subject: None }
     }
 
     pub(super) fn push(&mut self, out: &mut String, quad: &Quad<'_>) -> Result<()> {
@@ -76,20 +121,22 @@ impl XmlWriter {
         out.push_str("</rdf:RDF>\n");
     }
 
-    fn property(&self, out: &mut String, predicate: &str, object: &Object<'_>) -> Result<()> {
+    fn property(&mut self, out: &mut String, predicate: &str, object: &Object<'_>) -> Result<()> {
         let (namespace, local) = split(predicate)?;
         let known =
             if namespace == RDF { Some("rdf") } else { self.prefixes.of(namespace).filter(|name| *name != "rdf") };
+        out.push('<');
         let name = match known {
             Some("") => local.to_owned(),
             Some(prefix) => format!("{prefix}:{local}"),
-            // No prefix of the text is called so.
-            None => format!("_:{local}"),
+            None => format!("{}:{local}", self.named.of(namespace, &self.prefixes)),
         };
-        out.push('<');
         out.push_str(&name);
         if known.is_none() {
-            attribute(out, " xmlns:_", namespace);
+            // Here, because what stands at the beginning is written before anybody knows which there are.
+            out.push_str(" xmlns:");
+            out.push_str(self.named.of(namespace, &self.prefixes));
+            attribute(out, "", namespace);
         }
         match object {
             Object::Term(text) if term::kind(text) == TermKind::Triple => {
@@ -127,7 +174,7 @@ impl XmlWriter {
         Ok(())
     }
 
-    fn triple(&self, out: &mut String, triple: &oxrdf::Triple) -> Result<()> {
+    fn triple(&mut self, out: &mut String, triple: &oxrdf::Triple) -> Result<()> {
         out.push_str("<rdf:Description");
         let spelt = |text: String| match text.strip_prefix('<').and_then(|text| text.strip_suffix('>')) {
             Some(iri) if !text.starts_with("<<") => iri.to_owned(),

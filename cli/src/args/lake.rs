@@ -40,7 +40,7 @@ pub struct LakeInitArgs {
 pub struct LakeLoadArgs {
     /// The store
     pub path: String,
-    /// The texts: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, packed or not
+    /// The texts: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, packed or not; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub texts: Vec<String>,
     /// The syntax, instead of what the names or the beginnings of the texts say

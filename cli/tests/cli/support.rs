@@ -1,8 +1,9 @@
 //! Running the binary and looking at what it said.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -127,13 +128,23 @@ impl Home {
 
     /// Runs the binary in this directory.
     pub fn run(&self, arguments: &[&str]) -> Done {
-        let output = self.command(arguments).output().unwrap();
-        Done {
-            code: output.status.code().unwrap_or(-1),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+        done(&self.command(arguments).output().unwrap())
     }
+
+    /// Runs the binary in this directory, with this on its standard input.
+    pub fn feed(&self, arguments: &[&str], input: &[u8]) -> Done {
+        let mut command = self.command(arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Who refuses its words does not read to the end.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        done(&child.wait_with_output().unwrap())
+    }
+}
+
+fn done(output: &Output) -> Done {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    Done { code: output.status.code().unwrap_or(-1), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
 /// The root of the workspace.

@@ -1,12 +1,12 @@
 //! Packed files: gzip and Zstandard, as names or first bytes tell.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use isomorph_error::{Error, Result};
-use isomorph_storage::{Blob, BlobReader};
+use isomorph_error::Result;
+use isomorph_storage::Blob;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,14 +46,18 @@ impl Packing {
     /// # Errors
     /// When memory for unpacking cannot be had.
     pub fn reader(self, blob: &Blob) -> Result<Box<dyn Read + Send>> {
+        self.unpacked(blob.reader()).map_err(|error| error.at(blob.place()))
+    }
+
+    /// The bytes of a stream as they were before it was packed.
+    ///
+    /// # Errors
+    /// As [`Packing::reader`].
+    pub fn unpacked<'r>(self, input: impl BufRead + Send + 'r) -> Result<Box<dyn Read + Send + 'r>> {
         Ok(match self {
-            Packing::None => Box::new(blob.reader()),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(blob.reader())),
-            Packing::Zstd => {
-                let decoder: zstd::Decoder<'static, BlobReader> =
-                    zstd::Decoder::with_buffer(blob.reader()).map_err(|error| Error::from(error).at(blob.place()))?;
-                Box::new(decoder)
-            }
+            Packing::None => Box::new(input),
+            Packing::Gzip => Box::new(MultiGzDecoder::new(input)),
+            Packing::Zstd => Box::new(zstd::Decoder::with_buffer(input)?),
         })
     }
 }

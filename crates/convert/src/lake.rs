@@ -3,11 +3,12 @@
 mod resume;
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fmt;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, relabelled};
+use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, read_stream, relabelled};
 use isomorph_error::{Findings, Kind, Result};
 use isomorph_graphlake::{
     Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, Transaction, WriteOptions, fresh_id,
@@ -24,11 +25,55 @@ const AT_ONCE: u64 = 1 << 14;
 /// What a label of a blank node that is written down needs beside its text, bytes.
 const LABEL: u64 = 96;
 
+/// A text that comes into a store.
+#[derive(Debug, Clone)]
+pub enum LakeText {
+    /// A file or an object.
+    At(Location),
+    /// What can be read once only, by the first load that gets to it: a pipe.
+    Stream(LakeStream),
+}
+
+impl From<Location> for LakeText {
+    fn from(location: Location) -> Self {
+        LakeText::At(location)
+    }
+}
+
+impl fmt::Display for LakeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LakeText::At(location) => location.fmt(f),
+            LakeText::Stream(stream) => f.write_str(&stream.name),
+        }
+    }
+}
+
+/// What can be read once only. Clones share it.
+#[derive(Clone)]
+pub struct LakeStream {
+    name: String,
+    input: Arc<Mutex<Box<dyn Read + Send>>>,
+}
+
+impl LakeStream {
+    /// `name` is what errors and lists of labels call it.
+    pub fn new(name: &str, input: Box<dyn Read + Send>) -> Self {
+        LakeStream { name: name.to_owned(), input: Arc::new(Mutex::new(input)) }
+    }
+}
+
+impl fmt::Debug for LakeStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LakeStream").field(&self.name).finish()
+    }
+}
+
 /// Which texts come into a store, and how they are read.
 #[derive(Debug, Clone, Default)]
 pub struct LakeLoad {
     /// The texts.
-    pub texts: Vec<Location>,
+    pub texts: Vec<LakeText>,
     /// Their syntax, where their names and beginnings do not tell it.
     pub syntax: Option<Syntax>,
     /// The graph of triples that name none; the default graph otherwise.
@@ -247,25 +292,28 @@ fn read(
     // Each with the quads that it has not told of yet.
     let mut takers: Vec<(&mut Filler, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
     for (at, text) in load.texts.iter().enumerate() {
-        let text = Text::open(text, load.syntax)?;
-        let before = resume::read_already(resume, at);
-        progress.advance(before.iter().map(|piece| piece.quads).sum())?;
-        let reading = text.read_pieces(
-            &options,
-            &before,
-            &mut takers,
-            &|(taker, unsaid), quad| {
-                *unsaid += 1;
-                if *unsaid == AT_ONCE {
-                    progress.advance(std::mem::take(unsaid))?;
-                }
-                take(taker, at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
-            },
-            &|(taker, _), piece| {
-                taker.done_with(resume::piece(at, piece));
-                Ok(())
-            },
-        )?;
+        let take = |(taker, unsaid): &mut (&mut Filler, u64), quad: Quad<'_>| {
+            *unsaid += 1;
+            if *unsaid == AT_ONCE {
+                progress.advance(std::mem::take(unsaid))?;
+            }
+            take(taker, at, Quad { graph: quad.graph.or(load.graph.as_deref()), ..quad })
+        };
+        let reading = match text {
+            LakeText::At(location) => {
+                let text = Text::open(location, load.syntax)?;
+                let before = resume::read_already(resume, at);
+                progress.advance(before.iter().map(|piece| piece.quads).sum())?;
+                text.read_pieces(&options, &before, &mut takers, &take, &|(taker, _), piece| {
+                    taker.done_with(resume::piece(at, piece));
+                    Ok(())
+                })?
+            }
+            LakeText::Stream(LakeStream { name, input }) => {
+                let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+                read_stream(name, &mut *input, load.syntax, &options, &mut takers, &take)?
+            }
+        };
         loaded.quads += reading.quads;
         loaded.skipped += reading.skipped;
         if loaded.findings.is_empty() {
@@ -339,7 +387,7 @@ impl Labels {
         }
         let used = AtomicBool::new(!replaced.labels.is_empty());
         let map = map.map(|map| (map, Mutex::new(replaced)));
-        let texts: Vec<String> = load.texts.iter().map(Location::to_string).collect();
+        let texts: Vec<String> = load.texts.iter().map(LakeText::to_string).collect();
         Ok(Labels { import, several: texts.len() > 1, used, map, texts, resume: resume.cloned() })
     }
 
@@ -427,7 +475,7 @@ pub enum LakeEdit {
 pub fn edit_lake(
     lake: &Lake,
     edit: LakeEdit,
-    mut statements: impl std::io::Read,
+    mut statements: impl Read,
     budget: &Budget,
 ) -> Result<(Reading, Option<Committed>)> {
     let mut transaction: Transaction<'_> = lake.begin()?;

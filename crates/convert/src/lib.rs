@@ -47,7 +47,7 @@ pub use diff::{Diff, DiffElement, DiffLine, diff};
 pub use digests::{Digested, Digests, Resources, digest};
 pub use dump::dump;
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
-pub use lake::{LakeEdit, LakeLoad, LakeLoaded, edit_lake, load_lake};
+pub use lake::{LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, edit_lake, load_lake};
 pub use mapping::{NodeTypes, TypesFrom};
 pub use open::{Opened, carry_of, home_of};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 use isomorph_bridges::{Packed, Packing};
-use isomorph_convert::{LakeLoad, LakeLoaded, Progress, Resources, load_lake};
+use isomorph_convert::{LakeLoad, LakeLoaded, LakeText, Progress, Resources, load_lake};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{GraphLake, OpenOptions, Order, push_quad};
 use isomorph_storage::{Budget, Location, Scratch, Workplace};
@@ -69,7 +69,7 @@ impl Home {
         let resources =
             Resources { threads, budget: Budget::new(40 << 20), scratch: Scratch::new(Some(&self.at("tmp"))).unwrap() };
         let load = LakeLoad {
-            texts: self.texts.clone(),
+            texts: self.texts.iter().cloned().map(LakeText::At).collect(),
             epoch: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)),
             resume,
             ..LakeLoad::default()
@@ -283,7 +283,8 @@ fn what_was_published_is_not_loaded_again() {
     let (location, map) = (Location::from_path(&home.at("lake")), home.at("map.tsv"));
     let resources = Resources { threads: 2, budget: Budget::default(), scratch: Scratch::new(None).unwrap() };
     let blank_map = Some(Location::from_path(&map));
-    let load = LakeLoad { texts: home.texts.clone(), blank_map, resume: true, ..LakeLoad::default() };
+    let texts = home.texts.iter().cloned().map(LakeText::At).collect();
+    let load = LakeLoad { texts, blank_map, resume: true, ..LakeLoad::default() };
     for version in 1..=2 {
         // The file cannot be written any more, and that is the last thing that is done.
         let failed = load_lake(&location, &load, &resources, &Put(&map)).unwrap_err();

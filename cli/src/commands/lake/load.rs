@@ -1,9 +1,10 @@
 //! `lake load`: RDF texts into a store.
 
+use std::io;
 use std::time::Instant;
 
-use isomorph::convert::{LakeLoad, load_lake};
-use isomorph::{Location, Result};
+use isomorph::convert::{LakeLoad, LakeStream, LakeText, load_lake};
+use isomorph::{Error, Location, Result};
 use serde::Serialize;
 
 use crate::args::{LakeLoadArgs, epoch_or_environment, written_place};
@@ -38,7 +39,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
     let resources = args.change.resources.resources()?;
     let load = LakeLoad {
-        texts: args.texts.iter().map(|text| Location::parse(text)).collect::<Result<_>>()?,
+        texts: texts(&args.texts)?,
         syntax: args.syntax,
         graph: args.graph.clone(),
         base: args.base.clone(),
@@ -100,4 +101,16 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         seconds,
     })?;
     Ok(Answer::Yes)
+}
+
+/// The texts that are meant; `-` is standard input.
+fn texts(words: &[String]) -> Result<Vec<LakeText>> {
+    if words.iter().filter(|word| *word == "-").count() > 1 {
+        return Err(Error::usage("standard input can be read once only").hint("give - once"));
+    }
+    let text = |word: &String| match word.as_str() {
+        "-" => Ok(LakeText::Stream(LakeStream::new("standard input", Box::new(io::stdin())))),
+        word => Location::parse(word).map(LakeText::At),
+    };
+    words.iter().map(text).collect()
 }

@@ -6,6 +6,7 @@ mod lenient;
 mod literals;
 mod parser;
 mod pieces;
+mod stream;
 mod terms;
 
 use std::cell::RefCell;
@@ -20,6 +21,7 @@ use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
 use self::parser::{Fault, Parser, Where};
 pub use self::pieces::Piece;
+pub use self::stream::read_stream;
 use self::terms::Terms;
 use crate::packing::Packing;
 use crate::{Syntax, fast, rules};
@@ -102,9 +104,7 @@ impl Text {
         let syntax = match syntax.or_else(|| Syntax::of_name(blob.name())) {
             Some(syntax) => syntax,
             None => Syntax::of_bytes(&begin(&blob, packing)?).ok_or_else(|| {
-                Error::unsupported("neither its name nor its beginning tells which syntax of RDF this is")
-                    .at(blob.place())
-                    .hint("--syntax nt|nq|ttl|trig|rdf|jsonld")
+                untold("neither its name nor its beginning tells which syntax of RDF this is").at(blob.place())
             })?,
         };
         Ok(Text { blob, syntax, packing })
@@ -193,6 +193,11 @@ impl Text {
         self.blob.check_unchanged()?;
         Ok(reading)
     }
+}
+
+/// Nothing tells a syntax.
+fn untold(message: &str) -> Error {
+    Error::unsupported(message).hint("--syntax nt|nq|ttl|trig|rdf|jsonld")
 }
 
 /// Whether a text of RDF is at `location`: as its name says, or its first bytes.

@@ -7,6 +7,7 @@ use isomorph_model::faces::Quad;
 use isomorph_storage::{Blob, BlobReader};
 
 use super::{ReadOptions, Reading, Text, read_of};
+use crate::Syntax;
 use crate::fast::{self, Part};
 use crate::packing::Packing;
 
@@ -103,10 +104,7 @@ impl Text {
         take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
         done: &(dyn Fn(&mut T, Piece) -> Result<()> + Sync),
     ) -> Result<Reading> {
-        // Each thread needs memory for its part: where there is little, fewer share the work.
-        let many = usize::try_from(options.budget.available() / 4 / fast::MEMORY).unwrap_or(usize::MAX);
-        let used = takers.len().min(many).max(1);
-        let takers = takers.get_mut(..used).unwrap_or_default();
+        let takers = sharing(options, takers);
         let mut input = Passing::new(self.packing, &self.blob)?;
         let mut all = Reading { quads: before.iter().map(|piece| piece.quads).sum(), ..Reading::default() };
         let (mut begin, mut lines) = (0, 0);
@@ -120,11 +118,7 @@ impl Text {
                 let part = Part { file: &file, lines, offset: begin };
                 let told =
                     |taker: &mut T, piece: Piece| done(taker, Piece { last: piece.last && end.is_none(), ..piece });
-                let (reading, read) = match &mut *takers {
-                    [] => Err(Error::usage("nobody takes what is read")),
-                    [only] => fast::read_here(&mut input, self.syntax, options, &part, only, take, &told),
-                    takers => fast::read_shared(&mut input, self.syntax, options, &part, takers, take, &told),
-                }?;
+                let (reading, read) = read_part(&mut input, self.syntax, options, &part, takers, take, &told)?;
                 all.quads += reading.quads;
                 all.skipped += reading.skipped;
                 all.findings.merge(reading.findings);
@@ -138,6 +132,30 @@ impl Text {
             }
         }
         Ok(all)
+    }
+}
+
+/// Those of `takers` that share the work: each needs memory for its part, and where there is little, they are fewer.
+pub(super) fn sharing<'t, T>(options: &ReadOptions, takers: &'t mut [T]) -> &'t mut [T] {
+    let many = usize::try_from(options.budget.available() / 4 / fast::MEMORY).unwrap_or(usize::MAX);
+    let used = takers.len().min(many).max(1);
+    takers.get_mut(..used).unwrap_or_default()
+}
+
+/// Reads a part of a text of lines on as many threads as there are takers.
+pub(super) fn read_part<T: Send>(
+    input: &mut dyn Read,
+    syntax: Syntax,
+    options: &ReadOptions,
+    part: &Part<'_>,
+    takers: &mut [T],
+    take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
+    done: &(dyn Fn(&mut T, Piece) -> Result<()> + Sync),
+) -> Result<(Reading, u64)> {
+    match takers {
+        [] => Err(Error::usage("nobody takes what is read")),
+        [only] => fast::read_here(input, syntax, options, part, only, take, done),
+        takers => fast::read_shared(input, syntax, options, part, takers, take, done),
     }
 }
 

@@ -11,7 +11,7 @@ use isomorph_graphlake::{
 use isomorph_storage::{Blob, FileHasher, Location, Root, Staging, Workplace};
 use serde::{Deserialize, Serialize};
 
-use super::{LakeLoad, LakeLoaded};
+use super::{LakeLoad, LakeLoaded, LakeText};
 use crate::digests::Resources;
 
 /// What the directory of a load is called, behind the name of the store.
@@ -73,7 +73,16 @@ pub(super) fn open(location: &Location, load: &LakeLoad, resources: &Resources) 
     Ok(Arc::new(Resume::open(workplace, &written(&job)?, &resources.budget, &resources.scratch)?))
 }
 
-fn identity(text: &Location) -> Result<Identity> {
+fn identity(text: &LakeText) -> Result<Identity> {
+    let text = match text {
+        LakeText::At(location) => location,
+        LakeText::Stream(_) => {
+            let error = Error::usage("what can be read once only is gone when a load is taken up again");
+            return Err(error
+                .at(Place::file(text.to_string()))
+                .hint("write it to a file, or load it without --resume"));
+        }
+    };
     let blob = Blob::open(text)?;
     let found = blob.opened_as();
     let modified = found.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());

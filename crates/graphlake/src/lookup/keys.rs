@@ -40,10 +40,15 @@ impl Texts {
 }
 
 impl Keys {
+    /// Memory for each row at most, bytes: each is a key of its own.
+    pub(super) const MOST: u64 = 24;
+
     /// The texts of `rows` of a column, which are in the order of their texts.
     pub(super) fn of(bindings: &Arc<Bindings>, column: usize, rows: Vec<u32>) -> Self {
         let texts = Texts::Column(Arc::clone(bindings), column);
-        let (mut keys, mut starts): (Vec<(u32, u64)>, Vec<u32>) = (Vec::new(), Vec::new());
+        // No larger than what is counted for them.
+        let mut keys: Vec<(u32, u64)> = Vec::with_capacity(rows.len());
+        let mut starts: Vec<u32> = Vec::with_capacity(rows.len() + 1);
         for (at, row) in rows.iter().enumerate() {
             let text = texts.text(*row);
             if keys.last().is_none_or(|(last, _)| texts.text(*last) != text) {
@@ -52,6 +57,8 @@ impl Keys {
             }
         }
         starts.push(rows.len() as u32);
+        keys.shrink_to_fit();
+        starts.shrink_to_fit();
         Keys { texts, keys, starts, rows }
     }
 

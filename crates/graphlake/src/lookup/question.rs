@@ -14,6 +14,12 @@ use crate::snapshot::NamedGraph;
 use crate::term::{self, QUOTED_GRAPH};
 use crate::triple::Triple;
 
+/// What sorting the rows of bindings by what they ask for takes for each of them, bytes: their list, and what it takes to sort it.
+const SORTING: u64 = 2 * size_of::<u32>() as u64;
+
+/// What a group takes beside its rows and keys, bytes. There may be as many as rows: each may ask for a predicate of its own.
+const OF_GROUP: u64 = (size_of::<Group>() + size_of::<Keys>() + 64) as u64;
+
 /// What is known of one place of the quads that are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Place<'a> {
@@ -172,9 +178,11 @@ impl Asked {
             columns.map(|column| column.and_then(|at| bindings.columns().get(at)));
         let no_literal =
             |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
-        let mut rows: Vec<u32> = (0..bindings.rows() as u32)
-            .filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row))
-            .collect();
+        let _sorting = lake.options.budget.reserve(SORTING * bindings.rows() as u64).map_err(too_many)?;
+        let mut rows: Vec<u32> = Vec::with_capacity(bindings.rows());
+        rows.extend(
+            (0..bindings.rows() as u32).filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row)),
+        );
         let compare = |column: Option<&Terms>, one: u32, other: u32| {
             column.map_or(std::cmp::Ordering::Equal, |terms| terms.compare(one as usize, other as usize))
         };
@@ -203,6 +211,8 @@ impl Asked {
             compare(graphs, *one, *other).then_with(|| compare(predicates, *one, *other)).is_eq()
         };
         for rows in rows.chunk_by(together) {
+            let most = OF_GROUP + Keys::MOST * rows.len() as u64;
+            asked.memory.grow(most).map_err(too_many)?;
             let row = rows.first().map_or(0, |row| *row as usize);
             let of = |column: Option<&'_ Terms>| column.map(|terms| terms.text(row).to_owned());
             let (graph, bound) = (of(graphs), of(predicates));
@@ -219,7 +229,7 @@ impl Asked {
                     Wanted::Keys(Arc::new(keys), all)
                 }),
             };
-            let number = asked.groups.len();
+            let (number, before) = (asked.groups.len(), units.capacity());
             for (at, (own, files)) in lake.snapshot.graphs.iter().zip(&lake.catalog().graphs).enumerate() {
                 if question.has_graph(own, graph.as_deref()) {
                     let all = 0..files.all.len();
@@ -235,11 +245,18 @@ impl Asked {
                     }));
                 }
             }
-            asked
-                .memory
-                .grow(group.wanted.keys().map_or(0, |(keys, _)| keys.memory()) + 4 * group.rows.len() as u64)?;
+            let units = ((units.capacity() - before) * size_of::<Unit>()) as u64;
+            asked.memory.grow(units).map_err(too_many)?;
+            let own = (group.rows.len() * size_of::<u32>()) as u64;
+            let keys = group.wanted.keys().map_or(0, |(keys, _)| keys.memory());
+            asked.memory.shrink(most.saturating_sub(OF_GROUP + own + keys));
             asked.groups.push(group);
         }
         Ok((asked, units))
     }
+}
+
+/// There is no memory for the rows of the bindings.
+fn too_many(error: Error) -> Error {
+    error.hint("ask for fewer bindings at once")
 }

@@ -11,6 +11,9 @@ use crate::term::Datatype;
 /// What is no literal.
 const RESOURCE: u32 = 0;
 
+/// What a datatype takes beside its text, which is there twice, bytes.
+const OF_DATATYPE: usize = 2 * size_of::<String>() + 16;
+
 /// A column of RDF terms: one stretch of text, and for each row where its text is and of what kind it is. Rows that are equal and
 /// follow one another share their text.
 ///
@@ -162,7 +165,8 @@ impl Terms {
 
     /// Memory that it takes, bytes.
     pub fn memory(&self) -> u64 {
-        (self.text.capacity() + self.rows.capacity() * size_of::<Row>()) as u64
+        let datatypes: usize = self.datatypes.iter().map(|datatype| 2 * datatype.len() + OF_DATATYPE).sum();
+        (self.text.capacity() + self.rows.capacity() * size_of::<Row>() + datatypes) as u64
     }
 }
 

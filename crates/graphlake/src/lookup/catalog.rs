@@ -18,7 +18,7 @@ use crate::id_index::Ids;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::sidecar::{ENDING, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
-use crate::snapshot::{DataFile, Description, NamedGraph, Snapshot};
+use crate::snapshot::{DataFile, Description, Living, NamedGraph, Snapshot};
 use crate::triple::Triple;
 use crate::{Tolerance, path};
 
@@ -30,6 +30,8 @@ const MOST_OPEN: usize = 256;
 pub(crate) struct Catalog {
     /// As the graphs of the snapshot.
     pub(super) graphs: Vec<Predicates>,
+    /// How many triples of each predicate of each graph live, where that is said.
+    pub(super) living: OnceLock<Vec<Vec<Option<Living>>>>,
     open: AtomicUsize,
 }
 
@@ -124,7 +126,7 @@ impl Catalog {
             }
             graphs.push(predicates);
         }
-        Catalog { graphs, open: AtomicUsize::new(0) }
+        Catalog { graphs, living: OnceLock::new(), open: AtomicUsize::new(0) }
     }
 }
 

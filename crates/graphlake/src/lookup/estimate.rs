@@ -2,8 +2,9 @@
 
 use isomorph_model::faces::Object;
 
-use super::catalog::{Known, PredicateFiles};
-use super::question::{Place, Question};
+use super::catalog::{Known, PredicateFiles, Predicates};
+use super::keys::Wanted;
+use super::question::{Asked, Place, Question, Unit};
 use crate::bloom;
 use crate::read::{GraphLake, Order};
 use crate::snapshot::{DataFile, NamedGraph};
@@ -62,8 +63,8 @@ impl<'a> Key<'a> {
 }
 
 impl GraphLake {
-    /// How many quads a question finds: from numbers of triples, bounds, filters, tombstones, and the indexes that were
-    /// read already. Nothing is read.
+    /// How many quads a question finds: from numbers of triples, bounds, filters, tombstones, what is said of how many triples
+    /// live, and the indexes that were read already. Nothing is read.
     pub fn estimate(&self, question: &Question<'_>) -> Estimate {
         let (Ok(_), Ok(predicate)) = (question.subject.resource(), question.predicate.resource()) else {
             return Estimate::NONE;
@@ -72,7 +73,7 @@ impl GraphLake {
         let keys = [Key::of(&question.subject), Key::of(&question.object)];
         let mut all = Estimate::NONE;
         let mut graphs = 0u32;
-        for (graph, predicates) in self.snapshot.graphs.iter().zip(&self.catalog().graphs) {
+        for (at, (graph, predicates)) in self.snapshot.graphs.iter().zip(&self.catalog().graphs).enumerate() {
             // Of a graph that is in a column nothing is known: it is any of them.
             let named = if matches!(question.graph, super::Graphs::Column(_)) {
                 let any = Question { graph: super::Graphs::Any, ..*question };
@@ -85,12 +86,12 @@ impl GraphLake {
             }
             graphs += 1;
             let found = match predicate {
-                Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
-                None => &predicates.all,
+                Some(predicate) => predicates.number(predicate).map_or(0..0, |number| number..number + 1),
+                None => 0..predicates.all.len(),
             };
             let (mut sum, mut some) = (Estimate::NONE, 0u32);
-            for files in found {
-                let one = self.of_predicate(graph, files, order, keys);
+            for number in found {
+                let one = self.of_predicate((at, number), order, keys);
                 some += u32::from(one.high > 0);
                 sum = sum.plus(one);
             }
@@ -105,8 +106,38 @@ impl GraphLake {
         all
     }
 
-    /// `keys` are those of subject and object.
-    fn of_predicate(&self, graph: &NamedGraph, files: &PredicateFiles, order: Order, keys: [Key<'_>; 2]) -> Estimate {
+    /// Takes out the units whose rows can be counted without reading, and says how many rows these have.
+    pub(super) fn known_rows(&self, asked: &Asked, units: &mut Vec<Unit>) -> u64 {
+        let mut known = 0u64;
+        units.retain(|unit| {
+            let (Wanted::All, Some(group)) = (&unit.wanted, asked.groups.get(unit.group)) else { return true };
+            let all = self.of_predicate((unit.graph, unit.predicate), Order::Subject, [Key::None; 2]);
+            if all.is_exact() {
+                known = known.saturating_add(all.high.saturating_mul(group.rows.len() as u64));
+            }
+            !all.is_exact()
+        });
+        known
+    }
+
+    /// How many triples of a predicate live in a graph, where that is said of the files that it has. Both are numbers in the snapshot.
+    fn living(&self, (graph, predicate): (usize, usize)) -> Option<u64> {
+        let catalog = self.catalog();
+        let all = catalog.living.get_or_init(|| {
+            let of = |(graph, predicates): (&NamedGraph, &Predicates)| {
+                let stated = self.stated(graph);
+                predicates.all.iter().map(|files| stated.get(files.name.as_str()).copied().flatten()).collect()
+            };
+            self.snapshot.graphs.iter().zip(&catalog.graphs).map(of).collect()
+        });
+        all.get(graph)?.get(predicate)?.map(|living| living.triples)
+    }
+
+    /// Of a predicate in a graph, both by their numbers in the snapshot. `keys` are those of subject and object.
+    fn of_predicate(&self, at: (usize, usize), order: Order, keys: [Key<'_>; 2]) -> Estimate {
+        let graph = self.snapshot.graphs.get(at.0);
+        let files = self.catalog().graphs.get(at.0).and_then(|predicates| predicates.all.get(at.1));
+        let Some((graph, files)) = graph.zip(files) else { return Estimate::NONE };
         let data = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
         let [subject, object] = keys;
         let key = if order == Order::Subject { subject } else { object };
@@ -128,9 +159,17 @@ impl GraphLake {
         // Of both orders together, where they do not hold the same.
         let deleted = if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
         low = low.saturating_sub(deleted);
-        if stored > 0 {
-            rows *= stored.saturating_sub(deleted) as f64 / stored as f64;
+        // What is said is believed where it fits what is known of the files.
+        let living = self.living(at).filter(|living| (low..=stored).contains(living));
+        if matches!(key, Key::None)
+            && let Some(living) = living
+        {
+            return Estimate { rows: living as f64, low: living, high: living };
         }
+        if stored > 0 {
+            rows *= living.unwrap_or_else(|| stored.saturating_sub(deleted)) as f64 / stored as f64;
+        }
+        high = high.min(living.unwrap_or(high));
         if !matches!(subject, Key::None) && !matches!(object, Key::None) {
             // The files by object are not read for it, and yet they know how many triples the object is in, or that it is in none.
             let by_object = in_order(graph, files, Order::Object, object);

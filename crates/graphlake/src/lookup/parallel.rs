@@ -39,14 +39,14 @@ impl GraphLake {
 }
 
 impl GraphLake {
-    /// How many rows [`GraphLake::ask`] would hand over, with files read on so many threads; nothing of them is copied.
+    /// How many rows [`GraphLake::ask`] would hand over, with files read on so many threads; nothing of them is copied. Of a predicate
+    /// that is wanted whole nothing is read where it is known how many of its triples live.
     ///
     /// # Errors
     /// As [`Solutions::next_batch`].
     pub fn ask_count(&self, question: &Question<'_>, bindings: Arc<Bindings>, threads: usize) -> Result<u64> {
-        let solutions = Solutions::counting(self, question, bindings)?;
+        let (solutions, mut count) = Solutions::counting(self, question, bindings)?;
         let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
-        let mut count = 0;
         in_order(parts, threads, Solutions::next_batch, &mut |found| {
             count += found.rows.len() as u64;
             Ok(())

@@ -93,11 +93,13 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
     }
 
-    /// The same for who counts rows: no column is filled.
-    pub(super) fn counting(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<Self> {
-        let (mut asked, units) = Asked::of(&lake, question, bindings)?;
+    /// The same for who counts rows: no column is filled. Beside it is the number of rows that need no reading, and do not come.
+    pub(super) fn counting(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<(Self, u64)> {
+        let (mut asked, mut units) = Asked::of(&lake, question, bindings)?;
         asked.asks = [false; 4];
-        Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
+        let known = lake.known_rows(&asked, &mut units);
+        let asked = Arc::new(asked);
+        Ok((Solutions { lake, asked, units: units.into(), running: None, memory: None }, known))
     }
 
     /// The next solutions, which may be none; nothing at the end.

@@ -24,7 +24,7 @@ pub enum LakeCommand {
     Log(LakeLogArgs),
     /// Merge many small files into few, and forget what is deleted; quads stay the same
     Compact(LakeCompactArgs),
-    /// Remove old snapshots, and files that no snapshot needs; without --apply it says what it would remove
+    /// Remove old snapshots, files that no snapshot needs, and what a stopped load left; without --apply it says what it would remove
     Vacuum(LakeVacuumArgs),
 }
 
@@ -124,7 +124,7 @@ pub struct LakeVacuumArgs {
     /// Younger snapshots stay, whatever --keep-last says: 30d, 12h, 90m
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub keep_for: Option<Duration>,
-    /// Files that no snapshot names stay while they are younger: a writer may be about to name them
+    /// Files that no snapshot names stay while they are younger: a writer may be about to name them. So does what `lake load --resume` could go on with
     #[arg(long, value_name = "AGE", default_value = "24h", value_parser = age)]
     pub grace: Duration,
     #[command(flatten)]

@@ -46,6 +46,24 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     home.run(&["lake", "vacuum", "h.lake", "--keep-for", "soon"]).exits(2);
 }
 
+#[test]
+fn what_a_stopped_load_left_is_told_and_removed() {
+    let home = Home::new();
+    home.run(&["lake", "init", "l.lake"]).exits(0);
+    std::fs::create_dir(home.at(".l.lake.load")).unwrap();
+    home.write(".l.lake.load/log", [0; 2000]);
+    let vacuum = |more: &[&str]| home.run(&[&["lake", "vacuum", "l.lake"], more].concat()).exits(0);
+    let young = vacuum(&["--apply"]).out;
+    assert!(young.starts_with("nothing  there is nothing to be removed\nkept"), "{young}");
+    assert!(young.contains("2.0 KB that a load left in ./.l.lake.load"), "{young}");
+    let would = vacuum(&["--grace", "0s"]).out;
+    assert_eq!(would, "would    remove 2.0 KB that a load left in ./.l.lake.load; --apply does it\n");
+    let removed = vacuum(&["--grace", "0s", "--apply", "--json"]).json();
+    assert_eq!(removed["load"], serde_json::json!({"path": "./.l.lake.load", "bytes": 2000, "young": false}));
+    assert_eq!(home.names(), ["l.lake"]);
+    assert!(vacuum(&["--json"]).json()["load"].is_null());
+}
+
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {

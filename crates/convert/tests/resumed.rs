@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use isomorph_bridges::{Packed, Packing};
 use isomorph_convert::{LakeLoad, LakeLoaded, LakeText, Progress, Resources, load_lake};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_graphlake::{GraphLake, OpenOptions, Order, push_quad};
+use isomorph_graphlake::{GraphLake, Lake, OpenOptions, Order, VacuumOptions, WriteOptions, push_quad};
 use isomorph_storage::{Budget, Location, Scratch, Workplace};
 
 /// Lines of the longest text: several runs for each thread.
@@ -266,6 +266,23 @@ fn only_one_load_is_at_work() {
     assert!(refused.to_string().contains("another process"), "{refused}");
     drop(other);
     home.load("again", true, 2, &never()).unwrap();
+}
+
+#[test]
+fn what_was_given_up_is_vacuumed_and_loaded_anew() {
+    let home = Home::new(&["a.nq", "b.nq"], true);
+    fs::create_dir(home.at("again")).unwrap();
+    let place = Location::from_path(&home.at("again/lake"));
+    let scratch = Some(Scratch::new(Some(&home.at("tmp"))).unwrap());
+    let writing = WriteOptions { scratch, ..WriteOptions::default() };
+    let lake = Lake::create(&place, &OpenOptions::default(), &writing).unwrap();
+    assert!(home.load("again", true, 2, &Stop::at(90_000)).is_err());
+    let options = VacuumOptions { grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
+    let left = lake.vacuum(&options).unwrap().load.unwrap();
+    assert!(left.bytes > 100_000 && !left.path.exists(), "{left:?}");
+    let loaded = home.load("again", true, 2, &never()).unwrap();
+    assert_eq!(loaded.found.unwrap().quads, 0);
+    assert_eq!(lake.vacuum(&options).unwrap().load, None);
 }
 
 /// A load that was stopped between the moment in which everybody sees it and the end of its work.

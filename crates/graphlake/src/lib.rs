@@ -41,6 +41,6 @@ pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
 pub use term::QUOTED_GRAPH;
-pub use vacuum::{VacuumOptions, Vacuumed};
+pub use vacuum::{LeftLoad, VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;
 pub use write::{Bulk, Created, Filler, FoundLoad, LakeWriter, Piece, Resume, WriteOptions};

@@ -1,15 +1,17 @@
 //! Vacuum: what no snapshot needs any more is removed, and old snapshots before.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use isomorph_error::{Findings, Result};
+use isomorph_storage::{Scratch, Workplace};
 use serde_json::Value;
 
 use crate::commit::{Lake, snapshots_of, version_of};
 use crate::snapshot::{Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
-use crate::{json, path};
+use crate::{Resume, json, path};
 
 /// What may be removed.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +20,7 @@ pub struct VacuumOptions {
     pub keep_last: usize,
     /// Snapshots that are younger stay; nothing: only `keep_last` counts.
     pub keep_for: Option<Duration>,
-    /// Files that no snapshot names stay as long as they are younger: a writer may be about to name them.
+    /// Files that no snapshot names stay as long as they are younger: a writer may be about to name them. So does what a load left.
     pub grace: Duration,
     /// Say what would be removed, and remove nothing.
     pub dry_run: bool,
@@ -42,10 +44,23 @@ pub struct Vacuumed {
     pub bytes: u64,
     /// Files that no snapshot names and that are too young.
     pub young: u64,
+    /// What a load left that could be taken up again, and that nobody is at.
+    pub load: Option<LeftLoad>,
+}
+
+/// What a load left that was stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftLoad {
+    /// Its directory: beside a store on a disk, of one in an object store among the temporary files of this machine.
+    pub path: PathBuf,
+    /// What is in it, bytes.
+    pub bytes: u64,
+    /// It is younger than the grace, and stays: somebody may be about to go on.
+    pub young: bool,
 }
 
 impl Lake {
-    /// Removes old snapshots, and files that no snapshot names. Of a store that can be read nothing is removed that one of
+    /// Removes old snapshots, files that no snapshot names, and what a load left beside the store. Of a store that can be read nothing is removed that one of
     /// the snapshots that stay needs: when one of them cannot be read, nothing is removed at all.
     ///
     /// # Errors
@@ -110,7 +125,22 @@ impl Lake {
             vacuumed.files.sort_by_key(|name| !name.starts_with("snapshots/"));
             vacuumed.files.iter().try_for_each(|name| self.shared.remove(name))?;
         }
+        vacuumed.load = self.left_load(options, now)?;
         Ok(vacuumed)
+    }
+
+    /// Removes what a load left that can be resumed, if nobody is at it and it is old.
+    fn left_load(&self, options: &VacuumOptions, now: SystemTime) -> Result<Option<LeftLoad>> {
+        let scratch = self.writing.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let Some(left) = Workplace::left(self.root.location(), Resume::PURPOSE, &scratch)? else { return Ok(None) };
+        let (bytes, changed) = left.extent()?;
+        let age = changed.and_then(|changed| now.duration_since(changed).ok());
+        let young = age.is_none_or(|age| age < options.grace);
+        let path = left.path().to_owned();
+        if !young && !options.dry_run {
+            left.remove()?;
+        }
+        Ok(Some(LeftLoad { path, bytes, young }))
     }
 
     /// Takes versions out of the list of snapshots, but never the last one.

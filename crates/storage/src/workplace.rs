@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use isomorph_error::{Error, Kind, Place, Result};
 
@@ -32,18 +33,26 @@ impl Workplace {
     /// [`Kind::Conflict`] when another process has it; [`Kind::Usage`] when somebody else made it where everybody may;
     /// [`Kind::NotFound`] when the directory that is to hold it does not exist; [`Kind::NoSpace`], [`Kind::Io`].
     pub fn open(destination: &Location, purpose: &str, scratch: &Scratch) -> Result<Self> {
-        let (parent, name) = match destination.as_path() {
-            Some(path) => (parent_of(path), shortened(destination.file_name())),
-            None => {
-                let hash = blake3::hash(destination.to_string().as_bytes()).to_hex();
-                (scratch.directory(), format!("isomorph-{}", &hash[..16]))
-            }
-        };
-        let path = parent.join(format!(".{name}.{purpose}"));
-        let going = AsideName::beside(&name);
+        let (path, going) = path_of(destination, purpose, scratch);
         // What cannot be removed now is left for the next one.
-        let _ = remove_leftovers(&RealDisk, parent, &going);
+        let _ = remove_leftovers(&RealDisk, parent_of(&path), &going);
         Workplace::open_at(&path, &going).map_err(|error| error.at(Place::file(path.display().to_string())))
+    }
+
+    /// Opens the directory for `destination` if it is there and nobody has it: it was left. Nothing where that cannot be told, because
+    /// directories have no locks, and where another user may have made it. As long as this lives nobody else can go on with the work.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn left(destination: &Location, purpose: &str, scratch: &Scratch) -> Result<Option<Self>> {
+        let (path, going) = path_of(destination, purpose, scratch);
+        let is_directory = RealDisk.node(&path)?.is_some_and(|node| node.kind == NodeKind::Directory);
+        if !is_directory || !platform::trusted(&path)? {
+            return Ok(None);
+        }
+        let Ok(file) = File::open(&path) else { return Ok(None) };
+        let ours = file.try_lock().is_ok() && platform::is_at(&file, &path)?;
+        Ok(ours.then_some(Workplace { path, going, _lock: Some(file) }))
     }
 
     fn open_at(path: &Path, going: &AsideName) -> Result<Self> {
@@ -96,6 +105,20 @@ impl Workplace {
         &self.path
     }
 
+    /// How much is in it, bytes, and when it was last changed, if that is known.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn extent(&self) -> Result<(u64, Option<SystemTime>)> {
+        let (mut bytes, mut last) = (0u64, std::fs::metadata(&self.path)?.modified().ok());
+        for entry in std::fs::read_dir(&self.path)? {
+            let metadata = entry?.metadata()?;
+            bytes = bytes.saturating_add(metadata.len());
+            last = last.max(metadata.modified().ok());
+        }
+        Ok((bytes, last))
+    }
+
     /// Makes its name, and the names of the files in it, durable.
     ///
     /// # Errors
@@ -123,4 +146,16 @@ impl Workplace {
         RealDisk.rename(&self.path, &gone)?;
         remove_tree(&RealDisk, &gone).map_err(Error::from)
     }
+}
+
+/// Where the directory for `destination` is, and what it is called while it is removed.
+fn path_of(destination: &Location, purpose: &str, scratch: &Scratch) -> (PathBuf, AsideName) {
+    let (parent, name) = match destination.as_path() {
+        Some(path) => (parent_of(path), shortened(destination.file_name())),
+        None => {
+            let hash = blake3::hash(destination.to_string().as_bytes()).to_hex();
+            (scratch.directory(), format!("isomorph-{}", &hash[..16]))
+        }
+    };
+    (parent.join(format!(".{name}.{purpose}")), AsideName::beside(&name))
 }

@@ -1,7 +1,7 @@
 //! `lake vacuum`: what no snapshot needs is removed.
 
 use isomorph::Result;
-use isomorph::formats::graphlake::VacuumOptions;
+use isomorph::formats::graphlake::{LeftLoad, VacuumOptions};
 use serde::Serialize;
 
 use crate::args::LakeVacuumArgs;
@@ -18,6 +18,15 @@ struct Document<'a> {
     files: &'a [String],
     bytes: u64,
     young_files: u64,
+    load: Option<Load>,
+}
+
+/// What a load left.
+#[derive(Debug, Serialize)]
+struct Load {
+    path: String,
+    bytes: u64,
+    young: bool,
 }
 
 /// Removes what no snapshot needs, or says what that would be.
@@ -34,17 +43,18 @@ pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
     let (keep_for, grace, dry_run) = (args.keep_for, args.grace, !args.apply);
     let done = lake.vacuum(&VacuumOptions { keep_last, keep_for, grace, dry_run })?;
     let mut screen = console.screen();
-    let word = if dry_run { "would" } else { "removed" };
-    let what = format!(
-        "{} and {}, {}",
-        of(done.snapshots.len() as u64, "snapshot"),
-        of(done.files.len() as u64, "file"),
-        bytes(done.bytes)
-    );
-    match done.files.is_empty() && done.snapshots.is_empty() {
+    let mut what = Vec::new();
+    if !done.files.is_empty() || !done.snapshots.is_empty() {
+        let (snapshots, files) = (done.snapshots.len() as u64, done.files.len() as u64);
+        what.push(format!("{} and {}, {}", of(snapshots, "snapshot"), of(files, "file"), bytes(done.bytes)));
+    }
+    let left = |load: &LeftLoad| format!("{} that a load left in {}", bytes(load.bytes), load.path.display());
+    what.extend(done.load.as_ref().filter(|load| !load.young).map(left));
+    let what = what.join("; ");
+    match what.is_empty() {
         true => screen.line("nothing", "there is nothing to be removed"),
-        false if dry_run => screen.line(word, &format!("remove {what}; --apply does it")),
-        false => screen.marked(word, Some(Mark::Sound), &what),
+        false if dry_run => screen.line("would", &format!("remove {what}; --apply does it")),
+        false => screen.marked("removed", Some(Mark::Sound), &what),
     };
     if console.verbose {
         for name in &done.files {
@@ -54,6 +64,9 @@ pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
     if done.young > 0 {
         screen.line("kept", &format!("{} that no snapshot names and that may still be wanted", of(done.young, "file")));
     }
+    if let Some(load) = done.load.as_ref().filter(|load| load.young) {
+        screen.line("kept", &format!("{}: lake load --resume may go on there", left(load)));
+    }
     console.show(&screen)?;
     console.document(&Document {
         path: &args.path,
@@ -62,6 +75,7 @@ pub fn run(args: &LakeVacuumArgs, console: &Console) -> Result<Answer> {
         files: &done.files,
         bytes: done.bytes,
         young_files: done.young,
+        load: done.load.map(|LeftLoad { path, bytes, young }| Load { path: path.display().to_string(), bytes, young }),
     })?;
     Ok(Answer::Yes)
 }

@@ -14,9 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::{LakeLoad, LakeLoaded, LakeText};
 use crate::digests::Resources;
 
-/// What the directory of a load is called, behind the name of the store.
-const PURPOSE: &str = "load";
-
 /// What tells one load from another: nothing of the runs is of use when it changes.
 #[derive(Serialize)]
 struct Job<'l> {
@@ -69,7 +66,7 @@ pub(super) fn open(location: &Location, load: &LakeLoad, resources: &Resources) 
         lenient: load.lenient,
         blank_map: load.blank_map.is_some(),
     };
-    let workplace = Workplace::open(location, PURPOSE, &resources.scratch)?;
+    let workplace = Workplace::open(location, Resume::PURPOSE, &resources.scratch)?;
     Ok(Arc::new(Resume::open(workplace, &written(&job)?, &resources.budget, &resources.scratch)?))
 }
 

@@ -25,6 +25,29 @@ fn work_stays_and_only_one_has_it() {
 }
 
 #[test]
+fn work_that_was_left_is_found_and_nobody_else_s() {
+    let home = tempfile::tempdir().unwrap();
+    let (scratch, target) = (Scratch::new(Some(home.path())).unwrap(), place(&home.path().join("x")));
+    let left = || Workplace::left(&target, "load", &scratch).unwrap();
+    assert!(left().is_none() && !home.path().join(".x.load").exists(), "nothing is made by looking");
+    let one = Workplace::open(&target, "load", &scratch).unwrap();
+    std::fs::write(one.path().join("log"), b"half").unwrap();
+    std::fs::write(one.path().join("runs"), b"whole").unwrap();
+    assert!(left().is_none(), "somebody has it");
+    drop(one);
+    let found = left().unwrap();
+    let (bytes, changed) = found.extent().unwrap();
+    let log = std::fs::metadata(found.path().join("runs")).unwrap().modified().unwrap();
+    assert!(bytes == 9 && changed.unwrap() >= log, "{bytes} {changed:?}");
+    assert_eq!(Workplace::open(&target, "load", &scratch).unwrap_err().kind(), Kind::Conflict);
+    found.remove().unwrap();
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+    // What lies there and is no directory was left by somebody else.
+    std::fs::write(home.path().join(".x.load"), b"mine").unwrap();
+    assert!(left().is_none());
+}
+
+#[test]
 fn work_on_an_object_store_lies_among_temporary_files() {
     let home = tempfile::tempdir().unwrap();
     let scratch = Scratch::new(Some(home.path())).unwrap();

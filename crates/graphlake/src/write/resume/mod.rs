@@ -70,6 +70,9 @@ struct Inner {
 }
 
 impl Resume {
+    /// What the directory of a load is called, behind the name of its store.
+    pub const PURPOSE: &str = "load";
+
     /// Opens what an earlier load left in `workplace`, or begins anew. `job` says what is loaded, and how: what was left by
     /// another one is of no use.
     ///

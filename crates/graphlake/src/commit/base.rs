@@ -45,7 +45,10 @@ impl Base {
     /// The snapshot that a commit on top of this one makes.
     pub(crate) fn next(&self, now: i64) -> SnapshotEntry {
         let version = self.snapshot.version.saturating_add(1);
-        let timestamp = now.max(self.snapshot.timestamp.saturating_add(1));
+        // The list is what travels in time go by, also where a foreign one says another time than the snapshot.
+        let listed = self.store.snapshots.iter().map(|entry| entry.timestamp);
+        let last = listed.fold(self.snapshot.timestamp, i64::max);
+        let timestamp = now.max(last.saturating_add(1));
         SnapshotEntry { id: format!("snapshot{version}"), version, timestamp }
     }
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-use isomorph_error::Result;
+use isomorph_error::{Kind, Result};
 use isomorph_storage::{Blob, Reservation};
 
 use super::keys::{Keys, Wanted};
@@ -468,8 +468,12 @@ fn is_trusted(file: &DataFile) -> bool {
     file.sort_order.as_deref() == Some("codepoint")
 }
 
-/// The sidecar of a file, if there is one.
+/// The sidecar of a file, if there is one. One that cannot be opened (a directory, no permission) is as good as none: the file
+/// tells the same.
 fn sidecar(lake: &GraphLake, file: &DataFile) -> Result<Option<Blob>> {
     let name = path::resolve(&file.path, &lake.store.location)?;
-    lake.root.try_file(&format!("{name}{ENDING}"))
+    match lake.root.try_file(&format!("{name}{ENDING}")) {
+        Err(error) if matches!(error.kind(), Kind::Malformed | Kind::Io) => Ok(None),
+        opened => opened,
+    }
 }

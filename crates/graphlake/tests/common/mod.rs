@@ -1,6 +1,8 @@
 //! What the tests of this crate share: where the fixtures are, copies of them, and a store as sorted lines.
 #![allow(dead_code, clippy::unwrap_used)]
 
+pub mod answers;
+
 use std::path::{Path, PathBuf};
 
 use isomorph_error::{Findings, Result};

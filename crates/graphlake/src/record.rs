@@ -94,6 +94,7 @@ impl<'a> Reader<'a> {
             other => return Err(broken(format!("IsLiteral is {}, not 0 or 1", other.first().unwrap_or(&0)))),
         };
         triple.datatype.clear();
+        triple.untagged = false;
         if !triple.literal {
             return self.term(prefixes, &mut triple.object);
         }
@@ -101,6 +102,7 @@ impl<'a> Reader<'a> {
         triple.object.clear();
         triple.object.push_str(value);
         let whole = self.term(prefixes, &mut triple.datatype)?;
+        triple.untagged = triple.datatype == term::LANG_STRING;
         term::normalize(&mut triple.datatype);
         Ok(whole)
     }

@@ -67,7 +67,7 @@ impl<'a> Datatype<'a> {
                     out.push_str(direction);
                 }
             }
-            (None, _) => out.push_str(self.iri.filter(|iri| *iri != isomorph_model::xsd::STRING).unwrap_or_default()),
+            (None, _) => out.push_str(self.iri.filter(|iri| !is_plain(iri)).unwrap_or_default()),
         }
     }
 
@@ -84,9 +84,14 @@ impl<'a> Datatype<'a> {
     }
 }
 
-/// Gives a datatype text the one form that it is compared in: xsd:string goes without saying, languages are in lower case.
+/// Whether a literal of a datatype is nothing but text; without a language rdf:langString is nothing else.
+fn is_plain(datatype: &str) -> bool {
+    datatype == isomorph_model::xsd::STRING || datatype == LANG_STRING
+}
+
+/// Gives a datatype text the one form that it is compared in: that of plain text goes without saying, languages are in lower case.
 pub(crate) fn normalize(datatype: &mut String) {
-    if datatype == isomorph_model::xsd::STRING {
+    if is_plain(datatype) {
         datatype.clear();
     } else if datatype.starts_with(RDF)
         && let Some(at) = datatype.find('@')

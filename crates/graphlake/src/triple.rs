@@ -8,7 +8,7 @@ use crate::read::Order;
 use crate::term::Datatype;
 
 /// Subject, object and what kind of object it is, expanded. Made once and filled again and again.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Triple {
     pub(crate) subject: String,
     /// IRI, blank node or lexical form.
@@ -16,7 +16,18 @@ pub(crate) struct Triple {
     pub(crate) literal: bool,
     /// Datatype and language of a literal; empty for plain text.
     pub(crate) datatype: String,
+    /// Whether its record says rdf:langString and no language: it is plain text, and a breach.
+    pub(crate) untagged: bool,
 }
+
+/// Equal is what is the same triple, however its record says it.
+impl PartialEq for Triple {
+    fn eq(&self, other: &Triple) -> bool {
+        self.subject == other.subject && self.object_key() == other.object_key()
+    }
+}
+
+impl Eq for Triple {}
 
 impl Triple {
     /// The key of objects: their text, IRIs before literals, then the datatype.

@@ -191,7 +191,7 @@ impl Check<'_> {
         }
         if triple.literal {
             self.literals += 1;
-            if triple.datatype == term::LANG_STRING {
+            if triple.untagged {
                 broken(&rules::LANGUAGE, "a literal of rdf:langString without a language".to_owned());
             } else if !triple.datatype.is_empty() && !term::is_absolute_iri(&triple.datatype) {
                 broken(&rules::IRI, format!("the datatype {:?} is no absolute IRI", shown(&triple.datatype)));

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod console;
 mod filter;
+mod input;
 mod interrupt;
 mod progress;
 mod render;

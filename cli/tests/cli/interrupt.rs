@@ -1,6 +1,7 @@
 //! A conversion that is interrupted leaves nothing behind.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use crate::support::Home;
@@ -50,4 +51,24 @@ fn nothing_is_left_of_what_was_interrupted() {
         assert_eq!(home.names(), ["large.csv"]);
     }
     home.run(&["convert", "large.csv", "result", "--to", "graphar"]).exits(0);
+}
+
+#[test]
+fn a_pipe_that_says_nothing_keeps_nobody() {
+    let home = Home::new();
+    for signal in ["-INT", "-TERM"] {
+        let mut command = home.command(&["lake", "load", "lake", "-"]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(b"<urn:a> <urn:b> <urn:c> .\n").unwrap();
+        while home.names().is_empty() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(5) && err.starts_with("interrupted: "), "{signal}: {err}");
+        assert_eq!(home.names(), Vec::<String>::new());
+        drop(pipe);
+    }
 }

@@ -1,6 +1,5 @@
 //! `lake load`: RDF texts into a store.
 
-use std::io;
 use std::time::Instant;
 
 use isomorph::convert::{LakeLoad, LakeStream, LakeText, load_lake};
@@ -10,6 +9,7 @@ use serde::Serialize;
 use crate::args::{LakeLoadArgs, epoch_or_environment, written_place};
 use crate::commands::Answer;
 use crate::console::Console;
+use crate::input::Input;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
 use crate::render::{Mark, bytes, duration, of, rate};
@@ -38,8 +38,9 @@ struct Document<'a> {
 pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
     let started = Instant::now();
     let resources = args.change.resources.resources()?;
+    let interrupt = Interrupt::listen()?;
     let load = LakeLoad {
-        texts: texts(&args.texts)?,
+        texts: texts(&args.texts, &interrupt)?,
         syntax: args.syntax,
         graph: args.graph.clone(),
         base: args.base.clone(),
@@ -50,7 +51,6 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         resume: args.resume,
     };
     let location = written_place(&args.path)?;
-    let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
     let loaded = load_lake(&location, &load, &resources, &bars);
     drop(bars);
@@ -104,12 +104,12 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
 }
 
 /// The texts that are meant; `-` is standard input.
-fn texts(words: &[String]) -> Result<Vec<LakeText>> {
+fn texts(words: &[String], interrupt: &Interrupt) -> Result<Vec<LakeText>> {
     if words.iter().filter(|word| *word == "-").count() > 1 {
         return Err(Error::usage("standard input can be read once only").hint("give - once"));
     }
     let text = |word: &String| match word.as_str() {
-        "-" => Ok(LakeText::Stream(LakeStream::new("standard input", Box::new(io::stdin())))),
+        "-" => Ok(LakeText::Stream(LakeStream::new("standard input", Box::new(Input::new(interrupt.clone())?)))),
         word => Location::parse(word).map(LakeText::At),
     };
     words.iter().map(text).collect()

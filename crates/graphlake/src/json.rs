@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use isomorph_error::{Error, Findings, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result, Rule};
 use isomorph_storage::{Blob, Budget};
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::rules;
@@ -38,6 +38,21 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Map<String, Value>> {
         Value::Object(object) => Ok(object),
         _ => Err(Error::broken(&rules::SCHEMA, "the file is no JSON object")),
     }
+}
+
+/// How errors of names end that stand twice; derived readers say it in their own words.
+const TWICE: [&str; 2] = [" stands twice in one object", "duplicate field"];
+
+/// The error of an object that has a name twice.
+pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format!("the name {name:?}{}", TWICE[0]))
+}
+
+/// The rule that a text breaks that could not be read: it is no sound JSON, or another shape.
+pub(crate) fn rule_of(error: &serde_json::Error) -> &'static Rule {
+    let text = error.to_string();
+    let is_shape = error.is_data() && !TWICE.iter().any(|twice| text.contains(twice));
+    if is_shape { &rules::SCHEMA } else { &rules::JSON }
 }
 
 /// A value in which no object has a name twice.
@@ -98,7 +113,7 @@ impl<'de> Visitor<'de> for CheckedVisitor {
         let mut all = Map::new();
         while let Some((name, Checked(value))) = members.next_entry::<String, Checked>()? {
             if all.contains_key(&name) {
-                return Err(A::Error::custom(format!("the name {name:?} stands twice in one object")));
+                return Err(twice(&name));
             }
             all.insert(name, value);
         }

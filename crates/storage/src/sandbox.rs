@@ -1,7 +1,10 @@
 //! Names that come out of manifests: what they may look like.
 
+use std::path::Path;
+
 use isomorph_error::{Error, Place, Result, Rule, Severity};
 
+use crate::disk::{Disk, NodeKind};
 use crate::limits;
 
 /// A relative name that leaves its root or could be read as leaving it.
@@ -58,4 +61,21 @@ pub fn check(relative: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a directory in `base`, on the way to the file `relative` that is to be written, that is a link to somewhere else.
+///
+/// # Errors
+/// [`PATH_ESCAPE`]; when the disk cannot be asked.
+pub(crate) fn check_directory(disk: &dyn Disk, base: &Path, directory: &Path, relative: &str) -> Result<()> {
+    let at = || Place::file(relative);
+    let node = disk.node(directory).map_err(|error| Error::from(error).at(at()))?;
+    if node.is_none_or(|node| node.kind != NodeKind::Other) {
+        return Ok(());
+    }
+    let real = |path: &Path| disk.canonical(path).map_err(|error| Error::from(error).at(at()));
+    if real(directory)?.starts_with(real(base)?) {
+        return Ok(());
+    }
+    Err(Error::broken(&PATH_ESCAPE, "the name leaves its directory through a link").at(at()))
 }

@@ -106,7 +106,9 @@ impl SharedRoot {
         let parent = target.parent().unwrap_or(base);
         if parent != base {
             match disk.create_dir(parent) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    sandbox::check_directory(&**disk, base, parent, relative)?;
+                }
                 made => made.and_then(|()| disk.sync_dir(base)).map_err(at)?,
             }
         }

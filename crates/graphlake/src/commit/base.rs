@@ -5,9 +5,8 @@ use isomorph_storage::Reservation;
 
 use super::Lake;
 use super::raw::{RawFile, RawGraph, RawSnapshot};
-use crate::snapshot::file_of;
 use crate::store::{SnapshotEntry, Store};
-use crate::{GraphLake, NamedGraph, Snapshot, json, rules};
+use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
 
 /// The snapshot that a change begins with; one of version 0 without graphs, where the store has none.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ impl Lake {
         let Some(entry) = store.snapshots.last().cloned() else {
             return Ok(Base { store, snapshot: RawSnapshot::default(), _memory: None });
         };
-        let blob = self.root.file(&file_of(&entry.id)).map_err(|error| error.rule(&rules::STORE_ENTRY))?;
+        let blob = snapshot::open(&self.root, &entry.id)?;
         // The text, the places in it, and the text of the next one.
         let needed = blob.size().saturating_mul(3);
         let memory = self.opening.budget.reserve(needed).map_err(|error| error.at(blob.place()))?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use isomorph_error::{Error, Findings, Place, Result};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::snapshot::{DataFile, Files, Living, file_of, living};
@@ -129,7 +129,7 @@ impl RawSnapshot {
         let parts = whole(self.at(at), GraphSeed)?;
         let mut graph = RawGraph::default();
         for (name, value) in parts.members {
-            let broken = |error: serde_json::Error| Error::broken(&rules::SCHEMA, format!("{name}: {error}"));
+            let broken = |error: serde_json::Error| Error::broken(json::rule_of(&error), format!("{name}: {error}"));
             match name.as_str() {
                 "id" => graph.id = serde_json::from_str(value.get()).map_err(broken)?,
                 "predicate_index" => {
@@ -152,7 +152,8 @@ impl RawSnapshot {
         }
         for (list, items) in graph.lists.iter_mut().zip(parts.lists) {
             for item in items.unwrap_or_default() {
-                let broken = |error: serde_json::Error| Error::broken(&rules::SCHEMA, format!("a file: {error}"));
+                let broken =
+                    |error: serde_json::Error| Error::broken(json::rule_of(&error), format!("a file: {error}"));
                 let head: Head<'_> = serde_json::from_str(item.get()).map_err(broken)?;
                 let is_ordered = head.sort_order.is_some_and(|order| order.get() == "\"codepoint\"");
                 let bound = |value: Option<&RawValue>| serde_json::from_str::<String>(value?.get()).ok();
@@ -170,7 +171,8 @@ impl RawSnapshot {
     /// [`rules::SCHEMA`].
     pub(crate) fn file(&self, file: &RawFile) -> Result<DataFile> {
         let name = file_of(&self.id);
-        DataFile::of(json::parse(self.at(&file.span))?, &name, &mut Findings::keeping(0))
+        let members = json::parse(self.at(&file.span)).map_err(|error| error.at(Place::file(&name)))?;
+        DataFile::of(members, &name, &mut Findings::keeping(0))
     }
 
     fn place(&self, graph: &str) -> Place {
@@ -195,10 +197,7 @@ struct Head<'a> {
 
 /// Reads a text to its end.
 fn whole<'a, S: DeserializeSeed<'a>>(text: &'a [u8], seed: S) -> Result<S::Value> {
-    let broken = |error: serde_json::Error| {
-        let rule = if error.is_data() { &rules::SCHEMA } else { &rules::JSON };
-        Error::broken(rule, error.to_string())
-    };
+    let broken = |error: serde_json::Error| Error::broken(json::rule_of(&error), error.to_string());
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = seed.deserialize(&mut reader).map_err(broken)?;
     reader.end().map_err(broken)?;
@@ -234,16 +233,12 @@ impl<'a> Visitor<'a> for MembersVisitor {
         let mut seen = std::collections::HashSet::new();
         while let Some((name, value)) = members.next_entry::<String, &'a RawValue>()? {
             if !seen.insert(name.clone()) {
-                return Err(twice(&name));
+                return Err(json::twice(&name));
             }
             all.push((name, value));
         }
         Ok(all)
     }
-}
-
-fn twice<E: serde::de::Error>(name: &str) -> E {
-    E::custom(format!("the name {name:?} stands twice in one object"))
 }
 
 /// The root of a snapshot in one pass.
@@ -301,7 +296,7 @@ impl<'a> Visitor<'a> for RootSeed {
                 _ => members.next_value::<IgnoredAny>().map(|_| false)?,
             };
             if there {
-                return Err(A::Error::custom(format!("the name {name:?} stands twice in one object")));
+                return Err(json::twice(&name));
             }
         }
         Ok(root)
@@ -345,7 +340,7 @@ impl<'a> Visitor<'a> for GraphSeed {
                 }
             };
             if there {
-                return Err(twice(&name));
+                return Err(json::twice(&name));
             }
         }
         Ok(parts)

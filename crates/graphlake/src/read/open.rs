@@ -76,11 +76,7 @@ impl GraphLake {
         let snapshot = match store.find(&options.at)? {
             None => Snapshot::default(),
             Some(entry) => {
-                let read = Snapshot::read(&root, &entry.id, &options.budget, &mut noticed);
-                let snapshot = read.map_err(|error| match error.kind() {
-                    Kind::NotFound => error.of_kind(Kind::Incomplete).rule(&rules::STORE_ENTRY),
-                    _ => error,
-                })?;
+                let snapshot = Snapshot::read(&root, &entry.id, &options.budget, &mut noticed)?;
                 if (snapshot.id.as_str(), snapshot.version) != (entry.id.as_str(), entry.version) {
                     let message = format!(
                         "store.json says {} of version {}, the file {} of version {}",

@@ -9,11 +9,26 @@ pub(crate) use description::Description;
 pub use living::Living;
 pub(crate) use write::MOST_FILTERS;
 
+use isomorph_error::{Kind, Result};
+use isomorph_storage::{Blob, Root};
 use serde_json::{Map, Value};
+
+use crate::rules;
 
 /// The name of a snapshot's file.
 pub(crate) fn file_of(id: &str) -> String {
     format!("snapshots/{id}.json")
+}
+
+/// Opens the file of the snapshot `id`, which is there because a list says so.
+///
+/// # Errors
+/// [`Kind::Incomplete`] and [`rules::STORE_ENTRY`] when it is not there; those of opening.
+pub(crate) fn open(root: &Root, id: &str) -> Result<Blob> {
+    root.file(&file_of(id)).map_err(|error| match error.kind() {
+        Kind::NotFound => error.of_kind(Kind::Incomplete).rule(&rules::STORE_ENTRY),
+        _ => error,
+    })
 }
 
 /// One state of a store: every file that lives in it.

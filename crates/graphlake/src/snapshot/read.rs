@@ -11,9 +11,8 @@ use crate::rules;
 impl Snapshot {
     /// Reads the snapshot `id`.
     pub(crate) fn read(root: &Root, id: &str, budget: &Budget, findings: &mut Findings) -> Result<Snapshot> {
-        let name = file_of(id);
-        let members = json::read(&root.file(&name)?, budget)?;
-        Snapshot::of(members, &name, findings)
+        let members = json::read(&super::open(root, id)?, budget)?;
+        Snapshot::of(members, &file_of(id), findings)
     }
 
     pub(crate) fn of(members: Map<String, Value>, file: &str, findings: &mut Findings) -> Result<Snapshot> {

@@ -1,5 +1,6 @@
 //! Files of sorted triples, with what a snapshot says of them.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use isomorph_error::Result;
@@ -17,6 +18,9 @@ use crate::snapshot::DataFile;
 
 /// The longest text of `min_value` and `max_value`, bytes; bounds of longer ones are cut.
 const LONGEST_BOUND: usize = 1024;
+
+/// Bytes of an id that is the name of a directory.
+const LONGEST_DIRECTORY: usize = 128;
 
 /// Bytes that are encoded before they are written.
 const BLOCK: usize = 128 << 10;
@@ -178,7 +182,7 @@ impl<'a> FileWriter<'a> {
             if self.order == Order::Subject { "subject" } else { "object" },
             &self.done.len().to_string(),
         ])?;
-        let path = format!("graphs/{}/{}/{id}.bin", partition.graph_id, partition.predicate_id);
+        let path = format!("graphs/{}/{}/{id}.bin", directory(partition.graph_id), directory(partition.predicate_id));
         let mut out = self.staging.create(&path)?;
         let mut hasher = XxHash64::with_seed(0);
         let mut bytes = Vec::with_capacity(BLOCK.min(making.drafts.len()) + BLOCK / 8);
@@ -243,6 +247,16 @@ impl<'a> FileWriter<'a> {
         let Making { drafts, keys, ids, id_begins, .. } = making;
         self.making = Making { drafts, keys, ids, id_begins, ..Making::default() };
         Ok(())
+    }
+}
+
+/// The directory of a graph or a predicate of this id: the id itself; in a foreign store, where it may be anything, another id where
+/// it could lead elsewhere.
+fn directory(id: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    match (1..=LONGEST_DIRECTORY).contains(&id.len()) && id.bytes().all(is_plain) {
+        true => Cow::Borrowed(id),
+        false => Cow::Owned(uuid::of(&["directory", id])),
     }
 }
 

@@ -11,6 +11,7 @@ use isomorph_error::{Error, Kind, Place, Result};
 use super::StagedFile;
 use super::unsynced::Unsynced;
 use crate::disk::{Disk, DiskFile};
+use crate::sandbox;
 
 pub(crate) struct Added {
     disk: Arc<dyn Disk>,
@@ -40,22 +41,25 @@ impl Added {
         let at = |error: io::Error| Error::from(error).at(Place::file(relative));
         let path = self.base.join(relative);
         let mut state = self.state();
-        self.make_directories(&mut state, path.parent().unwrap_or(&self.base)).map_err(at)?;
+        self.make_directories(&mut state, path.parent().unwrap_or(&self.base), relative)?;
         let file = self.disk.create_file(&path).map_err(at)?;
         state.files.insert(relative.to_owned(), false);
         drop(state);
         Ok(StagedFile::added(relative, Arc::clone(self), file))
     }
 
-    fn make_directories(&self, state: &mut State, directory: &Path) -> io::Result<()> {
+    /// Makes the directories of the file `relative`; those that are there may be no links that lead out.
+    fn make_directories(&self, state: &mut State, directory: &Path, relative: &str) -> Result<()> {
         let missing: Vec<&Path> = directory
             .ancestors()
             .take_while(|path| !state.directories.contains(*path) && **path != self.base)
             .collect();
         for directory in missing.into_iter().rev() {
             match self.disk.create_dir(directory) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => made?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    sandbox::check_directory(&*self.disk, &self.base, directory, relative)?;
+                }
+                made => made.map_err(|error| Error::from(error).at(Place::file(relative)))?,
             }
             state.directories.insert(directory.to_owned());
         }

@@ -1,0 +1,359 @@
+//! Stores that are damaged or hostile are not written to, and nothing outside of one is read, written or removed.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::{copy, fixtures, lines, open};
+use isomorph_error::{Kind, Result};
+use isomorph_graphlake::{At, Committed, CompactMode, Lake, OpenOptions, Order, VacuumOptions, Vacuumed, WriteOptions};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_storage::Location;
+use serde_json::{Value, json};
+
+const SNAPSHOT: &str = "snapshots/snapshot1.json";
+const NAME: &str = "http://example.org/name";
+const GRAPH: &str = "urn:x-arq:DefaultGraph";
+
+/// A copy of the smallest fixture, in a directory of its own.
+struct Store {
+    home: tempfile::TempDir,
+    path: PathBuf,
+}
+
+impl Store {
+    fn new() -> Option<Store> {
+        let home = copy(&fixtures()?.join("tiny"));
+        Some(Store { path: home.path().join("lake"), home })
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path.join(name)).unwrap()).unwrap()
+    }
+
+    /// The same with other JSON in the file called `name`.
+    fn with(self, name: &str, change: impl FnOnce(&mut Value)) -> Store {
+        let mut json = self.json(name);
+        change(&mut json);
+        std::fs::write(self.path.join(name), json.to_string()).unwrap();
+        self
+    }
+
+    fn lake(&self) -> Lake {
+        let options = WriteOptions { threads: 1, ..WriteOptions::default() };
+        Lake::open(&Location::from_path(&self.path), &OpenOptions::default(), &options).unwrap()
+    }
+
+    fn broken(&self) -> Vec<&'static str> {
+        common::broken(&self.path, &OpenOptions::default())
+    }
+
+    fn lines(&self) -> Result<String> {
+        lines(&open(&self.path, &OpenOptions::default())?, Order::Subject)
+    }
+
+    /// Inserts a name, and deletes another.
+    fn change(&self) -> Result<Committed> {
+        let lake = self.lake();
+        let mut transaction = lake.begin()?;
+        let quad = |subject, object| Quad { subject, predicate: NAME, object, graph: None };
+        transaction.insert(&quad("http://example.org/new", Object::plain("New", "")))?;
+        transaction.delete(&quad("http://example.org/alice", Object::plain("Alice", "")))?;
+        Ok(transaction.commit()?.unwrap())
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.lake().compact(CompactMode::Full, &|_| Ok(())).map(drop)
+    }
+
+    /// Removes whatever nobody needs.
+    fn vacuum(&self) -> Result<Vacuumed> {
+        let options = VacuumOptions { keep_last: 1, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
+        self.lake().vacuum(&options)
+    }
+
+    /// Names and contents of all files that are there, inside and outside.
+    fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        walk(self.home.path(), &mut found);
+        found.sort();
+        found
+    }
+
+    /// What is there of metadata: data files that nobody names may be left of what was refused.
+    fn metadata(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        self.everything().into_iter().filter(|(path, _)| path.extension().is_some_and(|one| one == "json")).collect()
+    }
+}
+
+fn walk(path: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in std::fs::read_dir(path).unwrap().map(std::result::Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => walk(&entry.path(), found),
+            false => found.push((entry.path(), std::fs::read(entry.path()).unwrap())),
+        }
+    }
+}
+
+/// The description of the file of names by subject.
+fn file(snapshot: &mut Value) -> &mut Value {
+    let files = snapshot["graphs"][GRAPH]["so_data_files"].as_array_mut().unwrap();
+    files.iter_mut().find(|file| file["predicate"] == NAME).unwrap()
+}
+
+/// The text of a value in which the object at `wanted` has its first name twice.
+fn twice(value: &Value, at: &str, wanted: &str) -> String {
+    match value {
+        Value::Object(members) => {
+            let text = |(name, value): (&String, &Value)| {
+                format!("{}:{}", Value::from(name.as_str()), twice(value, &format!("{at}/{name}"), wanted))
+            };
+            let mut all: Vec<String> = members.iter().map(text).collect();
+            if at == wanted {
+                all.push(members.iter().next().map(text).unwrap());
+            }
+            format!("{{{}}}", all.join(","))
+        }
+        Value::Array(items) => {
+            let text = |(number, value)| twice(value, &format!("{at}/{number}"), wanted);
+            format!("[{}]", items.iter().enumerate().map(text).collect::<Vec<_>>().join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn a_name_that_stands_twice_is_written_on_by_nobody() {
+    let Some(store) = Store::new() else { return };
+    let snapshot = store.json(SNAPSHOT);
+    let default = &snapshot["graphs"][GRAPH];
+    let at = default["so_data_files"].as_array().unwrap().iter().position(|file| file["predicate"] == NAME).unwrap();
+    let partition = default["partitions"].as_object().unwrap().keys().next().unwrap();
+    let graph = format!("/graphs/{GRAPH}");
+    let mut cases = vec![("store.json", String::new()), ("store.json", "/snapshots/0".to_owned())];
+    let inside = [
+        String::new(),
+        "/graphs".to_owned(),
+        graph.clone(),
+        format!("{graph}/predicate_index"),
+        format!("{graph}/partitions"),
+        format!("{graph}/partitions/{partition}"),
+        format!("{graph}/so_data_files/{at}"),
+        format!("{graph}/so_data_files/{at}/prefix_map"),
+    ];
+    cases.extend(inside.map(|place| (SNAPSHOT, place)));
+    for (name, place) in cases {
+        let store = Store::new().unwrap();
+        let text = twice(&store.json(name), "", &place);
+        std::fs::write(store.path.join(name), text).unwrap();
+        let before = store.metadata();
+        let read = store.lines().unwrap_err();
+        assert_eq!(read.broken_rule().unwrap().id, "GRAPHLAKE-JSON", "{name} {place}");
+        let written = store.change().unwrap_err();
+        assert_eq!(written.broken_rule().unwrap().id, "GRAPHLAKE-JSON", "{name} {place}: {written:?}");
+        assert_eq!(written.place().file.as_deref(), Some(name), "{place}");
+        assert!(store.vacuum().is_err(), "{name} {place}");
+        assert!(store.metadata() == before, "{name} {place}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_is_missing_is_not_built_upon() {
+    let Some(store) = Store::new() else { return };
+    let expected = store.lines().unwrap();
+    // The current one.
+    let store = store.with("store.json", |store| {
+        let snapshots = store["snapshots"].as_array_mut().unwrap();
+        snapshots.push(json!({ "id": "snapshot2", "version": 2, "timestamp": 1_800_000_000_000i64 }));
+    });
+    let before = store.everything();
+    for error in [
+        store.lines().unwrap_err(),
+        store.change().unwrap_err(),
+        store.compact().unwrap_err(),
+        store.lake().log(9).unwrap_err(),
+        store.vacuum().unwrap_err(),
+    ] {
+        assert_eq!(
+            (error.kind(), error.broken_rule().unwrap().id),
+            (Kind::Incomplete, "GRAPHLAKE-STORE-ENTRY"),
+            "{error:?}"
+        );
+        assert_eq!(error.place().file.as_deref(), Some("snapshots/snapshot2.json"));
+    }
+    assert!(store.everything() == before, "nothing was written or removed");
+    let first = OpenOptions { at: At::Version(1), ..OpenOptions::default() };
+    assert_eq!(lines(&open(&store.path, &first).unwrap(), Order::Subject).unwrap(), expected);
+
+    // An older one: the others are read and written; while it is listed, nobody knows what it needs.
+    let store = Store::new().unwrap();
+    store.change().unwrap();
+    store.change().unwrap();
+    let after = store.lines().unwrap();
+    std::fs::remove_file(store.path.join("snapshots/snapshot2.json")).unwrap();
+    assert_eq!(store.lines().unwrap(), after);
+    let before = store.everything();
+    let keep = VacuumOptions { keep_last: 9, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
+    for error in [store.lake().log(9).unwrap_err(), store.lake().vacuum(&keep).unwrap_err()] {
+        assert_eq!(
+            (error.kind(), error.broken_rule().unwrap().id),
+            (Kind::Incomplete, "GRAPHLAKE-STORE-ENTRY"),
+            "{error:?}"
+        );
+    }
+    assert!(store.everything() == before);
+    assert_eq!(store.change().unwrap().version, 4);
+    // Expired, it is missed no more.
+    assert_eq!(store.vacuum().unwrap().snapshots, [1, 2, 3]);
+    assert_eq!(store.lake().log(9).unwrap().len(), 1);
+    assert_eq!(store.lines().unwrap(), after);
+}
+
+/// What looks like a data file lies outside, so that whoever went there would find what is expected.
+fn escaping(path: &str) -> Store {
+    let mut inside = PathBuf::new();
+    let store = Store::new().unwrap().with(SNAPSHOT, |snapshot| {
+        inside = PathBuf::from(file(snapshot)["path"].as_str().unwrap());
+        file(snapshot)["path"] = json!(path);
+    });
+    std::fs::rename(store.path.join(inside), store.home.path().join("outside.bin")).unwrap();
+    store
+}
+
+#[test]
+fn nothing_outside_is_read_written_or_removed() {
+    let Some(_) = fixtures() else { return };
+    let absolute = |store: &Store| store.home.path().join("outside.bin").to_str().unwrap().to_owned();
+    for path in
+        ["../outside.bin", "graphs/../../outside.bin", "./../outside.bin", "absolute", "link", "C:\\outside.bin"]
+    {
+        let mut store = escaping(path);
+        if path == "absolute" {
+            let path = absolute(&store);
+            store = store.with(SNAPSHOT, |snapshot| file(snapshot)["path"] = json!(path));
+        }
+        #[cfg(unix)]
+        if path == "link" {
+            std::os::unix::fs::symlink("../outside.bin", store.path.join("link")).unwrap();
+        }
+        let before = store.metadata();
+        let refused = |error: isomorph_error::Error| {
+            assert!(matches!(error.kind(), Kind::Malformed | Kind::Incomplete), "{path}: {error:?}");
+        };
+        refused(store.lines().unwrap_err());
+        // What is to be deleted must be looked for.
+        refused(store.change().unwrap_err());
+        assert!(store.metadata() == before, "{path}");
+        let lake = store.lake();
+        let mut copied = lake.begin().unwrap();
+        copied.copy_graph(None, Some("urn:copy")).unwrap();
+        // A copy names what its original names; nothing is read.
+        if let Ok(done) = copied.commit() {
+            assert_eq!(done.unwrap().version, 2);
+            refused(store.lines().unwrap_err());
+        }
+        // Vacuum removes what lies in the store, if it removes anything.
+        drop(store.vacuum());
+        assert!(store.home.path().join("outside.bin").is_file(), "{path}");
+    }
+}
+
+#[test]
+fn a_snapshot_outside_is_neither_read_nor_removed() {
+    let Some(_) = fixtures() else { return };
+    for id in ["../../outside", "../outside", "a/../../../outside", "/outside", "", ".", "a\\b", "a\u{0}b"] {
+        let store = Store::new().unwrap();
+        let mut snapshot = store.json(SNAPSHOT);
+        (snapshot["id"], snapshot["version"]) = (json!(id), json!(2));
+        for outside in [store.home.path().join("outside.json"), store.path.join("outside.json")] {
+            std::fs::write(outside, snapshot.to_string()).unwrap();
+        }
+        let entry = json!({ "id": id, "version": 2, "timestamp": 1_800_000_000_000i64 });
+        let store = store.with("store.json", |list| list["snapshots"].as_array_mut().unwrap().push(entry));
+        let before = store.everything();
+        assert!(store.lines().is_err(), "{id:?}");
+        assert!(store.change().is_err(), "{id:?}");
+        assert!(store.compact().is_err(), "{id:?}");
+        assert!(store.everything() == before, "{id:?}");
+        // When it expires, its entry goes, and nothing outside.
+        let last = json!({ "id": "snapshot1", "version": 1, "timestamp": 1 });
+        let store = store.with("store.json", |list| {
+            (list["snapshots"][0], list["snapshots"][1]["version"]) = (last, json!(0));
+        });
+        let vacuumed = store.vacuum();
+        assert!(store.home.path().join("outside.json").is_file(), "{id:?}: {vacuumed:?}");
+        assert!(store.path.join("outside.json").is_file(), "{id:?}: {vacuumed:?}");
+    }
+}
+
+#[test]
+fn names_of_others_are_no_directories() {
+    let Some(_) = fixtures() else { return };
+    for id in
+        ["../../escaped", "..", ".", "/escaped", "a/../../../escaped", "a\\..\\escaped", "", "a\u{0}b", "CON", "~"]
+    {
+        for of_graph in [false, true] {
+            let store = Store::new().unwrap().with(SNAPSHOT, |snapshot| {
+                let graph = &mut snapshot["graphs"][GRAPH];
+                if of_graph {
+                    graph["id"] = json!(id);
+                } else {
+                    let own = graph["predicate_index"][NAME].as_str().unwrap().to_owned();
+                    graph["predicate_index"][NAME] = json!(id);
+                    let partitions = graph["partitions"].as_object_mut().unwrap();
+                    let files = partitions.remove(&own).unwrap();
+                    partitions.insert(id.to_owned(), files);
+                }
+            });
+            let before = store.everything();
+            let what = format!("{id:?}, of the graph: {of_graph}");
+            // Files lie where their names cannot lead out.
+            let done = store.change().unwrap();
+            assert_eq!((done.version, done.deleted), (2, 1), "{what}");
+            assert!(store.lines().unwrap().contains("New"), "{what}");
+            store.compact().unwrap();
+            assert!(store.lines().unwrap().contains("New"), "{what}");
+            assert_eq!(store.broken(), Vec::<&str>::new(), "{what}");
+            let mut outside = Vec::new();
+            walk(store.home.path(), &mut outside);
+            outside.retain(|(path, _)| !path.starts_with(&store.path));
+            assert!(outside.is_empty(), "{what}: {outside:?}");
+            let old = |(path, _): &&(PathBuf, Vec<u8>)| path.extension().is_some_and(|one| one == "bin");
+            for (path, bytes) in before.iter().filter(old) {
+                assert!(&std::fs::read(path).unwrap() == bytes, "{what}: {path:?}");
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn directories_that_are_links_lead_no_writer_out() {
+    let Some(_) = fixtures() else { return };
+    for name in ["graphs", "snapshots"] {
+        let store = Store::new().unwrap();
+        let outside = store.home.path().join("outside");
+        std::fs::rename(store.path.join(name), &outside).unwrap();
+        std::os::unix::fs::symlink("../outside", store.path.join(name)).unwrap();
+        let mut before = Vec::new();
+        walk(&outside, &mut before);
+        assert!(store.lines().is_err(), "{name}");
+        assert!(store.change().is_err(), "{name}");
+        // What is new is written without reading any file of triples.
+        let lake = store.lake();
+        let new = Quad { subject: "urn:s", predicate: "urn:new", object: Object::Term("urn:o"), graph: None };
+        let inserted = lake.begin().and_then(|mut transaction| {
+            transaction.insert(&new)?;
+            transaction.commit()
+        });
+        assert!(inserted.is_err(), "{name}: {inserted:?}");
+        drop((store.compact(), store.vacuum()));
+        let mut after = Vec::new();
+        walk(&outside, &mut after);
+        before.sort();
+        after.sort();
+        assert!(before == after, "{name}: {after:?}");
+    }
+}

@@ -3,7 +3,8 @@
 //! The new files have the version of the snapshot that they were computed from, so that what is deleted meanwhile stays
 //! deleted. Both orders are merged from the same versions of files: the two always hold the same triples for each version.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isomorph_error::{Error, Kind, Result};
 
@@ -64,11 +65,11 @@ impl Lake {
         let mut base = self.base()?;
         let additions = self.shared.additions()?;
         let (mut compacted, mut merged) = (Compacted::default(), Vec::new());
-        for (name, _) in &base.snapshot.graphs {
+        for name in base.snapshot.names() {
             let Some(raw) = base.snapshot.graph(name)? else { continue };
             let stated = raw.living();
             for (predicate, predicate_id) in &raw.predicates {
-                let part = base.part(name, &raw, [true; 3], |own| own == predicate)?;
+                let part = base.part(name, &raw, [true; 3], Some(predicate))?;
                 let known = stated.get(predicate.as_str()).is_none_or(Option::is_some);
                 let Some(inputs) = inputs(&part, mode, known) else { continue };
                 let partition = Partition {
@@ -226,8 +227,12 @@ fn together(merged: &[(String, GraphChange)]) -> Changes {
 
 /// Whether everything that was merged is still there: what another writer has merged or dropped must not come back.
 fn all_listed(base: &Base, merged: &[(String, GraphChange)]) -> Result<()> {
+    let mut known: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for (name, change) in merged {
-        let listed: BTreeSet<String> = base.files_of(name, None)?.into_iter().collect();
+        let listed = match known.entry(name) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(base.files_of(name, None)?.into_iter().collect()),
+        };
         if !change.removed.iter().all(|id| listed.contains(id)) {
             let message = format!("another writer replaced files of the graph {name} that were being merged");
             return Err(Error::new(Kind::Conflict, message).hint("run again"));

@@ -1,6 +1,6 @@
 //! What happened to a store: its snapshots, one after another, and what each changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::{Findings, Result};
 
@@ -164,19 +164,11 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
         event.deletions += deletions.map(|file| file.triple_count).sum::<u64>();
     }
     let mut changes: BTreeMap<&str, GraphEvent> = BTreeMap::new();
-    let there = |snapshot: &Snapshot, name: &str| snapshot.graphs.iter().any(|graph| graph.name == name);
-    let listed = |snapshot: &'_ Snapshot| -> HashMap<(String, String), ()> {
-        files(snapshot).map(|(graph, file)| ((graph.to_owned(), file.path.clone()), ())).collect()
-    };
+    let (names_before, names_now) = (names(before), names(snapshot));
     let (old, new) = (listed(before), listed(snapshot));
-    for (name, file) in
-        files(snapshot).filter(|(name, file)| !old.contains_key(&((*name).to_owned(), file.path.clone())))
-    {
+    for (name, file) in files(snapshot).filter(|(name, file)| !old.contains_key(&(*name, file.path.as_str()))) {
         let change = changes.entry(name).or_default();
-        let is_deletion = snapshot
-            .graphs
-            .iter()
-            .any(|graph| graph.name == name && graph.tombstones.iter().any(|one| one.path == file.path));
+        let is_deletion = new.get(&(name, file.path.as_str())).is_some_and(|list| *list == "tombstone_files");
         // Deletions that were only written anew keep their version.
         match (is_deletion, file.is_inverse) {
             (true, false) if file.snapshot_version == version => change.deleted += file.triple_count,
@@ -190,15 +182,15 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
             _ => {}
         }
     }
-    for (name, _) in files(before).filter(|(name, file)| !new.contains_key(&((*name).to_owned(), file.path.clone()))) {
+    for (name, _) in files(before).filter(|(name, file)| !new.contains_key(&(*name, file.path.as_str()))) {
         changes.entry(name).or_default().removed += 1;
     }
     for graph in &snapshot.graphs {
-        if !there(before, &graph.name) {
+        if !names_before.contains(graph.name.as_str()) {
             changes.entry(&graph.name).or_default().what = What::Created;
         }
     }
-    for graph in before.graphs.iter().filter(|graph| !there(snapshot, &graph.name)) {
+    for graph in before.graphs.iter().filter(|graph| !names_now.contains(graph.name.as_str())) {
         changes.entry(&graph.name).or_default().what = What::Dropped;
     }
     let named = changes.into_iter().map(|(name, change)| {
@@ -207,6 +199,17 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     });
     event.changes = named.collect();
     event
+}
+
+/// Names of graphs.
+fn names(snapshot: &Snapshot) -> HashSet<&str> {
+    snapshot.graphs.iter().map(|graph| graph.name.as_str()).collect()
+}
+
+/// Graphs and paths of files, with the list that each stands in.
+fn listed(snapshot: &Snapshot) -> HashMap<(&str, &str), &'static str> {
+    let of = |graph| NamedGraph::files(graph).map(|(list, file)| ((graph.name.as_str(), file.path.as_str()), list));
+    snapshot.graphs.iter().flat_map(of).collect()
 }
 
 fn records(files: &[DataFile]) -> u64 {

@@ -66,19 +66,11 @@ impl Merge {
         Merge { order, naive, wanted, inputs: BinaryHeap::new(), given: None }
     }
 
-    /// Adds a file.
-    ///
-    /// # Errors
-    /// When its first record cannot be read.
-    pub(crate) fn add(&mut self, cursor: Cursor, version: i64, tombstone: bool) -> Result<()> {
-        self.add_tried(cursor, version, tombstone, false)
-    }
-
-    /// The same for a file whose order may be known to hold: then it is not read on behind what is wanted.
+    /// Adds a file; where its order is known to hold (`tried`), it is not read on behind what is wanted.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(crate) fn add_tried(&mut self, cursor: Cursor, version: i64, tombstone: bool, tried: bool) -> Result<()> {
+    pub(crate) fn add(&mut self, cursor: Cursor, version: i64, tombstone: bool, tried: bool) -> Result<()> {
         let key = if let Wanted::Keys(_, among) = &self.wanted { among.start } else { 0 };
         let mut input = Input { cursor, order: self.order, version, tombstone, tried, key };
         if input.forward(&self.wanted)? {

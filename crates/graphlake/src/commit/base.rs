@@ -51,7 +51,7 @@ impl Base {
         SnapshotEntry { id: format!("snapshot{version}"), version, timestamp }
     }
 
-    /// A graph of which only the files of some predicates are told, and of these only the wanted lists.
+    /// A graph of which only the files of one predicate are told, or of all, and of these only the wanted lists.
     ///
     /// # Errors
     /// When one of their objects does not fit the schema.
@@ -60,20 +60,24 @@ impl Base {
         name: &str,
         graph: &RawGraph,
         lists: [bool; 3],
-        wanted: impl Fn(&str) -> bool,
+        predicate: Option<&str>,
     ) -> Result<NamedGraph> {
-        let [subject_files, object_files, tombstones] = &graph.lists;
-        let files = |list: &Vec<RawFile>, asked: bool| -> Result<Vec<_>> {
-            let files = list.iter().filter(|file| asked && wanted(&file.predicate));
+        let files = |list: usize| -> Result<Vec<_>> {
+            let asked = lists.get(list).copied().unwrap_or_default();
+            let files = asked.then(|| graph.files_of(list, predicate)).into_iter().flatten();
             files.map(|file| self.snapshot.file(file)).collect()
+        };
+        let predicates = match predicate {
+            Some(predicate) => graph.partition(predicate).cloned().into_iter().collect(),
+            None => graph.predicates.clone(),
         };
         Ok(NamedGraph {
             name: name.to_owned(),
             id: graph.id.clone(),
-            predicates: graph.predicates.iter().filter(|(predicate, _)| wanted(predicate)).cloned().collect(),
-            subject_files: files(subject_files, lists[0])?,
-            object_files: files(object_files, lists[1])?,
-            tombstones: files(tombstones, lists[2])?,
+            predicates,
+            subject_files: files(0)?,
+            object_files: files(1)?,
+            tombstones: files(2)?,
             ..NamedGraph::default()
         })
     }
@@ -90,10 +94,9 @@ impl Base {
         predicate: &str,
         near: &dyn Fn(&str, &str) -> bool,
     ) -> Result<NamedGraph> {
-        let mut part = self.part(name, graph, [false, false, true], |own| own == predicate)?;
-        let [subject_files, ..] = &graph.lists;
+        let mut part = self.part(name, graph, [false, false, true], Some(predicate))?;
         let may_have = |file: &&RawFile| file.bounds.as_ref().is_none_or(|(least, most)| near(least, most));
-        let files = subject_files.iter().filter(|file| file.predicate == predicate).filter(may_have);
+        let files = graph.files_of(0, Some(predicate)).filter(may_have);
         part.subject_files = files.map(|file| self.snapshot.file(file)).collect::<Result<_>>()?;
         Ok(part)
     }
@@ -109,11 +112,8 @@ impl Base {
     /// have the same triples there.
     pub(crate) fn files_of(&self, graph: &str, predicate: Option<&str>) -> Result<Vec<String>> {
         let Some(graph) = self.snapshot.graph(graph)? else { return Ok(Vec::new()) };
-        let files = graph.lists.iter().flatten();
-        let mut ids: Vec<String> = files
-            .filter(|file| predicate.is_none_or(|own| own == file.predicate))
-            .map(|file| file.id.clone())
-            .collect();
+        let files = (0..graph.lists.len()).flat_map(|list| graph.files_of(list, predicate));
+        let mut ids: Vec<String> = files.map(|file| file.id.clone()).collect();
         ids.sort_unstable();
         Ok(ids)
     }

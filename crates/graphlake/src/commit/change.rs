@@ -86,11 +86,11 @@ pub(crate) fn compose(base: &Base, entry: &SnapshotEntry, mut changes: Changes) 
         out.extend_from_slice(text(name).as_bytes());
         out.push(b':');
     };
-    for (name, span) in &base.snapshot.graphs {
+    for (name, text) in base.snapshot.texts() {
         match changes.remove(name) {
             None => {
                 next(&mut out, name);
-                out.extend_from_slice(base.snapshot.at(span));
+                out.extend_from_slice(text);
             }
             Some(None) => {}
             Some(Some(change)) => {
@@ -124,7 +124,7 @@ fn graph(out: &mut Vec<u8>, base: &Base, name: &str, change: GraphChange) -> Res
     write!(out, "{{\"id\":{},\"predicate_index\":{{", text(id))?;
     let mut predicates = from.predicates.clone();
     for (predicate, id) in &change.partitions {
-        if !predicates.iter().any(|(own, _)| own == predicate) {
+        if from.partition(predicate).is_none() {
             predicates.push((predicate.clone(), id.clone()));
         }
     }

@@ -75,6 +75,6 @@ impl Transaction<'_> {
     }
 
     fn has(&self, graph: &str) -> bool {
-        self.base.snapshot.graphs.iter().any(|(name, _)| name == graph)
+        self.base.snapshot.has(graph)
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn plan(transaction: &mut Transaction<'_>) -> Result<Plan> {
     let Transaction { lake, base, additions, graphs, .. } = transaction;
     let mut plan = Plan { again: Some(0), ..Plan::default() };
     for (name, work) in graphs {
-        let there = base.snapshot.graphs.iter().any(|(own, _)| own == name);
+        let there = base.snapshot.has(name);
         if work.dropped {
             if there {
                 plan.changes.insert(name.clone(), None);
@@ -100,7 +100,7 @@ pub(super) fn ids_of(base: &Base, graph: &str, predicate: &str, work: &mut Work)
 
 /// The id of a predicate in a graph: its own, or one that it keeps among `kept`.
 fn partition_of(kept: &mut BTreeMap<String, String>, raw: Option<&RawGraph>, predicate: &str) -> Result<String> {
-    let known = raw.and_then(|graph| graph.predicates.iter().find(|(own, _)| own == predicate));
+    let known = raw.and_then(|graph| graph.partition(predicate));
     if let Some(id) = known.map(|(_, id)| id).or(kept.get(predicate)) {
         return Ok(id.clone());
     }
@@ -144,7 +144,7 @@ fn graph(
 ) -> Result<GraphChange> {
     let version = base.snapshot.version.saturating_add(1);
     let from = match &work.from {
-        From::Own => base.snapshot.graphs.iter().any(|(own, _)| own == name).then(|| name.to_owned()),
+        From::Own => base.snapshot.has(name).then(|| name.to_owned()),
         From::Copy(other) => Some(other.clone()),
         From::Empty => None,
     };

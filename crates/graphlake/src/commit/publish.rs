@@ -154,7 +154,7 @@ impl Base {
     /// Names of all files.
     fn paths(&self) -> Result<HashSet<String>> {
         let mut paths = HashSet::new();
-        for (name, _) in &self.snapshot.graphs {
+        for name in self.snapshot.names() {
             let Some(graph) = self.snapshot.graph(name)? else { continue };
             for file in graph.lists.iter().flatten() {
                 paths.insert(self.snapshot.file(file)?.path);

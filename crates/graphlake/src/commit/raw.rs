@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use isomorph_error::{Error, Findings, Place, Result};
@@ -14,7 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::snapshot::{DataFile, Files, Living, file_of, living};
-use crate::{json, rules};
+use crate::{json, rules, term};
 
 /// Where something stands in the text.
 pub(crate) type Span = Range<usize>;
@@ -27,7 +27,9 @@ pub(crate) struct RawSnapshot {
     pub(crate) timestamp: i64,
     text: Bytes,
     /// Names with where the objects stand, in the order of the file.
-    pub(crate) graphs: Vec<(String, Span)>,
+    graphs: Vec<(String, Span)>,
+    /// Made when a graph is first asked for: there may be many, and as many that change.
+    numbers: OnceLock<Numbers>,
     /// Graphs that were taken apart: a commit asks for each several times.
     known: Mutex<HashMap<String, Arc<RawGraph>>>,
 }
@@ -42,8 +44,25 @@ pub(crate) struct RawGraph {
     pub(crate) partitions: Option<Vec<(String, Files)>>,
     /// Files by subject, by object, and deletions.
     pub(crate) lists: [Vec<RawFile>; 3],
+    /// What there is of each predicate, made when one is first asked for.
+    own: OnceLock<HashMap<String, Own>>,
     /// Members that are not known here.
     pub(crate) extra: Vec<(String, Span)>,
+}
+
+/// Numbers of the graphs.
+#[derive(Debug, Default)]
+struct Numbers {
+    all: HashMap<String, usize>,
+    default: Option<usize>,
+}
+
+/// What a graph has of a predicate.
+#[derive(Debug, Clone, Default)]
+struct Own {
+    partition: Option<usize>,
+    /// Numbers of files in each list.
+    files: [Vec<usize>; 3],
 }
 
 /// A file of a list.
@@ -57,6 +76,43 @@ pub(crate) struct RawFile {
 }
 
 impl RawGraph {
+    fn own(&self, predicate: &str) -> Option<&Own> {
+        let all = self.own.get_or_init(|| {
+            let mut all: HashMap<String, Own> = HashMap::new();
+            let mut of = |predicate: &str, enter: &dyn Fn(&mut Own)| match all.get_mut(predicate) {
+                Some(own) => enter(own),
+                None => enter(all.entry(predicate.to_owned()).or_default()),
+            };
+            for (at, (predicate, _)) in self.predicates.iter().enumerate() {
+                of(predicate, &|own| own.partition = Some(at));
+            }
+            for (list, files) in self.lists.iter().enumerate() {
+                for (at, file) in files.iter().enumerate() {
+                    of(&file.predicate, &|own| own.files.iter_mut().skip(list).take(1).for_each(|own| own.push(at)));
+                }
+            }
+            all
+        });
+        all.get(predicate)
+    }
+
+    /// The predicate, and the id of its partition.
+    pub(crate) fn partition(&self, predicate: &str) -> Option<&(String, String)> {
+        self.predicates.get(self.own(predicate)?.partition?)
+    }
+
+    /// The files of the list with this number, in its order: those of one predicate, or all.
+    pub(crate) fn files_of<'a>(
+        &'a self,
+        list: usize,
+        predicate: Option<&str>,
+    ) -> Box<dyn Iterator<Item = &'a RawFile> + 'a> {
+        let Some(files) = self.lists.get(list) else { return Box::new(std::iter::empty()) };
+        let Some(predicate) = predicate else { return Box::new(files.iter()) };
+        let own = self.own(predicate).and_then(|own| own.files.get(list));
+        Box::new(own.into_iter().flatten().filter_map(|at| files.get(*at)))
+    }
+
     /// How many triples of each predicate that has files live; nothing where the snapshot does not say so.
     pub(crate) fn living(&self) -> HashMap<&str, Option<Living>> {
         let [subject, object, tombstones] = &self.lists;
@@ -91,7 +147,35 @@ impl RawSnapshot {
             timestamp: root.timestamp.ok_or_else(|| missing("timestamp"))?,
             text,
             graphs,
+            numbers: OnceLock::new(),
             known: Mutex::default(),
+        })
+    }
+
+    /// Names of the graphs, in the order of the file.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
+        self.graphs.iter().map(|(name, _)| name)
+    }
+
+    /// Names with what stands there, in the order of the file.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&String, &[u8])> {
+        self.graphs.iter().map(|(name, span)| (name, self.at(span)))
+    }
+
+    /// Whether there is a graph of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.numbers().all.contains_key(name)
+    }
+
+    /// The name that the default graph has here.
+    pub(crate) fn default_graph(&self) -> Option<&str> {
+        self.graphs.get(self.numbers().default?).map(|(name, _)| name.as_str())
+    }
+
+    fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| Numbers {
+            all: self.names().enumerate().map(|(number, name)| (name.clone(), number)).collect(),
+            default: self.names().position(|name| term::graph_name(name).is_none()),
         })
     }
 
@@ -119,7 +203,8 @@ impl RawSnapshot {
         if let Some(graph) = known().get(name) {
             return Ok(Some(Arc::clone(graph)));
         }
-        let Some((_, span)) = self.graphs.iter().find(|(own, _)| own == name) else { return Ok(None) };
+        let number = self.numbers().all.get(name);
+        let Some((_, span)) = number.and_then(|number| self.graphs.get(*number)) else { return Ok(None) };
         let graph = Arc::new(self.graph_at(span).map_err(|error| error.at(self.place(name)))?);
         known().insert(name.to_owned(), Arc::clone(&graph));
         Ok(Some(graph))

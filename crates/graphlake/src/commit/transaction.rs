@@ -178,10 +178,9 @@ impl<'l> Transaction<'l> {
     /// # Errors
     /// [`GRAPHLAKE-IRI`](crate::rules::IRI).
     pub(super) fn key(&self, name: Option<&str>) -> Result<String> {
-        let mut names = self.base.snapshot.graphs.iter().map(|(name, _)| name);
-        match name.is_none().then(|| names.find(|name| term::graph_name(name).is_none())).flatten() {
-            Some(own) => Ok(own.clone()),
-            None => graph_key(name),
+        match (name, self.base.snapshot.default_graph()) {
+            (None, Some(own)) => Ok(own.to_owned()),
+            _ => graph_key(name),
         }
     }
 
@@ -221,11 +220,11 @@ impl<'l> Transaction<'l> {
     /// A part of the snapshot that it began with.
     fn part(&self, graph: Option<&str>, predicate: Option<&str>) -> Result<GraphLake> {
         let mut parts = Vec::new();
-        for (name, _) in &self.base.snapshot.graphs {
+        for name in self.base.snapshot.names() {
             if graph.is_none_or(|wanted| wanted == name)
                 && let Some(raw) = self.base.snapshot.graph(name)?
             {
-                parts.push(self.base.part(name, &raw, [true; 3], |own| predicate.is_none_or(|wanted| wanted == own))?);
+                parts.push(self.base.part(name, &raw, [true; 3], predicate)?);
             }
         }
         Ok(self.base.lake(self.lake, parts))
@@ -274,7 +273,7 @@ impl<'l> Transaction<'l> {
         }
         let base = self.lake.base()?;
         for (graph, predicate) in &self.reads {
-            let names = || base.snapshot.graphs.iter().chain(&self.base.snapshot.graphs).map(|(name, _)| name.as_str());
+            let names = || base.snapshot.names().chain(self.base.snapshot.names()).map(String::as_str);
             let graphs: BTreeSet<&str> = match graph {
                 Some(graph) => [graph.as_str()].into(),
                 None => names().collect(),

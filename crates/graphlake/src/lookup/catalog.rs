@@ -32,6 +32,8 @@ pub(crate) struct Catalog {
     pub(super) graphs: Vec<Predicates>,
     /// How many triples of each predicate of each graph live, where that is said.
     pub(super) living: OnceLock<Vec<Vec<Option<Living>>>>,
+    /// Their numbers, by name.
+    numbers: HashMap<String, usize>,
     open: AtomicUsize,
 }
 
@@ -45,7 +47,7 @@ pub(super) struct Predicates {
 
 /// The files of a predicate in a graph.
 #[derive(Debug)]
-pub(super) struct PredicateFiles {
+pub(crate) struct PredicateFiles {
     pub(super) name: String,
     /// By subject, by object, and those of deleted triples.
     lists: [Vec<Known>; 3],
@@ -126,7 +128,12 @@ impl Catalog {
             }
             graphs.push(predicates);
         }
-        Catalog { graphs, living: OnceLock::new(), open: AtomicUsize::new(0) }
+        let numbers = snapshot.graphs.iter().enumerate().map(|(number, graph)| (graph.name.clone(), number)).collect();
+        Catalog { graphs, numbers, living: OnceLock::new(), open: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn in_graph(&self, name: &str) -> Option<&Predicates> {
+        self.graphs.get(*self.numbers.get(name)?)
     }
 }
 
@@ -268,7 +275,7 @@ impl Known {
         order: Order,
         wanted: &Wanted,
     ) -> Result<Option<(Cursor, bool)>> {
-        if file.triple_count == 0 {
+        if file.triple_count == 0 && file.size == 0 {
             return Ok(None);
         }
         let ((low, high), keys) = (wanted.between(), wanted.keys());

@@ -8,7 +8,7 @@ use super::keys::Wanted;
 use super::question::Unit;
 use crate::merge::Merge;
 use crate::read::{GraphLake, Order};
-use crate::snapshot::NamedGraph;
+use crate::snapshot::{DataFile, NamedGraph};
 use crate::term::{self, Datatype};
 use crate::triple::Triple;
 
@@ -122,8 +122,7 @@ impl GraphLake {
     /// # Errors
     /// When an index cannot be read.
     pub(crate) fn stretches(&self, graph: &NamedGraph, predicate: &str) -> Result<Vec<Wanted>> {
-        let own = graph.subject_files.iter().filter(|file| file.predicate == predicate);
-        if own.map(|file| file.size).fold(0, u64::saturating_add) < 2 * STRETCH {
+        if self.size_of(graph, predicate, |file| file.size) < 2 * STRETCH {
             return Ok(vec![Wanted::All]);
         }
         let Some(files) = self.files_in(graph, predicate) else { return Ok(vec![Wanted::All]) };
@@ -138,9 +137,15 @@ impl GraphLake {
         }
     }
 
-    fn files_in(&self, graph: &NamedGraph, predicate: &str) -> Option<&PredicateFiles> {
-        let at = self.snapshot.graphs.iter().position(|own| std::ptr::eq(own, graph))?;
-        self.catalog().graphs.get(at)?.get(predicate)
+    /// The sum of something over the files by subject of a predicate.
+    pub(crate) fn size_of(&self, graph: &NamedGraph, predicate: &str, of: impl Fn(&DataFile) -> u64) -> u64 {
+        let known = self.files_in(graph, predicate).map(|files| files.data(Order::Subject)).unwrap_or_default();
+        known.iter().filter_map(|known| known.file(graph)).map(of).fold(0, u64::saturating_add)
+    }
+
+    /// The files of a predicate in a graph of the snapshot.
+    pub(crate) fn files_in(&self, graph: &NamedGraph, predicate: &str) -> Option<&PredicateFiles> {
+        self.catalog().in_graph(&graph.name)?.get(predicate)
     }
 
     /// Texts that divide the triples of a predicate into pieces of about so many bytes, told by the index of its largest file.
@@ -170,7 +175,7 @@ impl GraphLake {
     }
 
     /// The living triples of a predicate that are wanted in `order`.
-    pub(super) fn merge_of(
+    pub(crate) fn merge_of(
         &self,
         graph: &NamedGraph,
         predicate: &PredicateFiles,
@@ -183,7 +188,7 @@ impl GraphLake {
             let Some(file) = known.file(graph) else { continue };
             if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
                 oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
-                merge.add_tried(cursor, file.snapshot_version, false, tried)?;
+                merge.add(cursor, file.snapshot_version, false, tried)?;
             }
         }
         let Some(oldest) = oldest else { return Ok(merge) };
@@ -194,9 +199,9 @@ impl GraphLake {
                 continue;
             }
             if file.is_inverse != (order == Order::Object) {
-                merge.add_tried(self.resorted(file, order)?, file.snapshot_version, true, true)?;
+                merge.add(self.resorted(file, order)?, file.snapshot_version, true, true)?;
             } else if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
-                merge.add_tried(cursor, file.snapshot_version, true, tried)?;
+                merge.add(cursor, file.snapshot_version, true, tried)?;
             }
         }
         Ok(merge)

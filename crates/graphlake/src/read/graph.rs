@@ -1,22 +1,23 @@
 //! The description of a snapshot as the model sees it.
 
+use std::collections::HashSet;
+
 use isomorph_model::Graph;
 use isomorph_model::faces::description;
 pub(super) use isomorph_model::faces::literal_fields;
 
 use super::survey::Survey;
-use crate::{Snapshot, Store, term};
+use crate::{DataFile, Snapshot, Store, term};
 
 /// Predicates of a snapshot that may have literals as far as its metadata says, each once, in the order of the snapshot.
 pub(super) fn literal_predicates(snapshot: &Snapshot) -> Vec<&str> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let mut all = Vec::new();
     for graph in snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
-        let without = |predicate: &str| {
-            let mut files = graph.subject_files.iter().filter(|file| file.predicate == predicate);
-            files.all(|file| file.literal_count == Some(0) || file.triple_count == 0)
-        };
-        all.extend(graph.all_predicates().into_iter().filter(|one| !without(one) && seen.insert(*one)));
+        let may_have = |file: &&DataFile| file.literal_count != Some(0) && file.triple_count > 0;
+        let with: HashSet<&str> =
+            graph.subject_files.iter().filter(may_have).map(|file| file.predicate.as_str()).collect();
+        all.extend(graph.all_predicates().into_iter().filter(|one| with.contains(one) && seen.insert(*one)));
     }
     all
 }

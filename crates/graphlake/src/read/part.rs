@@ -71,9 +71,8 @@ impl Part for PredicatePart<'_> {
     }
 
     fn rows(&self) -> Option<u64> {
-        let files = self.graph.subject_files.iter().filter(|file| file.predicate == self.predicate);
         // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
-        Some(files.map(|file| file.triple_count).fold(0, u64::saturating_add) / self.stretches.max(1))
+        Some(self.lake.size_of(self.graph, self.predicate, |file| file.triple_count) / self.stretches.max(1))
     }
 }
 

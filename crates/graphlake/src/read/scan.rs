@@ -22,55 +22,9 @@ pub struct Section<'a> {
 impl GraphLake {
     /// The living triples of `predicate` in `graph`, in `order`.
     pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
-        let (files, tombstones) = self.files_of(graph, predicate, order);
-        let mut merge = Merge::new(order, self.options.naive);
-        let Some(oldest) = files.iter().map(|file| file.snapshot_version).min() else { return Ok(merge) };
-        for file in files {
-            merge.add(self.cursor(file, order)?, file.snapshot_version, false)?;
-        }
-        for file in tombstones {
-            // A deletion that is not younger than any file deletes nothing.
-            if self.options.naive || file.snapshot_version > oldest {
-                let sorted_so = file.is_inverse == (order == Order::Object);
-                let cursor = if sorted_so { self.cursor(file, order)? } else { self.resorted(file, order)? };
-                merge.add(cursor, file.snapshot_version, true)?;
-            }
-        }
-        Ok(merge)
-    }
-
-    /// The files of a predicate that are sorted in `order`, and its tombstone files.
-    pub(crate) fn files_of<'a>(
-        &self,
-        graph: &'a NamedGraph,
-        predicate: &str,
-        order: Order,
-    ) -> (Vec<&'a DataFile>, Vec<&'a DataFile>) {
-        let files = match order {
-            Order::Subject => &graph.subject_files,
-            Order::Object => &graph.object_files,
-        };
-        let own = files.iter().filter(|file| file.predicate == predicate).collect();
-        (own, self.tombstones(graph, predicate, order))
-    }
-
-    /// The tombstone files to read for `order`: those of that order, if those of the other hold as many of each version;
-    /// else all, because both orders hold the same triples where a writer wrote both.
-    fn tombstones<'a>(&self, graph: &'a NamedGraph, predicate: &str, order: Order) -> Vec<&'a DataFile> {
-        let of = |inverse: bool| -> Vec<_> {
-            let own = graph.tombstones.iter().filter(|file| file.predicate == predicate);
-            own.filter(|file| file.is_inverse == inverse).collect()
-        };
-        let (subject, object) = (of(false), of(true));
-        let counts = |files: &[&DataFile]| {
-            let mut counts: Vec<_> = files.iter().map(|file| (file.snapshot_version, file.triple_count)).collect();
-            counts.sort_unstable();
-            counts
-        };
-        match (counts(&subject) == counts(&object), order) {
-            (true, Order::Subject) => subject,
-            (true, Order::Object) => object,
-            (false, _) => subject.into_iter().chain(object).collect(),
+        match self.files_in(graph, predicate) {
+            Some(files) => self.merge_of(graph, files, order, &Wanted::All),
+            None => Ok(Merge::new(order, self.options.naive)),
         }
     }
 

@@ -54,20 +54,21 @@ pub(super) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
             findings.push(&rules::IRI, format!("the predicate {predicate:?} is no absolute IRI"), place.clone());
         }
         partitions(graph, &place, findings);
+        let predicates = graph.predicates.iter().map(|(predicate, _)| predicate.as_str()).collect();
         let mut ids = HashSet::new();
         for (list, data) in graph.files() {
             let place = Place::file(&file).in_field(format!("graphs[{}].{list}[{}]", graph.name, data.id));
             if !ids.insert(&data.id) {
                 findings.push(&rules::ID, "two files of the graph have this id", place.clone());
             }
-            data_file(snapshot, graph, list, data, &place, findings);
+            data_file(snapshot, (graph, &predicates), list, data, &place, findings);
         }
     }
 }
 
 fn data_file(
     snapshot: &Snapshot,
-    graph: &NamedGraph,
+    (graph, predicates): (&NamedGraph, &HashSet<&str>),
     list: &str,
     file: &DataFile,
     place: &Place,
@@ -77,7 +78,7 @@ fn data_file(
     if list == "so_data_files" && file.is_inverse || list == "os_data_files" && !file.is_inverse {
         broken(&rules::INVERSE, format!("is_inverse is {}", file.is_inverse));
     }
-    if !graph.predicates.iter().any(|(predicate, _)| *predicate == file.predicate) {
+    if !predicates.contains(file.predicate.as_str()) {
         broken(&rules::PREDICATE, format!("predicate_index lacks {}", file.predicate));
     }
     if file.graph != graph.name {

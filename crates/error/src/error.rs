@@ -196,9 +196,14 @@ impl std::error::Error for Error {
     }
 }
 
+/// An error of ours that went through [`std::io`] is itself again: a file that is written to as a stream can say which one it is.
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind as Io;
+        let error = match error.downcast::<Error>() {
+            Ok(own) => return own,
+            Err(error) => error,
+        };
         let kind = match error.kind() {
             Io::NotFound => Kind::NotFound,
             Io::AlreadyExists => Kind::AlreadyExists,
@@ -208,7 +213,8 @@ impl From<std::io::Error> for Error {
             _ => Kind::Io,
         };
         let message = error.to_string();
-        Error::new(kind, message).caused_by(error)
+        let own = Error::new(kind, message).caused_by(error);
+        if kind == Kind::NoSpace { own.hint("make room there, or name a place on another disk") } else { own }
     }
 }
 
@@ -229,6 +235,16 @@ mod tests {
         let error = Error::broken(&RULE, "ends at 3").at(Place::file("a/chunk0").row(7)).at(Place::file("outer"));
         assert_eq!(error.to_string(), "GAR-OFFSET-END: ends at 3 (a/chunk0, row 7)");
         assert_eq!(error.kind().exit_code(), 3);
+    }
+
+    #[test]
+    fn what_a_stream_said_is_kept() {
+        let full = || std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let own = Error::from(full()).at(Place::file("chunk0")).hint("elsewhere");
+        let through = Error::from(std::io::Error::new(std::io::ErrorKind::StorageFull, own)).at(Place::file("outer"));
+        assert_eq!((through.kind(), through.place()), (Kind::NoSpace, &Place::file("chunk0")));
+        assert_eq!(through.hints().count(), 2);
+        assert_eq!(Error::from(full()).hints().count(), 1);
     }
 
     #[test]

@@ -331,6 +331,7 @@ fn a_full_disk_changes_nothing() {
                 return;
             };
             assert_eq!(error.kind(), Kind::NoSpace, "{}: {error:?}", work.name);
+            assert!(error.place().file.is_some() && error.hints().count() > 0, "{}: {error:?}", work.name);
             assert!(!work.is_new(&disk, "no space"));
             let left: Vec<String> = disk.files().into_keys().filter(|path| is_aside(path)).collect();
             assert_eq!(left, Vec::<String>::new(), "{}: {:#?}", work.name, faulty.log());

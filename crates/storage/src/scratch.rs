@@ -125,6 +125,17 @@ impl ScratchFile {
         Blob::of_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
     }
 
+    /// Says where a write failed, which whoever writes to a stream does not know.
+    fn told(&self, error: io::Error) -> io::Error {
+        let kind = error.kind();
+        if kind == io::ErrorKind::Interrupted {
+            return error;
+        }
+        let own = Error::from(error).at(Place::file(self.scratch.directory().display().to_string()));
+        let is_full = own.kind() == Kind::NoSpace;
+        io::Error::new(kind, if is_full { own.hint("--temp-dir DIR    temporary files go there") } else { own })
+    }
+
     /// Gives the space of `range` (byte offsets) back before the file is gone; nothing there can be read again. Space
     /// comes in units of 4 KiB: returns where the part begins that is still kept, for the next call to go on from. No
     /// part may be released twice. Where the file system cannot do it the bytes stay, and stay counted.
@@ -174,7 +185,7 @@ impl ScratchFile {
 
 impl Write for ScratchFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = self.file.write(bytes).map_err(|error| self.told(error))?;
         self.position += written as u64;
         if self.position > self.size {
             let grown = self.position - self.size;

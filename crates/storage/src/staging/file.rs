@@ -61,10 +61,14 @@ impl StagedFile {
         self.hasher.size()
     }
 
-    fn note(&mut self, error: &io::Error) {
-        if error.kind() != io::ErrorKind::Interrupted {
-            self.failed.get_or_insert(error.kind());
+    /// Notes that a write failed, and says of which file, which whoever writes to a stream does not know.
+    fn told(&mut self, error: io::Error) -> io::Error {
+        let kind = error.kind();
+        if kind == io::ErrorKind::Interrupted {
+            return error;
         }
+        self.failed.get_or_insert(kind);
+        io::Error::new(kind, Error::from(error).at(Place::file(self.name.clone())))
     }
 
     /// Ends the file and returns its size and hashes. It is durable only after the commit of the whole.
@@ -102,17 +106,18 @@ impl Write for StagedFile {
             Sink::Local { file, .. } | Sink::Added { file, .. } => file.write(bytes),
             Sink::Remote(upload) => upload.write(bytes),
         };
-        let written = written.inspect_err(|error| self.note(error))?;
+        let written = written.map_err(|error| self.told(error))?;
         self.hasher.update(&bytes[..written]);
         Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.sink {
-            Sink::Local { file, .. } | Sink::Added { file, .. } => file.flush().inspect_err(|error| self.note(error)),
+            Sink::Local { file, .. } | Sink::Added { file, .. } => file.flush(),
             // Parts of an upload have a size of their own.
             Sink::Remote(_) => Ok(()),
         }
+        .map_err(|error| self.told(error))
     }
 }
 

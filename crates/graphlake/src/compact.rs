@@ -12,6 +12,7 @@ use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake, Tally}
 use crate::merge::Merge;
 use crate::read::Order;
 use crate::snapshot::{DataFile, Living, NamedGraph};
+use crate::term::QUOTED_GRAPH;
 use crate::write::{FileWriter, Partition};
 
 /// With more files of one tier than this, they are merged.
@@ -123,7 +124,12 @@ impl Lake {
         }
         compacted.merged = merged.iter().map(|(_, change)| change.removed.len() as u64).sum();
         let written = additions.settle()?;
-        let inserted = merged.iter().flat_map(|(_, change)| &change.added[0]).map(|file| file.triple_count).sum();
+        let mut counts = [0u64; 2];
+        for (graph, change) in &merged {
+            let count = change.added[0].iter().map(|file| file.triple_count).sum::<u64>();
+            counts[usize::from(graph == QUOTED_GRAPH)] += count;
+        }
+        let [inserted, quoted] = counts;
         for lost in 0.. {
             let changes = together(&merged);
             if let Attempt::Done(entry) = self.make(&base, &additions, changes)? {
@@ -132,6 +138,7 @@ impl Lake {
                     id: entry.id,
                     timestamp: entry.timestamp,
                     inserted,
+                    quoted,
                     again: Some(inserted),
                     deleted: 0,
                     missing: 0,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use isomorph_error::Error;
 use isomorph_model::faces::Object;
 use sha2::{Digest, Sha256};
@@ -28,7 +30,66 @@ impl TripleId {
         line.push_str(".\n");
         TripleId(Sha256::digest(line.as_bytes()).into())
     }
+
+    /// The IRI that stands for the triple in what is written (R32).
+    pub fn iri(&self) -> String {
+        format!("{URN}{self}")
+    }
+
+    /// The other IRI that stands for it in foreign stores: a name of RFC 6920, without an authority.
+    pub fn ni(&self) -> String {
+        format!("{NI}{}", URL_SAFE_NO_PAD.encode(self.0))
+    }
+
+    /// The id that a term of a store stands for, if it is one of the two IRIs.
+    ///
+    /// Each id has one IRI of each kind: digits are small letters, and a name has neither an authority nor a query. RFC 6920 compares
+    /// neither, but they say where the thing is to be had, which would be lost if such a term were read as the triple.
+    pub(crate) fn of_term(iri: &str) -> Option<Self> {
+        match iri.strip_prefix(URN) {
+            Some(hex) => TripleId::of_hex(hex).filter(|_| !hex.bytes().any(|byte| byte.is_ascii_uppercase())),
+            None => TripleId::of_base64(iri.strip_prefix(NI)?),
+        }
+    }
+
+    /// The id that somebody gives, in any of the ways of [`TripleId::from_str`].
+    pub(crate) fn given(text: &str) -> Option<Self> {
+        let Some(name) = text.strip_prefix("ni://") else {
+            return TripleId::of_hex(text.strip_prefix(URN).unwrap_or(text));
+        };
+        let (authority, value) = name.split_once("/sha-256;")?;
+        let (value, _query) = value.split_once('?').unwrap_or((value, ""));
+        if authority.contains(['/', '?']) { None } else { TripleId::of_base64(value) }
+    }
+
+    fn of_hex(hex: &str) -> Option<Self> {
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let mut id = [0; 32];
+        if hex.len() != 2 * id.len() {
+            return None;
+        }
+        for (byte, pair) in id.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            let [high, low] = pair else { return None };
+            *byte = (digit(*high)? * 16 + digit(*low)?) as u8;
+        }
+        Some(TripleId(id))
+    }
+
+    fn of_base64(text: &str) -> Option<Self> {
+        // Room for what the length of the text lets expect.
+        let mut bytes = [0; 33];
+        if text.len() != 43 || URL_SAFE_NO_PAD.decode_slice(text, &mut bytes).ok()? != 32 {
+            return None;
+        }
+        bytes.first_chunk().copied().map(TripleId)
+    }
 }
+
+/// What IRIs of ids begin with.
+const URN: &str = "urn:triple:sha256:";
+
+/// The same in names of RFC 6920.
+const NI: &str = "ni:///sha-256;";
 
 impl fmt::Display for TripleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,20 +106,71 @@ impl fmt::Debug for TripleId {
     }
 }
 
+/// An id as somebody gives it: 64 hexadecimal digits of either case, `urn:triple:sha256:` before them, or a name of RFC 6920,
+/// of which the authority and the query do not count.
 impl FromStr for TripleId {
     type Err = Error;
 
-    fn from_str(hex: &str) -> Result<Self, Error> {
-        let digit = |byte: u8| char::from(byte).to_digit(16).filter(|_| !byte.is_ascii_uppercase());
-        let mut id = [0; 32];
-        let sound = hex.len() == 64
-            && id.iter_mut().zip(hex.as_bytes().chunks(2)).all(|(byte, pair)| match (digit(pair[0]), digit(pair[1])) {
-                (Some(high), Some(low)) => {
-                    *byte = (high * 16 + low) as u8;
-                    true
-                }
-                _ => false,
-            });
-        if sound { Ok(TripleId(id)) } else { Err(Error::usage("the id of a triple has 64 hexadecimal digits")) }
+    fn from_str(text: &str) -> Result<Self, Error> {
+        TripleId::given(text).ok_or_else(|| {
+            Error::usage(format!("{:?} is no id of a triple", crate::cursor::shown(text)))
+                .hint("64 hexadecimal digits, urn:triple:sha256:<64 digits>, or ni:///sha-256;<43 letters of Base64>")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// The vector of R31.
+    const HEX: &str = "bea6dbc5d93a3b69e7111bc2188c91db89606697db912846098af9d89fa98843";
+
+    #[test]
+    fn ids_are_given_in_three_ways_and_stand_in_two() {
+        let id = TripleId::of("http://example.org/s", "http://example.org/p", &Object::Term("http://example.org/o"));
+        assert_eq!((id.to_string().as_str(), id.iri()), (HEX, format!("urn:triple:sha256:{HEX}")));
+        // printf '%s' HEX | xxd -r -p | basenc --base64url, without its padding.
+        assert_eq!(id.ni(), "ni:///sha-256;vqbbxdk6O2nnERvCGIyR24lgZpfbkShGCYr52J-piEM");
+        let ni = id.ni();
+        let far = ni.replace("ni:///", "ni://example.org/") + "?ct=text";
+        for given in [HEX, &HEX.to_uppercase(), &id.iri(), &ni, &far] {
+            assert_eq!(given.parse::<TripleId>().unwrap(), id, "{given}");
+        }
+        for term in [&id.iri(), &ni] {
+            assert_eq!(TripleId::of_term(term), Some(id), "{term}");
+        }
+        for other in [HEX, &id.iri().replace("bea6", "BEA6"), &far, "urn:triple:sha256:", "ni:///sha-256;"] {
+            assert_eq!(TripleId::of_term(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_id_is_refused() {
+        let ni = TripleId([7; 32]).ni();
+        let padded = format!("{ni}=");
+        // The last letter has two bits that no id has.
+        let loose = format!("{}d", ni.strip_suffix('c').unwrap());
+        let (short, other) = (&ni[..ni.len() - 1], ni.replace("sha-256", "sha-512"));
+        let wide = format!("{}é", &HEX[..62]);
+        let signed = format!("+{}", &HEX[1..]);
+        for text in [
+            "",
+            "x",
+            &HEX[1..],
+            &padded,
+            &loose,
+            short,
+            &other,
+            &wide,
+            &signed,
+            "ni://",
+            "ni:///sha-256;",
+            &format!("ni://?{}", &ni[5..]),
+        ] {
+            assert!(text.parse::<TripleId>().is_err(), "{text}");
+            assert_eq!(TripleId::of_term(text), None, "{text}");
+        }
     }
 }

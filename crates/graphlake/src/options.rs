@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use chrono::{DateTime, NaiveDate, NaiveTime};
+use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat};
 use isomorph_error::{Error, Result};
 use isomorph_storage::Budget;
 
@@ -50,6 +50,14 @@ fn moment(text: &str) -> Option<i64> {
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").map(|day| day.and_time(NaiveTime::MIN).and_utc());
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
     time.or_else(|_| day()).ok().map(|time| time.timestamp_millis())
+}
+
+/// Milliseconds since 1970 as people write a time; as they are where no calendar goes so far.
+pub(crate) fn shown_time(milliseconds: i64) -> String {
+    match DateTime::from_timestamp_millis(milliseconds) {
+        Some(time) => time.to_rfc3339_opts(SecondsFormat::Millis, true),
+        None => milliseconds.to_string(),
+    }
 }
 
 /// What happens to input that breaks rules.

@@ -5,6 +5,7 @@ use isomorph_storage::{Budget, Root};
 use serde_json::{Map, Value};
 
 use crate::json::{self, Object};
+use crate::options::shown_time;
 use crate::{At, Tolerance, rules};
 
 /// Name of the file.
@@ -95,7 +96,7 @@ impl Store {
             At::Current => "any snapshot".to_owned(),
             At::Version(version) => format!("version {version}"),
             At::Id(id) => format!("the snapshot {id:?}"),
-            At::Time(time) => format!("a snapshot of the time {time} or before"),
+            At::Time(time) => format!("a snapshot of {} or before", shown_time(*time)),
         };
         found.map(Some).ok_or_else(|| {
             let there = match (self.snapshots.first(), self.snapshots.last()) {
@@ -104,8 +105,8 @@ impl Store {
                     first.version,
                     last.version,
                     self.snapshots.len(),
-                    first.timestamp,
-                    last.timestamp
+                    shown_time(first.timestamp),
+                    shown_time(last.timestamp)
                 ),
                 _ => "no snapshot".to_owned(),
             };

@@ -3,7 +3,6 @@
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::faces::Object;
 
-use crate::id::TripleId;
 use crate::rules;
 
 /// The namespace of RDF.
@@ -135,17 +134,6 @@ pub(crate) fn resource(text: &str, what: &str) -> Result<()> {
 pub(crate) fn no_iri(text: &str, what: &str) -> Error {
     let shown = crate::cursor::shown(text);
     Error::broken(&rules::IRI, format!("{shown:?} is no absolute IRI")).at(Place::field(what))
-}
-
-/// The id that a term stands for, if it is the IRI of a triple.
-pub(crate) fn quoted_id(iri: &str) -> Option<TripleId> {
-    let hex = iri.strip_prefix("urn:triple:sha256:")?;
-    hex.parse().ok()
-}
-
-/// An id as a term.
-pub(crate) fn id_iri(id: &TripleId) -> String {
-    format!("urn:triple:sha256:{id}")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ const QUOTED: &str = "urn:graphlake:quoted";
 const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
 
 fn iri(id: TripleId) -> String {
-    format!("urn:triple:sha256:{id}")
+    id.iri()
 }
 
 fn of<'a>(subject: &'a str, predicate: &'a str, object: Object<'a>, graph: Option<&'a str>) -> Quad<'a> {
@@ -21,6 +21,11 @@ fn of<'a>(subject: &'a str, predicate: &'a str, object: Object<'a>, graph: Optio
 
 /// A store in which `urn:r` reifies a triple with a literal, and somebody doubts a triple about that.
 fn store(home: &tempfile::TempDir) -> GraphLake {
+    store_with(home, iri)
+}
+
+/// The same with another spelling of ids.
+fn store_with(home: &tempfile::TempDir, iri: impl Fn(TripleId) -> String) -> GraphLake {
     let path = home.path().join("lake");
     let age = Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer");
     let inner = iri(TripleId::of("urn:s", "urn:age", &age));
@@ -138,6 +143,59 @@ fn triple_terms_have_neighbours() {
     };
     assert_eq!(rows(INNER, Side::In), [1], "what reifies it");
     assert_eq!(rows("urn:r", Side::Out), [1, 1], "by both predicates");
+    let age = Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer");
+    let id = TripleId::of("urn:s", "urn:age", &age);
+    for given in [id.to_string(), id.to_string().to_uppercase(), id.iri(), id.ni(), id.ni().replace("///", "//here/")] {
+        assert_eq!(rows(&given, Side::In), [1], "{given}");
+    }
+}
+
+/// What is meant, where ids stand as names of RFC 6920 (R32): nothing of it is written otherwise, and it is found by each name.
+#[test]
+fn foreign_stores_may_name_triples_as_rfc_6920_does() {
+    let (home, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let lake = store_with(&home, |id| id.ni());
+    let lines = said(&lake);
+    for expected in [
+        format!("<urn:r> <{REIFIES}> {INNER} ."),
+        format!(r#"<<( {INNER} <urn:by> <urn:me> )>> <urn:doubted> "yes" ."#),
+    ] {
+        assert!(lines.contains(&expected), "{expected} is not in {lines:#?}");
+    }
+    assert!(lines.iter().any(|line| line.starts_with("<urn:r> <urn:and> <ni:///sha-256;")), "{lines:#?}");
+    let age = Object::plain("5", "http://www.w3.org/2001/XMLSchema#integer");
+    let id = TripleId::of("urn:s", "urn:age", &age);
+    for given in [INNER, &id.to_string(), &id.iri(), &id.ni()] {
+        assert_eq!(lake.stored(given).unwrap(), Some(id.ni()), "{given}");
+        let found = lake.neighbors(0, NodeId::Key(given), Side::In).unwrap();
+        assert_eq!(found.iter().map(|batch| batch.rows).sum::<usize>(), 1, "{given}");
+    }
+    // In a store with ids as we write them the same names find the same.
+    let own = store(&ours);
+    assert_eq!(own.stored(&id.ni()).unwrap(), Some(id.iri()));
+    assert_eq!(own.stored("urn:s").unwrap(), None);
+}
+
+#[test]
+fn two_names_of_one_triple_are_told_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let id = TripleId::of("urn:s", "urn:p", &Object::Term("urn:o"));
+    write(&path, &WriteOptions::default(), |writer| {
+        writer.push(&of("urn:s", "urn:p", Object::Term("urn:o"), Some(QUOTED)))?;
+        writer.push(&of("urn:a", REIFIES, Object::Term(&id.iri()), None))?;
+        writer.push(&of("urn:b", REIFIES, Object::Term(&id.ni()), None))
+    })
+    .unwrap();
+    let lake = open(&path, &OpenOptions::default()).unwrap();
+    let term = "<<( <urn:s> <urn:p> <urn:o> )>>";
+    let refused = lake.stored(term).unwrap_err();
+    assert!(refused.hints().any(|hint| hint.contains(&id.ni())), "{refused:?}");
+    // Each is found by its own name, and the neighbours of the triple are those of both.
+    assert_eq!(lake.stored(&id.ni()).unwrap(), Some(id.ni()));
+    assert_eq!(lake.stored(&id.iri()).unwrap(), Some(id.iri()));
+    let found = lake.neighbors(0, NodeId::Key(term), Side::In).unwrap();
+    assert_eq!(found.iter().map(|batch| batch.rows).sum::<usize>(), 2);
 }
 
 #[test]
@@ -152,7 +210,13 @@ fn transactions_quote_and_forget() {
     let mut transaction = lake.begin().unwrap();
     [reified, doubted].iter().try_for_each(|quad| transaction.insert(quad)).unwrap();
     // Two triples, and the two that they quote.
-    assert_eq!(transaction.commit().unwrap().map(|done| done.inserted), Some(4));
+    let done = transaction.commit().unwrap().unwrap();
+    assert_eq!((done.inserted, done.quoted, done.again), (2, 2, Some(0)));
+    assert_eq!(lake.log(1).unwrap()[0].triples, 2);
+    let mut transaction = lake.begin().unwrap();
+    transaction.insert(&reified).unwrap();
+    let done = transaction.commit().unwrap().unwrap();
+    assert_eq!((done.inserted, done.quoted, done.again), (1, 1, Some(1)), "what is quoted is not counted twice");
     let now = || open(&path, &opening).unwrap();
     let lines = said(&now());
     assert_eq!(lines.len(), 2, "{lines:#?}");

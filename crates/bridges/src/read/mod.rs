@@ -19,6 +19,7 @@ use isomorph_tables::fenced;
 
 use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
+pub use self::parser::check_base;
 use self::parser::{Fault, Parser, Where};
 pub use self::pieces::Piece;
 pub use self::stream::read_stream;

@@ -44,13 +44,25 @@ pub(super) enum Fault {
     Syntax(String, Where),
 }
 
+/// Tries whether relative IRIs can be relative to `base`.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] when it is no absolute IRI.
+pub fn check_base(base: &str) -> Result<()> {
+    oxrdf::NamedNode::new(base).map(drop).map_err(|error| unsound(base, &error))
+}
+
+fn unsound(base: &str, error: &oxrdf::IriParseError) -> Error {
+    Error::usage(format!("the base {base:?} is no absolute IRI: {error}")).hint("--base http://example.org/")
+}
+
 impl<'a> Parser<'a> {
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when the base is no absolute IRI.
     pub(super) fn new(syntax: Syntax, text: Guarded<'a>, base: Option<&str>) -> Result<Self> {
-        let unsound = |error: oxrdf::IriParseError| {
-            Error::usage(format!("{:?} is no absolute IRI: {error}", base.unwrap_or_default())).hint("--base http://…")
-        };
+        // Also where the syntax has no relative IRIs: what is asked for makes no sense there either.
+        base.map_or(Ok(()), check_base)?;
+        let unsound = |error: oxrdf::IriParseError| unsound(base.unwrap_or_default(), &error);
         Ok(match syntax {
             Syntax::NTriples => Parser::NTriples(NTriplesParser::new().for_reader(text)),
             Syntax::NQuads => Parser::NQuads(NQuadsParser::new().for_reader(text)),

@@ -6,7 +6,8 @@ use std::time::UNIX_EPOCH;
 use isomorph_bridges::Piece;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_graphlake::{
-    Committed, Lake, LakeWriter, OpenOptions, Piece as LakePiece, Resume, Traced, Transaction, WriteOptions,
+    Committed, Lake, LakeWriter, OpenOptions, Piece as LakePiece, QUOTED_GRAPH, Resume, Traced, Transaction,
+    WriteOptions,
 };
 use isomorph_storage::{Blob, FileHasher, Location, Root, Staging, Workplace};
 use serde::{Deserialize, Serialize};
@@ -125,7 +126,11 @@ pub(super) fn note_commit(resume: &Resume, transaction: &Transaction<'_>, loaded
     let written = transaction.bulk_files();
     let Some(first) = written.first() else { return Ok(()) };
     let made = Made::Commit { since: transaction.base_version(), file: first.path.clone() };
-    let triples = written.iter().filter(|file| !file.is_inverse).map(|file| file.triple_count).sum();
+    let triples = written
+        .iter()
+        .filter(|file| !file.is_inverse && file.graph != QUOTED_GRAPH)
+        .map(|file| file.triple_count)
+        .sum();
     let bytes = written.iter().map(|file| file.size).sum();
     note(resume, loaded, made, (triples, written.len() as u64, bytes))
 }

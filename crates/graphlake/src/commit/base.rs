@@ -1,6 +1,6 @@
 //! What a change begins with: the current snapshot, as text.
 
-use isomorph_error::{Error, Findings, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::Reservation;
 
 use super::Lake;
@@ -42,13 +42,22 @@ impl Lake {
 
 impl Base {
     /// The snapshot that a commit on top of this one makes.
-    pub(crate) fn next(&self, now: i64) -> SnapshotEntry {
-        let version = self.snapshot.version.saturating_add(1);
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when no number comes after the version of this one, or no moment after the times of the store.
+    pub(crate) fn next(&self, now: i64) -> Result<SnapshotEntry> {
+        let at = |what: &str, number: i64| {
+            Error::new(Kind::TooLarge, format!("the {what} {number} is the last: nothing can come after this snapshot"))
+                .at(Place::file(file_of(&self.snapshot.id)).in_field(what.to_owned()))
+                .hint("isomorph convert PATH NEW.lake --to graphlake    a new store with the same triples, of version 1")
+        };
+        let version = self.snapshot.version;
+        let version = version.checked_add(1).ok_or_else(|| at("version", version))?;
         // The list is what travels in time go by, also where a foreign one says another time than the snapshot.
         let listed = self.store.snapshots.iter().map(|entry| entry.timestamp);
         let last = listed.fold(self.snapshot.timestamp, i64::max);
-        let timestamp = now.max(last.saturating_add(1));
-        SnapshotEntry { id: format!("snapshot{version}"), version, timestamp }
+        let after = last.checked_add(1).ok_or_else(|| at("timestamp", last))?;
+        Ok(SnapshotEntry { id: format!("snapshot{version}"), version, timestamp: now.max(after) })
     }
 
     /// A graph of which only the files of one predicate are told, or of all, and of these only the wanted lists.

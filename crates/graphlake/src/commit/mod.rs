@@ -17,7 +17,7 @@ mod work;
 
 use std::io::Write;
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Location, Mode, Root, SharedRoot, Staging};
 
 pub(crate) use base::Base;
@@ -83,11 +83,16 @@ impl Lake {
     /// # Errors
     /// [`Kind::NotFound`] when there is none; [`Kind::Usage`] where nothing can be written.
     pub fn open(location: &Location, opening: &OpenOptions, writing: &WriteOptions) -> Result<Lake> {
-        let root = Root::open(location)?;
+        let makes_one = |error: Error| {
+            let error = error.at(Place::file(location.to_string()));
+            error.hint("isomorph lake init PATH   an empty store").hint("isomorph lake load PATH FILE   one of a text")
+        };
+        let root = Root::open(location).map_err(|error| match error.kind() {
+            Kind::NotFound => makes_one(error),
+            _ => error,
+        })?;
         if root.try_file(STORE)?.is_none() {
-            return Err(Error::new(Kind::NotFound, "there is no GraphLake store")
-                .at(isomorph_error::Place::file(location.to_string()))
-                .hint("isomorph lake init PATH   makes one"));
+            return Err(makes_one(Error::new(Kind::NotFound, "there is no GraphLake store")));
         }
         let shared = SharedRoot::open(location)?;
         Ok(Lake { root, shared, opening: opening.clone(), writing: writing.clone() })

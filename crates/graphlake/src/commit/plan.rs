@@ -15,6 +15,7 @@ use super::transaction::Transaction;
 use super::work::{From, Rows, Work, Written};
 use crate::read::Order;
 use crate::snapshot::DataFile;
+use crate::term::QUOTED_GRAPH;
 use crate::triple::Triple;
 use crate::write::{FileWriter, Partition, uuid};
 
@@ -23,6 +24,8 @@ use crate::write::{FileWriter, Partition, uuid};
 pub(super) struct Plan {
     pub(super) changes: Changes,
     pub(super) inserted: u64,
+    /// Those of the graph of quoted triples, which are none of these.
+    pub(super) quoted: u64,
     /// Those that were there; nothing where nobody looked.
     pub(super) again: Option<u64>,
     pub(super) deleted: u64,
@@ -152,7 +155,7 @@ fn graph(
         None => None,
         Some(from) => Some(base.snapshot.graph(from)?.ok_or_else(|| gone(from).of_kind(Kind::NotFound))?),
     };
-    let is_own = from.as_deref() == Some(name);
+    let (is_own, is_quoted) = (from.as_deref() == Some(name), name == QUOTED_GRAPH);
     let id = id_of(work, raw.as_deref().filter(|_| is_own))?;
     let mut change = GraphChange { from, id, ..GraphChange::default() };
     for (predicate, rows) in &work.predicates {
@@ -163,7 +166,8 @@ fn graph(
         };
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         for written in [Some(&rows.spilled), rows.written.as_ref()].into_iter().flatten() {
-            plan.inserted += written.subject.iter().map(|file| file.triple_count).sum::<u64>();
+            let count = written.subject.iter().map(|file| file.triple_count).sum::<u64>();
+            *(if is_quoted { &mut plan.quoted } else { &mut plan.inserted }) += count;
             let of = |files: &[DataFile]| files.iter().map(|file| stamped(file, name, version)).collect::<Vec<_>>();
             files[0].extend(of(&written.subject));
             files[1].extend(of(&written.object));
@@ -185,7 +189,9 @@ fn graph(
         let part = part.filter(|part| !part.subject_files.is_empty() || !part.tombstones.is_empty());
         let open = part.map(|part| base.lake(lake, vec![part]));
         let Found { dead, missing, again, tally } = wanted.found(open.as_ref(), predicate, additions)?;
-        plan.again = plan.again.zip(again).map(|(sum, again)| sum + again);
+        if !is_quoted {
+            plan.again = plan.again.zip(again).map(|(sum, again)| sum + again);
+        }
         plan.missing += missing;
         change.living.extend(tally.map(|tally| (predicate.clone(), tally)));
         if let Some(open) = open {

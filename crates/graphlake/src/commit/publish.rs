@@ -23,8 +23,10 @@ pub struct Committed {
     pub id: String,
     /// Its time, milliseconds since 1970.
     pub timestamp: i64,
-    /// Triples that were written, each in every graph that it went to. Some of them may have been there before.
+    /// Triples that were written, each in every graph that it went to, as the log counts them. Some of them may have been there before.
     pub inserted: u64,
+    /// Beside these, triples that are quoted, for the graph that keeps them.
+    pub quoted: u64,
     /// Those of them that were there before; nothing where finding out would have cost more than writing them.
     pub again: Option<u64>,
     /// Triples that were there and are deleted.
@@ -61,7 +63,7 @@ impl Lake {
     /// # Errors
     /// When it cannot be written, or another writer's claim is broken.
     pub(crate) fn make(&self, base: &Base, additions: &Additions, changes: Changes) -> Result<Attempt> {
-        let entry = base.next(self.now());
+        let entry = base.next(self.now())?;
         let name = file_of(&entry.id);
         let text = compose(base, &entry, changes)?;
         // Whatever goes wrong from here on, the snapshot may be found, and published, by somebody else.

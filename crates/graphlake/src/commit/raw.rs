@@ -211,7 +211,12 @@ impl RawSnapshot {
     }
 
     fn graph_at(&self, at: &Span) -> Result<RawGraph> {
-        let parts = whole(self.at(at), GraphSeed)?;
+        let parts = whole(self.at(at), GraphSeed).map_err(|error| {
+            // The text is a part of the file.
+            let above = memchr::memchr_iter(b'\n', self.text.get(..at.start).unwrap_or_default()).count() as u64;
+            let place = Place { line: error.place().line.map(|line| line + above), ..Place::default() };
+            Error::broken(error.broken_rule().unwrap_or(&rules::JSON), error.message()).at(place)
+        })?;
         let mut graph = RawGraph::default();
         for (name, value) in parts.members {
             let broken = |error: serde_json::Error| Error::broken(json::rule_of(&error), format!("{name}: {error}"));
@@ -280,9 +285,11 @@ struct Head<'a> {
     sort_order: Option<&'a RawValue>,
 }
 
-/// Reads a text to its end.
+/// Reads a text to its end. The line of an error is that in the text.
 fn whole<'a, S: DeserializeSeed<'a>>(text: &'a [u8], seed: S) -> Result<S::Value> {
-    let broken = |error: serde_json::Error| Error::broken(json::rule_of(&error), error.to_string());
+    let broken = |error: serde_json::Error| {
+        Error::broken(json::rule_of(&error), error.to_string()).at(Place::default().line(error.line() as u64))
+    };
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = seed.deserialize(&mut reader).map_err(broken)?;
     reader.end().map_err(broken)?;

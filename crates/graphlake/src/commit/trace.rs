@@ -28,8 +28,10 @@ impl Lake {
     pub fn trace(&self, since: i64, file: &str) -> Result<Traced> {
         let names = |text: &[u8]| memmem::find(text, file.as_bytes()).is_some();
         let base = self.base()?;
-        let next = base.next(0);
-        if self.shared.read(&file_of(&next.id), json::LIMIT)?.is_some_and(|claim| names(&claim)) {
+        // Behind a snapshot that nothing can come after, nothing is claimed.
+        if let Ok(next) = base.next(0)
+            && self.shared.read(&file_of(&next.id), json::LIMIT)?.is_some_and(|claim| names(&claim))
+        {
             self.finish_other(&base, &next)?;
         }
         let budget = &self.opening.budget;

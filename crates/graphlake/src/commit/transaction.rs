@@ -38,7 +38,10 @@ pub struct Transaction<'l> {
 
 impl<'l> Transaction<'l> {
     pub(super) fn begin(lake: &'l Lake) -> Result<Self> {
-        let (base, additions) = (lake.base()?, lake.shared.additions()?);
+        let base = lake.base()?;
+        // Before anything is gathered and written for it.
+        base.next(0)?;
+        let additions = lake.shared.additions()?;
         let held = lake.writing.budget.reserve(0)?;
         Ok(Transaction { lake, base, additions, graphs: BTreeMap::new(), reads: BTreeSet::new(), held })
     }
@@ -251,6 +254,7 @@ impl<'l> Transaction<'l> {
                         id: entry.id,
                         timestamp: entry.timestamp,
                         inserted: plan.inserted,
+                        quoted: plan.quoted,
                         again: plan.again,
                         deleted: plan.deleted,
                         missing: plan.missing,
@@ -262,7 +266,8 @@ impl<'l> Transaction<'l> {
                 Attempt::Lost => self.begin_again(&plan.own)?,
             }
         }
-        Err(Error::new(Kind::Conflict, "others were faster again and again"))
+        Err(Error::new(Kind::Conflict, format!("others were faster {ATTEMPTS} times"))
+            .hint("run again when fewer write"))
     }
 
     /// Takes what others have committed as the new base.

@@ -20,11 +20,13 @@ pub(crate) fn neighbors(lake: &GraphLake, edge: usize, node: NodeId<'_>, side: S
         return Err(Error::usage("resources have no rows").hint("name an IRI or a blank node"));
     };
     let quoted = lake.quoted()?;
-    let id = quoted.id_of(key)?;
-    let stored = id.as_deref().unwrap_or(key);
-    let pattern = |side| match side {
-        Side::Out => Pattern { subject: Some(stored), ..Pattern::default() },
-        Side::In => Pattern { object: Some(Object::Term(stored)), ..Pattern::default() },
+    let mut names = lake.names(key)?;
+    if names.is_empty() {
+        names.push(key.to_owned());
+    }
+    let pattern = |name, side| match side {
+        Side::Out => Pattern { subject: Some(name), ..Pattern::default() },
+        Side::In => Pattern { object: Some(Object::Term(name)), ..Pattern::default() },
     };
     let mut found: Vec<EdgeBatch> = Vec::new();
     let mut collected = Collector::default();
@@ -37,25 +39,30 @@ pub(crate) fn neighbors(lake: &GraphLake, edge: usize, node: NodeId<'_>, side: S
         }
     };
     let mut mentioned = false;
-    lake.each_match(&pattern(side), &mut |graph, predicate, triple| {
-        if graph.name == term::QUOTED_GRAPH {
-            return Ok(());
-        }
-        mentioned = true;
-        if triple.literal {
-            return Ok(());
-        }
-        let here = (graph.name.as_str(), predicate);
-        if of.is_some_and(|of| of != here) {
-            give(&mut collected, of);
-        }
-        of = Some(here);
-        collected.push(triple, quoted)
-    })?;
+    for name in &names {
+        lake.each_match(&pattern(name, side), &mut |graph, predicate, triple| {
+            if graph.name == term::QUOTED_GRAPH {
+                return Ok(());
+            }
+            mentioned = true;
+            if triple.literal {
+                return Ok(());
+            }
+            let here = (graph.name.as_str(), predicate);
+            if of.is_some_and(|of| of != here) {
+                give(&mut collected, of);
+            }
+            of = Some(here);
+            collected.push(triple, quoted)
+        })?;
+    }
     give(&mut collected, of);
-    if !mentioned {
-        let other = if side == Side::Out { Side::In } else { Side::Out };
-        lake.each_match(&pattern(other), &mut |graph, _, _| {
+    let other = if side == Side::Out { Side::In } else { Side::Out };
+    for name in &names {
+        if mentioned {
+            break;
+        }
+        lake.each_match(&pattern(name, other), &mut |graph, _, _| {
             mentioned |= graph.name != term::QUOTED_GRAPH;
             Ok(())
         })?;

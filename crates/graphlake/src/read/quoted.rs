@@ -9,7 +9,7 @@ use isomorph_storage::Reservation;
 
 use super::{GraphLake, Order};
 use crate::id::TripleId;
-use crate::term::{Datatype, QUOTED_GRAPH, id_iri, no_iri, quoted_id};
+use crate::term::{Datatype, QUOTED_GRAPH, no_iri};
 use isomorph_model::ntriples::push_object;
 
 /// The longest triple term that is spelt out, bytes: quoted triples may quote one another.
@@ -58,10 +58,10 @@ impl Quoted {
         self.triples.is_empty()
     }
 
-    /// The IRI that a quoted triple is stored as, where `term` is one that somebody quotes.
-    pub(crate) fn id_of(&self, term: &str) -> Result<Option<String>> {
+    /// The id of a triple term that somebody quotes.
+    pub(crate) fn id_of(&self, term: &str) -> Result<Option<TripleId>> {
         let iri = id(term, DEEPEST, &mut String::new(), &mut |_| Ok(()))?;
-        Ok(iri.filter(|iri| quoted_id(iri).is_some_and(|id| self.triples.contains_key(&id))))
+        Ok(iri.and_then(|iri| TripleId::of_term(&iri)).filter(|id| self.triples.contains_key(id)))
     }
 
     /// The canonical term that `text` stands for, if it is the id of a quoted triple.
@@ -70,7 +70,7 @@ impl Quoted {
     }
 
     fn spelt(&self, text: &str, depth: usize) -> Result<Option<String>> {
-        let Some([subject, predicate, object]) = quoted_id(text).and_then(|id| self.triples.get(&id)) else {
+        let Some([subject, predicate, object]) = TripleId::of_term(text).and_then(|id| self.triples.get(&id)) else {
             return Ok(None);
         };
         let too_large = || {
@@ -136,19 +136,10 @@ fn id(
         }
     };
     take(&Quad { subject: &subject, predicate: &predicate, object, graph: Some(QUOTED_GRAPH) })?;
-    Ok(Some(id_iri(&TripleId::with(line, &subject, &predicate, &object))))
+    Ok(Some(TripleId::with(line, &subject, &predicate, &object).iri()))
 }
 
 impl GraphLake {
-    /// The IRI that a term is stored as, where it is a triple term that somebody quotes; nothing for other terms. Patterns are
-    /// asked with terms as they are stored.
-    ///
-    /// # Errors
-    /// When it is broken, or the graph of quoted triples cannot be read.
-    pub fn stored(&self, term: &str) -> Result<Option<String>> {
-        self.quoted()?.id_of(term)
-    }
-
     /// The triple term that a stored IRI stands for; nothing for other terms.
     ///
     /// # Errors

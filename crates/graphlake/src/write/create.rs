@@ -54,7 +54,7 @@ impl Default for WriteOptions {
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Created {
-    /// Different triples, each counted in every graph that it is in.
+    /// Different triples, each counted in every graph that it is in, but for the one that keeps quoted triples.
     pub triples: u64,
     /// Graphs, those without triples included.
     pub graphs: u64,
@@ -147,7 +147,9 @@ impl<'a> LakeWriter<'a> {
         let mut created = Created { triples: 0, graphs: snapshot.graphs.len() as u64 };
         let mut at = 0;
         for (graph, predicate, [subject, object]) in written {
-            created.triples += subject.iter().map(|file| file.triple_count).sum::<u64>();
+            if graph != term::QUOTED_GRAPH {
+                created.triples += subject.iter().map(|file| file.triple_count).sum::<u64>();
+            }
             // Both go by the same order.
             while let Some(here) = snapshot.graphs.get_mut(at) {
                 if here.name == graph {

@@ -108,23 +108,26 @@ pub(super) fn neighbors(
 /// Takes what is said of the reifiers of a triple.
 fn reifiers(lake: &GraphLake, triple: &Owned, reader: &mut FromQuads<'_>) -> Result<()> {
     let Owned { subject, predicate, object, .. } = triple;
-    let id = format!("urn:triple:sha256:{}", TripleId::of(subject, predicate, &Object::Term(object)));
+    let id = TripleId::of(subject, predicate, &Object::Term(object));
     let spelt = term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
-    let mut reifiers = Vec::new();
-    let pattern = Pattern { predicate: Some(RDF_REIFIES), object: Some(Object::Term(&id)), ..Pattern::default() };
-    lake.matching(&pattern, &mut |quad| {
-        reifiers.push(quad.subject.to_owned());
-        Ok(())
-    })?;
-    for reifier in &reifiers {
-        lake.matching(&Pattern { subject: Some(reifier), ..Pattern::default() }, &mut |quad| {
-            let object = match quad.object {
-                Object::Term(term) if term == id => Object::Term(&spelt),
-                other => other,
-            };
-            reader.take(Quad { object, ..quad });
+    // Others may have changed the store, and have another IRI for an id.
+    for id in [id.iri(), id.ni()] {
+        let mut reifiers = Vec::new();
+        let pattern = Pattern { predicate: Some(RDF_REIFIES), object: Some(Object::Term(&id)), ..Pattern::default() };
+        lake.matching(&pattern, &mut |quad| {
+            reifiers.push(quad.subject.to_owned());
             Ok(())
         })?;
+        for reifier in &reifiers {
+            lake.matching(&Pattern { subject: Some(reifier), ..Pattern::default() }, &mut |quad| {
+                let object = match quad.object {
+                    Object::Term(term) if term == id => Object::Term(&spelt),
+                    other => other,
+                };
+                reader.take(Quad { object, ..quad });
+                Ok(())
+            })?;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 
+use crate::args::Flags;
 use crate::render::{Palette, Screen};
 use crate::report;
 
@@ -69,17 +70,17 @@ impl Console {
         self.complain(screen.as_str());
     }
 
-    /// Prints what went wrong, on standard error.
-    pub fn fail(&self, error: &Error, path: Option<&str>, last: Option<&str>) {
+    /// Prints what went wrong, on standard error, and what to try, as far as the command has such flags.
+    pub fn fail(&self, error: &Error, flags: &Flags, path: Option<&str>, last: Option<&str>) {
         if self.json {
-            let document = report::ErrorDocument::new(error);
+            let document = report::ErrorDocument::new(error, flags);
             // A document of texts and numbers always has a JSON form.
             self.complain(&format!("{}\n", serde_json::to_string_pretty(&document).unwrap_or_default()));
             return;
         }
         let err = io::stderr();
         let mut screen = Screen::new(Palette::of(&err), None);
-        report::error(&mut screen, error, path, last);
+        report::error(&mut screen, error, flags, path, last);
         self.complain(screen.as_str());
     }
 

@@ -4,11 +4,12 @@ use isomorph::error::{Finding, Findings, Place, Severity};
 use isomorph::{Error, Kind};
 use serde::Serialize;
 
+use crate::args::Flags;
 use crate::render::{Mark, Screen, of, width};
 
 /// What went wrong, where, against which rule, what to try, and what `last` says of the outcome. `path` stands for the
-/// `PATH` of remedies.
-pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Option<&str>) {
+/// `PATH` of remedies. What `flags` do not have is not told to be tried.
+pub fn error(screen: &mut Screen, error: &Error, flags: &Flags, path: Option<&str>, last: Option<&str>) {
     if error.kind() == Kind::Cancelled {
         screen.plain(error.message(), None);
         return;
@@ -25,7 +26,7 @@ pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Optio
     if let Some(cause) = cause(error) {
         screen.detail("why", &cause);
     }
-    let mut hints: Vec<(String, String)> = error.hints().map(|hint| hint_parts(hint, path)).collect();
+    let mut hints: Vec<(String, String)> = hints(error, flags).map(|hint| hint_parts(hint, path)).collect();
     if let (true, Some(rule)) = (hints.is_empty(), error.broken_rule()) {
         hints.push((format!("isomorph explain {}", rule.id), String::new()));
     }
@@ -38,6 +39,11 @@ pub fn error(screen: &mut Screen, error: &Error, path: Option<&str>, last: Optio
     if let Some(last) = last {
         screen.plain(last, None);
     }
+}
+
+/// What to try, as far as the command can do it.
+fn hints<'a>(error: &'a Error, flags: &Flags) -> impl Iterator<Item = &'a str> {
+    error.hints().filter(|hint| flags.fit(hint))
 }
 
 /// What the system, a store or a library said, where that is more than the message says.
@@ -153,7 +159,7 @@ struct ErrorBody<'a> {
 
 impl<'a> ErrorDocument<'a> {
     /// The document of an error.
-    pub fn new(error: &'a Error) -> Self {
+    pub fn new(error: &'a Error, flags: &Flags) -> Self {
         ErrorDocument {
             error: ErrorBody {
                 kind: kebab(&format!("{:?}", error.kind())),
@@ -163,7 +169,7 @@ impl<'a> ErrorDocument<'a> {
                 says: error.broken_rule().map(|rule| rule.says),
                 place: error.place(),
                 why: cause(error),
-                hints: error.hints().collect(),
+                hints: hints(error, flags).collect(),
             },
         }
     }
@@ -218,7 +224,10 @@ impl<'a> RuleDocument<'a> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::args::Cli;
     use crate::render::Palette;
     use isomorph::error::Rule;
 
@@ -235,7 +244,9 @@ mod tests {
             .at(Place::file("offset/chunk2").row(100))
             .hint("--adjacency ordered_by_dest    read the other copy of these edges");
         let mut screen = Screen::new(Palette::Plain, Some(20));
-        error(&mut screen, &failure, Some("my graph.yml"), Some("nothing was written"));
+        let line = |words: &[&str]| Flags::of(&Cli::command().get_matches_from(words));
+        let flags = line(&["isomorph", "neighbors", "a", "b"]);
+        error(&mut screen, &failure, &flags, Some("my graph.yml"), Some("nothing was written"));
         assert_eq!(
             screen.as_str(),
             "\
@@ -247,6 +258,9 @@ error GAR-OFFSET-END: the offsets of part 2 end at 1,311, but edge_count2 says 1
 nothing was written
 "
         );
+        // A command without the flag is not told of it.
+        let init = line(&["isomorph", "lake", "init", "a"]);
+        assert_eq!(hints(&failure, &init).collect::<Vec<_>>(), [RULE.remedy]);
     }
 
     #[test]

@@ -21,7 +21,10 @@ pub fn parse(text: &str) -> Result<SystemTime> {
             u64::try_from(moment.timestamp()).map_err(|_| refused())?
         }
     };
-    SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).ok_or_else(refused)
+    // Formats count milliseconds in 64 bits with a sign.
+    let counted = i64::try_from(seconds).is_ok_and(|seconds| seconds.checked_mul(1000).is_some());
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    time.filter(|_| counted).ok_or_else(refused)
 }
 
 /// The moment that was given, or that the environment states.

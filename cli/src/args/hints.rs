@@ -1,22 +1,13 @@
 //! What errors tell people to try must exist: every flag in a remedy or a hint is a flag of the command.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Command, CommandFactory};
+use clap::CommandFactory;
 
 use super::Cli;
+use super::flags::missing;
 use crate::rules;
-
-/// The flags of a command and of those below it.
-fn flags(command: &Command) -> BTreeSet<String> {
-    let own = command.get_arguments().flat_map(|argument| {
-        let aliases = argument.get_all_aliases().unwrap_or_default().into_iter().map(str::to_owned);
-        argument.get_long().map(str::to_owned).into_iter().chain(aliases)
-    });
-    own.chain(command.get_subcommands().flat_map(flags)).collect()
-}
 
 /// Every source file below a directory.
 fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
@@ -37,20 +28,6 @@ fn hints(source: &str) -> Vec<&str> {
         inside.strip_prefix('"')?.split('"').next()
     });
     literals.collect()
-}
-
-/// The flags that a text names and that do not exist: of the command that it names, or of any.
-fn missing(text: &str, all: &Command) -> Vec<String> {
-    let mut words = text.split(' ').filter(|word| !word.is_empty());
-    let mut of = all;
-    if words.next() == Some("isomorph") {
-        while let Some(command) = words.next().and_then(|name| of.find_subcommand(name)) {
-            of = command;
-        }
-    }
-    let known = flags(of);
-    let named = text.split([' ', '=', '|', ',']).filter_map(|word| word.strip_prefix("--"));
-    named.filter(|flag| !flag.is_empty() && !known.contains(*flag)).map(str::to_owned).collect()
 }
 
 #[test]

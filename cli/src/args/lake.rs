@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use isomorph::Error;
 use isomorph::formats::rdf;
 
-use super::read::{namespace, syntax_parser};
+use super::read::{base, namespace, syntax_parser};
 use super::{ResourceArgs, epoch};
 
 /// What to do with a store.
@@ -50,7 +50,7 @@ pub struct LakeLoadArgs {
     #[arg(long, value_name = "IRI")]
     pub graph: Option<String>,
     /// What relative IRIs are relative to
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
     /// Leave out statements that are broken, and count them
     #[arg(long)]

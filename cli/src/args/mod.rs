@@ -1,6 +1,7 @@
 //! What can be said on the command line. The texts here are the help and the man pages.
 
 mod epoch;
+mod flags;
 mod help;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -22,10 +23,11 @@ use isomorph::formats::graphar::info::{AdjListType, FileType};
 use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
+pub use flags::Flags;
 pub use lake::{
     LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeEditArgs, LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
-pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of, written_place};
+pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of, whole_store, written_place};
 pub use write::TargetArgs;
 
 /// The command line.
@@ -178,7 +180,7 @@ pub struct DiffArgs {
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
     pub namespaces: Vec<(String, String)>,
     /// RDF: what relative IRIs are relative to, where a text does not say it
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", value_parser = read::base)]
     pub base: Option<String>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
@@ -257,7 +259,7 @@ pub struct NeighborsArgs {
 pub struct MatchArgs {
     /// A GraphLake store, a directory or a URL; or, for one pattern, an RDF text
     pub path: String,
-    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name; ?name or _ for anything,
+    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name, the 64 digits of the id of a quoted triple; ?name or _ for anything,
     /// default for the default graph. Several patterns, each as one argument, are joined by the names that they share
     #[arg(required = true, num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,

@@ -80,7 +80,7 @@ pub struct OpenArgs {
     pub syntax: Option<rdf::Syntax>,
     /// RDF: what relative IRIs are relative to, where a text does not say it; `convert`: what IRIs of types, properties and
     /// keys begin with, where a property graph becomes RDF [default: urn:x-isomorph:]
-    #[arg(long, value_name = "IRI")]
+    #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
     /// Whether the base may be for what is written.
     #[arg(skip)]
@@ -290,7 +290,22 @@ pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
 pub fn written_place(path: &str) -> Result<Location> {
     match snapshot_of(path)? {
         (location, None) => Ok(location),
-        (store, Some(_)) => Err(Error::usage("a snapshot never changes").at(path.to_owned()).hint(store.to_string())),
+        (store, Some(_)) => Err(Error::usage("a snapshot never changes")
+            .at(path.to_owned())
+            .hint(format!("{store}    the store itself"))),
+    }
+}
+
+/// The store that a user calls `path`, where no snapshot is to be named.
+///
+/// # Errors
+/// As [`snapshot_of`]; and when it is a snapshot.
+pub fn whole_store(path: &str) -> Result<Location> {
+    match snapshot_of(path)? {
+        (location, None) => Ok(location),
+        (store, Some(_)) => Err(Error::usage("a log is of a store, not of one of its snapshots")
+            .at(path.to_owned())
+            .hint(format!("isomorph lake log {store}"))),
     }
 }
 
@@ -303,6 +318,14 @@ pub fn namespace(text: &str) -> Result<(String, String)> {
         Error::usage(format!("{text:?} is no prefix and what it stands for")).hint("ex=http://example.org/")
     })?;
     Ok((prefix.to_owned(), iri.to_owned()))
+}
+
+/// Reads what relative IRIs are relative to.
+///
+/// # Errors
+/// When it is no absolute IRI.
+pub fn base(text: &str) -> Result<String> {
+    rdf::check_base(text).map(|()| text.to_owned())
 }
 
 /// The conditions by type; those of one type must all hold.

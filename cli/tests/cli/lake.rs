@@ -7,11 +7,21 @@ fn a_store_is_made_and_looked_at() {
     let home = Home::new();
     let made = home.run(&["lake", "init", "people.lake"]).exits(0);
     assert_eq!(made.out, "wrote    people.lake, a store without snapshots\n");
-    home.run(&["lake", "init", "people.lake"]).exits(2);
+    let again = home.run(&["lake", "init", "people.lake"]).exits(2);
+    assert!(!again.err.contains("--replace") && again.err.contains("isomorph lake log people.lake"), "{}", again.err);
+    let again = home.run(&["lake", "init", "people.lake", "--json"]).exits(2).error();
+    assert!(!again["error"]["try"].to_string().contains("--replace"), "{again}");
     let log = home.run(&["lake", "log", "people.lake"]).exits(0);
     assert_eq!(log.out, "nothing  the store has no snapshots yet\n");
     home.run(&["validate", "people.lake"]).exits(0);
-    home.run(&["lake", "log", "nowhere"]).exits(3);
+    for command in [&["lake", "log", "nowhere"][..], &["lake", "insert", "nowhere", "<urn:a> <urn:b> <urn:c>"]] {
+        let none = home.run(command).exits(3);
+        assert!(
+            none.err.contains("isomorph lake init nowhere") && none.err.contains("lake load nowhere"),
+            "{}",
+            none.err
+        );
+    }
     std::fs::create_dir(home.at("empty")).unwrap();
     let none = home.run(&["lake", "compact", "empty"]).exits(3);
     assert!(none.err.contains("isomorph lake init empty"), "{}", none.err);
@@ -227,4 +237,121 @@ fn threads_share_one_predicate() {
     assert!(one == written("3.nq"));
     assert_eq!(one.lines().count(), 10_000);
     assert!(one.lines().is_sorted());
+}
+
+#[test]
+fn what_is_told_to_be_tried_can_be_tried() {
+    let home = Home::new();
+    home.write("a.nt", "<urn:a> <urn:p> <urn:b> .\n");
+    home.write("broken.nt", "<urn:a> <urn:p> .\n");
+    home.run(&["lake", "load", "lake", "a.nt"]).exits(0);
+    for (command, code, has, has_not) in [
+        (&["lake", "insert", "lake", "x y"][..], 3, "isomorph explain RDF-SYNTAX", "--lenient"),
+        (&["lake", "delete", "lake", "x y"], 3, "isomorph explain RDF-SYNTAX", "--lenient"),
+        (&["lake", "load", "lake", "broken.nt"], 3, "--lenient", "explain"),
+        (&["lake", "load", "lake", "a.nt", "--blank-map", "a.nt"], 2, "choose another", "--replace"),
+        (&["convert", "lake", "a.nt"], 2, "--replace", "explain"),
+        (&["lake", "log", "lake@1"], 2, "isomorph lake log lake\n", "no such"),
+        (&["info", "lake@7"], 3, "it has versions 1 to 1 (1), times 20", "times 17"),
+        (&["info", "lake@@12"], 3, "of 1970-01-01T00:00:00.012Z or before", "times 17"),
+    ] {
+        let done = home.run(command).exits(code);
+        assert!(done.err.contains(has) && !done.err.contains(has_not), "{command:?}: {}", done.err);
+    }
+}
+
+#[test]
+fn a_base_is_an_absolute_iri_also_where_nothing_is_relative() {
+    let home = Home::new();
+    home.write("a.nt", "<urn:a> <urn:p> <urn:b> .\n");
+    for command in
+        [&["lake", "load", "lake", "a.nt"][..], &["dump", "a.nt"], &["diff", "a.nt", "a.nt"], &["info", "a.nt"]]
+    {
+        let refused = home.run(&[command, &["--base", "rel"]].concat()).exits(2);
+        assert!(refused.err.contains("the base \"rel\" is no absolute IRI"), "{}", refused.err);
+        home.run(&[command, &["--base", "http://example.org/"]].concat()).exits(0);
+    }
+}
+
+/// The id of `<urn:s> <urn:p> <urn:o> .`, a line of N-Triples with its line feed.
+const ID: &str = "e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719";
+
+/// The same in Base64 for addresses.
+const BASE64: &str = "4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk";
+
+#[test]
+fn triples_are_named_by_their_ids() {
+    let home = Home::new();
+    home.write(
+        "a.nt",
+        "<urn:r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:s> <urn:p> <urn:o> )>> .\n",
+    );
+    home.run(&["lake", "load", "lake", "a.nt"]).exits(0);
+    let (urn, ni) = (format!("urn:triple:sha256:{ID}"), format!("ni:///sha-256;{BASE64}"));
+    for name in [ID, &ID.to_uppercase(), &urn, &format!("<{urn}>"), &ni, &format!("<{ni}>")] {
+        let found = home.run(&["match", "lake", &format!("?r rdf:reifies {name}"), "--nquads"]).exits(0);
+        assert!(found.out.starts_with("<urn:r> ") && found.out.contains("<<( <urn:s>"), "{name}: {}", found.out);
+        let found = home.run(&["neighbors", "lake", name.trim_matches(['<', '>']), "--in"]).exits(0);
+        assert!(found.out.contains("urn:r"), "{name}: {}", found.out);
+    }
+    // A foreign store has the other name; what is said is the same.
+    let foreign = format!(
+        "<urn:r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <{ni}> .\n<urn:s> <urn:p> <urn:o> <urn:graphlake:quoted> .\n"
+    );
+    home.write("foreign.nq", foreign);
+    home.run(&["lake", "load", "foreign", "foreign.nq"]).exits(0);
+    assert_eq!(home.run(&["dump", "foreign"]).exits(0).out, home.run(&["dump", "lake"]).exits(0).out);
+    home.run(&["diff", "foreign", "lake"]).exits(0);
+    let found = home.run(&["match", "foreign", &format!("?r _ {ID}"), "--count", "--json"]).exits(0).json();
+    assert_eq!(found["count"], 1);
+    let one = "<urn:q> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <urn:s> <urn:p> <urn:o> )>>";
+    let done = home.run(&["lake", "insert", "lake", one]).exits(0);
+    assert_eq!(done.out, "inserted 1 triple, and 1 that they quote · version 2 of lake\n");
+}
+
+#[test]
+fn a_broken_store_is_told_alike_by_who_reads_and_who_writes() {
+    let home = Home::new();
+    home.write("a.nt", "<urn:a> <urn:p> <urn:b> .\n");
+    for (name, file) in [("one", "store.json"), ("two", "snapshots/snapshot1.json")] {
+        home.run(&["lake", "load", name, "a.nt"]).exits(0);
+        home.write(&format!("{name}/{file}"), "{\n  \"id\": \n}\n");
+        let read = home.run(&["info", name, "--json"]).exits(3).error();
+        assert_eq!((&read["error"]["place"]["file"], &read["error"]["place"]["line"]), (&file.into(), &3.into()));
+        for command in [&["insert", name, "<urn:a> <urn:p> <urn:c>"][..], &["load", name, "a.nt"], &["log", name]] {
+            let wrote = home.run(&[&["lake"], command, &["--json"]].concat()).exits(3).error();
+            assert_eq!(wrote["error"]["place"], read["error"]["place"], "{command:?} {file}");
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_store_on_a_full_disk_names_the_file() {
+    let home = Home::new();
+    // Long literals: a file of them is longer than the limit, and what is read before is not written.
+    let lines: String = (0..2_000).map(|n| format!("<urn:s:{n}> <urn:p> \"{n:0>60}\" .\n")).collect();
+    home.write("a.nt", lines);
+    home.run(&["lake", "init", "there"]).exits(0);
+    for (arguments, outcome) in [
+        (&["lake", "load", "new", "a.nt"][..], "nothing was changed\n"),
+        (&["lake", "load", "there", "a.nt"], "nothing was changed\n"),
+        (&["convert", "a.nt", "result", "--to", "graphlake"], "nothing was written\n"),
+    ] {
+        let command = home.command(arguments);
+        let limited = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 8 || exit 77; exec \"$0\" \"$@\""])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(home.path())
+            .output()
+            .unwrap();
+        if limited.status.code() == Some(77) {
+            println!("SKIPPED the size of files cannot be limited here");
+            return;
+        }
+        let said = String::from_utf8_lossy(&limited.stderr).into_owned();
+        assert_eq!(limited.status.code(), Some(5), "{said}");
+        assert!(said.contains("\n  file   ") && said.ends_with(outcome), "{arguments:?}: {said}");
+    }
 }

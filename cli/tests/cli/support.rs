@@ -43,6 +43,12 @@ impl Done {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }
 
+    /// What went wrong, as JSON.
+    #[track_caller]
+    pub fn error(&self) -> Value {
+        serde_json::from_str(&self.err).unwrap_or_else(|error| panic!("{error}: {}", self.err))
+    }
+
     /// Standard output without what differs from run to run, or from version to version: times, sizes, digests.
     pub fn screen(&self) -> String {
         still(&self.out)

@@ -61,7 +61,7 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
         predicates: done.predicates,
         merged_files: done.merged,
         forgotten_deletions: done.forgotten,
-        triples: commit.inserted,
+        triples: commit.inserted + commit.quoted,
         files: commit.files,
         bytes: commit.bytes,
         seconds,

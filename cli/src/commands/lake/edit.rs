@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::args::LakeEditArgs;
 use crate::commands::Answer;
 use crate::console::Console;
-use crate::render::{Mark, of};
+use crate::render::{Mark, of, thousands};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,7 @@ struct Document<'a> {
     version: Option<i64>,
     statements: u64,
     inserted: u64,
+    quoted: u64,
     again: Option<u64>,
     deleted: u64,
     missing: u64,
@@ -44,10 +45,13 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
             screen.line("nothing", "there was nothing to be changed");
         }
         Some(commit) => {
-            let (word, what) = match edit {
+            let (word, mut what) = match edit {
                 LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "there before")),
                 LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not there")),
             };
+            if commit.quoted > 0 {
+                what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
+            }
             screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {}", commit.version, args.path));
             if commit.lost > 0 {
                 let others = of(u64::from(commit.lost), "other commit");
@@ -64,6 +68,7 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
         version: commit.as_ref().map(|commit| commit.version),
         statements: reading.quads,
         inserted: done.inserted,
+        quoted: done.quoted,
         again: done.again,
         deleted: done.deleted,
         missing: done.missing,

@@ -1,8 +1,8 @@
 //! `lake init`: an empty store.
 
-use isomorph::Result;
 use isomorph::convert::Resources;
-use isomorph::formats::graphlake::Lake;
+use isomorph::formats::graphlake::{Lake, detect};
+use isomorph::{Kind, Result};
 use serde::Serialize;
 
 use crate::args::{LakeInitArgs, written_place};
@@ -22,7 +22,13 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeInitArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&Resources::of_this_machine()?);
-    Lake::create(&written_place(&args.path)?, &opening, &writing)?;
+    let place = written_place(&args.path)?;
+    Lake::create(&place, &opening, &writing).map_err(|error| match error.kind() {
+        Kind::AlreadyExists if detect(&place).unwrap_or(false) => {
+            error.hint("isomorph lake log PATH    the store that is there")
+        }
+        _ => error,
+    })?;
     let mut screen = console.screen();
     screen.marked("wrote", Some(Mark::Sound), &format!("{}, a store without snapshots", args.path));
     console.show(&screen)?;

@@ -1,11 +1,11 @@
 //! `lake log`: what each snapshot changed.
 
 use chrono::{DateTime, SecondsFormat};
+use isomorph::Result;
 use isomorph::formats::graphlake::{Event, GraphEvent, Lake, What};
-use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::LakeLogArgs;
+use crate::args::{LakeLogArgs, whole_store};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::render::{Cell, Column, Table, bytes, of, thousands};
@@ -42,7 +42,7 @@ struct Change<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &LakeLogArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&args.resources.resources()?);
-    let lake = Lake::open(&Location::parse(&args.path)?, &opening, &writing)?;
+    let lake = Lake::open(&whole_store(&args.path)?, &opening, &writing)?;
     let events = lake.log(args.limit)?;
     let mut table = Table::new([
         Column::stage(),

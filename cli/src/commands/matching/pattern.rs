@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern};
+use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern, TripleId};
 use isomorph::model::faces::{Object, Quad, RDF_TYPE};
 use isomorph::{Error, Result};
 
@@ -381,6 +381,10 @@ fn resource(word: &str, prefixes: &Prefixes) -> Result<String> {
     }
     if let Some(iri) = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')) {
         return Ok(iri.to_owned());
+    }
+    // Digits alone are the id of a triple, and no term but here (R32).
+    if let Some(id) = Some(word).filter(|word| !word.contains(':')).and_then(|word| word.parse::<TripleId>().ok()) {
+        return Ok(id.iri());
     }
     // What stands behind a prefix never begins with slashes.
     let bare = word.split_once("://").is_some() || word.starts_with("urn:");

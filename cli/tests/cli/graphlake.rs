@@ -110,7 +110,7 @@ fn what_there_is_not_is_said() {
     let Some(lake) = fixture("graphlake/tiny") else { return };
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "a.lake", "--base", "no base"]).exits(2);
-    assert!(done.err.contains("beginning of IRIs") && !home.at("a.lake").exists(), "{}", done.err);
+    assert!(done.err.contains("is no absolute IRI") && !home.at("a.lake").exists(), "{}", done.err);
     let neighbors = home.run(&["neighbors", &lake, "http://example.org/alice", "--both"]).exits(0);
     assert!(neighbors.out.contains("http://example.org/bob") && neighbors.out.contains("_:x1"), "{}", neighbors.out);
     home.run(&["info", "people.csv", "--at", "3"]).exits(2);

@@ -49,7 +49,9 @@ impl Base {
         let at = |what: &str, number: i64| {
             Error::new(Kind::TooLarge, format!("the {what} {number} is the last: nothing can come after this snapshot"))
                 .at(Place::file(file_of(&self.snapshot.id)).in_field(what.to_owned()))
-                .hint("isomorph convert PATH NEW.lake --to graphlake    a new store with the same triples, of version 1")
+                .hint(
+                    "isomorph convert PATH NEW.lake --to graphlake    a new store with the same triples, of version 1",
+                )
         };
         let version = self.snapshot.version;
         let version = version.checked_add(1).ok_or_else(|| at("version", version))?;

@@ -150,6 +150,39 @@ fn patterns_are_matched() {
 }
 
 #[test]
+fn threads_find_the_same_in_the_same_order() {
+    let home = Home::new();
+    let long = "x".repeat(1_000);
+    let mut text = String::new();
+    for number in 0..6_000 {
+        let (subject, other) = (number / 3, number * 7 % 6_000);
+        text.push_str(&format!("<urn:{subject:05}> <urn:p> \"{number} {long}\" .\n"));
+        text.push_str(&format!("<urn:{subject:05}> <urn:q> <urn:{other:05}> <urn:g> .\n"));
+    }
+    text.push_str("<urn:a> <urn:q> <<( <urn:00001> <urn:p> <urn:b> )>> .\n<urn:a> <urn:q> <urn:a> .\n");
+    std::fs::write(home.path().join("a.nq"), text).unwrap();
+    home.run(&["convert", "a.nq", "a.lake", "--to", "graphlake"]).exits(0);
+    for pattern in ["_ _ _", "?x _ ?x", "_ <urn:p> _", "_ _ <<( <urn:00001> <urn:p> <urn:b> )>>"] {
+        let run = |output: &str, threads: &str| {
+            home.run(&["match", "a.lake", pattern, output, "--threads", threads]).exits(0).out
+        };
+        let (lines, count) = (run("--nquads", "1"), run("--count", "1"));
+        assert!(lines.lines().count() > 0, "{pattern}");
+        for threads in ["2", "5"] {
+            assert!(run("--nquads", threads) == lines, "{pattern} {threads}");
+            assert_eq!(run("--count", threads), count, "{pattern} {threads}");
+        }
+    }
+    let run = |threads: &str| {
+        home.run(&["match", "a.lake", "?x <urn:q> ?y <urn:g> . ?y <urn:p> ?z", "--count", "--threads", threads])
+            .exits(0)
+            .out
+    };
+    assert!(run("1").contains("solutions"), "{}", run("1"));
+    assert_eq!(run("1"), run("3"));
+}
+
+#[test]
 fn patterns_are_joined() {
     let Some(lake) = fixture("graphlake/tiny") else { return };
     let home = Home::new();

@@ -1,20 +1,16 @@
 //! Driving a scan: its parts on all threads, in any order or in theirs.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Part};
+use isomorph_storage::parallel::Ahead;
 
 /// The parts of a scan.
 pub type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 
 /// Batches of one part that may wait for their consumer.
 const AHEAD: usize = 4;
-
-/// The batches of one part, as far as they are read.
-type Waiting<T> = Receiver<Result<T>>;
 
 /// Reads every part, in any order, on `threads` threads. Each thread folds its batches into a state of its own; `step`
 /// is told the number of the part.
@@ -105,47 +101,10 @@ pub fn pieces_in_order<I: Sync, T: Send>(
     threads: usize,
     ahead: usize,
     read: impl Fn(&I, &mut dyn FnMut(T) -> Result<()>) -> Result<()> + Sync,
-    mut take: impl FnMut(T) -> Result<()>,
+    take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    if threads <= 1 || items.len() <= 1 {
-        return items.iter().try_for_each(|item| read(item, &mut take));
-    }
-    let (queue, opened) = sync_channel::<Waiting<T>>(threads);
-    let next = Mutex::new((0, Some(queue)));
-    // A reader claims an item and announces its channel in one step, so that channels come in the order of the items.
-    let claim = || {
-        let mut next = next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(item) = items.get(next.0) else {
-            next.1 = None;
-            return None;
-        };
-        next.0 += 1;
-        let (send, receive) = sync_channel(ahead);
-        next.1.as_ref()?.send(receive).ok()?;
-        Some((item, send))
-    };
-    let work = || {
-        while let Some((item, send)) = claim() {
-            let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
-            let done = read(item, &mut |piece| send.send(Ok(piece)).map_err(|_| gone()));
-            if let Err(error) = done
-                && send.send(Err(error)).is_err()
-            {
-                return;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(items.len()) {
-            scope.spawn(work);
-        }
-        let result = opened.iter().try_for_each(|pieces| pieces.iter().try_for_each(|piece| take(piece?)));
-        if result.is_err() {
-            // Readers that wait for room find the channels closed and stop.
-            drop(opened);
-        }
-        result
-    })
+    let ahead = Ahead { pieces: ahead, parts: threads };
+    isomorph_storage::parallel::in_order(items.iter().collect(), threads, ahead, read, take)
 }
 
 fn broken_thread() -> Error {

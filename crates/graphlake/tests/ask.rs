@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::StringArray;
 use common::open;
 use isomorph_graphlake::{
-    Bindings, Found, GraphLake, GraphNode, Graphs, Join, JoinPattern, Lake, Node, OpenOptions, Order, Place, Question,
-    Solutions, Terms, WriteOptions,
+    Bindings, Found, GraphLake, GraphNode, Graphs, Join, JoinPattern, Lake, Node, OpenOptions, Order, Pattern, Place,
+    Question, Solutions, Terms, WriteOptions,
 };
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::{Batch, Ends, Request, Source, Tables};
@@ -379,6 +379,51 @@ fn large_files_are_read_in_parts() {
     let (none, some) = rows.split_last().unwrap();
     assert!(*none == 0 && some.iter().all(|rows| *rows > 1_000), "{rows:?}");
     assert_eq!(rows.iter().sum::<usize>(), 12_000);
+    // Look-ups divide it as well, and what is made of what they find comes in its order.
+    let unit = || Arc::new(Bindings::unit());
+    assert!(Solutions::new(&lake, &Question::default(), unit()).unwrap().divide(8).unwrap().len() > 2);
+    let texts = |threads: usize| {
+        let mut texts = Vec::new();
+        let make = |found: Found, give: &mut dyn FnMut(String) -> isomorph_error::Result<()>| {
+            (0..found.rows.len()).try_for_each(|row| give(found.objects.text(row)[..5].to_owned()))
+        };
+        let mut take = |text| {
+            texts.push(text);
+            Ok(())
+        };
+        lake.ask_as(&Question::default(), unit(), threads, make, &mut take).unwrap();
+        texts
+    };
+    let one = texts(1);
+    assert_eq!(one.len(), 12_000);
+    for threads in [2, 5] {
+        assert!(texts(threads) == one, "{threads}");
+        let odd = |quad: &Quad<'_>| quad.subject.ends_with(['1', '3', '5', '7', '9']);
+        assert_eq!(lake.matching_count(threads, &Pattern::default(), odd).unwrap(), 6_000);
+    }
+    // An error of either side ends it.
+    let stop = || isomorph_error::Error::usage("enough");
+    for threads in [1, 3] {
+        let failed = lake.ask_as(&Question::default(), unit(), threads, |_, _| Err(stop()), &mut |(): ()| Ok(()));
+        assert_eq!(failed.unwrap_err().message(), "enough");
+        let failed = lake.ask(&Question::default(), unit(), threads, &mut |_| Err(stop()));
+        assert_eq!(failed.unwrap_err().message(), "enough");
+    }
+    // What waits to be taken is within the memory that there is, and is given back; what is kept is known with the first question.
+    let budget = Budget::new(16 << 20);
+    let little = open(&path, &OpenOptions { budget: budget.clone(), ..OpenOptions::default() }).unwrap();
+    let ask = || {
+        let mut count = 0;
+        let mut take = |found: Found| {
+            count += found.rows.len();
+            Ok(())
+        };
+        little.ask(&Question::default(), unit(), 2, &mut take).unwrap();
+        (count, budget.used())
+    };
+    let (count, kept) = ask();
+    assert_eq!(ask(), (count, kept));
+    assert!(count == 12_000 && kept < 1 << 20, "{count} {kept}");
 }
 
 #[test]
@@ -493,6 +538,10 @@ fn patterns_are_joined_by_their_variables() {
         })
         .unwrap();
         assert!(on_threads == rows);
+        for threads in [1, 3] {
+            let join = Join::new(Arc::clone(&lake), patterns, variables).unwrap();
+            assert_eq!(join.count(threads).unwrap(), rows.len() as u64);
+        }
         rows.sort();
         rows
     };

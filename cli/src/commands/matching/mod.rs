@@ -19,6 +19,9 @@ use crate::args::{MatchArgs, SelectArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
 
+/// Lines of N-Quads that are handed over at once, bytes.
+const PIECE: usize = 512 << 10;
+
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
@@ -121,29 +124,28 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
 }
 
 impl Asking<'_> {
-    /// Hands over what fits one pattern, as it is meant: quoted triples as triple terms. `take` says whether it wants more, unless
-    /// `all` is wanted: then files are read on all threads.
-    fn each(&self, asked: &Asked, all: bool, take: &mut dyn FnMut(Quad<'_>) -> Result<bool>) -> Result<()> {
-        let pattern = asked.pattern();
-        let mut give = |quad: Quad<'_>| -> Result<bool> {
-            if !asked.agrees(&quad) {
-                return Ok(true);
-            }
-            let subject = self.lake.spelt(quad.subject)?;
-            let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
-            take(Quad {
-                subject: subject.as_deref().unwrap_or(quad.subject),
-                object: object.as_deref().map_or(quad.object, Object::Term),
-                ..quad
-            })
-        };
-        if all {
-            return self.lake.matching_on(self.threads, &pattern, &mut |quad| give(quad).map(drop));
+    /// Hands over a quad that was found as it is meant, with quoted triples as triple terms, where it fits. Gives what `take` gives.
+    fn meant<T>(&self, asked: &Asked, quad: &Quad<'_>, take: impl FnOnce(&Quad<'_>) -> Result<T>) -> Result<Option<T>> {
+        if !asked.agrees(quad) {
+            return Ok(None);
         }
+        let subject = self.lake.spelt(quad.subject)?;
+        let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
+        let quad = Quad {
+            subject: subject.as_deref().unwrap_or(quad.subject),
+            object: object.as_deref().map_or(quad.object, Object::Term),
+            ..*quad
+        };
+        take(&quad).map(Some)
+    }
+
+    /// Hands over what fits one pattern until `take` says that it wants no more.
+    fn each(&self, asked: &Asked, take: &mut dyn FnMut(&Quad<'_>) -> Result<bool>) -> Result<()> {
+        let pattern = asked.pattern();
         let mut solutions = Solutions::new(self.lake, &Question::from(&pattern), Arc::new(Bindings::unit()))?;
         while let Some(found) = solutions.next_batch()? {
             for row in 0..found.rows.len() {
-                if !give(found.quad(row, &pattern))? {
+                if self.meant(asked, &found.quad(row, &pattern), &mut *take)? == Some(false) {
                     return Ok(());
                 }
             }
@@ -163,21 +165,16 @@ impl Asking<'_> {
         if self.query.is_free() {
             return self.lake.ask_count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
         }
-        let mut count = 0;
-        self.lake.matching_on(self.threads, &pattern, &mut |quad| {
-            count += u64::from(asked.agrees(&quad));
-            Ok(())
-        })?;
-        Ok(count)
+        self.lake.matching_count(self.threads, &pattern, |quad| asked.agrees(quad))
     }
 
     fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
         let limit = limit(self.args);
         let known = self.known(asked);
         let (mut found, mut done) = (Vec::new(), true);
-        self.each(asked, false, &mut |quad| {
+        self.each(asked, &mut |quad| {
             done = (found.len() as u64) < limit;
-            found.extend(done.then(|| Found::of(&quad)));
+            found.extend(done.then(|| Found::of(quad)));
             Ok(done && (known.is_none() || (found.len() as u64) < limit))
         })?;
         // Those that are shown come first, and soon; the others are counted.
@@ -191,16 +188,39 @@ impl Asking<'_> {
         shown(args, text, prefixes, &found, more, console)
     }
 
-    /// Prints what fits as lines of N-Quads, as it comes.
+    /// Prints what fits as lines of N-Quads, as it comes. Where all of it is wanted, the threads that read write lines as well.
     fn lines(&self, asked: &Asked) -> Result<Answer> {
-        let mut left = self.args.limit.map_or(u64::MAX, |limit| limit.get());
         let mut out = Output::new();
-        let mut line = String::new();
-        self.each(asked, self.args.limit.is_none(), &mut |quad| {
-            left -= 1;
-            print(&mut out, &mut line, &quad)?;
-            Ok(left > 0)
-        })?;
+        match self.args.limit {
+            Some(limit) => {
+                let (mut left, mut line) = (limit.get(), String::new());
+                self.each(asked, &mut |quad| {
+                    left -= 1;
+                    print(&mut out, &mut line, quad)?;
+                    Ok(left > 0)
+                })?;
+            }
+            None => {
+                let pattern = asked.pattern();
+                let worded = |found: graphlake::Found, give: &mut dyn FnMut(String) -> Result<()>| {
+                    let mut lines = String::new();
+                    for row in 0..found.rows.len() {
+                        self.meant(asked, &found.quad(row, &pattern), |quad| {
+                            push_quad(&mut lines, quad);
+                            lines.push('\n');
+                            Ok(())
+                        })?;
+                        if lines.len() >= PIECE {
+                            give(std::mem::take(&mut lines))?;
+                        }
+                    }
+                    if lines.is_empty() { Ok(()) } else { give(lines) }
+                };
+                let (question, bindings) = (Question::from(&pattern), Arc::new(Bindings::unit()));
+                let mut write = |lines: String| Ok(out.write_all(lines.as_bytes())?);
+                self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
+            }
+        }
         out.flush()?;
         Ok(Answer::Yes)
     }

@@ -26,7 +26,10 @@ struct Document<'a> {
 pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let (patterns, variables) = asking.query.joined();
     let join = Join::new(asking.lake, &patterns, variables)?;
-    let limit = if asking.args.count { 0 } else { super::limit(asking.args) };
+    if asking.args.count {
+        return asking.counted(join.count(asking.threads)?, "solution", console);
+    }
+    let limit = super::limit(asking.args);
     let names = &asking.query.variables;
     let columns: Vec<Option<usize>> = (0..names.len()).map(|variable| join.column(variable)).collect();
     let (mut found, mut more): (Vec<Vec<String>>, u64) = (Vec::new(), 0);
@@ -49,9 +52,6 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
         }
         Ok(())
     })?;
-    if asking.args.count {
-        return asking.counted(more, "solution", console);
-    }
     let total = found.len() as u64 + more;
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {}", asking.text, of(total, "solution")));

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::Object;
+use isomorph_storage::parallel;
 
 use super::estimate::Estimate;
-use super::parallel::{PARTS, in_order};
+use super::parallel::{ahead, count};
 use super::question::{Graphs, Place, Question};
 use super::solutions::{Found, Solutions};
 use super::terms::{Bindings, Terms};
@@ -157,25 +158,45 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
     where
         L: Send,
     {
-        let mut parts = Vec::new();
-        if let (Some(first), false) = (self.steps.first(), self.begun) {
-            let unit = Arc::new(Bindings::unit());
-            let solutions = Solutions::new(self.lake.clone(), &first.question, Arc::clone(&unit))?;
-            for part in if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] } {
-                parts.push(Join {
-                    lake: self.lake.clone(),
-                    steps: Arc::clone(&self.steps),
-                    plan: Vec::new(),
-                    columns: Vec::new(),
-                    levels: vec![(Arc::clone(&unit), part)],
-                    begun: true,
-                });
+        let lake = self.lake.clone();
+        let parts = self.parts(threads)?;
+        let (ahead, _held) = ahead(&lake.options.budget, threads, parts.len())?;
+        let read = |mut part: Join<'_, L>, give: &mut dyn FnMut(Bindings) -> Result<()>| {
+            while let Some(found) = part.next_batch()? {
+                if found.rows() > 0 {
+                    give(found)?;
+                }
             }
-        } else {
-            parts.push(self);
-        }
-        let mut give = |found: Bindings| if found.rows() == 0 { Ok(()) } else { take(found) };
-        in_order(parts, threads, Join::next_batch, &mut give)
+            Ok(())
+        };
+        parallel::in_order(parts, threads, ahead, read, take)
+    }
+
+    /// How many solutions there are, with joins on so many threads.
+    ///
+    /// # Errors
+    /// As [`Join::next_batch`].
+    pub fn count(self, threads: usize) -> Result<u64>
+    where
+        L: Send,
+    {
+        count(self.parts(threads)?, threads, Join::next_batch, |found| found.rows() as u64)
+    }
+
+    /// The join in parts, each with a part of what the first pattern finds.
+    fn parts(self, threads: usize) -> Result<Vec<Self>> {
+        let (Some(first), false) = (self.steps.first(), self.begun) else { return Ok(vec![self]) };
+        let unit = Arc::new(Bindings::unit());
+        let solutions = Solutions::new(self.lake.clone(), &first.question, Arc::clone(&unit))?;
+        let part = |part| Join {
+            lake: self.lake.clone(),
+            steps: Arc::clone(&self.steps),
+            plan: Vec::new(),
+            columns: Vec::new(),
+            levels: vec![(Arc::clone(&unit), part)],
+            begun: true,
+        };
+        Ok(solutions.for_threads(threads)?.into_iter().map(part).collect())
     }
 
     /// Asks the next pattern with what was found.

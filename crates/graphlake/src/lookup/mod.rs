@@ -22,7 +22,7 @@ pub use estimate::Estimate;
 pub use join::{GraphNode, Join, JoinPattern, JoinStep, Node};
 pub(crate) use keys::Wanted;
 pub(crate) use neighbors::neighbors;
-pub(crate) use parallel::in_order;
+pub(crate) use parallel::each_in_order;
 pub use pattern::{InGraph, Pattern};
 pub use question::{Graphs, Place, Question};
 pub use solutions::{Found, Solutions};

@@ -1,22 +1,29 @@
 //! Solutions on all cores, handed over in their order.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
+use isomorph_storage::parallel::{self, Ahead};
+use isomorph_storage::{Budget, Reservation};
 
 use super::pattern::{InGraph, Pattern};
 use super::question::Question;
-use super::solutions::{Found, Solutions};
+use super::solutions::{Found, LEAST, Solutions, TEXT};
 use super::terms::Bindings;
 use crate::read::GraphLake;
 
-/// Batches of one part that may wait until those before them were taken.
-const WAITING: usize = 4;
+/// Batches of one part that may wait until those before them were taken: about as many as a part has that is as small as parts get.
+const WAITING: u64 = 16;
 
-/// Parts for each thread: the last ones should not keep one thread alone for long.
-pub(super) const PARTS: usize = 8;
+/// Parts for each thread at least, where they are large enough: the last ones should not keep one thread alone for long.
+const PARTS: u64 = 8;
+
+/// Parts at most: each is known before the first is begun.
+const MOST_PARTS: u64 = 1 << 14;
+
+/// Takes pieces of what is found.
+type Give<'g, T> = &'g mut dyn FnMut(T) -> Result<()>;
 
 impl GraphLake {
     /// Hands over the answers to a question for a batch of bindings, in the order of [`Solutions`], with files read on so many
@@ -31,44 +38,110 @@ impl GraphLake {
         threads: usize,
         take: &mut dyn FnMut(Found) -> Result<()>,
     ) -> Result<()> {
-        let solutions = Solutions::new(self, question, bindings)?;
-        let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
-        let mut give = |found: Found| if found.rows.is_empty() { Ok(()) } else { take(found) };
-        in_order(parts, threads, Solutions::next_batch, &mut give)
+        self.ask_as(question, bindings, threads, |found, give| give(found), take)
     }
-}
 
-impl GraphLake {
+    /// The same with what `make` gives for each batch, in pieces of at most a mebibyte, on the threads that read: whoever wants
+    /// solutions as text or as rows of its own has them made on all cores.
+    ///
+    /// # Errors
+    /// As [`GraphLake::ask`], and those of `make`.
+    pub fn ask_as<T: Send>(
+        &self,
+        question: &Question<'_>,
+        bindings: Arc<Bindings>,
+        threads: usize,
+        make: impl Fn(Found, Give<'_, T>) -> Result<()> + Sync,
+        take: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let parts = Solutions::new(self, question, bindings)?.for_threads(threads)?;
+        let (ahead, _held) = ahead(&self.options.budget, threads, parts.len())?;
+        let read = |mut part: Solutions<&GraphLake>, give: Give<'_, T>| {
+            while let Some(found) = part.next_batch()? {
+                if !found.rows.is_empty() {
+                    make(found, give)?;
+                }
+            }
+            Ok(())
+        };
+        parallel::in_order(parts, threads, ahead, read, take)
+    }
+
     /// How many rows [`GraphLake::ask`] would hand over, with files read on so many threads; nothing of them is copied. Of a predicate
     /// that is wanted whole nothing is read where it is known how many of its triples live.
     ///
     /// # Errors
     /// As [`Solutions::next_batch`].
     pub fn ask_count(&self, question: &Question<'_>, bindings: Arc<Bindings>, threads: usize) -> Result<u64> {
-        let (solutions, mut count) = Solutions::counting(self, question, bindings)?;
-        let parts = if threads > 1 { solutions.divide(threads * PARTS)? } else { vec![solutions] };
-        in_order(parts, threads, Solutions::next_batch, &mut |found| {
-            count += found.rows.len() as u64;
-            Ok(())
-        })?;
-        Ok(count)
+        let (solutions, known) = Solutions::counting(self, question, bindings)?;
+        let parts = solutions.for_threads(threads)?;
+        let read = count(parts, threads, Solutions::next_batch, |found| found.rows.len() as u64)?;
+        Ok(known.saturating_add(read))
     }
 
-    /// As [`GraphLake::matching`], with files read on so many threads; but not from the graph that keeps quoted triples, unless it
-    /// is named.
+    /// How many triples a pattern finds for which `counts` holds, with files read on so many threads; those of the graph that keeps
+    /// quoted triples only where it is named.
     ///
     /// # Errors
     /// As [`GraphLake::matching`].
-    pub fn matching_on(
+    pub fn matching_count(
         &self,
         threads: usize,
         pattern: &Pattern<'_>,
-        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.ask(&Question::from(pattern), Arc::new(Bindings::unit()), threads, &mut |found| {
-            (0..found.rows.len()).try_for_each(|row| take(found.quad(row, pattern)))
+        counts: impl Fn(&Quad<'_>) -> bool + Sync,
+    ) -> Result<u64> {
+        let parts = Solutions::new(self, &Question::from(pattern), Arc::new(Bindings::unit()))?.for_threads(threads)?;
+        count(parts, threads, Solutions::next_batch, |found| {
+            (0..found.rows.len()).filter(|row| counts(&found.quad(*row, pattern))).count() as u64
         })
     }
+}
+
+impl<L: std::ops::Deref<Target = GraphLake> + Clone> Solutions<L> {
+    /// The parts in which so many threads answer: small ones, which wait in memory when they are done before their turn.
+    ///
+    /// # Errors
+    /// As [`Solutions::divide`].
+    pub(super) fn for_threads(self, threads: usize) -> Result<Vec<Self>> {
+        if threads <= 1 {
+            return Ok(vec![self]);
+        }
+        let least = (threads as u64).saturating_mul(PARTS);
+        let parts = (self.all() / LEAST).clamp(least, MOST_PARTS.max(least));
+        self.divide(parts as usize)
+    }
+}
+
+/// How far so many threads may be ahead with batches, in a quarter of the memory that is left at most; and this memory.
+pub(super) fn ahead(budget: &Budget, threads: usize, parts: usize) -> Result<(Ahead, Reservation)> {
+    // One part is taken from, the others wait.
+    let at_once = if threads.min(parts) <= 1 { 0 } else { threads as u64 + 1 };
+    let room = budget.available() / 4;
+    let pieces = (room / TEXT / at_once.max(1)).clamp(1, WAITING);
+    let held = budget.reserve((pieces * at_once).saturating_mul(TEXT).min(room))?;
+    Ok((Ahead { pieces: pieces as usize, parts: threads }, held))
+}
+
+/// The sum of what `rows` says of all batches of all parts.
+pub(super) fn count<P: Send, B>(
+    parts: Vec<P>,
+    threads: usize,
+    next: impl Fn(&mut P) -> Result<Option<B>> + Sync,
+    rows: impl Fn(&B) -> u64 + Sync,
+) -> Result<u64> {
+    let of_part = |mut part: P| -> Result<u64> {
+        let mut count = 0;
+        while let Some(batch) = next(&mut part)? {
+            count += rows(&batch);
+        }
+        Ok(count)
+    };
+    let mut all = 0;
+    each_in_order(parts, threads, of_part, |count| {
+        all += count;
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 impl Found {
@@ -88,43 +161,13 @@ impl Found {
     }
 }
 
-/// Takes parts forward by `next` on so many threads, and hands over what they give, one part after another.
-pub(crate) fn in_order<P: Send, B: Send>(
-    mut parts: Vec<P>,
+/// Does tasks on so many threads and hands over what each gives, in their order; what one gives is small, so that no thread waits.
+pub(crate) fn each_in_order<P: Send, B: Send>(
+    tasks: Vec<P>,
     threads: usize,
-    next: impl Fn(&mut P) -> Result<Option<B>> + Sync,
-    take: &mut dyn FnMut(B) -> Result<()>,
+    work: impl Fn(P) -> Result<B> + Sync,
+    take: impl FnMut(B) -> Result<()>,
 ) -> Result<()> {
-    if let [only] = parts.as_mut_slice() {
-        while let Some(found) = next(only)? {
-            take(found)?;
-        }
-        return Ok(());
-    }
-    let (senders, receivers): (Vec<SyncSender<_>>, Vec<Receiver<_>>) =
-        parts.iter().map(|_| sync_channel(WAITING)).unzip();
-    let threads = threads.min(parts.len());
-    // Parts are begun in their order, so that the one that is taken from is always under way.
-    let work = Mutex::new(parts.into_iter().zip(senders));
-    let begin = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((mut part, sender)) = begin() {
-                    while let Some(step) = next(&mut part).transpose() {
-                        let failed = step.is_err();
-                        if sender.send(step).is_err() || failed {
-                            break;
-                        }
-                    }
-                }
-            });
-        }
-        let mut receivers = receivers.into_iter();
-        let done = receivers.try_for_each(|batches| batches.into_iter().try_for_each(|found| take(found?)));
-        // After an error nothing more is begun, and a thread that finds nobody to send to stops.
-        while done.is_err() && begin().is_some() {}
-        drop(receivers);
-        done
-    })
+    let ahead = Ahead { pieces: 1, parts: tasks.len() };
+    parallel::in_order(tasks, threads, ahead, |task, give| give(work(task)?), take)
 }

@@ -19,17 +19,17 @@ use crate::triple::Triple;
 const ROWS: usize = 4096;
 
 /// Text of a batch after which it ends, bytes.
-const TEXT: u64 = 1 << 20;
+pub(super) const TEXT: u64 = 1 << 20;
 
 /// What a step may look at: triples, of which opening the files of a predicate counts as [`OPENING`].
 const WORK: usize = 1 << 16;
 const OPENING: usize = 1 << 10;
 
 /// What a part is worth at least, bytes of files.
-const LEAST: u64 = 1 << 20;
+pub(super) const LEAST: u64 = 1 << 20;
 
-/// Memory of batches that are made or wait to be taken, bytes.
-const BATCHES: u64 = 6 * TEXT;
+/// Memory of the batch that is made and of the one that was taken, bytes.
+const BATCHES: u64 = 2 * TEXT;
 
 /// A batch of solutions: for each row the row of the bindings that it belongs to, and what was asked for. Columns of places that
 /// were known are empty.
@@ -155,7 +155,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
     where
         L: Clone,
     {
-        let all: u64 = self.units.iter().map(|unit| self.weight(unit)).fold(0, u64::saturating_add);
+        let all = self.all();
         // Beginning a part takes as long as reading so much; what is far away is better asked for at the same time.
         let least = if self.lake.root.location().as_path().is_none() { 1 } else { LEAST };
         let share = (all / parts.max(1) as u64).max(least);
@@ -182,6 +182,11 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
             memory: None,
         };
         Ok(shares.into_iter().map(make).collect())
+    }
+
+    /// What all that is left costs, about, in bytes that are read.
+    pub(super) fn all(&self) -> u64 {
+        self.units.iter().map(|unit| self.weight(unit)).fold(0, u64::saturating_add)
     }
 
     /// What a unit costs, about, in bytes that are read.

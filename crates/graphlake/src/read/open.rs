@@ -1,6 +1,6 @@
 //! Opening a store.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use isomorph_error::{Error, Findings, Kind, Result, Severity};
 use isomorph_model::Graph;
@@ -36,6 +36,8 @@ pub struct GraphLake {
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
+    /// Held while the quoted triples are read: of several threads that want them one reads them.
+    pub(super) quoting: Mutex<()>,
     pub(crate) catalog: OnceLock<Catalog>,
     /// What scans give, if that is not everything.
     pub(crate) narrowed: Option<Narrowed>,
@@ -102,6 +104,7 @@ impl GraphLake {
             graph,
             noticed,
             quoted: OnceLock::new(),
+            quoting: Mutex::default(),
             catalog: OnceLock::new(),
             narrowed: None,
         };
@@ -119,6 +122,7 @@ impl GraphLake {
             graph: Graph::default(),
             noticed: Findings::keeping(0),
             quoted: OnceLock::new(),
+            quoting: Mutex::default(),
             catalog: OnceLock::new(),
             narrowed: None,
         }

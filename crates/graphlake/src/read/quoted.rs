@@ -1,6 +1,7 @@
 //! Quoted triples: ids turned back into the triples that they are of.
 
 use std::collections::HashMap;
+use std::sync::PoisonError;
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{Object, Quad};
@@ -150,6 +151,10 @@ impl GraphLake {
 
     /// The quoted triples, read once.
     pub(crate) fn quoted(&self) -> Result<&Quoted> {
+        if let Some(quoted) = self.quoted.get() {
+            return Ok(quoted);
+        }
+        let _reading = self.quoting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(quoted) = self.quoted.get() {
             return Ok(quoted);
         }

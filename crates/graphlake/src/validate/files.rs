@@ -10,7 +10,7 @@ use twox_hash::XxHash64;
 use crate::bloom::Bloom;
 use crate::cursor::{Cursor, shown};
 use crate::id::TripleId;
-use crate::lookup::in_order;
+use crate::lookup::each_in_order;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::snapshot::{DataFile, Description};
@@ -55,11 +55,10 @@ pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<
         let Ok(name) = path::resolve(&file.path, &lake.store.location) else { continue };
         let wants_sum = list != "tombstone_files";
         if seen.insert((wants_sum, file.description())) {
-            tasks.push(Some(Task { name, file, wants_sum }));
+            tasks.push(Task { name, file, wants_sum });
         }
     }
-    let check = |task: &mut Option<Task<'a>>| -> Result<Option<(Findings, &'a DataFile, Option<Sum>)>> {
-        let Some(Task { name, file, wants_sum }) = task.take() else { return Ok(None) };
+    let check = |Task { name, file, wants_sum }: Task<'a>| -> Result<(Findings, &'a DataFile, Option<Sum>)> {
         let mut found = Findings::keeping(PLACES);
         let sum = match lake.file(file) {
             Ok(blob) => records(lake, file, blob, wants_sum, &mut found)?,
@@ -68,9 +67,9 @@ pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<
                 None
             }
         };
-        Ok(Some((found, file, sum)))
+        Ok((found, file, sum))
     };
-    in_order(tasks, lake.options.threads, check, &mut |(found, file, sum)| {
+    each_in_order(tasks, lake.options.threads, check, |(found, file, sum)| {
         findings.merge(found);
         sums.0.extend(sum.map(|sum| (file.description(), sum)));
         Ok(())

@@ -2,7 +2,7 @@
 
 use isomorph_error::{Findings, Place, Result};
 
-use crate::lookup::in_order;
+use crate::lookup::each_in_order;
 use crate::read::GraphLake;
 use crate::rules;
 use crate::snapshot::{Living, NamedGraph, file_of};
@@ -16,27 +16,26 @@ pub(super) fn living(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
         let stated = graph.living();
         let said =
             graph.all_predicates().into_iter().filter_map(|one| Some((one, stated.get(one).copied().flatten()?)));
-        tasks.extend(said.map(|(predicate, stated)| Some((graph, predicate, stated))));
+        tasks.extend(said.map(|(predicate, stated)| (graph, predicate, stated)));
     }
     // Each predicate is merged by itself, on all threads; findings come in their order.
-    let merge = |task: &mut Option<(&NamedGraph, &str, Living)>| -> Result<Option<Option<(String, Place)>>> {
-        let Some((graph, predicate, stated)) = task.take() else { return Ok(None) };
+    let merge = |(graph, predicate, stated): (&NamedGraph, &str, Living)| -> Result<Option<(String, Place)>> {
         let found = match lake.count(graph, predicate) {
             Ok(found) => found,
             // What is broken was found before.
-            Err(error) if error.broken_rule().is_some() => return Ok(Some(None)),
+            Err(error) if error.broken_rule().is_some() => return Ok(None),
             Err(error) => return Err(error),
         };
         if found == stated {
-            return Ok(Some(None));
+            return Ok(None);
         }
         let message = format!(
             "{} triples of {predicate} live, {} of them with literals; living_count says {}, living_literal_count {}",
             found.triples, found.literals, stated.triples, stated.literals
         );
-        Ok(Some(Some((message, Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name))))))
+        Ok(Some((message, Place::file(file_of(&lake.snapshot.id)).in_field(format!("graphs[{}]", graph.name)))))
     };
-    in_order(tasks, lake.options.threads, merge, &mut |found| {
+    each_in_order(tasks, lake.options.threads, merge, |found| {
         if let Some((message, place)) = found {
             findings.push(&rules::COUNT, message, place);
         }

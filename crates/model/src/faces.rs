@@ -117,14 +117,20 @@ impl<'a> Object<'a> {
 
 /// Appends a name or key as part of an IRI: letters, digits and `-._~` as they are, all other bytes percent-encoded.
 pub fn push_encoded(out: &mut String, name: &str) {
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    // Names are mostly plain: stretches of them are copied at once.
+    let mut rest = name;
+    while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
+        let (plain, other) = rest.split_at(at);
+        out.push_str(plain);
+        let encoded = other.chars().next().map_or(0, char::len_utf8);
+        for byte in other.bytes().take(encoded) {
             // Writing to text cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
+        rest = other.get(encoded..).unwrap_or_default();
     }
+    out.push_str(rest);
 }
 
 /// The name that [`push_encoded`] encoded.

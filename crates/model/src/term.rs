@@ -35,11 +35,31 @@ pub fn triple(subject: &str, predicate: &str, object: &str) -> String {
     format!("<<( {subject} {predicate} {object} )>>")
 }
 
+/// Appends the canonical text of a triple term of canonical terms.
+pub fn push_triple(out: &mut String, subject: &str, predicate: &str, object: &str) {
+    out.push_str("<<( ");
+    for part in [subject, predicate, object] {
+        push_ntriples(out, part);
+        out.push(' ');
+    }
+    out.push_str(")>>");
+}
+
 /// A term in N-Triples syntax.
 pub fn ntriples(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_ntriples(&mut out, text);
+    out
+}
+
+fn push_ntriples(out: &mut String, text: &str) {
     match kind(text) {
-        TermKind::Iri => format!("<{text}>"),
-        TermKind::Blank | TermKind::Triple => text.to_owned(),
+        TermKind::Iri => {
+            out.push('<');
+            out.push_str(text);
+            out.push('>');
+        }
+        TermKind::Blank | TermKind::Triple => out.push_str(text),
     }
 }
 
@@ -165,6 +185,9 @@ mod tests {
         assert_eq!(kind(&blank("b0")), TermKind::Blank);
         let quoted = triple(&ntriples("urn:s"), &ntriples("urn:p"), &ntriples("_:o"));
         assert_eq!(quoted, "<<( <urn:s> <urn:p> _:o )>>");
+        let mut pushed = String::from("of ");
+        push_triple(&mut pushed, "urn:s", "urn:p", "_:o");
+        assert_eq!(pushed, format!("of {quoted}"));
         assert_eq!(kind(&quoted), TermKind::Triple);
     }
 

@@ -1,5 +1,6 @@
 //! Columns as lexical forms, and back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, StringBuilder};
@@ -214,17 +215,17 @@ fn plain_text(raw: &str) -> Result<Option<String>> {
 }
 
 /// Lexical form and datatype of a JSON value.
-pub(super) fn of_json(raw: &str) -> Result<(String, &'static str)> {
+pub(super) fn of_json(raw: &str) -> Result<(Cow<'_, str>, &'static str)> {
     Ok(match json::value(raw)? {
-        Value::Text(text) => (text.into_owned(), xsd::STRING),
-        Value::Bool(value) => (value.to_string(), xsd::BOOLEAN),
-        Value::Integer(value) => (value.to_string(), xsd::INTEGER),
+        Value::Text(text) => (text, xsd::STRING),
+        Value::Bool(value) => (Cow::Borrowed(if value { "true" } else { "false" }), xsd::BOOLEAN),
+        Value::Integer(value) => (value.to_string().into(), xsd::INTEGER),
         Value::Float(value) => {
             let mut text = String::new();
             let _ = xsd::push_double(&mut text, value);
-            (text, xsd::DOUBLE)
+            (text.into(), xsd::DOUBLE)
         }
-        Value::Null | Value::Array(_) | Value::Object(_) | Value::Number(_) => (raw.to_owned(), RDF_JSON),
+        Value::Null | Value::Array(_) | Value::Object(_) | Value::Number(_) => (Cow::Borrowed(raw), RDF_JSON),
     })
 }
 

@@ -175,6 +175,45 @@ fn reifiers_do_not_depend_on_batches() {
 }
 
 #[test]
+fn reifiers_without_a_key_are_called_by_their_triple_graph_and_place() {
+    let mut reified = 0;
+    for (name, graph) in zoo::property_graphs() {
+        let prepared = prepared(&graph, 3);
+        let mut quads = Quads::new(&prepared.graph, None);
+        let mut take = |quad: Quad<'_>| {
+            if quad.predicate == RDF_REIFIES && quad.subject.starts_with("_:e") {
+                let Object::Term(triple) = quad.object else { panic!("{name}: a literal") };
+                let said = format!("{triple}{:?}", quad.graph);
+                let expected = format!("_:e{:032x}.", xxhash_rust::xxh3::xxh3_128(said.as_bytes()));
+                assert!(quad.subject.starts_with(&expected), "{name}: {} of {said}", quad.subject);
+                reified += 1;
+            }
+            Ok(())
+        };
+        prepared.batches.iter().try_for_each(|batch| quads.batch(batch, &mut take)).unwrap();
+        quads.finish(&mut take).unwrap();
+    }
+    assert!(reified > 5, "{reified}");
+}
+
+#[test]
+fn names_are_encoded_byte_by_byte() {
+    for (name, encoded) in [
+        ("", ""),
+        ("plain-._~09", "plain-._~09"),
+        ("a b/c", "a%20b%2Fc"),
+        ("%", "%25"),
+        ("Zoë 😀z", "Zo%C3%AB%20%F0%9F%98%80z"),
+        ("éé", "%C3%A9%C3%A9"),
+    ] {
+        let mut out = String::from(">");
+        push_encoded(&mut out, name);
+        assert_eq!(out, format!(">{encoded}"));
+        assert_eq!(decoded(encoded).as_deref(), Some(name));
+    }
+}
+
+#[test]
 fn values_of_the_default_graph_may_have_no_column_for_it() {
     let mut memory = zoo::rdf();
     memory.batches.retain(|batch| matches!(batch, Batch::Values(_)));

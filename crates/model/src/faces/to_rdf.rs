@@ -37,6 +37,15 @@ pub struct Quads<'g> {
     ends: (String, String),
     /// The triples that join these.
     open: HashMap<u128, Open>,
+    /// For the texts of one edge.
+    words: Words,
+}
+
+/// Buffers for what is said of an edge: none is made for each.
+#[derive(Default)]
+struct Words {
+    triple: String,
+    reifier: String,
 }
 
 /// A triple of which more edges may come.
@@ -51,7 +60,8 @@ impl<'g> Quads<'g> {
     /// Quads of `graph`, with IRIs below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
-        Quads { names: Names { graph, base }, ends: Default::default(), open: HashMap::new() }
+        let (ends, open, words) = Default::default();
+        Quads { names: Names { graph, base }, ends, open, words }
     }
 
     /// Gives the quads of a batch; the last edges wait for the next batch.
@@ -131,7 +141,7 @@ impl<'g> Quads<'g> {
         let of_all = fixed.then(|| edges.id(0));
         for row in 0..edges.subjects.len() {
             if edges.keys.is_some() {
-                edges.say(row, 0, true, &self.names, take)?;
+                edges.say(row, 0, true, &self.names, &mut self.words, take)?;
                 continue;
             }
             let ends = (edges.subjects.value(row), edges.objects.value(row));
@@ -147,9 +157,9 @@ impl<'g> Quads<'g> {
                 1 => open.first = Some((Arc::clone(&edges), row)),
                 several => {
                     if let Some((edges, row)) = open.first.take() {
-                        edges.say(row, 0, true, &self.names, take)?;
+                        edges.say(row, 0, true, &self.names, &mut self.words, take)?;
                     }
-                    edges.say(row, several - 1, true, &self.names, take)?;
+                    edges.say(row, several - 1, true, &self.names, &mut self.words, take)?;
                 }
             }
         }
@@ -163,12 +173,13 @@ impl<'g> Quads<'g> {
         if self.open.len() == 1 {
             // Nearly always; a table of one needs no order.
             let first = self.open.drain().next().and_then(|(_, open)| open.first);
-            return first.map_or(Ok(()), |(edges, row)| edges.say(row, 0, false, &self.names, take));
+            return first.map_or(Ok(()), |(edges, row)| edges.say(row, 0, false, &self.names, &mut self.words, take));
         }
         let mut waiting: Vec<(u128, Open)> = self.open.drain().collect();
         waiting.sort_unstable_by_key(|(id, _)| *id);
         let first = waiting.into_iter().filter_map(|(_, open)| open.first);
-        first.into_iter().try_for_each(|(edges, row)| edges.say(row, 0, false, &self.names, take))
+        let (names, words) = (&self.names, &mut self.words);
+        first.into_iter().try_for_each(|(edges, row)| edges.say(row, 0, false, names, words, take))
     }
 
     fn prepared(&self, batch: &EdgeBatch) -> Result<Edges> {
@@ -270,7 +281,15 @@ impl Edges {
 
     /// Gives the quads of an edge: it is the one behind `before` others of its triple, and one of several or with a key if
     /// `is_reified`.
-    fn say(&self, row: usize, before: u64, is_reified: bool, names: &Names<'_>, take: &mut Take<'_>) -> Result<()> {
+    fn say(
+        &self,
+        row: usize,
+        before: u64,
+        is_reified: bool,
+        names: &Names<'_>,
+        words: &mut Words,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
         let (subject, predicate, object) = (self.subjects.value(row), self.predicate(row), self.objects.value(row));
         let graph = self.graph(row);
         if before == 0 {
@@ -280,27 +299,36 @@ impl Edges {
         if !is_reified && !undirected && !self.columns.iter().any(|column| column.says(row)) {
             return Ok(());
         }
-        let triple = term::triple(&term::ntriples(subject), &term::ntriples(predicate), &term::ntriples(object));
-        let reifier = match &self.keys {
+        let Words { triple, reifier } = words;
+        triple.clear();
+        reifier.clear();
+        term::push_triple(triple, subject, predicate, object);
+        match &self.keys {
             Some(keys) => {
-                let mut iri = format!("{predicate}#");
-                push_encoded(&mut iri, keys.value(row));
-                iri
+                reifier.push_str(predicate);
+                reifier.push('#');
+                push_encoded(reifier, keys.value(row));
             }
-            // The same for any batches and threads: only the triple and the place in its run count.
-            None => term::blank(&format!("e{:032x}.{before}", xxh3_128(format!("{triple}{graph:?}").as_bytes()))),
-        };
+            // The same for any batches and threads: only the triple, with its graph, and the place in its run count.
+            None => {
+                let end = triple.len();
+                // Writing to text cannot fail.
+                let _ = write!(triple, "{graph:?}");
+                let _ = write!(reifier, "_:e{:032x}.{before}", xxh3_128(triple.as_bytes()));
+                triple.truncate(end);
+            }
+        }
         let mut said = is_reified;
         let mut say = |predicate: &str, object: Object<'_>| {
             said = true;
-            take(Quad { subject: &reifier, predicate, object, graph })
+            take(Quad { subject: reifier, predicate, object, graph })
         };
         if undirected {
             say(DIRECTED, Object::plain("false", xsd::BOOLEAN))?;
         }
         self.columns.iter().try_for_each(|column| column.say(row, names, &mut say))?;
         match said {
-            true => take(Quad { subject: &reifier, predicate: RDF_REIFIES, object: Object::Term(&triple), graph }),
+            true => take(Quad { subject: reifier, predicate: RDF_REIFIES, object: Object::Term(triple), graph }),
             false => Ok(()),
         }
     }
@@ -388,7 +416,6 @@ impl Column {
     }
 
     fn say(&self, row: usize, names: &Names<'_>, say: &mut dyn FnMut(&str, Object<'_>) -> Result<()>) -> Result<()> {
-        let cell = |texts: &StringArray| texts.is_valid(row).then(|| texts.value(row).to_owned());
         match &self.objects {
             Objects::Literals(texts, datatype) if texts.is_valid(row) => {
                 say(&self.predicate, Object::plain(texts.value(row), datatype))
@@ -419,11 +446,13 @@ impl Column {
                 })
             }
             Objects::Mixed(fields) => {
-                let [lexical, datatype, language, direction] = fields.each_ref().map(|field| cell(field.as_ref()?));
+                let [lexical, datatype, language, direction] = fields.each_ref().map(|field| {
+                    let texts = field.as_ref().filter(|texts| texts.is_valid(row))?;
+                    Some(texts.value(row))
+                });
                 let Some(lexical) = lexical else { return Ok(()) };
-                let datatype = datatype.unwrap_or_else(|| xsd::STRING.to_owned());
-                let (language, direction) = (language.as_deref(), direction.as_deref());
-                say(&self.predicate, Object::Literal { lexical: &lexical, datatype: &datatype, language, direction })
+                let datatype = datatype.unwrap_or(xsd::STRING);
+                say(&self.predicate, Object::Literal { lexical, datatype, language, direction })
             }
             _ => Ok(()),
         }

@@ -82,7 +82,8 @@ fn a_manifest_that_leads_elsewhere() {
     refused(&home, "graph/modern_graph.graph.yml", "PATH");
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies a directory with everything in it.
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let name = entry.file_name();

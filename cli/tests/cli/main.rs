@@ -17,6 +17,7 @@ mod info;
 mod interrupt;
 mod json;
 mod lake;
+mod lake_damaged;
 mod lake_input;
 mod neighbors;
 mod rdf;

@@ -27,7 +27,7 @@ fn texts(start: &str) -> Vec<String> {
             texts.extend([format!("{head}{last}"), format!("{head}{last}tail"), format!("{head}{last}{last}{last}")]);
         }
     }
-    for length in [LONGEST - 1, LONGEST, LONGEST + 1, 2 * LONGEST, 70_000] {
+    for length in [LONGEST - 1, LONGEST, LONGEST + 1, 2 * LONGEST, 300_000] {
         let long = format!("{start}{}", "a".repeat(length - start.len()));
         texts.extend([format!("{long}z"), long]);
     }

@@ -357,3 +357,42 @@ fn directories_that_are_links_lead_no_writer_out() {
         assert!(before == after, "{name}: {after:?}");
     }
 }
+
+#[test]
+fn metadata_that_was_cut_or_flipped_ends_in_an_error_or_an_answer() {
+    let Some(sound) = Store::new() else { return };
+    let expected = sound.lines().unwrap();
+    let mut answered = 0;
+    for name in ["store.json", SNAPSHOT] {
+        let file = sound.path.join(name);
+        let bytes = std::fs::read(&file).unwrap();
+        let mut broken: Vec<Vec<u8>> = (0..bytes.len()).step_by(13).map(|end| bytes[..end].to_vec()).collect();
+        for at in (0..bytes.len()).step_by(3) {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            broken.push(flipped);
+        }
+        for (number, bytes) in broken.iter().enumerate() {
+            std::fs::write(&file, bytes).unwrap();
+            match sound.lines() {
+                // Names, filters and numbers that nothing is read by may be others now.
+                Ok(_) => answered += 1,
+                Err(error) => {
+                    let kinds = [Kind::Malformed, Kind::Incomplete, Kind::NotFound, Kind::TooLarge];
+                    assert!(kinds.contains(&error.kind()), "{name} {number}: {error:?}");
+                }
+            }
+            // Writers take it apart in another way.
+            if number % 20 == 0 {
+                let copy = common::copy(&sound.path);
+                let store = Store { path: copy.path().join("lake"), home: copy };
+                if store.change().is_ok() {
+                    drop(store.lines());
+                }
+            }
+        }
+        std::fs::write(&file, &bytes).unwrap();
+    }
+    assert!(answered > 0);
+    assert_eq!(sound.lines().unwrap(), expected);
+}

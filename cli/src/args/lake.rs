@@ -1,5 +1,6 @@
 //! What `lake` does to a store.
 
+use std::num::NonZeroUsize;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
@@ -89,8 +90,8 @@ pub struct LakeLogArgs {
     /// The store
     pub path: String,
     /// How many snapshots are shown, the newest
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub limit: usize,
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(19))]
+    pub limit: NonZeroUsize,
     #[command(flatten)]
     pub resources: ResourceArgs,
 }

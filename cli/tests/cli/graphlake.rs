@@ -210,3 +210,60 @@ fn patterns_are_joined() {
     assert_eq!(run(&["_ _ _", "--nquads", "--limit", "2"]).exits(0).out.lines().count(), 2);
     run(&["?x ex:knows ?y", "?y ex:name ?name", "--nquads"]).exits(2);
 }
+
+#[test]
+fn a_graph_that_was_emptied_is_planned_to_be_lost() {
+    let home = Home::new();
+    let (kept, gone) = ("<urn:a> <urn:b> <urn:d>", "<urn:a> <urn:b> <urn:c> <urn:g>");
+    home.run(&["lake", "init", "lake"]).exits(0);
+    home.run(&["lake", "insert", "lake", kept, gone]).exits(0);
+    home.run(&["lake", "delete", "lake", gone]).exits(0);
+    for compacted in [false, true] {
+        if compacted {
+            home.run(&["lake", "compact", "lake", "--full"]).exits(0);
+        }
+        for name in ["out.nq", "out.trig"] {
+            let refused = home.run(&["convert", "lake", name]).exits(4);
+            assert!(refused.err.contains("no words for 1 graph without triples"), "{}", refused.err);
+            let plan = home.run(&["convert", "lake", name, "--plan", "--lossy"]).exits(0);
+            assert!(plan.out.contains("1 graph without triples"), "{}", plan.out);
+            home.run(&["convert", "lake", name, "--lossy", "--replace"]).exits(0);
+            assert!(std::fs::read_to_string(home.at(name)).unwrap().contains("<urn:d>"));
+            std::fs::remove_file(home.at(name)).unwrap();
+        }
+        home.run(&["convert", "lake", "copy", "--to", "graphlake", "--replace"]).exits(0);
+        home.run(&["diff", "lake", "copy"]).exits(0);
+    }
+}
+
+#[test]
+fn words_of_patterns_are_understood_or_refused() {
+    let home = Home::new();
+    home.write("a.nt", "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n");
+    home.run(&["lake", "load", "lake", "a.nt"]).exits(0);
+    for object in ["\"A\"@@", "\"A\"@en--up", "\"A\"@1a", "\"A\"@en-"] {
+        let refused = home.run(&["match", "lake", "?", "?", object]).exits(2);
+        assert!(refused.err.contains("is no literal"), "{object}: {}", refused.err);
+    }
+    home.run(&["match", "lake", "? ? ?", "--from", "nock"]).exits(2);
+    let as_text = home.run(&["match", "lake", "? ? ?", "--from", "rdf"]);
+    assert!(!as_text.out.contains("triple"), "{}", as_text.out);
+    // A node as `match` prints it, or with a prefix.
+    let ns = ["--ns", "e=http://e.org/"];
+    for node in [&["<http://e.org/a>"][..], &["http://e.org/a"], &["e:a", ns[0], ns[1]]] {
+        let found = home.run(&[&["neighbors", "lake"], node].concat()).exits(0);
+        assert!(found.out.contains("http://e.org/b"), "{node:?}: {}", found.out);
+    }
+    for place in ["lake", "a.nt"] {
+        let found = home.run(&["match", place, "e:a ? ?", ns[0], ns[1]]).exits(0);
+        assert!(found.out.contains("1 triple"), "{}", found.out);
+    }
+    let text = home.run(&["neighbors", "a.nt", "http://e.org/a"]).exits(3);
+    assert!(text.err.contains("isomorph match a.nt '<http://e.org/a> ? ?'"), "{}", text.err);
+    // A part of a store is none, but there is one around it.
+    for part in ["lake/store.json", "lake/snapshots", "lake/snapshots/snapshot1.json"] {
+        let refused = home.run(&["info", part]).exits(3);
+        assert!(refused.err.contains("that it is part of") && refused.err.contains("GraphLake"), "{}", refused.err);
+    }
+    home.run(&["lake", "log", "lake", "--limit", "0"]).exits(2);
+}

@@ -180,9 +180,28 @@ impl Format {
         if let Some(format) = Format::of_name(location.file_name()) {
             return Ok(format);
         }
-        Err(Error::unsupported("this is none of the formats that are known")
-            .at(location.to_string())
-            .hint("--from graphar|nock|annnet|deepgnn|graphlake|rdf    say which it is"))
+        let unknown = Error::unsupported("this is none of the formats that are known").at(location.to_string());
+        Err(match Format::around(location) {
+            Some((format, around)) => unknown.hint(format!("{around}    the graph in {format} that it is part of")),
+            None => unknown.hint("--from graphar|nock|annnet|deepgnn|graphlake|rdf    say which it is"),
+        })
+    }
+
+    /// The graph that a local file or directory is part of: one that lies at most two directories above it.
+    fn around(location: &Location) -> Option<(Format, Location)> {
+        let is_dataset = |place: &Location| {
+            let named = place.as_path().is_some_and(|path| path.file_name().is_some());
+            let mut formats = Format::ALL.into_iter().filter(|format| *format != Format::Rdf && named);
+            formats.find(|format| format.detect(place).unwrap_or(false))
+        };
+        let mut place = location.clone();
+        for _ in 0..2 {
+            place = place.parent()?;
+            if let Some(format) = is_dataset(&place) {
+                return Some((format, place));
+            }
+        }
+        None
     }
 
     /// Opens a graph; nothing is read but metadata.

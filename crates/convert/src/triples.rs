@@ -75,7 +75,7 @@ impl Triples<'_> {
         };
         let sure = lake.snapshot().graphs.iter().filter(|graph| graph.tombstones.is_empty());
         for graph in sure.filter(|graph| graph.name != QUOTED_GRAPH) {
-            let mut files = graph.subject_files.iter().filter(|file| file.triple_count > 0).peekable();
+            let mut files = graph.once().filter(|file| file.triple_count > 0).peekable();
             if files.peek().is_some() && lake.named_graphs().any(|name| name == graph.name) {
                 syntax.check_graphs()?;
             }
@@ -85,13 +85,16 @@ impl Triples<'_> {
     }
 
     /// What of a snapshot a text has no words for.
-    fn lost(&self, to: Format) -> Option<String> {
-        let Triples::Lake(lake) = self else { return None };
-        let empty =
-            |graph: &&isomorph_graphlake::NamedGraph| graph.subject_files.iter().all(|file| file.triple_count == 0);
-        let empty = lake.snapshot().graphs.iter().filter(empty).filter(|graph| graph.name.contains(':')).count();
-        let named = empty > 0 && to == Format::Rdf && lake.named_graphs().next().is_some();
-        named.then(|| counted(empty, "graph without triples"))
+    ///
+    /// # Errors
+    /// When files that have to be read for it are broken.
+    fn lost(&self, to: Format) -> Result<Option<String>> {
+        let Triples::Lake(lake) = self else { return Ok(None) };
+        if to != Format::Rdf {
+            return Ok(None);
+        }
+        let empty = lake.empty_graphs()?.len();
+        Ok((empty > 0).then(|| counted(empty, "graph without triples")))
     }
 }
 
@@ -155,11 +158,12 @@ pub(crate) fn plan(
             line("statements about triples".to_owned(), format!("refused when one is found: {syntax} has none"));
         }
     }
-    let lost = triples.lost(to);
+    let lost = triples.lost(to)?;
     if let Some(lost) = lost.as_ref().filter(|_| !options.loses()) {
         return Err(Error::new(Kind::WouldLose, format!("a text has no words for {lost}"))
             .hint("--lossy    write it without them"));
     }
+    let carried = lost.iter().cloned().collect();
     let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
     Ok(Plan {
         from: triples.format(),
@@ -167,7 +171,7 @@ pub(crate) fn plan(
         passes,
         sorts,
         lines,
-        carried: Vec::new(),
+        carried,
         losses: losses.into_iter().collect(),
         projection: None,
         pynock: None,

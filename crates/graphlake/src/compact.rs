@@ -169,6 +169,7 @@ fn inputs(part: &NamedGraph, mode: CompactMode, known: bool) -> Option<Inputs> {
         CompactMode::Full => all.len() > 1 || !part.tombstones.is_empty() || (!known && part.subject_files.len() > 1),
         CompactMode::Tiers => deleted.saturating_mul(DELETED_ONE_IN) > triples,
     };
+    let whole = whole || !part.of_one_order().is_empty();
     if whole && (!all.is_empty() || !part.tombstones.is_empty()) {
         return Some(Inputs { versions: all, is_all: true, stays: None });
     }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Budget, Reservation};
 
+use crate::lookup::Wanted;
 use crate::read::Order;
 use crate::record::{Prefixes, Step, decode};
 use crate::rules;
@@ -71,9 +72,15 @@ impl Cursor {
         }
     }
 
-    /// The same for a file whose order is not known: it is tried first, and the file is sorted in memory if it has
-    /// none.
-    pub(crate) fn of_unsorted(blob: Blob, prefixes: Prefixes, order: Order, budget: &Budget) -> Result<Self> {
+    /// The same for a file whose order is not known: it is tried first, and what is wanted of the file is sorted in memory if it
+    /// has none.
+    pub(crate) fn of_unsorted(
+        blob: Blob,
+        prefixes: Prefixes,
+        order: Order,
+        wanted: &Wanted,
+        budget: &Budget,
+    ) -> Result<Self> {
         let mut trial = Cursor::new(blob.clone(), prefixes.clone(), Some(order));
         loop {
             match trial.advance() {
@@ -87,6 +94,9 @@ impl Cursor {
         let mut memory = budget.reserve(0)?;
         let mut cursor = Cursor::new(blob, prefixes, None);
         while cursor.advance()? {
+            if !wanted.has(cursor.triple.first(order)) {
+                continue;
+            }
             memory.grow(cursor.triple.bytes() as u64 + OVERHEAD).map_err(|error| error.at(cursor.blob.place()))?;
             all.push(cursor.triple.clone());
         }

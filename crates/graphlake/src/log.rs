@@ -115,7 +115,9 @@ impl Counter {
                     let own = files.iter().filter(move |(list, _)| *list == wanted);
                     own.map(|(_, file)| file.triple_count)
                 };
-                let (data, deleted) = (of("so_data_files"), of("tombstone_files"));
+                let by_object = of("so_data_files").all(|records| records == 0);
+                let data = of(if by_object { "os_data_files" } else { "so_data_files" });
+                let deleted = of("tombstone_files");
                 let records = data.clone().fold(0, u64::saturating_add);
                 let triples = match stated.get(predicate).copied().flatten() {
                     Some(living) => Some(living.triples),
@@ -159,27 +161,30 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     let sizes: HashMap<&str, u64> = files(snapshot).map(|(_, file)| (file.path.as_str(), file.size)).collect();
     (event.files, event.bytes) = (sizes.len() as u64, sizes.values().sum());
     for graph in &snapshot.graphs {
-        event.records = event.records.saturating_add(records(&graph.subject_files));
+        event.records =
+            event.records.saturating_add(graph.once().map(|file| file.triple_count).fold(0, u64::saturating_add));
         let deletions = graph.tombstones.iter().filter(|file| !file.is_inverse);
         event.deletions += deletions.map(|file| file.triple_count).sum::<u64>();
     }
     let mut changes: BTreeMap<&str, GraphEvent> = BTreeMap::new();
     let (names_before, names_now) = (names(before), names(snapshot));
     let (old, new) = (listed(before), listed(snapshot));
+    let once = |graph| NamedGraph::once(graph).map(|file| (graph.name.as_str(), file.path.as_str()));
+    let once: HashSet<(&str, &str)> = snapshot.graphs.iter().flat_map(once).collect();
     for (name, file) in files(snapshot).filter(|(name, file)| !old.contains_key(&(*name, file.path.as_str()))) {
         let change = changes.entry(name).or_default();
-        let is_deletion = new.get(&(name, file.path.as_str())).is_some_and(|list| *list == "tombstone_files");
-        // Deletions that were only written anew keep their version.
-        match (is_deletion, file.is_inverse) {
-            (true, false) if file.snapshot_version == version => change.deleted += file.triple_count,
-            (false, false) => {
-                change.inserted += file.triple_count;
-                // The result of a compaction is never of the version that lists it; a copied graph was not there before.
-                if file.snapshot_version < version {
-                    change.what = What::Compacted;
-                }
+        let at = (name, file.path.as_str());
+        if new.get(&at).is_some_and(|list| *list == "tombstone_files") {
+            // Deletions that were only written anew keep their version.
+            if !file.is_inverse && file.snapshot_version == version {
+                change.deleted += file.triple_count;
             }
-            _ => {}
+        } else if once.contains(&at) {
+            change.inserted += file.triple_count;
+            // The result of a compaction is never of the version that lists it; a copied graph was not there before.
+            if file.snapshot_version < version {
+                change.what = What::Compacted;
+            }
         }
     }
     for (name, _) in files(before).filter(|(name, file)| !new.contains_key(&(*name, file.path.as_str()))) {
@@ -210,10 +215,6 @@ fn names(snapshot: &Snapshot) -> HashSet<&str> {
 fn listed(snapshot: &Snapshot) -> HashMap<(&str, &str), &'static str> {
     let of = |graph| NamedGraph::files(graph).map(|(list, file)| ((graph.name.as_str(), file.path.as_str()), list));
     snapshot.graphs.iter().flat_map(of).collect()
-}
-
-fn records(files: &[DataFile]) -> u64 {
-    files.iter().map(|file| file.triple_count).fold(0, u64::saturating_add)
 }
 
 fn files(snapshot: &Snapshot) -> impl Iterator<Item = (&str, &DataFile)> {

@@ -43,7 +43,7 @@ struct Change<'a> {
 pub fn run(args: &LakeLogArgs, console: &Console) -> Result<Answer> {
     let (opening, writing) = super::options(&args.resources.resources()?);
     let lake = Lake::open(&whole_store(&args.path)?, &opening, &writing)?;
-    let events = lake.log(args.limit)?;
+    let events = lake.log(args.limit.get())?;
     let mut table = Table::new([
         Column::stage(),
         Column::text(2),

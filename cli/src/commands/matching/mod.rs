@@ -7,15 +7,17 @@ mod text;
 use std::io::Write;
 use std::sync::Arc;
 
+use isomorph::convert::Format;
 use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, push_quad};
 use isomorph::formats::rdf;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use self::pattern::{Asked, Prefixes, Query};
+pub use self::pattern::Prefixes;
+use self::pattern::{Asked, Query};
 use super::Answer;
-use crate::args::{MatchArgs, SelectArgs};
+use crate::args::{MatchArgs, OpenArgs, SelectArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
 
@@ -86,10 +88,17 @@ struct Asking<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
+    // Prefixes are for the pattern as well, whatever it is asked of.
+    let open = OpenArgs { namespaces: Vec::new(), ..args.open.clone() };
+    let (location, mut options) = open.place(&args.path, &SelectArgs::default(), &resources)?;
+    options.graphlake.namespaces = args.open.namespaces.iter().cloned().collect();
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
     let mut query = Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?;
-    if !graphlake::detect(&location)? {
+    if let Some(other) = args.open.from.filter(|from| !matches!(from, Format::GraphLake | Format::Rdf)) {
+        return Err(Error::usage(format!("patterns are matched in graphlake and rdf, not in {}", other.id())));
+    }
+    let is_lake = args.open.from.map_or_else(|| graphlake::detect(&location), |from| Ok(from == Format::GraphLake))?;
+    if !is_lake {
         let elsewhere = |what: &str| {
             Err(Error::unsupported(what.to_owned())
                 .at(location.to_string())

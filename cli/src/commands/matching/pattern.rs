@@ -32,6 +32,11 @@ impl Prefixes {
         Prefixes(known.chain(own.clone()).collect())
     }
 
+    /// The resource that a word names as in a pattern; the word itself, where it could be nothing but an IRI or a label.
+    pub fn resource(&self, word: &str) -> String {
+        resource(word, self).unwrap_or_else(|_| word.to_owned())
+    }
+
     fn expand(&self, name: &str) -> Option<String> {
         let (prefix, local) = name.split_once(':')?;
         Some(format!("{}{local}", self.0.get(prefix)?))
@@ -411,12 +416,23 @@ fn literal(word: &str, prefixes: &Prefixes) -> Result<Part> {
         datatype = resource(name, prefixes)?;
     } else if let Some(tag) = behind.strip_prefix('@') {
         let (tag, way) = tag.split_once("--").map_or((tag, None), |(tag, way)| (tag, Some(way)));
+        if !is_language(tag) || !matches!(way, None | Some("ltr" | "rtl")) {
+            return Err(unsound());
+        }
         language = Some(tag.to_ascii_lowercase());
         direction = way.map(str::to_owned);
     } else if !behind.is_empty() {
         return Err(unsound());
     }
     Ok(Part::Literal { lexical, datatype, language, direction })
+}
+
+/// Whether a text can say a language, as the grammar of N-Triples has it.
+fn is_language(tag: &str) -> bool {
+    let mut subtags = tag.split('-');
+    let first = subtags.next().is_some_and(|first| first.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let rest = subtags.all(|one| !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    first && rest && !tag.starts_with('-') && !tag.is_empty()
 }
 
 fn unescaped(text: &str) -> Option<String> {

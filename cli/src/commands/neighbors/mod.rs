@@ -4,12 +4,13 @@ mod find;
 mod incident;
 mod keys;
 
-use isomorph::Result;
-use isomorph::convert::{OpenOptions, Opened};
+use isomorph::convert::{Format, OpenOptions, Opened, Shape};
 use isomorph::model::Side;
+use isomorph::{Kind, Result};
 use serde::Serialize;
 
 use super::Answer;
+use super::matching::Prefixes;
 use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
@@ -47,7 +48,12 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let resources = ResourceArgs::default().resources()?;
     let key = args.id.as_deref().or(args.node.as_deref());
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
+    let prefixes = Prefixes::new(&options.graphlake.namespaces);
     let opened = Opened::open(&location, &OpenOptions { look_ups: key.is_some(), ..options })?;
+    // In RDF a word names what it names in a pattern.
+    let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
+    let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });
+    let key = key.as_deref();
     let sides = match (args.out, args.incoming, args.both) {
         (true, ..) => Some([Some(Side::Out), None]),
         (_, true, _) => Some([Some(Side::In), None]),
@@ -56,7 +62,12 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     };
     let asked =
         Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
-    let found = asked.neighbors(sides, args.limit.get())?;
+    let found = asked.neighbors(sides, args.limit.get()).map_err(|error| match (opened.format, key) {
+        (Format::Rdf, Some(key)) if error.kind() == Kind::Unsupported => {
+            error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
+        }
+        _ => error,
+    })?;
 
     let (name, incidents, more_incidents) = asked.incidents(sides, args.limit.get())?;
 

@@ -5,6 +5,7 @@ use isomorph_storage::Reservation;
 
 use super::Lake;
 use super::raw::{RawFile, RawGraph, RawSnapshot};
+use crate::snapshot::file_of;
 use crate::store::{SnapshotEntry, Store};
 use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
 
@@ -105,11 +106,36 @@ impl Base {
         predicate: &str,
         near: &dyn Fn(&str, &str) -> bool,
     ) -> Result<NamedGraph> {
+        self.has_both(name, graph, predicate)?;
         let mut part = self.part(name, graph, [false, false, true], Some(predicate))?;
         let may_have = |file: &&RawFile| file.bounds.as_ref().is_none_or(|(least, most)| near(least, most));
         let files = graph.files_of(0, Some(predicate)).filter(may_have);
         part.subject_files = files.map(|file| self.snapshot.file(file)).collect::<Result<_>>()?;
         Ok(part)
+    }
+
+    /// Refuses to add to a predicate of which another writer wrote one order only: with new triples in both, the old ones would be
+    /// in one of two orders that have some, and nobody could tell that they are not in the other.
+    ///
+    /// # Errors
+    /// [`rules::ORDERS_DIFFER`]; as [`Base::part`].
+    pub(super) fn has_both(&self, name: &str, graph: &RawGraph, predicate: &str) -> Result<()> {
+        let mut has = [false; 2];
+        for (list, has) in has.iter_mut().enumerate() {
+            for file in graph.files_of(list, Some(predicate)) {
+                *has = self.snapshot.file(file)?.triple_count > 0;
+                if *has {
+                    break;
+                }
+            }
+        }
+        if has[0] == has[1] {
+            return Ok(());
+        }
+        let which = if has[0] { "subject" } else { "object" };
+        Err(Error::broken(&rules::ORDERS_DIFFER, format!("{predicate} has files by {which} only"))
+            .at(self.snapshot.place(name))
+            .hint("isomorph lake compact LAKE --full    writes both"))
     }
 
     /// Some graphs of the snapshot, to look something up in them.

@@ -265,7 +265,7 @@ impl RawSnapshot {
         DataFile::of(members, &name, &mut Findings::keeping(0))
     }
 
-    fn place(&self, graph: &str) -> Place {
+    pub(super) fn place(&self, graph: &str) -> Place {
         Place::file(file_of(&self.id)).in_field(format!("graphs[{graph}]"))
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct PredicateFiles {
     lists: [Vec<Known>; 3],
     /// Whether tombstones of one order are all that an order must read.
     pub(super) paired: bool,
+    /// The order that has triples, where the other has none: it holds them for both.
+    only: Option<Order>,
 }
 
 /// A file of the snapshot with what is known of it.
@@ -105,7 +107,12 @@ impl Catalog {
             let mut predicates = Predicates::default();
             for (number, name) in graph.all_predicates().into_iter().enumerate() {
                 predicates.numbers.insert(name.to_owned(), number);
-                predicates.all.push(PredicateFiles { name: name.to_owned(), lists: Default::default(), paired: true });
+                predicates.all.push(PredicateFiles {
+                    name: name.to_owned(),
+                    lists: Default::default(),
+                    paired: true,
+                    only: None,
+                });
             }
             for (list, files) in lists(graph).into_iter().enumerate() {
                 for (at, file) in files.iter().enumerate() {
@@ -118,7 +125,15 @@ impl Catalog {
                 }
             }
             for predicate in &mut predicates.all {
-                let [.., tombstones] = &predicate.lists;
+                let [subject, object, tombstones] = &predicate.lists;
+                let has = |files: &[Known]| {
+                    files.iter().filter_map(|known| known.file(graph)).any(|file| file.triple_count > 0)
+                };
+                predicate.only = match (has(subject), has(object)) {
+                    (true, false) => Some(Order::Subject),
+                    (false, true) => Some(Order::Object),
+                    _ => None,
+                };
                 let mut counts = [Vec::new(), Vec::new()];
                 for file in tombstones.iter().filter_map(|known| known.file(graph)) {
                     counts[usize::from(file.is_inverse)].push((file.snapshot_version, file.triple_count));
@@ -148,10 +163,11 @@ impl Predicates {
 }
 
 impl PredicateFiles {
-    /// The files that are sorted in `order`.
+    /// The files to read for `order`: those that are sorted so; where a writer wrote the other order only, those of the other, to be
+    /// sorted in memory.
     pub(super) fn data(&self, order: Order) -> &[Known] {
         let [subject, object, _] = &self.lists;
-        if order == Order::Subject { subject } else { object }
+        if self.only.unwrap_or(order) == Order::Subject { subject } else { object }
     }
 
     /// The tombstone files of both orders.
@@ -170,6 +186,11 @@ impl PredicateFiles {
 }
 
 impl Known {
+    /// The order of the list of data files that it is in.
+    pub(super) fn order(&self) -> Order {
+        if self.list == 1 { Order::Object } else { Order::Subject }
+    }
+
     /// The file, in its graph.
     pub(super) fn file<'g>(&self, graph: &'g NamedGraph) -> Option<&'g DataFile> {
         lists(graph).get(self.list)?.get(self.at)
@@ -378,8 +399,11 @@ impl Known {
         Ok(self.index(lake, file, order)?.map(|index| index.sparse().divided(bytes)).unwrap_or_default())
     }
 
-    /// What is known of the file without reading anything.
-    pub(super) fn at_hand(&self, file: &DataFile) -> AtHand<'_> {
+    /// What is known of the first texts in `order` of a file of data without reading anything.
+    pub(super) fn at_hand(&self, file: &DataFile, order: Order) -> AtHand<'_> {
+        if self.order() != order {
+            return AtHand { trusted: false, sparse: None, bloom: None };
+        }
         let trusted = is_trusted(file);
         let index = self.state.index.get().and_then(Option::as_ref);
         let stated = || self.state.bloom.get_or_init(|| Bloom::parse(&file.bloom_filter)).as_ref();
@@ -397,8 +421,8 @@ impl Known {
         self.state.id_bloom.get_or_init(parsed).as_ref().is_none_or(|filter| filter.may_have(&id.0))
     }
 
-    /// Hands over the triples of a file by subject whose ids begin like `id`, and more; the whole file, where nothing tells
-    /// where they are.
+    /// Hands over the triples of a file of data whose ids begin like `id`, and more; the whole file, where nothing tells where they
+    /// are.
     pub(super) fn candidates(
         &self,
         lake: &GraphLake,
@@ -406,12 +430,13 @@ impl Known {
         id: &TripleId,
         take: &mut dyn FnMut(&Triple) -> Result<()>,
     ) -> Result<()> {
-        let mut cursor = self.cursor(lake, file, Order::Subject)?;
-        if let Some(Index::Beside(found)) = self.index(lake, file, Order::Subject)?
+        let order = self.order();
+        let mut cursor = self.cursor(lake, file, order)?;
+        if let Some(Index::Beside(found)) = self.index(lake, file, order)?
             && let Some(ids) = self.ids(lake, file, found)?
         {
             for block in ids.find(id).filter_map(|known| found.sparse.block(known, file.size)) {
-                let mut cursor = self.cursor(lake, file, Order::Subject)?;
+                let mut cursor = self.cursor(lake, file, order)?;
                 cursor.only(std::iter::once(block).collect());
                 while cursor.advance()? {
                     take(&cursor.triple)?;
@@ -439,7 +464,7 @@ impl Known {
 
 /// What is known of a file without reading.
 pub(super) struct AtHand<'k> {
-    /// Whether its metadata is believed.
+    /// Whether it is in that order, and its metadata is believed.
     pub(super) trusted: bool,
     pub(super) sparse: Option<&'k Sparse>,
     pub(super) bloom: Option<&'k Bloom>,

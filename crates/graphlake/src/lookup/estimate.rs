@@ -158,7 +158,8 @@ impl GraphLake {
         }
         // Of both orders together, where they do not hold the same.
         let deleted = if files.paired { deleted[0].max(deleted[1]) } else { deleted[0].saturating_add(deleted[1]) };
-        low = low.saturating_sub(deleted);
+        // Orders that do not hold the same are broken, and still no bound is above the other.
+        low = low.saturating_sub(deleted).min(high);
         // What is said is believed where it fits what is known of the files.
         let living = self.living(at).filter(|living| (low..=stored).contains(living));
         if matches!(key, Key::None)
@@ -196,11 +197,11 @@ struct InOrder {
 fn in_order(graph: &NamedGraph, files: &PredicateFiles, order: Order, key: Key<'_>) -> InOrder {
     let (mut all, mut keys) = (InOrder { rows: 0.0, high: 0, stored: 0 }, 0.0);
     for (known, file) in files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?))) {
-        let one = of_file(known, file, key);
+        let one = of_file((known, file), order, key);
         all.rows += one.rows;
         all.high = all.high.saturating_add(one.high);
         all.stored = all.stored.saturating_add(file.triple_count);
-        keys += keys_of(known, file);
+        keys += keys_of(known, file, order);
     }
     if matches!(key, Key::Unknown) {
         all.rows = all.stored as f64 / f64::max(keys, 1.0);
@@ -208,8 +209,8 @@ fn in_order(graph: &NamedGraph, files: &PredicateFiles, order: Order, key: Key<'
     all
 }
 
-/// What a file has of a key.
-fn of_file(known: &Known, file: &DataFile, key: Key<'_>) -> Estimate {
+/// What a file has of a key of an order.
+fn of_file((known, file): (&Known, &DataFile), order: Order, key: Key<'_>) -> Estimate {
     let count = file.triple_count;
     if count == 0 {
         return Estimate::NONE;
@@ -218,7 +219,7 @@ fn of_file(known: &Known, file: &DataFile, key: Key<'_>) -> Estimate {
         Key::None => (count as f64, count),
         Key::Unknown => (0.0, count),
         Key::Text(text) => {
-            let hand = known.at_hand(file);
+            let hand = known.at_hand(file, order);
             let outside = hand.trusted && !(file.min_value.as_str()..=file.max_value.as_str()).contains(&text);
             let denied = || hand.bloom.is_some_and(|bloom| !bloom.may_have_hash(bloom::hash(text.as_bytes())));
             if outside || denied() {
@@ -228,17 +229,17 @@ fn of_file(known: &Known, file: &DataFile, key: Key<'_>) -> Estimate {
                 sparse.end(text.as_bytes(), file.size).saturating_sub(sparse.begin(text.as_bytes()))
             });
             let high = count.min(room / SHORTEST);
-            ((count as f64 / keys_of(known, file)).min(high as f64), high)
+            ((count as f64 / keys_of(known, file, order)).min(high as f64), high)
         }
     };
     Estimate { rows, low: 0, high }
 }
 
-/// How many different first texts a file has, about; at least one.
-fn keys_of(known: &Known, file: &DataFile) -> f64 {
+/// How many different first texts a file has in an order, about; at least one.
+fn keys_of(known: &Known, file: &DataFile, order: Order) -> f64 {
     let count = file.triple_count.max(1) as f64;
     // Where no filter counts them: in the middle between all different and all the same.
-    known.at_hand(file).bloom.map_or_else(|| count.sqrt(), crate::Bloom::keys).clamp(1.0, count)
+    known.at_hand(file, order).bloom.map_or_else(|| count.sqrt(), crate::Bloom::keys).clamp(1.0, count)
 }
 
 /// How many different triples the files of an order have at least: those that cannot share any are counted together, of those
@@ -248,7 +249,7 @@ fn distinct(graph: &NamedGraph, files: &PredicateFiles, order: Order) -> u64 {
     let mut strange = 0;
     for known in files.data(order) {
         let Some(file) = known.file(graph).filter(|file| file.triple_count > 0) else { continue };
-        if known.at_hand(file).trusted {
+        if known.at_hand(file, order).trusted {
             all.push(file);
         } else {
             // Of others it is not even known whether a triple stands in it twice.

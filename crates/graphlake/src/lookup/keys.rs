@@ -149,6 +149,20 @@ impl Wanted {
         }
     }
 
+    /// Whether triples with this first text are wanted.
+    pub(crate) fn has(&self, text: &str) -> bool {
+        match self {
+            Wanted::All => true,
+            Wanted::Between(low, high) => {
+                low.as_deref().is_none_or(|low| text >= low) && high.as_deref().is_none_or(|high| text < high)
+            }
+            Wanted::Keys(keys, among) => {
+                let found = keys.not_before(among.clone(), text.as_bytes());
+                found < among.end && keys.text(found) == text.as_bytes()
+            }
+        }
+    }
+
     /// The keys, where certain texts are wanted.
     pub(crate) fn keys(&self) -> Option<(&Keys, &Range<usize>)> {
         match self {

@@ -79,6 +79,22 @@ impl GraphLake {
         Ok(known.saturating_add(read))
     }
 
+    /// As [`GraphLake::matching`], with files read on so many threads; but not from the graph that keeps quoted triples, unless it
+    /// is named.
+    ///
+    /// # Errors
+    /// As [`GraphLake::matching`].
+    pub fn matching_on(
+        &self,
+        threads: usize,
+        pattern: &Pattern<'_>,
+        take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.ask(&Question::from(pattern), Arc::new(Bindings::unit()), threads, &mut |found| {
+            (0..found.rows.len()).try_for_each(|row| take(found.quad(row, pattern)))
+        })
+    }
+
     /// How many triples a pattern finds for which `counts` holds, with files read on so many threads; those of the graph that keeps
     /// quoted triples only where it is named.
     ///

@@ -162,7 +162,7 @@ impl GraphLake {
         let all = || files.data(order).iter().filter_map(|known| Some((known, known.file(graph)?)));
         let Some((known, largest)) = all().max_by_key(|(_, file)| file.size) else { return Ok(Vec::new()) };
         // A file that may have to be sorted in memory is not read several times.
-        if !all().all(|(known, file)| known.at_hand(file).trusted) {
+        if !all().all(|(known, file)| known.at_hand(file, order).trusted) {
             return Ok(Vec::new());
         }
         let mut texts = known.divided(self, largest, order, bytes)?;
@@ -186,7 +186,11 @@ impl GraphLake {
         let mut oldest = None;
         for known in predicate.data(order) {
             let Some(file) = known.file(graph) else { continue };
-            if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
+            let found = match known.order() == order {
+                true => known.open(self, file, order, wanted)?,
+                false => Some((self.resorted(file, order, wanted)?, true)),
+            };
+            if let Some((cursor, tried)) = found {
                 oldest = Some(oldest.map_or(file.snapshot_version, |before: i64| before.min(file.snapshot_version)));
                 merge.add(cursor, file.snapshot_version, false, tried)?;
             }
@@ -199,7 +203,7 @@ impl GraphLake {
                 continue;
             }
             if file.is_inverse != (order == Order::Object) {
-                merge.add(self.resorted(file, order)?, file.snapshot_version, true, true)?;
+                merge.add(self.resorted(file, order, wanted)?, file.snapshot_version, true, true)?;
             } else if let Some((cursor, tried)) = known.open(self, file, order, wanted)? {
                 merge.add(cursor, file.snapshot_version, true, tried)?;
             }

@@ -3,6 +3,7 @@
 use isomorph_model::About;
 
 use super::GraphLake;
+use crate::validate::metadata;
 
 pub(super) fn about(lake: &GraphLake) -> About {
     let snapshot = &lake.snapshot;
@@ -13,12 +14,14 @@ pub(super) fn about(lake: &GraphLake) -> About {
             // Copies of graphs share their files.
             files.insert(file.path.as_str(), file.size);
         }
-        graph.subject_files.iter().for_each(|file| records = records.saturating_add(file.triple_count));
+        graph.once().for_each(|file| records = records.saturating_add(file.triple_count));
         let tombstones = graph.tombstones.iter().filter(|file| !file.is_inverse);
         tombstones.for_each(|file| deleted = deleted.saturating_add(file.triple_count));
     }
     let predicates: std::collections::HashSet<&str> =
         snapshot.graphs.iter().flat_map(super::super::snapshot::NamedGraph::all_predicates).collect();
+    let mut findings = lake.noticed.clone();
+    metadata::orders(snapshot, &mut findings);
     let count = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     let mut layout = match lake.store.snapshots.len() {
         0 => "no snapshot".to_owned(),
@@ -42,6 +45,6 @@ pub(super) fn about(lake: &GraphLake) -> About {
         bytes: files.values().fold(0, |sum: u64, size| sum.saturating_add(*size)),
         layout,
         edge_layouts: vec!["by subject, by object".to_owned()],
-        findings: lake.noticed.clone(),
+        findings,
     }
 }

@@ -15,8 +15,7 @@ pub(super) fn literal_predicates(snapshot: &Snapshot) -> Vec<&str> {
     let mut all = Vec::new();
     for graph in snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
         let may_have = |file: &&DataFile| file.literal_count != Some(0) && file.triple_count > 0;
-        let with: HashSet<&str> =
-            graph.subject_files.iter().filter(may_have).map(|file| file.predicate.as_str()).collect();
+        let with: HashSet<&str> = graph.once().filter(may_have).map(|file| file.predicate.as_str()).collect();
         all.extend(graph.all_predicates().into_iter().filter(|one| with.contains(one) && seen.insert(*one)));
     }
     all

@@ -8,7 +8,7 @@ use isomorph_storage::{Blob, Location, Root};
 
 use super::quoted::Quoted;
 use crate::cursor::Cursor;
-use crate::lookup::{Catalog, Narrowed};
+use crate::lookup::{Catalog, Narrowed, Wanted};
 use crate::record::Prefixes;
 use crate::store::STORE;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
@@ -175,7 +175,7 @@ impl GraphLake {
         let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
         // Only one's own mark is believed, and even then the order is tried while the file is read.
         if self.options.tolerance == Tolerance::Lenient && file.sort_order.as_deref() != Some("codepoint") {
-            return Cursor::of_unsorted(blob, prefixes, order, &self.options.budget);
+            return Cursor::of_unsorted(blob, prefixes, order, &Wanted::All, &self.options.budget);
         }
         Ok(Cursor::new(blob, prefixes, Some(order)))
     }

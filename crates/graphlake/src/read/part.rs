@@ -7,8 +7,8 @@ use isomorph_error::Result;
 use isomorph_model::batch::GroupBatch;
 use isomorph_model::{Batch, Part};
 
+use super::GraphLake;
 use super::batches::Collector;
-use super::{GraphLake, Order};
 use crate::snapshot::NamedGraph;
 use crate::{lookup, term};
 
@@ -96,33 +96,13 @@ impl Part for EmptyGraphs<'_> {
         if let Some(narrowed) = &self.lake.narrowed {
             names.extend(narrowed.empty.iter().map(String::as_str));
         }
-        let graphs = self.lake.snapshot.graphs.iter().filter(|_| self.lake.narrowed.is_none());
-        for graph in graphs {
-            if let Some(name) = term::graph_name(&graph.name).filter(|name| *name != term::QUOTED_GRAPH)
-                && self.is_empty(graph)?
-            {
-                names.push(name);
-            }
+        if self.lake.narrowed.is_none() {
+            names.extend(self.lake.empty_graphs()?);
         }
         if names.is_empty() {
             return Ok(());
         }
         let keys: ArrayRef = Arc::new(StringArray::from(names));
         take(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
-    }
-}
-
-impl EmptyGraphs<'_> {
-    /// Whether every triple of a graph is deleted. Where nothing was deleted, no file is opened.
-    fn is_empty(&self, graph: &NamedGraph) -> Result<bool> {
-        if graph.tombstones.is_empty() {
-            return Ok(graph.subject_files.iter().all(|file| file.triple_count == 0));
-        }
-        for predicate in graph.all_predicates() {
-            if self.lake.merge(graph, predicate, Order::Subject)?.next()?.is_some() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 }

@@ -4,8 +4,10 @@ use isomorph_error::Result;
 use isomorph_model::faces::{Object, Quad};
 
 use super::{GraphLake, Order};
+use crate::cursor::Cursor;
 use crate::lookup::Wanted;
 use crate::merge::Merge;
+use crate::record::Prefixes;
 use crate::snapshot::{DataFile, NamedGraph};
 use crate::term;
 
@@ -28,16 +30,51 @@ impl GraphLake {
         }
     }
 
-    /// A file of the other order, sorted in memory.
-    pub(crate) fn resorted(&self, file: &DataFile, order: Order) -> Result<crate::cursor::Cursor> {
+    /// What is wanted of a file of the other order, sorted in memory.
+    pub(crate) fn resorted(&self, file: &DataFile, order: Order, wanted: &Wanted) -> Result<Cursor> {
         let blob = self.file(file)?;
-        let prefixes = crate::record::Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
-        crate::cursor::Cursor::of_unsorted(blob, prefixes, order, &self.options.budget)
+        let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
+        Cursor::of_unsorted(blob, prefixes, order, wanted, &self.options.budget)
     }
 
     /// Names of the named graphs, those without triples included.
     pub fn named_graphs(&self) -> impl Iterator<Item = &str> {
         self.snapshot.graphs.iter().filter_map(|graph| term::graph_name(&graph.name))
+    }
+
+    /// Names of the named graphs of which no triple lives. No file is opened where nothing was deleted, or the snapshot says how much
+    /// lives; else those of a graph are read up to its first triple.
+    ///
+    /// # Errors
+    /// When a file is missing, cut or broken.
+    pub fn empty_graphs(&self) -> Result<Vec<&str>> {
+        let mut names = Vec::new();
+        for graph in &self.snapshot.graphs {
+            let name = term::graph_name(&graph.name).filter(|name| *name != term::QUOTED_GRAPH);
+            if let Some(name) = name
+                && self.is_empty(graph)?
+            {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn is_empty(&self, graph: &NamedGraph) -> Result<bool> {
+        if graph.tombstones.is_empty() {
+            return Ok(graph.once().all(|file| file.triple_count == 0));
+        }
+        let stated = self.stated(graph);
+        for predicate in graph.all_predicates() {
+            let lives = match stated.get(predicate).copied().flatten() {
+                Some(living) => living.triples > 0,
+                None => self.merge(graph, predicate, Order::Subject)?.next()?.is_some(),
+            };
+            if lives {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Hands over every quad of the snapshot as it is meant: ids of quoted triples are triple terms, and the graph that

@@ -34,7 +34,7 @@ impl GraphLake {
         let graphs = self.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH);
         let graphs: Vec<_> = graphs.map(|graph| (graph, self.stated(graph))).collect();
         let unknown = graphs.iter().flat_map(|(graph, stated)| {
-            let files = graph.subject_files.iter().chain(&graph.tombstones);
+            let files = graph.once().chain(&graph.tombstones);
             files.filter(|file| stated.get(file.predicate.as_str()).is_none_or(Option::is_none))
         });
         let records = unknown.map(|file| file.triple_count).fold(0, u64::saturating_add);

@@ -35,6 +35,17 @@ pub(super) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut F
     }
 }
 
+/// What V9 needs no file for: predicates of which one order was not written.
+pub(crate) fn orders(snapshot: &Snapshot, findings: &mut Findings) {
+    for graph in &snapshot.graphs {
+        for (predicate, [subject, object]) in graph.of_one_order() {
+            let message = format!("{predicate}: {subject} triples by subject, {object} by object");
+            let place = Place::file(file_of(&snapshot.id)).in_field(format!("graphs[{}]", graph.name));
+            findings.push(&rules::ORDERS_DIFFER, message, place);
+        }
+    }
+}
+
 /// V10 to V15, V18 and what V19 says of names.
 pub(super) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
     let file = file_of(&snapshot.id);

@@ -2,7 +2,7 @@
 
 mod files;
 mod living;
-mod metadata;
+pub(crate) mod metadata;
 mod orders;
 
 use std::collections::HashSet;
@@ -38,6 +38,7 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
             findings.merge(noticed);
         }
         metadata::snapshot(&snapshot, findings);
+        metadata::orders(&snapshot, findings);
         for (_, file) in snapshot.graphs.iter().flat_map(|graph| graph.files()) {
             match path::resolve(&file.path, &lake.store.location) {
                 Ok(name) => {

@@ -28,7 +28,10 @@ fn differences(
     object: &ByVersion<'_>,
     findings: &mut Findings,
 ) {
-    let mut keys: Vec<&(&str, i64)> = subject.keys().chain(object.keys()).collect();
+    // These were found in the metadata.
+    let found = graph.of_one_order();
+    let mut keys: Vec<&(&str, i64)> =
+        subject.keys().chain(object.keys()).filter(|(predicate, _)| !found.contains_key(predicate)).collect();
     keys.sort_unstable();
     keys.dedup();
     for key in keys.into_iter().filter(|key| subject.get(*key) != object.get(*key)) {

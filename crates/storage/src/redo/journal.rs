@@ -64,8 +64,9 @@ impl Journal {
         // A record must not be found without what it speaks about.
         area.sync(|| self.disk.sync_dir(area.path()).and_then(|()| self.sync_names()), "redo record")?;
         let made = area.path().join("record");
-        let mut file = self.disk.create_file(&made)?;
-        file.write_all(&bytes)?;
+        let told = |error: io::Error| Error::from(error).at(Place::file(made.display().to_string()));
+        let mut file = self.disk.create_file(&made).map_err(told)?;
+        file.write_all(&bytes).map_err(told)?;
         area.sync(|| file.sync(), "redo record")?;
         self.disk.rename_new(&made, &self.record).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {

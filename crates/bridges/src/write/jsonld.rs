@@ -13,7 +13,7 @@ const MEMBERS: usize = 1_000;
 
 /// Writes node objects. A predicate that comes again later begins another object of the same node.
 pub(super) struct JsonLdWriter {
-    /// Subject, predicate and graph of the statement before.
+    /// Subject, member and graph of the statement before.
     before: Option<(String, String, Option<String>)>,
     members: HashSet<String>,
 }
@@ -30,14 +30,19 @@ impl JsonLdWriter {
                 .at(Place::field("object"))
                 .hint("every other syntax has: a name that ends in .nq, .trig, .ttl, .nt or .rdf"));
         }
+        // Values of `@type` are names; a type that is a literal stays what every other predicate is.
+        let member = match quad.object {
+            Object::Term(_) if quad.predicate == RDF_TYPE => "@type",
+            _ => quad.predicate,
+        };
         let before = self.before.as_ref();
         let same_graph = before.is_some_and(|(_, _, graph)| graph.as_deref() == quad.graph);
-        let same_predicate = same_graph
-            && before.is_some_and(|(subject, predicate, _)| subject == quad.subject && predicate == quad.predicate);
+        let same_member =
+            same_graph && before.is_some_and(|(subject, before, _)| subject == quad.subject && before == member);
         let same_subject = same_graph
             && before.is_some_and(|(subject, _, _)| subject == quad.subject)
-            && (same_predicate || self.members.len() < MEMBERS && !self.members.contains(quad.predicate));
-        if same_predicate {
+            && (same_member || self.members.len() < MEMBERS && !self.members.contains(member));
+        if same_member {
             out.push_str(", ");
         } else {
             if same_subject {
@@ -60,13 +65,13 @@ impl JsonLdWriter {
                 out.push_str(", ");
                 self.members.clear();
             }
-            push_string(out, if quad.predicate == RDF_TYPE { "@type" } else { quad.predicate });
+            push_string(out, member);
             out.push_str(": [");
-            self.members.insert(quad.predicate.to_owned());
+            self.members.insert(member.to_owned());
         }
-        object(out, quad)?;
-        if !same_predicate {
-            self.before = Some((quad.subject.to_owned(), quad.predicate.to_owned(), quad.graph.map(str::to_owned)));
+        object(out, quad);
+        if !same_member {
+            self.before = Some((quad.subject.to_owned(), member.to_owned(), quad.graph.map(str::to_owned)));
         }
         Ok(())
     }
@@ -81,16 +86,13 @@ impl JsonLdWriter {
     }
 }
 
-fn object(out: &mut String, quad: &Quad<'_>) -> Result<()> {
+fn object(out: &mut String, quad: &Quad<'_>) {
     match quad.object {
         Object::Term(text) if quad.predicate == RDF_TYPE => push_string(out, text),
         Object::Term(text) => {
             out.push_str("{\"@id\": ");
             push_string(out, text);
             out.push('}');
-        }
-        Object::Literal { .. } if quad.predicate == RDF_TYPE => {
-            return Err(Error::new(Kind::WouldLose, "JSON-LD has no literals as types").at(Place::field("object")));
         }
         Object::Literal { lexical, datatype, language, direction } => {
             out.push_str("{\"@value\": ");
@@ -112,5 +114,4 @@ fn object(out: &mut String, quad: &Quad<'_>) -> Result<()> {
             out.push('}');
         }
     }
-    Ok(())
 }

@@ -23,6 +23,20 @@ fn standard_input_is_a_text_of_any_syntax_packed_or_not() {
         assert!(loaded.out.contains("read     2 quads of 1 text"), "{name}: {}", loaded.out);
         home.run(&["diff", "file", &lake]).exits(0);
     }
+    // A byte order mark is no part of a text, and changes nothing of what its beginning tells.
+    for name in home.names().iter().filter(|name| name.starts_with("people.") && !name.ends_with(".lake")) {
+        if name.ends_with(".gz") || name.ends_with(".zst") {
+            continue;
+        }
+        let text = [&b"\xef\xbb\xbf"[..], &std::fs::read(home.at(name)).unwrap()].concat();
+        home.write(&format!("marked.{name}"), &text);
+        for (lake, source, input) in [("piped", "-", text.as_slice()), ("loaded", &format!("marked.{name}"), b"")] {
+            let lake = format!("{lake}.{name}.lake");
+            let loaded = home.feed(&["lake", "load", &lake, source], input).exits(0);
+            assert!(loaded.out.contains("2 quads"), "{name}: {}", loaded.out);
+            home.run(&["diff", "file", &lake]).exits(0);
+        }
+    }
     // What its beginning does not tell is said; what it would be taken for does not count then.
     let turtle = home.feed(&["lake", "load", "told", "-", "--syntax", "ttl"], LINES.as_bytes()).exits(0);
     assert!(turtle.out.contains("2 quads"), "{}", turtle.out);

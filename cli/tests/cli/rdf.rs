@@ -113,6 +113,26 @@ fn a_text_becomes_a_store_and_a_store_a_text() {
 }
 
 #[test]
+fn a_type_may_be_a_literal_and_a_literal_long() {
+    let home = Home::new();
+    let of_type = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>";
+    // Longer than the buffer of the parser of Turtle is by itself.
+    let long = "long ".repeat(3_500_000);
+    home.write(
+        "a.nt",
+        format!("<urn:a> {of_type} \"x\" .\n<urn:a> {of_type} <urn:c> .\n<urn:a> <urn:p> \"{long}\" .\n"),
+    );
+    home.run(&["convert", "a.nt", "a.lake"]).exits(0);
+    for name in ["a.ttl", "a.trig", "a.rdf", "a.jsonld"] {
+        let done = home.run(&["convert", "a.lake", name]).exits(0);
+        assert!(done.out.contains("read back, and equal"), "{name}: {}", done.out);
+    }
+    let loaded = home.run(&["lake", "load", "b.lake", "a.ttl", "a.jsonld"]).exits(0);
+    assert!(loaded.out.contains("6 quads of 2 texts"), "{}", loaded.out);
+    home.run(&["diff", "a.lake", "b.lake"]).exits(0);
+}
+
+#[test]
 fn what_is_broken_is_named_or_skipped() {
     let home = Home::new();
     home.write("bad.nt", "<urn:a> <urn:b> <urn:c> .\n<urn:a> <urn:b> .\n<urn:a> <urn:b> \"d\" .\n");

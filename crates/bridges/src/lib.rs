@@ -9,6 +9,7 @@ pub mod rules;
 mod source;
 mod syntax;
 mod write;
+mod xml;
 
 pub use capability::CAPABILITY;
 pub use fast::read_lines;

@@ -210,6 +210,29 @@ fn what_costs_more_than_it_is_worth_is_refused() {
     assert_eq!(error(&elements, Syntax::RdfXml).broken_rule(), Some(&rules::LIMIT));
     let arrays = format!("{{\"urn:a\": {}", "[".repeat(100_000));
     assert_eq!(error(&arrays, Syntax::JsonLd).broken_rule(), Some(&rules::LIMIT));
+    // The place is that of the sign that is one too many.
+    let (lines, é) = ("\n".repeat(70_000), "é".repeat(40_000));
+    let (column, offset) = (40_007 + 128 * 5, XML.len() as u64 + 70_000 + 80_007 + 128 * 5 - 1);
+    let elements = (format!("{XML}{lines}<!--{é}-->{}", "<x:a>".repeat(5_000)), 70_002, column, offset);
+    let arrays = (format!("{{\"é\":{lines}{}", "[".repeat(5_000)), 70_001, 128, 70_000 + 6 + 127);
+    let triples = (format!("<urn:a> <urn:b>{lines}{}", nested(5_000)), 70_001, 0, 0);
+    for (syntax, (text, line, column, offset)) in
+        [(Syntax::RdfXml, elements), (Syntax::JsonLd, arrays), (Syntax::Turtle, triples)]
+    {
+        for lenient in [false, true] {
+            let options = ReadOptions { lenient, ..ReadOptions::default() };
+            let error = read(&mut text.as_bytes(), syntax, &options, &mut |_| Ok(())).unwrap_err();
+            assert_eq!(
+                (error.broken_rule(), error.place().line),
+                (Some(&rules::LIMIT), Some(line)),
+                "{syntax}: {error}"
+            );
+            if column > 0 {
+                assert_eq!(error.place().field, Some(format!("column {column}")), "{syntax}: {error}");
+                assert_eq!(error.place().offset, Some(offset), "{syntax}: {error}");
+            }
+        }
+    }
     let small = ReadOptions { budget: Budget::new(1 << 20), ..ReadOptions::default() };
     let long = format!("{{\"@id\": \"urn:{}\"}}", "a".repeat(1 << 20));
     let error = read(&mut long.as_bytes(), Syntax::JsonLd, &small, &mut |_| Ok(())).unwrap_err();

@@ -15,7 +15,7 @@ use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::faces::Quad;
 
 use self::line::{Line, Lines};
-use crate::read::{Piece, ReadOptions, Reading, Take, read};
+use crate::read::{MARK, Piece, ReadOptions, Reading, Take, read_line};
 use crate::{Syntax, rules};
 
 /// Bytes that a thread gets at once; more where a line is longer.
@@ -131,7 +131,7 @@ pub(crate) fn read_here<T>(
 /// which part of the text is left to chance; each part comes in its order.
 ///
 /// # Errors
-/// As [`read`]; of several mistakes the first in the text is told. [`Kind::Usage`] for another syntax.
+/// As [`crate::read`]; of several mistakes the first in the text is told. [`Kind::Usage`] for another syntax.
 pub fn read_lines<T: Send>(
     input: &mut dyn Read,
     syntax: Syntax,
@@ -287,7 +287,8 @@ impl Chunk {
     ) -> Result<u64> {
         // Looking at all of it at once is quicker; where it is not text, each line is tried by itself.
         let whole = std::str::from_utf8(&self.bytes).ok();
-        let (mut start, mut number) = (0, self.lines);
+        let marked = self.offset == 0 && self.bytes.starts_with(MARK);
+        let (mut start, mut number) = (if marked { MARK.len() } else { 0 }, self.lines);
         while start < self.bytes.len() {
             let rest = self.bytes.get(start..).unwrap_or_default();
             let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -303,8 +304,7 @@ impl Chunk {
                 }
                 Line::Empty => {}
                 Line::Unusual => {
-                    let mut text = &rest[..length];
-                    let reading = read(&mut text, syntax, options, take);
+                    let reading = read_line(&rest[..length], syntax, options, take);
                     let reading = reading.map_err(|error| moved(error, &place))?;
                     sum.quads += reading.quads;
                     sum.skipped += reading.skipped;

@@ -41,7 +41,8 @@ pub(super) struct Guarded<'a> {
     buffer: Vec<u8>,
     from: usize,
     to: usize,
-    offset: u64,
+    /// Behind what was read and looked through.
+    here: Start,
     by_line: bool,
 }
 
@@ -56,6 +57,8 @@ pub(super) struct Watch {
     pub(super) at: Cell<At>,
     /// The line that it reads, as far as it is no longer than [`CHUNK`].
     pub(super) line: RefCell<Vec<u8>>,
+    /// Bytes of the file before the text: its byte order mark, which no parser sees.
+    pub(super) before: u64,
 }
 
 impl Watch {
@@ -66,10 +69,56 @@ impl Watch {
         let line = self.line.borrow();
         let before =
             end.and_then(|end| end.checked_sub(at.start)).and_then(|length| line.get(..usize::try_from(length).ok()?));
-        let Some(before) = before.filter(|before| !before.is_empty()) else { return place.offset(at.start) };
+        let offset = self.before + at.start;
+        let Some(before) = before.filter(|before| !before.is_empty()) else { return place.offset(offset) };
         // Columns are signs, as the other parsers count them.
         let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
-        place.offset(at.start + before.len() as u64 - 1).in_field(format!("column {column}"))
+        place.offset(offset + before.len() as u64 - 1).in_field(format!("column {column}"))
+    }
+
+    /// A place that a parser tells, in the file.
+    pub(super) fn in_file(&self, place: Place) -> Place {
+        Place { offset: place.offset.map(|offset| offset + self.before), ..place }
+    }
+}
+
+/// Where something begins: its line and column, counted from 1, and bytes before it in the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    line: u64,
+    column: u64,
+    offset: u64,
+}
+
+impl Start {
+    /// A text that begins `before` bytes behind the beginning of its file.
+    pub(super) fn of_text(before: u64) -> Self {
+        Start { line: 1, column: 1, offset: before }
+    }
+
+    /// Behind these bytes.
+    pub(super) fn pass(&mut self, bytes: &[u8]) {
+        self.offset += bytes.len() as u64;
+        let last = match memchr::memrchr(b'\n', bytes) {
+            Some(end) => {
+                self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+                self.column = 1;
+                bytes.get(end + 1..).unwrap_or_default()
+            }
+            None => bytes,
+        };
+        // Columns are signs, as the parsers count them.
+        self.column += last.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+    }
+
+    /// The same behind the first of these bytes.
+    pub(super) fn behind(mut self, bytes: &[u8], count: usize) -> Self {
+        self.pass(bytes.get(..count).unwrap_or(bytes));
+        self
+    }
+
+    pub(super) fn place(self) -> Place {
+        Place::default().line(self.line).offset(self.offset).in_field(format!("column {}", self.column))
     }
 }
 
@@ -94,7 +143,34 @@ impl<'a> Guarded<'a> {
             Syntax::JsonLd => Guard::Json(JsonGuard::new(largest)),
             _ => Guard::Triples(TripleGuard::default()),
         };
-        Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, offset: 0, by_line: !syntax.recovers() }
+        let (here, by_line) = (Start::of_text(watch.before), !syntax.recovers());
+        Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, here, by_line }
+    }
+
+    /// What comes next, all that was read of it; nothing at the end.
+    ///
+    /// # Errors
+    /// When no more can be read; the [`Watch`] knows why.
+    pub(super) fn chunk(&mut self) -> io::Result<&[u8]> {
+        self.refill()?;
+        let from = std::mem::replace(&mut self.from, self.to);
+        Ok(self.buffer.get(from..self.to).unwrap_or_default())
+    }
+
+    /// Ends the text for this reason, at the place that was read last.
+    pub(super) fn fail(&self, error: Error) -> io::Error {
+        self.watch.failed.replace(Some(error.at(self.here.place())));
+        io::Error::other("no more can be read")
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        if self.from < self.to {
+            return Ok(());
+        }
+        self.fill().map_err(|error| {
+            self.watch.failed.replace(Some(error));
+            io::Error::other("no more can be read")
+        })
     }
 
     fn fill(&mut self) -> Result<()> {
@@ -110,8 +186,8 @@ impl<'a> Guarded<'a> {
             Guard::Xml(guard) => guard.look(bytes),
             Guard::Json(guard) => guard.look(bytes),
         };
-        looked.map_err(|(at, error)| error.at(Place::default().offset(self.offset + at as u64)))?;
-        self.offset += read as u64;
+        looked.map_err(|(at, error)| error.at(self.here.behind(bytes, at).place()))?;
+        self.here.pass(bytes);
         self.to = read;
         Ok(())
     }
@@ -122,12 +198,7 @@ pub(super) type TooMuch = (usize, Error);
 
 impl Read for Guarded<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.from == self.to
-            && let Err(error) = self.fill()
-        {
-            self.watch.failed.replace(Some(error));
-            return Err(io::Error::other("no more can be read"));
-        }
+        self.refill()?;
         let mut length = (self.to - self.from).min(out.len());
         if self.by_line {
             // One line at a time, so that the line of an error is the last that was handed out.

@@ -15,7 +15,7 @@ use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::Reservation;
 use isomorph_tables::fenced;
 
-use super::guard::{Guarded, Watch};
+use super::guard::{Guarded, Start, Watch};
 use super::labels::{Labels, Seen};
 use super::parser::{Fault, Parser, Where};
 use super::terms::Terms;
@@ -27,32 +27,6 @@ const AT_ONCE: u64 = 128 << 10;
 
 /// Memory for a piece, its quads included, by its length.
 const EXPANSION: u64 = 8;
-
-/// Where something begins, counted from 1, 1 and 0.
-#[derive(Debug, Clone, Copy)]
-struct Start {
-    line: u64,
-    column: u64,
-    offset: u64,
-}
-
-impl Start {
-    const OF_TEXT: Start = Start { line: 1, column: 1, offset: 0 };
-
-    /// Behind this byte.
-    fn pass(&mut self, byte: u8) {
-        self.offset += 1;
-        match byte {
-            b'\n' => (self.line, self.column) = (self.line + 1, 1),
-            // Columns are signs, as the parsers count them.
-            _ => self.column += u64::from(byte & 0xc0 != 0x80),
-        }
-    }
-
-    fn place(self) -> Place {
-        Place::default().line(self.line).offset(self.offset).in_field(format!("column {}", self.column))
-    }
-}
 
 /// A part of a text that can be read in its frame.
 struct Piece {
@@ -75,23 +49,25 @@ enum Cut<'a> {
     Whole(Box<dyn Read + 'a>),
 }
 
-/// Reads a text of RDF/XML or JSON-LD; hands over what its sound pieces say.
+/// Reads a text of RDF/XML or JSON-LD that begins `before` bytes behind the beginning of its file; hands over what its sound pieces say.
 ///
 /// # Errors
 /// Where the text is not well-formed, so that nobody can say where the next piece begins, with what was read before; and as
 /// [`super::read`].
 pub(super) fn read(
     input: &mut dyn Read,
+    before: u64,
     syntax: Syntax,
     options: &ReadOptions,
     file: &Place,
     take: &mut Take<'_>,
 ) -> Result<Reading> {
-    let watch = Watch { seen: Some(RefCell::new(Seen::new(&options.budget)?)), ..Watch::default() };
+    let watch = Watch { seen: Some(RefCell::new(Seen::new(&options.budget)?)), before, ..Watch::default() };
     let mut pieces = Pieces {
         syntax,
         options,
         file,
+        before,
         frame: None,
         waiting: Vec::new(),
         held: options.budget.reserve(0)?,
@@ -116,7 +92,7 @@ pub(super) fn read(
         Cut::Framed => Ok(pieces.reading),
         Cut::Whole(mut whole) => {
             let take = pieces.take;
-            super::read_through(&mut whole, syntax, options, file, take)
+            super::read_through(&mut whole, before, syntax, options, file, take)
         }
     }
 }
@@ -126,6 +102,8 @@ struct Pieces<'a, 't> {
     syntax: Syntax,
     options: &'a ReadOptions,
     file: &'a Place,
+    /// Bytes of the file before the text.
+    before: u64,
     frame: Option<Frame>,
     /// Pieces that will be read at once, and memory for them.
     waiting: Vec<Piece>,
@@ -181,10 +159,10 @@ impl Pieces<'_, '_> {
         let Some(frame) = &self.frame else { return Ok(None) };
         let texts: Vec<&[u8]> = pieces.iter().map(|piece| piece.text.as_slice()).collect();
         let text = [frame.before.as_slice(), &texts.join(frame.between), &frame.after].concat();
-        let watch = Watch::default();
+        let watch = Watch { before: self.before, ..Watch::default() };
         let mut input = text.as_slice();
         let guarded = Guarded::new(&mut input, self.syntax, &watch, u64::MAX);
-        let mut parser = Parser::new(self.syntax, guarded, self.options.base.as_deref())?;
+        let mut parser = Parser::new(self.syntax, guarded, self.options)?;
         let (mut quads, mut first) = (Vec::new(), Vec::new());
         loop {
             match fenced(&rules::SYNTAX, || Ok(parser.next()))? {
@@ -202,7 +180,7 @@ impl Pieces<'_, '_> {
                     let place = match (pieces, place) {
                         ([piece], Where::Before(end)) => place_in(piece, frame.before.len(), end),
                         ([piece], _) => piece.start.place(),
-                        ([], Where::At(place)) => place,
+                        ([], Where::At(place)) => watch.in_file(place),
                         ([], Where::Before(end)) => watch.place(Some(end)),
                         _ => Place::default(),
                     };
@@ -225,8 +203,5 @@ impl Pieces<'_, '_> {
 /// The last sign before the byte `end` of a text that has `before` bytes in front of the piece.
 fn place_in(piece: &Piece, before: usize, end: u64) -> Place {
     let end = usize::try_from(end).unwrap_or(usize::MAX).saturating_sub(before);
-    let mut at = piece.start;
-    let passed = piece.text.get(..end.saturating_sub(1).min(piece.text.len())).unwrap_or_default();
-    passed.iter().for_each(|byte| at.pass(*byte));
-    at.place()
+    piece.start.behind(&piece.text, end.saturating_sub(1)).place()
 }

@@ -10,8 +10,9 @@ use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-use self::canonical::{Entities, Namespaces, PREFIXES, Tag, canonical, declared, push_text, resolved};
+use self::canonical::{Entities, Namespaces, PREFIXES, Tag, canonical, declared, resolved};
 use super::guard::XmlGuard;
+use crate::xml::push_text;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const ITS: &str = "http://www.w3.org/2005/11/its";

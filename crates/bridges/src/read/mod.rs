@@ -6,11 +6,12 @@ mod lenient;
 mod literals;
 mod parser;
 mod pieces;
+mod pushed;
 mod stream;
 mod terms;
 
 use std::cell::RefCell;
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::faces::Quad;
@@ -29,6 +30,9 @@ use crate::{Syntax, fast, rules};
 
 /// Bytes of a file that are looked at to tell its syntax.
 const LOOK: u64 = 64 << 10;
+
+/// A byte order mark, which is no part of the text behind it (Unicode, section 23.8).
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Findings of each rule that are kept when broken statements are skipped.
 const KEPT: usize = 8;
@@ -175,7 +179,7 @@ impl Text {
         let reading = self
             .packing
             .reader(&self.blob)
-            .and_then(|mut input| lenient::read(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(())));
+            .and_then(|mut input| read_of(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(())));
         let findings = reading.map(|reading| reading.findings).unwrap_or_default();
         match findings.by_rule().flat_map(|(_, kept)| kept).next() {
             Some(first) => Error::broken(&rules::SYNTAX, first.message.clone()).at(first.place.clone()),
@@ -253,10 +257,20 @@ fn read_of(
     file: &Place,
     take: &mut Take<'_>,
 ) -> Result<Reading> {
+    let mut first = Vec::with_capacity(MARK.len());
+    Read::take(&mut *input, MARK.len() as u64).read_to_end(&mut first)?;
+    let before = if first == MARK { first.len() as u64 } else { 0 };
+    first.drain(..if before > 0 { MARK.len() } else { 0 });
+    let mut input = Cursor::new(first).chain(input);
     match options.lenient && !syntax.recovers() {
-        true => lenient::read(input, syntax, options, file, take),
-        false => read_through(input, syntax, options, file, take),
+        true => lenient::read(&mut input, before, syntax, options, file, take),
+        false => read_through(&mut input, before, syntax, options, file, take),
     }
+}
+
+/// Reads a line of a text of N-Triples or N-Quads that is not as lines mostly are.
+pub(crate) fn read_line(line: &[u8], syntax: Syntax, options: &ReadOptions, take: &mut Take<'_>) -> Result<Reading> {
+    read_through(&mut &*line, 0, syntax, options, &Place::default(), take)
 }
 
 /// Where leniency ends.
@@ -264,20 +278,21 @@ fn end_of(syntax: Syntax, read: u64) -> String {
     format!("nothing behind this mistake in {syntax} can be read, leniently neither; statements before it: {read}")
 }
 
-/// Reads a text by one parser from its beginning to its end.
+/// Reads a text by one parser from its beginning, which is `before` bytes behind that of the file, to its end.
 fn read_through(
     input: &mut dyn Read,
+    before: u64,
     syntax: Syntax,
     options: &ReadOptions,
     file: &Place,
     take: &mut Take<'_>,
 ) -> Result<Reading> {
-    let mut watch = Watch::default();
+    let mut watch = Watch { before, ..Watch::default() };
     if !matches!(syntax, Syntax::NTriples | Syntax::NQuads) {
         watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
     }
     let guarded = Guarded::new(input, syntax, &watch, options.budget.limit() / 4);
-    let mut parser = Parser::new(syntax, guarded, options.base.as_deref())?;
+    let mut parser = Parser::new(syntax, guarded, options)?;
     let mut terms = Terms::new(Labels::new(&options.budget)?, &watch);
     let mut reading = Reading { findings: Findings::keeping(KEPT), ..Reading::default() };
     let mut first = Vec::new();
@@ -290,7 +305,7 @@ fn read_through(
                     Fault::Input(error) => {
                         return Err(watch.failed.take().unwrap_or_else(|| Error::from(error)));
                     }
-                    Fault::Syntax(message, Where::At(place)) => (message, place),
+                    Fault::Syntax(message, Where::At(place)) => (message, watch.in_file(place)),
                     Fault::Syntax(message, Where::Before(end)) => (message, watch.place(Some(end))),
                     Fault::Syntax(message, Where::Here) => (message, watch.place(None)),
                 };

@@ -6,22 +6,24 @@ use isomorph_error::{Error, Place, Result};
 use oxjsonld::{JsonLdParseError, JsonLdParser, ReaderJsonLdParser};
 use oxrdf::{GraphName, Quad};
 use oxrdfxml::{RdfXmlParseError, RdfXmlParser, ReaderRdfXmlParser};
-use oxttl::nquads::ReaderNQuadsParser;
-use oxttl::ntriples::ReaderNTriplesParser;
-use oxttl::trig::ReaderTriGParser;
-use oxttl::turtle::ReaderTurtleParser;
-use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParseError, TurtleParser};
+use oxttl::nquads::LowLevelNQuadsParser;
+use oxttl::ntriples::LowLevelNTriplesParser;
+use oxttl::trig::LowLevelTriGParser;
+use oxttl::turtle::LowLevelTurtleParser;
+use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser, TurtleSyntaxError};
 
+use super::ReadOptions;
 use super::guard::Guarded;
 use super::literals::{Literals, Shift};
+use super::pushed::Pushed;
 use crate::Syntax;
 
 /// A parser over a guarded text.
 pub(super) enum Parser<'a> {
-    NTriples(ReaderNTriplesParser<Guarded<'a>>),
-    NQuads(ReaderNQuadsParser<Guarded<'a>>),
-    Turtle(ReaderTurtleParser<Guarded<'a>>),
-    TriG(ReaderTriGParser<Guarded<'a>>),
+    NTriples(Pushed<'a, LowLevelNTriplesParser>),
+    NQuads(Pushed<'a, LowLevelNQuadsParser>),
+    Turtle(Pushed<'a, LowLevelTurtleParser>),
+    TriG(Pushed<'a, LowLevelTriGParser>),
     RdfXml(Box<ReaderRdfXmlParser<Literals<Guarded<'a>>>>, Shift),
     JsonLd(Box<ReaderJsonLdParser<Guarded<'a>>>),
 }
@@ -59,22 +61,23 @@ fn unsound(base: &str, error: &oxrdf::IriParseError) -> Error {
 impl<'a> Parser<'a> {
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] when the base is no absolute IRI.
-    pub(super) fn new(syntax: Syntax, text: Guarded<'a>, base: Option<&str>) -> Result<Self> {
+    pub(super) fn new(syntax: Syntax, text: Guarded<'a>, options: &ReadOptions) -> Result<Self> {
+        let (base, budget) = (options.base.as_deref(), &options.budget);
         // Also where the syntax has no relative IRIs: what is asked for makes no sense there either.
         base.map_or(Ok(()), check_base)?;
         let unsound = |error: oxrdf::IriParseError| unsound(base.unwrap_or_default(), &error);
         Ok(match syntax {
-            Syntax::NTriples => Parser::NTriples(NTriplesParser::new().for_reader(text)),
-            Syntax::NQuads => Parser::NQuads(NQuadsParser::new().for_reader(text)),
+            Syntax::NTriples => Parser::NTriples(Pushed::new(NTriplesParser::new().low_level(), text, budget)?),
+            Syntax::NQuads => Parser::NQuads(Pushed::new(NQuadsParser::new().low_level(), text, budget)?),
             Syntax::Turtle => {
                 let parser = TurtleParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::Turtle(parser.map_err(unsound)?.for_reader(text))
+                Parser::Turtle(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
             }
             Syntax::TriG => {
                 let parser = TriGParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::TriG(parser.map_err(unsound)?.for_reader(text))
+                Parser::TriG(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
             }
             Syntax::RdfXml => {
                 let parser = RdfXmlParser::new();
@@ -93,15 +96,14 @@ impl<'a> Parser<'a> {
 
     /// The next quad.
     pub(super) fn next(&mut self) -> Option<Result<Quad, Fault>> {
-        let in_default = |triple: oxrdf::Triple| triple.in_graph(GraphName::DefaultGraph);
         Some(match self {
-            Parser::NTriples(parser) => parser.next()?.map(in_default).map_err(of_turtle),
-            Parser::NQuads(parser) => parser.next()?.map_err(of_turtle),
-            Parser::Turtle(parser) => parser.next()?.map(in_default).map_err(of_turtle),
-            Parser::TriG(parser) => parser.next()?.map_err(of_turtle),
+            Parser::NTriples(parser) => of_turtle(parser.next()?),
+            Parser::NQuads(parser) => of_turtle(parser.next()?),
+            Parser::Turtle(parser) => of_turtle(parser.next()?),
+            Parser::TriG(parser) => of_turtle(parser.next()?),
             Parser::RdfXml(parser, shift) => {
                 let next = parser.next()?;
-                next.map(in_default).map_err(|error| match error {
+                next.map(|triple| triple.in_graph(GraphName::DefaultGraph)).map_err(|error| match error {
                     RdfXmlParseError::Io(error) => Fault::Input(error),
                     RdfXmlParseError::Syntax(error) => {
                         let end = parser.buffer_position().saturating_add_signed(-shift.get());
@@ -134,8 +136,8 @@ impl<'a> Parser<'a> {
         let owned = |(name, iri): (&str, &str)| (name.to_owned(), iri.to_owned());
         match self {
             Parser::NTriples(_) | Parser::NQuads(_) => Vec::new(),
-            Parser::Turtle(parser) => parser.prefixes().map(owned).collect(),
-            Parser::TriG(parser) => parser.prefixes().map(owned).collect(),
+            Parser::Turtle(parser) => parser.parser.prefixes().map(owned).collect(),
+            Parser::TriG(parser) => parser.parser.prefixes().map(owned).collect(),
             Parser::RdfXml(parser, _) => parser.prefixes().map(owned).collect(),
             Parser::JsonLd(parser) => parser.prefixes().map(owned).collect(),
         }
@@ -145,8 +147,8 @@ impl<'a> Parser<'a> {
     pub(super) fn base(&self) -> Option<String> {
         let base = match self {
             Parser::NTriples(_) | Parser::NQuads(_) => None,
-            Parser::Turtle(parser) => parser.base_iri(),
-            Parser::TriG(parser) => parser.base_iri(),
+            Parser::Turtle(parser) => parser.parser.base_iri(),
+            Parser::TriG(parser) => parser.parser.base_iri(),
             Parser::RdfXml(parser, _) => parser.base_iri(),
             Parser::JsonLd(parser) => parser.base_iri(),
         };
@@ -154,14 +156,11 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn of_turtle(error: TurtleParseError) -> Fault {
-    match error {
-        TurtleParseError::Io(error) => Fault::Input(error),
-        TurtleParseError::Syntax(error) => {
-            let start = error.location().start;
-            Fault::Syntax(sentence(error.message()), Where::At(at(start.line, start.column, start.offset)))
-        }
-    }
+fn of_turtle(next: io::Result<Result<Quad, TurtleSyntaxError>>) -> Result<Quad, Fault> {
+    next.map_err(Fault::Input)?.map_err(|error| {
+        let start = error.location().start;
+        Fault::Syntax(sentence(error.message()), Where::At(at(start.line, start.column, start.offset)))
+    })
 }
 
 /// A place from numbers that begin with 0.

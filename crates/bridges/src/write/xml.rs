@@ -10,6 +10,7 @@ use isomorph_model::xsd;
 
 use super::check::is_letter;
 use super::prefixes::Prefixes;
+use crate::xml::{LONGEST, push_text, push_value};
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const ITS: &str = "http://www.w3.org/2005/11/its";
@@ -88,7 +89,6 @@ impl XmlWriter {
         for (name, namespace) in prefixes.all().iter().filter(|(name, _)| name != "rdf") {
             out.push_str(if name.is_empty() { " xmlns" } else { " xmlns:" });
             out.push_str(name);
-            // What stands in an attribute of a namespace has no control characters.
             attribute(out, "", namespace);
         }
         if let Some(base) = base {
@@ -239,35 +239,24 @@ fn is_name(label: &str) -> bool {
     label.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || is_letter(c)) && !label.contains(':')
 }
 
-/// Appends ` name="value"` of a value without control characters: IRIs, labels and languages have none.
+/// Appends ` name="value"`.
 fn attribute(out: &mut String, name: &str, value: &str) {
     out.push_str(name);
-    out.push_str("=\"");
-    for c in value.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+    push_value(out, value);
 }
 
 fn text(out: &mut String, lexical: &str) -> Result<()> {
-    for c in lexical.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            // Readers of XML make a line feed of it.
-            '\r' => out.push_str("&#xD;"),
-            '\t' | '\n' => out.push(c),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
-                return Err(unsaid(format!("XML has no character U+{:04X}", u32::from(c)), "object"));
-            }
-            c => out.push(c),
-        }
+    let unsound = |c: char| matches!(c, '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}') && !matches!(c, '\t' | '\n' | '\r');
+    if let Some(c) = lexical.chars().find(|c| unsound(*c)) {
+        return Err(unsaid(format!("XML has no character U+{:04X}", u32::from(c)), "object"));
+    }
+    let before = out.len();
+    push_text(out, lexical);
+    if out.len() - before > LONGEST {
+        return Err(unsaid(
+            format!("a text of more than {LONGEST} bytes, which no reader of ours takes in XML"),
+            "object",
+        ));
     }
     Ok(())
 }

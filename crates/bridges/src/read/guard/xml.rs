@@ -9,6 +9,7 @@ use isomorph_error::Error;
 
 use super::{DEPTH, TooMuch};
 use crate::rules::LIMIT;
+use crate::xml::LONGEST;
 
 /// Most attributes of an element, namespaces included.
 const ATTRIBUTES: usize = 256;
@@ -16,9 +17,6 @@ const ATTRIBUTES: usize = 256;
 /// Longest tag and longest declaration of a document type, bytes.
 const TAG: usize = 16 << 20;
 const DOCUMENT_TYPE: usize = 64 << 10;
-
-/// Longest text between two tags, bytes.
-const TEXT: usize = 64 << 20;
 
 /// Longest text that an entity stands for, bytes; most entities.
 const ENTITY: usize = 64 << 10;
@@ -112,7 +110,7 @@ impl XmlGuard {
             }
             State::Text => {
                 self.reference(byte)?;
-                self.lengthen(TEXT, "a text between two tags")?;
+                self.lengthen(LONGEST, "a text between two tags")?;
             }
             State::Opened => {
                 self.last.push(byte);
@@ -121,7 +119,7 @@ impl XmlGuard {
             State::Tag { quote, closing } => self.tag(byte, quote, closing)?,
             State::Comment => self.until(byte, b"-->"),
             State::Data => {
-                self.lengthen(TEXT, "a text between two tags")?;
+                self.lengthen(LONGEST, "a text between two tags")?;
                 self.until(byte, b"]]>");
             }
             State::Instruction => self.until(byte, b"?>"),

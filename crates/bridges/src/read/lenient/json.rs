@@ -3,11 +3,11 @@
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use isomorph_error::{Place, Result};
+use isomorph_error::Result;
 use isomorph_model::json::{self, Members, push_string};
 
-use super::super::guard::{CHUNK, JsonGuard, Watch};
-use super::{Cut, Frame, Piece, Pieces, Start};
+use super::super::guard::{CHUNK, JsonGuard, Start, Watch};
+use super::{Cut, Frame, Piece, Pieces};
 
 const GRAPH: &str = "@graph";
 
@@ -24,6 +24,7 @@ pub(super) fn cut<'a>(
     let mut guard = JsonGuard::new(largest);
     let (mut text, mut buffer) = (Vec::new(), vec![0; CHUNK]);
     let mut held = pieces.options.budget.reserve(0)?;
+    let mut here = Start::of_text(watch.before);
     loop {
         let read = input.read(&mut buffer)?;
         let bytes = buffer.get(..read).unwrap_or_default();
@@ -33,8 +34,8 @@ pub(super) fn cut<'a>(
         if let Some(seen) = &watch.seen {
             seen.borrow_mut().look(bytes)?;
         }
-        let offset = text.len();
-        guard.look(bytes).map_err(|(at, error)| error.at(Place::default().offset((offset + at) as u64)))?;
+        guard.look(bytes).map_err(|(at, error)| error.at(here.behind(bytes, at).place()))?;
+        here.pass(bytes);
         held.grow(read as u64)?;
         text.extend_from_slice(bytes);
     }
@@ -42,10 +43,10 @@ pub(super) fn cut<'a>(
         return Ok(Cut::Whole(Box::new(Cursor::new(text))));
     };
     pieces.begin(frame)?;
-    let mut start = Start::OF_TEXT;
+    let mut start = Start::of_text(watch.before);
     let mut passed = 0;
     for range in ranges {
-        text.get(passed..range.start).unwrap_or_default().iter().for_each(|byte| start.pass(*byte));
+        start.pass(text.get(passed..range.start).unwrap_or_default());
         passed = range.start;
         pieces.push(Piece { text: text.get(range).unwrap_or_default().to_vec(), start })?;
     }

@@ -2,10 +2,10 @@
 
 use std::io::{Cursor, Read};
 
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Result};
 
-use super::super::guard::{CHUNK, Watch, XmlGuard};
-use super::{Cut, Frame, Piece, Pieces, Start};
+use super::super::guard::{CHUNK, Start, Watch, XmlGuard};
+use super::{Cut, Frame, Piece, Pieces};
 use crate::rules;
 
 /// Local name of the element that pieces are inside of.
@@ -45,8 +45,8 @@ pub(super) fn cut<'a>(
         guard: XmlGuard::default(),
         phase: Phase::Before(0),
         current: Vec::new(),
-        start: Start::OF_TEXT,
-        here: Start::OF_TEXT,
+        start: Start::of_text(watch.before),
+        here: Start::of_text(watch.before),
         name: Vec::new(),
     };
     let mut buffer = vec![0; CHUNK];
@@ -93,9 +93,8 @@ impl Cutter {
     /// Takes the next byte; whether it ends the first tag.
     fn pass(&mut self, byte: u8, pieces: &mut Pieces<'_, '_>) -> Result<bool> {
         let (was_text, at) = (self.guard.is_text(), self.here);
-        let place = |at: Start| Place::default().line(at.line).offset(at.offset);
-        self.guard.look(&[byte]).map_err(|(_, error)| error.at(place(at)))?;
-        self.here.pass(byte);
+        self.guard.look(&[byte]).map_err(|(_, error)| error.at(at.place()))?;
+        self.here.pass(&[byte]);
         let (is_text, depth) = (self.guard.is_text(), self.guard.depth());
         match self.phase {
             Phase::Before(_) => {

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use crate::xml::{push_text, push_value};
+
 /// What stands for texts: names with values in which nothing stands for anything.
 pub(super) type Entities = HashMap<String, String>;
 
@@ -202,36 +204,6 @@ pub(super) fn resolved(text: &str, entities: &Entities) -> Option<String> {
         out.push_str(behind);
     }
     Some(out)
-}
-
-/// Appends a text between tags.
-pub(super) fn push_text(out: &mut String, text: &str) {
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\r' => out.push_str("&#xD;"),
-            c => out.push(c),
-        }
-    }
-}
-
-/// Appends `="value"`.
-fn push_value(out: &mut String, value: &str) {
-    out.push_str("=\"");
-    for c in value.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' => out.push_str("&#x9;"),
-            '\n' => out.push_str("&#xA;"),
-            '\r' => out.push_str("&#xD;"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

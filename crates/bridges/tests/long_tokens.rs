@@ -1,0 +1,79 @@
+//! Literals longer than a parser's buffer is by itself, in the syntaxes of the Turtle family.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use isomorph_bridges::{QuadWriter, ReadOptions, Syntax, WriteOptions, read};
+use isomorph_error::{Kind, Result};
+use isomorph_model::faces::{Object, Quad};
+use isomorph_model::xsd;
+use isomorph_storage::Budget;
+
+/// Bytes, more than 16 MiB.
+const LONG: usize = 20_000_000;
+
+const TURTLE: [Syntax; 4] = [Syntax::NTriples, Syntax::NQuads, Syntax::Turtle, Syntax::TriG];
+
+/// How many quads a text has, and how long the literals of it are.
+fn lengths(text: &str, syntax: Syntax, options: &ReadOptions) -> Result<Vec<usize>> {
+    let mut lengths = Vec::new();
+    read(&mut text.as_bytes(), syntax, options, &mut |quad| {
+        match quad.object {
+            Object::Literal { lexical, .. } => lengths.push(lexical.len()),
+            Object::Term(_) => panic!("no literal"),
+        }
+        Ok(())
+    })?;
+    Ok(lengths)
+}
+
+#[test]
+fn a_literal_may_be_as_long_as_memory_allows() {
+    let long = "a".repeat(LONG);
+    for syntax in TURTLE {
+        let mut writer = QuadWriter::new(syntax, Vec::new(), &WriteOptions::default()).unwrap();
+        for lexical in ["b", &long, "c", &long, "d"] {
+            let object = Object::plain(lexical, xsd::STRING);
+            writer.push(&Quad { subject: "urn:é", predicate: "urn:p", object, graph: None }).unwrap();
+        }
+        let text = String::from_utf8(writer.finish().unwrap()).unwrap();
+        let options = ReadOptions::default();
+        assert_eq!(lengths(&text, syntax, &options).unwrap(), [1, LONG, 1, LONG, 1], "{syntax}");
+        // A mistake behind it has its line all the same.
+        let error = lengths(&format!("{text}<urn:a> <urn:b> 'c\\q' .\n"), syntax, &options).unwrap_err();
+        assert_eq!(error.place().line, Some(text.lines().count() as u64 + 1), "{syntax}: {error}");
+        // It is counted.
+        let options = ReadOptions { budget: Budget::new(32 << 20), ..ReadOptions::default() };
+        let error = lengths(&text, syntax, &options).unwrap_err();
+        assert_eq!(error.kind(), Kind::TooLarge, "{syntax}: {error}");
+        assert!(
+            error.place().line.is_some() && error.hints().any(|hint| hint.contains("--memory")),
+            "{syntax}: {error:?}"
+        );
+        assert_eq!(options.budget.used(), 0, "{syntax}");
+    }
+}
+
+#[test]
+fn what_is_too_long_for_xml_is_refused_before_it_is_written() {
+    // As long as it may be, with what stands for an ampersand.
+    let longest = format!("&{}", "a".repeat((64 << 20) - 5));
+    let written = |lexical: &str| {
+        let mut writer = QuadWriter::new(Syntax::RdfXml, Vec::new(), &WriteOptions::default())?;
+        let object = Object::plain(lexical, xsd::STRING);
+        writer.push(&Quad { subject: "urn:a", predicate: "urn:p", object, graph: None })?;
+        writer.finish()
+    };
+    let text = String::from_utf8(written(&longest).unwrap()).unwrap();
+    assert_eq!(lengths(&text, Syntax::RdfXml, &ReadOptions::default()).unwrap(), [longest.len()]);
+    assert_eq!(written(&format!("{longest}a")).unwrap_err().kind(), Kind::WouldLose);
+}
+
+#[test]
+fn a_long_text_without_statements_is_read() {
+    let comments = "# nothing\n".repeat(2_000_000);
+    for syntax in TURTLE {
+        let text = format!("{comments}<urn:a> <urn:b> 'c' .");
+        let text = if matches!(syntax, Syntax::NTriples | Syntax::NQuads) { text.replace('\'', "\"") } else { text };
+        assert_eq!(lengths(&text, syntax, &ReadOptions::default()).unwrap(), [1], "{syntax}");
+    }
+}

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_bridges::{QuadWriter, ReadOptions, Syntax, WriteOptions, read};
+use isomorph_bridges::{QuadWriter, ReadOptions, Syntax, WriteOptions, read, read_lines, rules};
 use isomorph_error::{Kind, Result};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::xsd;
@@ -54,6 +54,20 @@ fn a_literal_may_be_as_long_as_memory_allows() {
 }
 
 #[test]
+fn what_needs_too_much_memory_on_a_line_has_the_place_of_that_line() {
+    // A letter that is not ASCII sends the line to the parser.
+    let text = format!("<urn:a> <urn:b> <urn:c> .\n<urn:é> <urn:b> \"{}\" .\n", "a".repeat(LONG));
+    let options = ReadOptions { budget: Budget::new(64 << 20), ..ReadOptions::default() };
+    for threads in [1, 2] {
+        let mut takers = vec![(); threads];
+        let read = read_lines(&mut text.as_bytes(), Syntax::NTriples, &options, &mut takers, &|(), _| Ok(()));
+        let error = read.unwrap_err();
+        assert_eq!((error.kind(), error.place().line), (Kind::TooLarge, Some(2)), "{error:?}");
+        assert!(error.hints().any(|hint| hint.contains("--memory")), "{error:?}");
+    }
+}
+
+#[test]
 fn what_is_too_long_for_xml_is_refused_before_it_is_written() {
     // As long as it may be, with what stands for an ampersand.
     let longest = format!("&{}", "a".repeat((64 << 20) - 5));
@@ -66,6 +80,34 @@ fn what_is_too_long_for_xml_is_refused_before_it_is_written() {
     let text = String::from_utf8(written(&longest).unwrap()).unwrap();
     assert_eq!(lengths(&text, Syntax::RdfXml, &ReadOptions::default()).unwrap(), [longest.len()]);
     assert_eq!(written(&format!("{longest}a")).unwrap_err().kind(), Kind::WouldLose);
+}
+
+#[test]
+fn what_is_too_long_for_json_is_refused_before_it_is_written() {
+    // As long as it may be, with what stands for a quotation mark.
+    let longest = format!("\"{}", "é".repeat(3_999_999));
+    let object =
+        |lexical: &str| format!("[{{\"@id\": \"urn:a\", \"urn:p\": \"{lexical}\"}},\n {{\"@id\": \"urn:b\"}}]");
+    let written = |lexical: &str| {
+        let mut writer = QuadWriter::new(Syntax::JsonLd, Vec::new(), &WriteOptions::default())?;
+        for object in
+            [Object::plain("x", xsd::STRING), Object::plain(lexical, xsd::STRING), Object::plain("y", "urn:d")]
+        {
+            writer.push(&Quad { subject: "urn:a", predicate: "urn:p", object, graph: None })?;
+        }
+        writer.finish()
+    };
+    let text = String::from_utf8(written(&longest).unwrap()).unwrap();
+    assert_eq!(lengths(&text, Syntax::JsonLd, &ReadOptions::default()).unwrap(), [1, longest.len(), 1]);
+    assert_eq!(written(&format!("{longest}a")).unwrap_err().kind(), Kind::WouldLose);
+    for lenient in [false, true] {
+        let options = ReadOptions { lenient, ..ReadOptions::default() };
+        let error = lengths(&object(&"a".repeat(LONG)), Syntax::JsonLd, &options).unwrap_err();
+        assert_eq!((error.broken_rule(), error.place().line), (Some(&rules::LIMIT), Some(1)), "{error:?}");
+        let column = 28 + 8_000_001;
+        assert_eq!(error.place().field, Some(format!("column {column}")), "{error:?}");
+        assert!(error.hints().any(|hint| hint.contains(".nq")), "{error:?}");
+    }
 }
 
 #[test]

@@ -327,6 +327,11 @@ fn moved(error: Error, line: &Place) -> Error {
         (Kind::Malformed, Some(rule)) if !error.place().is_empty() => {
             Error::broken(rule, error.message()).at(at(error.place(), line))
         }
+        // What a line needs too much memory for has its place in the line, too, and what to try.
+        (Kind::TooLarge, None) if error.place().line.is_some() => {
+            let moved = Error::new(Kind::TooLarge, error.message()).at(at(error.place(), line));
+            error.hints().fold(moved, Error::hint)
+        }
         _ => error.at(line.clone()),
     }
 }

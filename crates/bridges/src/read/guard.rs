@@ -21,6 +21,7 @@ use crate::Syntax;
 pub(super) const DEPTH: usize = 128;
 
 pub(super) use self::json::JsonGuard;
+pub(crate) use self::json::LONGEST as LONGEST_STRING;
 pub(super) use self::xml::XmlGuard;
 
 /// Bytes that are read and looked through at a time.

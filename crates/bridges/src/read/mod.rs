@@ -18,6 +18,7 @@ use isomorph_model::faces::Quad;
 use isomorph_storage::{Blob, Budget, Location};
 use isomorph_tables::fenced;
 
+pub(crate) use self::guard::LONGEST_STRING;
 use self::guard::{Guarded, Watch};
 use self::labels::{Labels, Seen};
 pub use self::parser::check_base;

@@ -8,6 +8,8 @@ use isomorph_model::json::push_string;
 use isomorph_model::term::{self, TermKind};
 use isomorph_model::xsd;
 
+use crate::read::LONGEST_STRING;
+
 /// Most predicates of one node object: a node with more has several, so that no set grows without end.
 const MEMBERS: usize = 1_000;
 
@@ -26,9 +28,7 @@ impl JsonLdWriter {
 
     pub(super) fn push(&mut self, out: &mut String, quad: &Quad<'_>) -> Result<()> {
         if matches!(quad.object, Object::Term(text) if term::kind(text) == TermKind::Triple) {
-            return Err(Error::new(Kind::WouldLose, "JSON-LD has no triple terms")
-                .at(Place::field("object"))
-                .hint("every other syntax has: a name that ends in .nq, .trig, .ttl, .nt or .rdf"));
+            return Err(unsaid("JSON-LD has no triple terms"));
         }
         // Values of `@type` are names; a type that is a literal stays what every other predicate is.
         let member = match quad.object {
@@ -69,7 +69,7 @@ impl JsonLdWriter {
             out.push_str(": [");
             self.members.insert(member.to_owned());
         }
-        object(out, quad);
+        object(out, quad)?;
         if !same_member {
             self.before = Some((quad.subject.to_owned(), member.to_owned(), quad.graph.map(str::to_owned)));
         }
@@ -86,7 +86,7 @@ impl JsonLdWriter {
     }
 }
 
-fn object(out: &mut String, quad: &Quad<'_>) {
+fn object(out: &mut String, quad: &Quad<'_>) -> Result<()> {
     match quad.object {
         Object::Term(text) if quad.predicate == RDF_TYPE => push_string(out, text),
         Object::Term(text) => {
@@ -96,7 +96,14 @@ fn object(out: &mut String, quad: &Quad<'_>) {
         }
         Object::Literal { lexical, datatype, language, direction } => {
             out.push_str("{\"@value\": ");
+            let before = out.len();
             push_string(out, lexical);
+            // Two of them are quotation marks.
+            if out.len() - before > LONGEST_STRING + 2 {
+                return Err(unsaid(format!(
+                    "a literal of more than {LONGEST_STRING} bytes, which is not read in JSON-LD"
+                )));
+            }
             let mut member = |name: &str, text: &str| {
                 out.push_str(name);
                 push_string(out, text);
@@ -114,4 +121,11 @@ fn object(out: &mut String, quad: &Quad<'_>) {
             out.push('}');
         }
     }
+    Ok(())
+}
+
+fn unsaid(message: impl Into<String>) -> Error {
+    Error::new(Kind::WouldLose, message)
+        .at(Place::field("object"))
+        .hint("every other syntax can say it: a name that ends in .nq, .trig, .ttl, .nt or .rdf")
 }

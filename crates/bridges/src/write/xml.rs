@@ -253,10 +253,7 @@ fn text(out: &mut String, lexical: &str) -> Result<()> {
     let before = out.len();
     push_text(out, lexical);
     if out.len() - before > LONGEST {
-        return Err(unsaid(
-            format!("a text of more than {LONGEST} bytes, which no reader of ours takes in XML"),
-            "object",
-        ));
+        return Err(unsaid(format!("a text of more than {LONGEST} bytes, which is not read in XML"), "object"));
     }
     Ok(())
 }

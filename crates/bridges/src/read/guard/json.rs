@@ -5,11 +5,16 @@ use isomorph_error::{Error, Kind};
 use super::{DEPTH, TooMuch};
 use crate::rules::LIMIT;
 
-/// Counts brackets outside of strings. A text of JSON-LD is moreover refused when it is longer than memory allows: its
-/// parser holds objects whose context or id comes last.
+/// Longest string that is read, bytes as they are spelt: the parser below ends at the refill of a buffer that has grown beyond 8 MiB.
+pub(crate) const LONGEST: usize = 8_000_000;
+
+/// Counts brackets outside of strings, and bytes inside. A text of JSON-LD is moreover refused when it is longer than memory allows: its parser
+/// holds objects whose context or id comes last.
 pub(in crate::read) struct JsonGuard {
     depth: usize,
     string: bool,
+    /// Bytes of the string so far.
+    length: usize,
     escaped: bool,
     left: u64,
     largest: u64,
@@ -17,7 +22,7 @@ pub(in crate::read) struct JsonGuard {
 
 impl JsonGuard {
     pub(in crate::read) fn new(largest: u64) -> Self {
-        JsonGuard { depth: 0, string: false, escaped: false, left: largest, largest }
+        JsonGuard { depth: 0, string: false, length: 0, escaped: false, left: largest, largest }
     }
 
     pub(in crate::read) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
@@ -31,16 +36,20 @@ impl JsonGuard {
         }
         for (at, byte) in bytes.iter().enumerate() {
             if self.string {
+                self.length += 1;
                 match byte {
                     _ if self.escaped => self.escaped = false,
                     b'\\' => self.escaped = true,
                     b'"' => self.string = false,
                     _ => {}
                 }
+                if self.string && self.length > LONGEST {
+                    return Err((at, too_long()));
+                }
                 continue;
             }
             match byte {
-                b'"' => self.string = true,
+                b'"' => (self.string, self.length) = (true, 0),
                 b'{' | b'[' => {
                     self.depth += 1;
                     if self.depth > DEPTH {
@@ -53,6 +62,12 @@ impl JsonGuard {
         }
         Ok(())
     }
+}
+
+/// A string is longer than [`LONGEST`].
+fn too_long() -> Error {
+    Error::broken(&LIMIT, format!("a string of JSON-LD of more than {LONGEST} bytes"))
+        .hint("every other syntax has longer literals: a name that ends in .nq, .trig, .ttl, .nt or .rdf")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A byte order mark in front of a text is no part of it (Unicode, section 23.8), in every syntax and however the text comes.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::io::Write;
 

@@ -20,6 +20,10 @@ const BLOCK: u64 = 256 << 10;
 /// Bytes of stretches that are fetched together from afar, where each request takes its time.
 const TOGETHER: u64 = 4 << 20;
 
+/// Records from this size on count in the budget, bytes: their bytes, their texts, and those of the one before.
+const LARGE: u64 = 1 << 20;
+const COPIES: u64 = 3;
+
 /// What a triple that is kept in memory needs beside its texts, bytes.
 const OVERHEAD: u64 = size_of::<Triple>() as u64 + 16;
 
@@ -49,11 +53,14 @@ pub(crate) struct Cursor {
     pub(crate) records: u64,
     /// For a file that had to be sorted: what is left of it, last first.
     sorted: Option<(Vec<Triple>, Reservation)>,
+    budget: Budget,
+    /// Memory of the largest record so far, if it is large.
+    large: Option<Reservation>,
 }
 
 impl Cursor {
     /// Begins `blob`; with an order, a record that breaks it is an error.
-    pub(crate) fn new(blob: Blob, prefixes: Prefixes, order: Option<Order>) -> Self {
+    pub(crate) fn new(blob: Blob, prefixes: Prefixes, order: Option<Order>, budget: &Budget) -> Self {
         Cursor {
             end: blob.size(),
             blob,
@@ -69,6 +76,8 @@ impl Cursor {
             before: Triple::default(),
             records: 0,
             sorted: None,
+            budget: budget.clone(),
+            large: None,
         }
     }
 
@@ -81,18 +90,18 @@ impl Cursor {
         wanted: &Wanted,
         budget: &Budget,
     ) -> Result<Self> {
-        let mut trial = Cursor::new(blob.clone(), prefixes.clone(), Some(order));
+        let mut trial = Cursor::new(blob.clone(), prefixes.clone(), Some(order), budget);
         loop {
             match trial.advance() {
                 Ok(true) => {}
-                Ok(false) => return Ok(Cursor::new(blob, prefixes, Some(order))),
+                Ok(false) => return Ok(Cursor::new(blob, prefixes, Some(order), budget)),
                 Err(error) if error.broken_rule() == Some(&rules::ORDER) => break,
                 Err(error) => return Err(error),
             }
         }
         let mut all = Vec::new();
         let mut memory = budget.reserve(0)?;
-        let mut cursor = Cursor::new(blob, prefixes, None);
+        let mut cursor = Cursor::new(blob, prefixes, None, budget);
         while cursor.advance()? {
             if !wanted.has(cursor.triple.first(order)) {
                 continue;
@@ -163,6 +172,9 @@ impl Cursor {
     /// Makes at least `needed` bytes from the current record on available. The record was found to be in the file.
     fn fetch(&mut self, needed: u64) -> Result<()> {
         let start = self.offset();
+        if needed > LARGE {
+            self.hold(COPIES.saturating_mul(needed)).map_err(|error| error.at(self.blob.place().offset(start)))?;
+        }
         // Not more than is wanted, but for a record that is longer than its stretch.
         let wanted = self.end.saturating_sub(start).min(BLOCK);
         let end = start.saturating_add(needed.max(wanted)).min(self.blob.size());
@@ -170,6 +182,17 @@ impl Cursor {
         self.at = 0;
         self.fetched = end;
         Ok(())
+    }
+
+    /// Counts so much memory, bytes, for the largest record.
+    fn hold(&mut self, bytes: u64) -> Result<()> {
+        match &mut self.large {
+            Some(held) => held.grow(bytes.saturating_sub(held.bytes())),
+            None => {
+                self.large = Some(self.budget.reserve(bytes)?);
+                Ok(())
+            }
+        }
     }
 
     /// Goes to the next stretch; false when there is none.

@@ -11,6 +11,7 @@ use isomorph_error::Kind;
 use isomorph_graphlake::{
     Bindings, CompactMode, GraphLake, Graphs, Lake, OpenOptions, Order, Place, Question, Solutions, Terms, WriteOptions,
 };
+use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location};
 
@@ -207,4 +208,39 @@ fn rows_of_bindings_are_counted_in_the_budget() {
     assert_eq!(need(&of, &same), (4, 32), "no key");
     let (held, most) = need(&by_predicate, &apart);
     assert!((100..1000).contains(&held) && most < 2 * held, "as many predicates as rows: {held}, {most}");
+}
+
+#[test]
+fn a_text_that_memory_has_no_room_for_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let text = "x".repeat(4 << 20);
+    let object = Object::Literal { lexical: &text, datatype: "", language: None, direction: None };
+    common::write(&path, &WriteOptions::default(), |writer| {
+        writer.push(&Quad { subject: "urn:s", predicate: "urn:p", object: Object::Term("urn:o"), graph: None })?;
+        writer.push(&Quad { subject: "urn:s", predicate: "urn:p", object, graph: None })
+    })
+    .unwrap();
+    for (memory, enough) in [(8 << 20, false), (32 << 20, true)] {
+        let budget = Budget::new(memory);
+        let options = OpenOptions { survey_up_to: 0, budget: budget.clone(), ..OpenOptions::default() };
+        let lake = open(&path, &options).unwrap();
+        let before = budget.used();
+        let mut count = 0;
+        let read = lake.quads(Order::Object, &mut |_| {
+            count += 1;
+            Ok(())
+        });
+        let checked = lake.validate(&mut isomorph_error::Findings::keeping(1));
+        assert_eq!(budget.used(), before);
+        if enough {
+            assert_eq!((read.is_ok(), count, checked.is_ok()), (true, 2, true));
+            assert!(budget.peak() >= 3 * text.len() as u64, "{}", budget.peak());
+            continue;
+        }
+        for error in [read.unwrap_err(), checked.unwrap_err()] {
+            assert_eq!((error.kind(), error.place().file.is_some()), (Kind::TooLarge, true), "{error:?}");
+            assert_eq!(error.hints().collect::<Vec<_>>(), ["raise --memory"]);
+        }
+    }
 }

@@ -222,7 +222,7 @@ impl Known {
                 self.state.prefixes.get_or_init(|| prefixes).clone()
             }
         };
-        Ok(Cursor::new(blob, prefixes, Some(order)))
+        Ok(Cursor::new(blob, prefixes, Some(order), &lake.options.budget))
     }
 
     /// The index of the file: from beside it, or from a pass over it; nothing for small files, and where the budget has no

@@ -177,6 +177,6 @@ impl GraphLake {
         if self.options.tolerance == Tolerance::Lenient && file.sort_order.as_deref() != Some("codepoint") {
             return Cursor::of_unsorted(blob, prefixes, order, &Wanted::All, &self.options.budget);
         }
-        Ok(Cursor::new(blob, prefixes, Some(order)))
+        Ok(Cursor::new(blob, prefixes, Some(order), &self.options.budget))
     }
 }

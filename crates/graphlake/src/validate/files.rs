@@ -115,7 +115,7 @@ fn records(
         before: Triple::default(),
         line: String::new(),
     };
-    let mut cursor = Cursor::new(blob.clone(), prefixes, None);
+    let mut cursor = Cursor::new(blob.clone(), prefixes, None, &lake.options.budget);
     loop {
         match cursor.advance() {
             Ok(true) => check.record(&cursor, findings),

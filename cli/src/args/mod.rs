@@ -223,7 +223,7 @@ pub struct DumpArgs {
 pub struct NeighborsArgs {
     /// A file, a directory or a URL
     pub path: String,
-    /// Key of the node
+    /// Key of the node; in RDF an IRI, also as <IRI> or prefix:name, or _:label
     #[arg(required_unless_present_any = ["id", "row"], conflicts_with_all = ["id", "row"])]
     pub node: Option<String>,
     /// Key of the node, also when it begins with a dash

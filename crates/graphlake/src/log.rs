@@ -7,7 +7,7 @@ use isomorph_error::{Findings, Result};
 use crate::commit::Lake;
 use crate::snapshot::{DataFile, NamedGraph, Snapshot};
 use crate::store::{SnapshotEntry, Store};
-use crate::{GraphLake, term};
+use crate::{GraphLake, Order, term};
 
 /// One snapshot of a store, and how it differs from the one before. What came and went is told from the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -109,13 +109,13 @@ impl Counter {
         for graph in open.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
             let mut files: HashMap<&str, Vec<(&str, &DataFile)>> = HashMap::new();
             graph.files().for_each(|(list, file)| files.entry(&file.predicate).or_default().push((list, file)));
-            let stated = open.stated(graph);
+            let (stated, ones) = (open.stated(graph), graph.of_one_order());
             for (predicate, files) in files {
                 let of = |wanted: &'static str| {
                     let own = files.iter().filter(move |(list, _)| *list == wanted);
                     own.map(|(_, file)| file.triple_count)
                 };
-                let by_object = of("so_data_files").all(|records| records == 0);
+                let by_object = ones.get(predicate).is_some_and(|one| one.order == Order::Object);
                 let data = of(if by_object { "os_data_files" } else { "so_data_files" });
                 let deleted = of("tombstone_files");
                 let records = data.clone().fold(0, u64::saturating_add);

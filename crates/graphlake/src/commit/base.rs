@@ -5,7 +5,7 @@ use isomorph_storage::Reservation;
 
 use super::Lake;
 use super::raw::{RawFile, RawGraph, RawSnapshot};
-use crate::snapshot::file_of;
+use crate::snapshot::{OneOrder, file_of};
 use crate::store::{SnapshotEntry, Store};
 use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
 
@@ -114,26 +114,17 @@ impl Base {
         Ok(part)
     }
 
-    /// Refuses to add to a predicate of which another writer wrote one order only: with new triples in both, the old ones would be
-    /// in one of two orders that have some, and nobody could tell that they are not in the other.
+    /// Refuses to change a predicate of which another writer wrote one order only: with new triples in both orders, nobody could tell
+    /// any more that one of them lacks the old ones.
     ///
     /// # Errors
-    /// [`rules::ORDERS_DIFFER`]; as [`Base::part`].
-    pub(super) fn has_both(&self, name: &str, graph: &RawGraph, predicate: &str) -> Result<()> {
-        let mut has = [false; 2];
-        for (list, has) in has.iter_mut().enumerate() {
-            for file in graph.files_of(list, Some(predicate)) {
-                *has = self.snapshot.file(file)?.triple_count > 0;
-                if *has {
-                    break;
-                }
-            }
-        }
-        if has[0] == has[1] {
-            return Ok(());
-        }
-        let which = if has[0] { "subject" } else { "object" };
-        Err(Error::broken(&rules::ORDERS_DIFFER, format!("{predicate} has files by {which} only"))
+    /// [`rules::ORDERS_DIFFER`].
+    fn has_both(&self, name: &str, graph: &RawGraph, predicate: &str) -> Result<()> {
+        let of = |list| graph.files_of(list, Some(predicate)).map(|file| (file.version, file.records));
+        let Some(one) = OneOrder::of([&mut of(0), &mut of(1)]) else { return Ok(()) };
+        let [subject, object] = one.records;
+        let message = format!("{predicate}: {subject} records by subject, {object} by object");
+        Err(Error::broken(&rules::ORDERS_DIFFER, message)
             .at(self.snapshot.place(name))
             .hint("isomorph lake compact LAKE --full    writes both"))
     }

@@ -70,6 +70,8 @@ struct Own {
 pub(crate) struct RawFile {
     pub(crate) predicate: String,
     pub(crate) id: String,
+    pub(crate) version: i64,
+    pub(crate) records: u64,
     /// Its first texts are between these, where that can be believed.
     pub(crate) bounds: Option<(String, String)>,
     pub(crate) span: Span,
@@ -249,7 +251,8 @@ impl RawSnapshot {
                 let bound = |value: Option<&RawValue>| serde_json::from_str::<String>(value?.get()).ok();
                 let bounds = is_ordered.then(|| Some((bound(head.min_value)?, bound(head.max_value)?))).flatten();
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
-                list.push(RawFile { predicate, id, bounds, span: span(&self.text, item) });
+                let (version, records) = (head.snapshot_version, head.triple_count);
+                list.push(RawFile { predicate, id, version, records, bounds, span: span(&self.text, item) });
             }
         }
         Ok(graph)
@@ -277,6 +280,8 @@ struct Head<'a> {
     id: Cow<'a, str>,
     #[serde(borrow)]
     predicate: Cow<'a, str>,
+    snapshot_version: i64,
+    triple_count: u64,
     #[serde(borrow, default)]
     min_value: Option<&'a RawValue>,
     #[serde(borrow, default)]

@@ -53,7 +53,7 @@ pub(crate) struct PredicateFiles {
     lists: [Vec<Known>; 3],
     /// Whether tombstones of one order are all that an order must read.
     pub(super) paired: bool,
-    /// The order that has triples, where the other has none: it holds them for both.
+    /// The order that holds triples which the other has not: it is read for both.
     only: Option<Order>,
 }
 
@@ -124,16 +124,10 @@ impl Catalog {
                     }
                 }
             }
+            let ones = graph.of_one_order();
             for predicate in &mut predicates.all {
-                let [subject, object, tombstones] = &predicate.lists;
-                let has = |files: &[Known]| {
-                    files.iter().filter_map(|known| known.file(graph)).any(|file| file.triple_count > 0)
-                };
-                predicate.only = match (has(subject), has(object)) {
-                    (true, false) => Some(Order::Subject),
-                    (false, true) => Some(Order::Object),
-                    _ => None,
-                };
+                predicate.only = ones.get(predicate.name.as_str()).map(|one| one.order);
+                let [.., tombstones] = &predicate.lists;
                 let mut counts = [Vec::new(), Vec::new()];
                 for file in tombstones.iter().filter_map(|known| known.file(graph)) {
                     counts[usize::from(file.is_inverse)].push((file.snapshot_version, file.triple_count));
@@ -163,8 +157,8 @@ impl Predicates {
 }
 
 impl PredicateFiles {
-    /// The files to read for `order`: those that are sorted so; where a writer wrote the other order only, those of the other, to be
-    /// sorted in memory.
+    /// The files to read for `order`: those that are sorted so; where the other order holds more, those of the other, to be sorted in
+    /// memory.
     pub(super) fn data(&self, order: Order) -> &[Known] {
         let [subject, object, _] = &self.lists;
         if self.only.unwrap_or(order) == Order::Subject { subject } else { object }

@@ -2,14 +2,14 @@
 
 mod description;
 pub(crate) mod living;
+mod orders;
 mod read;
 mod write;
 
 pub(crate) use description::Description;
 pub use living::Living;
+pub(crate) use orders::OneOrder;
 pub(crate) use write::MOST_FILTERS;
-
-use std::collections::{BTreeMap, HashSet};
 
 use isomorph_error::{Kind, Result};
 use isomorph_storage::{Blob, Root};
@@ -123,31 +123,9 @@ impl NamedGraph {
     /// Every predicate, those of files that the index does not have included; each once, in the order of the index.
     pub fn all_predicates(&self) -> Vec<&str> {
         let files = [&self.subject_files, &self.object_files, &self.tombstones].into_iter().flatten();
-        let mut seen = HashSet::new();
+        let mut seen = std::collections::HashSet::new();
         let indexed = self.predicates.iter().map(|(predicate, _)| predicate.as_str());
         indexed.chain(files.map(|file| file.predicate.as_str())).filter(|predicate| seen.insert(*predicate)).collect()
-    }
-
-    /// The files that hold all triples by subject; of predicates that have none by subject, those by object: other writers may
-    /// have written one order only.
-    pub fn once(&self) -> impl Iterator<Item = &DataFile> {
-        let there = self.subject_files.iter().filter(|file| file.triple_count > 0);
-        let by_subject: HashSet<&str> = there.map(|file| file.predicate.as_str()).collect();
-        let others = self.object_files.iter().filter(move |file| !by_subject.contains(file.predicate.as_str()));
-        self.subject_files.iter().chain(others)
-    }
-
-    /// Predicates of which one order has triples and the other none, with how many each has.
-    pub(crate) fn of_one_order(&self) -> BTreeMap<&str, [u64; 2]> {
-        let mut all: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-        for (order, files) in [&self.subject_files, &self.object_files].into_iter().enumerate() {
-            for file in files {
-                let own = all.entry(&file.predicate).or_default();
-                own.iter_mut().skip(order).take(1).for_each(|sum| *sum = sum.saturating_add(file.triple_count));
-            }
-        }
-        all.retain(|_, [subject, object]| (*subject == 0) != (*object == 0));
-        all
     }
 
     /// All files with the name of the list that they stand in.

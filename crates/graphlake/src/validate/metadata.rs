@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use isomorph_error::{Findings, Place};
 
-use crate::snapshot::{DataFile, NamedGraph, Snapshot, file_of};
+use crate::snapshot::{DataFile, NamedGraph, OneOrder, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::{rules, term};
 
@@ -35,11 +35,11 @@ pub(super) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut F
     }
 }
 
-/// What V9 needs no file for: predicates of which one order was not written.
+/// What V9 needs no file for: predicates of which one order was not written, in all versions or in some.
 pub(crate) fn orders(snapshot: &Snapshot, findings: &mut Findings) {
     for graph in &snapshot.graphs {
-        for (predicate, [subject, object]) in graph.of_one_order() {
-            let message = format!("{predicate}: {subject} triples by subject, {object} by object");
+        for (predicate, OneOrder { records: [subject, object], .. }) in graph.of_one_order() {
+            let message = format!("{predicate}: {subject} records by subject, {object} by object");
             let place = Place::file(file_of(&snapshot.id)).in_field(format!("graphs[{}]", graph.name));
             findings.push(&rules::ORDERS_DIFFER, message, place);
         }

@@ -107,6 +107,11 @@ fn what_is_too_long_for_json_is_refused_before_it_is_written() {
         let column = 28 + 8_000_001;
         assert_eq!(error.place().field, Some(format!("column {column}")), "{error:?}");
         assert!(error.hints().any(|hint| hint.contains(".nq")), "{error:?}");
+        // Numbers have the same limit; what is between them has none.
+        let number = |count| object("0").replace("\"0\"", &format!("{}{}", " ".repeat(LONG), "1".repeat(count)));
+        assert_eq!(lengths(&number(20), Syntax::JsonLd, &options).unwrap(), [20]);
+        let error = lengths(&number(LONG), Syntax::JsonLd, &options).unwrap_err();
+        assert_eq!(error.broken_rule(), Some(&rules::LIMIT), "{error:?}");
     }
 }
 

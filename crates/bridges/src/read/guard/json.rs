@@ -5,7 +5,7 @@ use isomorph_error::{Error, Kind};
 use super::{DEPTH, TooMuch};
 use crate::rules::LIMIT;
 
-/// Longest string that is read, bytes as they are spelt: the parser below ends at the refill of a buffer that has grown beyond 8 MiB.
+/// Longest string, and longest number, that is read, bytes as they are spelt: the parser below ends at the refill of a buffer that has grown beyond 8 MiB.
 pub(crate) const LONGEST: usize = 8_000_000;
 
 /// Counts brackets outside of strings, and bytes inside. A text of JSON-LD is moreover refused when it is longer than memory allows: its parser
@@ -13,7 +13,7 @@ pub(crate) const LONGEST: usize = 8_000_000;
 pub(in crate::read) struct JsonGuard {
     depth: usize,
     string: bool,
-    /// Bytes of the string so far.
+    /// Bytes of the string, number or word so far.
     length: usize,
     escaped: bool,
     left: u64,
@@ -44,7 +44,7 @@ impl JsonGuard {
                     _ => {}
                 }
                 if self.string && self.length > LONGEST {
-                    return Err((at, too_long()));
+                    return Err((at, too_long("string")));
                 }
                 continue;
             }
@@ -56,17 +56,23 @@ impl JsonGuard {
                         return Err((at, Error::broken(&LIMIT, format!("JSON nests more than {DEPTH} deep"))));
                     }
                 }
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
+                b'}' | b']' => (self.depth, self.length) = (self.depth.saturating_sub(1), 0),
+                b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' => self.length = 0,
+                _ => {
+                    self.length += 1;
+                    if self.length > LONGEST {
+                        return Err((at, too_long("number")));
+                    }
+                }
             }
         }
         Ok(())
     }
 }
 
-/// A string is longer than [`LONGEST`].
-fn too_long() -> Error {
-    Error::broken(&LIMIT, format!("a string of JSON-LD of more than {LONGEST} bytes"))
+/// Something is longer than [`LONGEST`].
+fn too_long(what: &str) -> Error {
+    Error::broken(&LIMIT, format!("a {what} of JSON-LD of more than {LONGEST} bytes"))
         .hint("every other syntax has longer literals: a name that ends in .nq, .trig, .ttl, .nt or .rdf")
 }
 

@@ -1,6 +1,6 @@
 //! GraphLake: snapshots looked at, compared, and made stores of their own.
 
-use crate::support::{Home, assert_screen, fixture};
+use crate::support::{Home, assert_screen, fixture, still, workspace};
 
 #[test]
 fn a_snapshot_is_named_in_the_path() {
@@ -266,4 +266,31 @@ fn words_of_patterns_are_understood_or_refused() {
         assert!(refused.err.contains("that it is part of") && refused.err.contains("GraphLake"), "{}", refused.err);
     }
     home.run(&["lake", "log", "lake", "--limit", "0"]).exits(2);
+}
+
+/// The commands of the README's lake, one after another, print what stands below them.
+#[test]
+fn the_lake_of_the_readme_is_as_it_shows() {
+    let home = Home::new();
+    std::fs::create_dir(home.at("examples")).unwrap();
+    std::fs::copy(workspace().join("examples/people.ttl"), home.at("examples/people.ttl")).unwrap();
+    let readme = std::fs::read_to_string(workspace().join("README.md")).unwrap();
+    let start = readme.find("$ isomorph lake load lake ").unwrap();
+    let block = readme[start..].split("```").next().unwrap();
+    let mut commands = 0;
+    for shown in block.split("$ isomorph ").skip(1) {
+        let (line, expected) = shown.split_once('\n').unwrap();
+        // Every second part stands in quotation marks and is one word.
+        let parts = line.split('\'').enumerate();
+        let words: Vec<&str> = parts
+            .flat_map(|(at, part)| match at % 2 {
+                0 => part.split_whitespace().collect::<Vec<_>>(),
+                _ => vec![part],
+            })
+            .collect();
+        let done = home.run(&words);
+        assert_eq!(still(expected), done.screen(), "{line}");
+        commands += 1;
+    }
+    assert_eq!(commands, 6);
 }

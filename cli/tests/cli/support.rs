@@ -55,13 +55,13 @@ impl Done {
     }
 }
 
-/// Replaces times and sizes by `#`, groups of a digest by `xxxx`.
-fn still(text: &str) -> String {
+/// Replaces times, rates and sizes by `#`, groups of a digest by `xxxx`.
+pub fn still(text: &str) -> String {
     let lines = text.lines().map(|line| {
         let words: Vec<&str> = line.split(' ').collect();
         let shown = words.iter().enumerate().map(|(at, word)| {
             let unit = words.get(at + 1).map_or("", |next| next.trim_end_matches([')', ',']));
-            let moves = matches!(unit, "s" | "min" | "bytes" | "KB" | "MB");
+            let moves = matches!(unit, "s" | "min" | "bytes" | "KB" | "MB" | "/s" | "k/s");
             let number = word.trim_start_matches('(');
             let is_digest = word.len() == 4 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             match () {

@@ -235,3 +235,18 @@ fn any_graph_becomes_a_binary_and_comes_back() {
     let done = home.run(&["info", "b", "--carry", "ignore"]).exits(0);
     assert!(done.out.contains("DeepGNN (binary)"), "{}", done.out);
 }
+
+#[test]
+fn a_text_that_something_travels_beside_becomes_a_binary() {
+    let home = Home::new();
+    home.write("s.nt", "<urn:a> <urn:p> <urn:b> .\n<urn:b> <urn:q> \"text\" .\n");
+    home.write("s.csv", crate::support::PEOPLE);
+    for source in ["s.nt", "s.csv"] {
+        let (text, binary) = (format!("{source}.json"), format!("{source}.bin"));
+        home.run(&["convert", source, &text, "--to", "deepgnn", "--text", "json"]).exits(0);
+        let planned = home.run(&["convert", &text, &binary, "--to", "deepgnn", "--plan"]).exits(0);
+        assert!(planned.out.contains("binary v2"), "{}", planned.out);
+        home.run(&["convert", &text, &binary, "--to", "deepgnn"]).exits(0);
+        home.run(&["diff", source, &binary]).exits(0);
+    }
+}

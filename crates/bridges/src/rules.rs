@@ -10,5 +10,5 @@ isomorph_error::rules! {
         "every statement of a text can be read", "what is broken was left out, everything else was read";
     /// A text that is not a sentence of its syntax.
     SYNTAX "RDF-SYNTAX" Error
-        "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "--lenient leaves out what is broken";
+        "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "--lenient leaves out what is broken, where the syntax tells what comes behind it";
 }

@@ -178,3 +178,17 @@ fn the_first_mistakes_are_told() {
         assert!(lines.iter().all(|line| line % 1_000 == 8 && *line < 8_000), "{threads}: {lines:?}");
     }
 }
+
+#[test]
+fn a_broken_line_is_one_broken_statement() {
+    let lenient = ReadOptions { lenient: true, ..ReadOptions::default() };
+    for broken in ["rubbish .", "<urn:a> <urn:b> .", "<urn:a> \"b\" <urn:c> .", ". . ."] {
+        let text = format!("{broken}\n<urn:a> <urn:b> <urn:c> .\n{broken}\n");
+        for threads in [1, 3] {
+            let (mut takers, mut bytes) = (vec![(); threads], text.as_bytes());
+            let reading = read_lines(&mut bytes, Syntax::NTriples, &lenient, &mut takers, &|(), _| Ok(())).unwrap();
+            assert_eq!((reading.quads, reading.skipped), (1, 2), "{broken}");
+            assert_eq!(reading.findings.count(&isomorph_bridges::rules::SKIPPED), 2, "{broken}");
+        }
+    }
+}

@@ -241,3 +241,23 @@ fn what_costs_more_than_it_is_worth_is_refused() {
     let error = read(&mut anonymous.as_bytes(), Syntax::Turtle, &small, &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.kind(), Kind::TooLarge);
 }
+
+#[test]
+fn a_text_of_xml_that_was_cut_is_not_taken_for_whole() {
+    let body = "<rdf:Description rdf:about=\"urn:a\">\n  <x:p>one &amp; two</x:p>\n  <x:q rdf:parseType=\"Literal\"><b/></x:q>\n";
+    let text = format!("<?xml version=\"1.0\"?>\n{XML}{body}</rdf:Description>\n<!-- end --></rdf:RDF>\n");
+    let whole = text.trim_end().len();
+    for end in 0..whole {
+        let error = error(&text[..end], Syntax::RdfXml);
+        assert_eq!(error.broken_rule(), Some(&rules::SYNTAX), "{end}: {error}");
+        let lenient = lenient(&text[..end], Syntax::RdfXml);
+        assert!(lenient.is_err(), "{end}");
+    }
+    for end in [whole, text.len()] {
+        let reading = read(&mut &text.as_bytes()[..end], Syntax::RdfXml, &ReadOptions::default(), &mut |_| Ok(()));
+        assert_eq!(reading.unwrap().quads, 2);
+    }
+    let cut = error(&text[..whole - "</rdf:RDF>".len()], Syntax::RdfXml);
+    assert!(cut.message().contains("inside an element"), "{cut}");
+    assert_eq!((cut.place().line, cut.place().field.as_deref()), (Some(7), Some("column 13")), "{cut}");
+}

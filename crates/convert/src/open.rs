@@ -54,7 +54,9 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        let options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
+        let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
+        // What travels beside a text is held against its description.
+        options.deepgnn.later &= carry.is_none();
         let native = match format {
             // A carried graph is seen through all of what it lies in.
             Format::Annnet if options.look_ups && carry.is_none() => {

@@ -307,8 +307,9 @@ impl Chunk {
                     let reading = read_line(&rest[..length], syntax, options, take);
                     let reading = reading.map_err(|error| moved(error, &place))?;
                     sum.quads += reading.quads;
-                    sum.skipped += reading.skipped;
-                    for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept) {
+                    // A line is one statement, whatever the parser finds in it.
+                    sum.skipped += reading.skipped.min(1);
+                    for finding in reading.findings.by_rule().flat_map(|(_, kept)| kept).take(1) {
                         let place = Place { file: sum.file.file.clone(), ..at(&finding.place, &place) };
                         sum.findings.push(&rules::SKIPPED, finding.message.clone(), place);
                     }

@@ -188,6 +188,12 @@ impl<'a> Guarded<'a> {
             Guard::Json(guard) => guard.look(bytes),
         };
         looked.map_err(|(at, error)| error.at(self.here.behind(bytes, at).place()))?;
+        // The parser below takes what is open at the end for closed.
+        if let Guard::Xml(guard) = &self.guard
+            && read == 0
+        {
+            guard.end().map_err(|error| error.at(self.here.place()))?;
+        }
         self.here.pass(bytes);
         self.to = read;
         Ok(())

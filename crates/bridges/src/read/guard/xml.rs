@@ -1,14 +1,15 @@
-//! Depth, attributes and entities of XML.
+//! Depth, attributes and entities of XML, and whether all of it is there.
 //!
 //! The XML parser compares each attribute of an element with those before it, keeps a list of namespaces for each level,
-//! and entities are replaced by texts that may name entities in turn: all three are ways to make a short text expensive.
+//! and entities are replaced by texts that may name entities in turn: all three are ways to make a short text expensive. At the end of
+//! the text it takes what it has read for all there is.
 
 use std::collections::HashMap;
 
 use isomorph_error::Error;
 
 use super::{DEPTH, TooMuch};
-use crate::rules::LIMIT;
+use crate::rules::{LIMIT, SYNTAX};
 use crate::xml::LONGEST;
 
 /// Most attributes of an element, namespaces included.
@@ -41,14 +42,25 @@ enum State {
     Comment,
     Data,
     Instruction,
-    /// How many `<` are open.
-    DocumentType(usize),
+    /// How many `<` are open, and what is read as it stands.
+    DocumentType(usize, Verbatim),
+}
+
+/// What of a document type has no tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verbatim {
+    Nothing,
+    Quoted(u8),
+    Comment,
+    Instruction,
 }
 
 /// Looks through XML.
 pub(in crate::read) struct XmlGuard {
     state: State,
     depth: usize,
+    /// Whether there was an element.
+    begun: bool,
     attributes: usize,
     /// Bytes of the tag or text so far.
     length: usize,
@@ -67,6 +79,7 @@ impl Default for XmlGuard {
         XmlGuard {
             state: State::Text,
             depth: 0,
+            begun: false,
             attributes: 0,
             length: 0,
             last: Vec::new(),
@@ -90,6 +103,22 @@ impl XmlGuard {
             self.step(*byte).map_err(|error| (at, error))?;
         }
         Ok(())
+    }
+
+    /// The end of the text, which may not come inside of anything (XML 1.0, production 1).
+    pub(in crate::read) fn end(&self) -> Result<(), Error> {
+        let inside = match (self.state, self.depth) {
+            (State::Text, 0) if self.begun => return Ok(()),
+            (State::Text, 0) => "without an element".to_owned(),
+            (State::Text, 1) => "inside an element: it has no end tag".to_owned(),
+            (State::Text, depth) => format!("inside {depth} elements: they have no end tags"),
+            (State::Opened | State::Tag { .. }, _) => "inside a tag".to_owned(),
+            (State::Comment, _) => "inside a comment".to_owned(),
+            (State::Data, _) => "inside a CDATA section".to_owned(),
+            (State::Instruction, _) => "inside an instruction".to_owned(),
+            (State::DocumentType(..), _) => "inside the document type".to_owned(),
+        };
+        Err(Error::broken(&SYNTAX, format!("the text ends {inside}")))
     }
 
     /// How many elements are open.
@@ -123,21 +152,7 @@ impl XmlGuard {
                 self.until(byte, b"]]>");
             }
             State::Instruction => self.until(byte, b"?>"),
-            State::DocumentType(open) => {
-                if self.declared.len() == DOCUMENT_TYPE {
-                    return Err(too_much(format!("a document type of more than {DOCUMENT_TYPE} bytes")));
-                }
-                self.declared.push(byte);
-                match byte {
-                    b'<' => self.state = State::DocumentType(open + 1),
-                    b'>' if open == 1 => {
-                        self.declare()?;
-                        self.begin(State::Text);
-                    }
-                    b'>' => self.state = State::DocumentType(open - 1),
-                    _ => {}
-                }
-            }
+            State::DocumentType(open, verbatim) => self.document_type(byte, open, verbatim)?,
         }
         Ok(())
     }
@@ -165,7 +180,7 @@ impl XmlGuard {
             begun if begun.starts_with(b"<!") => {
                 if !is_begun(b"<!--") && !is_begun(b"<![CDATA[") {
                     let begun = std::mem::take(&mut self.last);
-                    self.begin(State::DocumentType(1));
+                    self.begin(State::DocumentType(1, Verbatim::Nothing));
                     self.declared.clear();
                     return begun.get(2..).unwrap_or_default().iter().try_for_each(|byte| self.step(*byte));
                 }
@@ -192,6 +207,7 @@ impl XmlGuard {
                 }
             }
             (None, b'>') => {
+                self.begun = true;
                 match (closing, self.last.last()) {
                     (true, _) => self.depth = self.depth.saturating_sub(1),
                     (false, Some(b'/')) => {}
@@ -209,6 +225,33 @@ impl XmlGuard {
         }
         self.last.clear();
         self.last.push(byte);
+        Ok(())
+    }
+
+    /// Takes a byte of a document type.
+    fn document_type(&mut self, byte: u8, open: usize, verbatim: Verbatim) -> Result<(), Error> {
+        if self.declared.len() == DOCUMENT_TYPE {
+            return Err(too_much(format!("a document type of more than {DOCUMENT_TYPE} bytes")));
+        }
+        self.declared.push(byte);
+        let is_end_of = |what: &[u8]| self.declared.ends_with(what);
+        let (open, verbatim) = match (verbatim, byte) {
+            (Verbatim::Quoted(quote), _) if quote == byte => (open, Verbatim::Nothing),
+            (Verbatim::Comment, b'>') if is_end_of(b"-->") => (open - 1, Verbatim::Nothing),
+            (Verbatim::Instruction, b'>') if is_end_of(b"?>") => (open - 1, Verbatim::Nothing),
+            (Verbatim::Nothing, b'\'' | b'"') => (open, Verbatim::Quoted(byte)),
+            (Verbatim::Nothing, b'<') => (open + 1, Verbatim::Nothing),
+            (Verbatim::Nothing, b'-') if is_end_of(b"<!--") => (open, Verbatim::Comment),
+            (Verbatim::Nothing, b'?') if is_end_of(b"<?") => (open, Verbatim::Instruction),
+            (Verbatim::Nothing, b'>') if open == 1 => {
+                self.declare()?;
+                self.begin(State::Text);
+                return Ok(());
+            }
+            (Verbatim::Nothing, b'>') => (open - 1, Verbatim::Nothing),
+            same => (open, same.0),
+        };
+        self.state = State::DocumentType(open, verbatim);
         Ok(())
     }
 
@@ -290,6 +333,24 @@ mod tests {
         assert_eq!(refused(&"<a x='1'/><b></b><!--<c>-->".repeat(1_000)), None);
         let many = format!("<!DOCTYPE r [<!ENTITY x \"{}\">]>{}", "u".repeat(33), "<a b='&x;string'/>".repeat(100_000));
         assert_eq!(refused(&many), None);
+    }
+
+    #[test]
+    fn a_text_ends_behind_its_element() {
+        let whole = "<?xml version='1.0'?><!DOCTYPE r [<!-- it's < and > --><!ENTITY x \"a>b<\"><?p > ?>]>\
+            <!-- a --><r a='>'><b/><![CDATA[<]]><c>&x;</c></r>";
+        let ends = |text: &str| {
+            let mut guard = XmlGuard::default();
+            guard.look(text.as_bytes()).map_err(|(_, error)| error).and_then(|()| guard.end())
+        };
+        for behind in ["", "\n", "<!-- b -->", "<?p?>"] {
+            assert!(ends(&format!("{whole}{behind}")).is_ok(), "{behind}");
+        }
+        for end in 0..whole.len() {
+            let error = ends(&whole[..end]).err();
+            let told = error.is_some_and(|error| error.broken_rule() == Some(&SYNTAX));
+            assert!(told, "{}", &whole[..end]);
+        }
     }
 
     #[test]

@@ -113,7 +113,7 @@ fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
     reset(home, &old);
     let begun = Instant::now();
     apply(home, make, killed_change);
-    let whole = begun.elapsed();
+    let mut whole = begun.elapsed();
     let new = files(home);
     apply(home, make, next);
     let both = files(home);
@@ -122,12 +122,15 @@ fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
     let kills = setting("CRASH_KILLS").map_or(KILLS, |kills| kills as usize);
     let mut random = Random(seed);
     let (mut done, mut tried, mut middle, mut recorded) = (0, 0, 0, 0);
-    while done < kills {
-        assert!(tried < 5 * kills + 20, "{killed_change}: nearly every kill comes too late");
+    while done < kills || middle == 0 {
+        assert!(tried < 5 * kills + 50, "{killed_change}: kills come too late or too early");
         tried += 1;
         reset(home, &old);
         let moment = moment(tried, whole, &mut random);
+        let begun = Instant::now();
         if !killed(&mut make(home, killed_change), &home.at("graph/_isomorph"), moment) {
+            // The machine was busier when the first run was measured.
+            whole = whole.min(begun.elapsed());
             continue;
         }
         done += 1;
@@ -158,7 +161,6 @@ fn kill_and_look(home: &Home, make: Make, killed_change: &str, next: &str) {
     println!(
         "{killed_change}: seed {seed}, {whole:?} undisturbed, {done} kills of {tried} runs, {middle} in the middle, {recorded} with a record"
     );
-    assert!(middle > 0, "{killed_change}: no kill fell in the middle");
 }
 
 #[test]

@@ -28,23 +28,28 @@ impl Load {
         self.reset(&home);
         let begun = Instant::now();
         assert!(self.command(&home, false).output().unwrap().status.success());
-        let whole = begun.elapsed();
+        let mut whole = begun.elapsed();
         let wanted = self.state(&home);
         let kills = setting("CRASH_KILLS").map_or(KILLS, |kills| kills as usize);
         let seed = setting("CRASH_SEED").unwrap_or(1) ^ self.name.len() as u64;
         let mut random = Random(seed);
         let (mut done, mut tried, mut rounds, mut helped) = (0, 0, 0, 0);
-        while done < kills {
+        while done < kills || helped == 0 {
             self.reset(&home);
             rounds += 1;
             let mut ended = false;
             for _ in 0..=random.below(4) {
                 tried += 1;
-                assert!(tried < 5 * kills + 20, "{}: nearly every kill comes too late", self.name);
+                assert!(tried < 5 * kills + 50, "{}: kills come too late or too early", self.name);
                 // Where there is a store already, no name appears when it is published.
                 let number = if self.there && tried % 3 == 2 { 0 } else { tried };
                 let moment = moment(number, whole, &mut random);
+                let begun = Instant::now();
                 ended = !killed(&mut self.command(&home, true), home.path(), moment);
+                if ended {
+                    // The machine was busier when the first run was measured.
+                    whole = whole.min(begun.elapsed());
+                }
                 done += usize::from(!ended);
                 assert_eq!(fs::read_dir(home.at("tmp")).unwrap().count(), 0, "temporary files with names");
                 if self.is_done(&home) {
@@ -71,7 +76,6 @@ impl Load {
             "{}: seed {seed}, {whole:?} undisturbed, {done} kills, {helped} of {rounds} ends found something",
             self.name
         );
-        assert!(helped > 0, "{}: nothing was ever found of a killed load", self.name);
     }
 
     fn command(&self, home: &Home, resume: bool) -> Command {

@@ -3,121 +3,17 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use common::answers::{Asked, Extent, answers, assert_same};
-use common::{broken, copy, fixtures, lines, open};
-use isomorph_error::{Findings, Place, Result};
+use common::store::{GRAPH, NAME, SNAPSHOT, Store};
+use common::{copy, fixtures, lines, open};
 use isomorph_graphlake::{
-    Bloom, Committed, CompactMode, InGraph, Lake, OpenOptions, Order, Pattern, Tolerance, TripleId, WriteOptions,
+    Bloom, CompactMode, InGraph, Lake, OpenOptions, Order, Pattern, Tolerance, TripleId, WriteOptions,
 };
-use isomorph_model::Source;
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
 use serde_json::{Value, json};
-
-const SNAPSHOT: &str = "snapshots/snapshot1.json";
-const NAME: &str = "http://example.org/name";
-
-/// A copy of the smallest fixture.
-struct Store {
-    _home: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Store {
-    fn new() -> Option<Store> {
-        let home = copy(&fixtures()?.join("tiny"));
-        Some(Store { path: home.path().join("lake"), _home: home })
-    }
-
-    /// The same with other JSON in the file called `name`.
-    fn with(self, name: &str, change: impl FnOnce(&mut Value)) -> Store {
-        let path = self.path.join(name);
-        let mut json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        change(&mut json);
-        std::fs::write(path, json.to_string()).unwrap();
-        self
-    }
-
-    /// The same with other bytes in the file of names by subject or object, of which its description knows length and number.
-    fn with_records(self, list: &str, records: &[Vec<u8>]) -> Store {
-        let bytes = records.concat();
-        let path = self.path.clone();
-        self.with(SNAPSHOT, |snapshot| {
-            let file = file(snapshot, list);
-            std::fs::write(path.join(file["path"].as_str().unwrap()), &bytes).unwrap();
-            (file["size"], file["triple_count"]) = (json!(bytes.len()), json!(records.len()));
-            let members = file.as_object_mut().unwrap();
-            for name in ["checksum", "sort_order", "id_bloom_filter", "literal_count"] {
-                members.remove(name);
-            }
-            (file["bloom_filter"], file["min_value"], file["max_value"]) = (json!(""), json!(""), json!("~"));
-        })
-    }
-
-    fn location(&self) -> Location {
-        Location::from_path(&self.path)
-    }
-
-    fn lake(&self) -> Lake {
-        let options = WriteOptions { threads: 1, ..WriteOptions::default() };
-        Lake::open(&self.location(), &OpenOptions::default(), &options).unwrap()
-    }
-
-    fn broken(&self) -> Vec<&'static str> {
-        broken(&self.path, &OpenOptions::default())
-    }
-
-    fn lines(&self, order: Order) -> Result<String> {
-        lines(&open(&self.path, &OpenOptions::default())?, order)
-    }
-
-    /// What is found when the store is checked: rules and places.
-    fn found(&self) -> Vec<(&'static str, Place)> {
-        let mut findings = Findings::keeping(10);
-        open(&self.path, &OpenOptions::default()).unwrap().validate(&mut findings).unwrap();
-        let kept = findings.by_rule().flat_map(|(_, kept)| kept);
-        kept.map(|one| (one.rule.id, one.place.clone())).collect()
-    }
-
-    /// Inserts a name, and deletes another.
-    fn change(&self) -> Result<Committed> {
-        let lake = self.lake();
-        let mut transaction = lake.begin()?;
-        let quad = |subject, object| Quad { subject, predicate: NAME, object, graph: None };
-        transaction.insert(&quad("http://example.org/new", Object::plain("New", "")))?;
-        transaction.delete(&quad("http://example.org/alice", Object::plain("Alice", "")))?;
-        Ok(transaction.commit()?.unwrap())
-    }
-
-    /// Names and contents of everything, to see that nothing changed.
-    fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        fn walk(path: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
-            for entry in std::fs::read_dir(path).unwrap().map(std::result::Result::unwrap) {
-                match entry.file_type().unwrap().is_dir() {
-                    true => walk(&entry.path(), found),
-                    false => found.push((entry.path(), std::fs::read(entry.path()).unwrap())),
-                }
-            }
-        }
-        let mut found = Vec::new();
-        walk(&self.path, &mut found);
-        found.sort();
-        found
-    }
-}
-
-fn graph(snapshot: &mut Value) -> &mut Value {
-    &mut snapshot["graphs"]["urn:x-arq:DefaultGraph"]
-}
-
-/// The description of the file of names in a list.
-fn file<'s>(snapshot: &'s mut Value, list: &str) -> &'s mut Value {
-    let files = graph(snapshot)[list].as_array_mut().unwrap();
-    files.iter_mut().find(|file| file["predicate"] == NAME).unwrap()
-}
 
 /// A record of a literal without prefixes.
 fn record(subject: &str, value: &str, datatype: &str) -> Vec<u8> {
@@ -151,7 +47,7 @@ fn empty_files_hold_nothing() {
         })
     };
     let store = store.with(SNAPSHOT, |snapshot| {
-        let default = graph(snapshot);
+        let default = &mut snapshot["graphs"][GRAPH];
         let own = |predicate: &str, id: &str, inverse| empty(predicate, "urn:x-arq:DefaultGraph", id, inverse);
         for (list, id, inverse) in [("so_data_files", "a", false), ("os_data_files", "b", true)] {
             let files = default[list].as_array_mut().unwrap();
@@ -333,13 +229,13 @@ fn versions_of_the_format_are_read_or_refused() {
         assert_eq!(error.broken_rule().unwrap().id, "GRAPHLAKE-FORMAT-VERSION", "{version}");
         assert!(error.place().file.as_deref() == Some("store.json"), "{:?}", error.place());
         // Nobody writes to what nobody understands.
-        let before = store.files();
+        let before = store.everything();
         let refused = |error: isomorph_error::Error| error.broken_rule().unwrap().id;
         assert_eq!(refused(store.change().unwrap_err()), "GRAPHLAKE-FORMAT-VERSION", "{version}");
         let lake = store.lake();
         assert_eq!(refused(lake.compact(CompactMode::Full, &|_| Ok(())).unwrap_err()), "GRAPHLAKE-FORMAT-VERSION");
         assert_eq!(refused(lake.log(9).unwrap_err()), "GRAPHLAKE-FORMAT-VERSION");
-        assert!(store.files() == before, "{version}");
+        assert!(store.everything() == before, "{version}");
         assert_eq!(lines(&open(&store.path, &lenient).unwrap(), Order::Subject).unwrap(), expected, "{version}");
     }
     let missing = Store::new().unwrap().with("store.json", |store| {

@@ -3,105 +3,15 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use common::{copy, fixtures, lines, open};
-use isomorph_error::{Kind, Result};
-use isomorph_graphlake::{At, Committed, CompactMode, Lake, OpenOptions, Order, VacuumOptions, Vacuumed, WriteOptions};
+use common::store::{GRAPH, NAME, SNAPSHOT, Store, everything_in, file};
+use common::{fixtures, lines, open};
+use isomorph_error::Kind;
+use isomorph_graphlake::{At, OpenOptions, Order, VacuumOptions};
 use isomorph_model::faces::{Object, Quad};
-use isomorph_storage::Location;
 use serde_json::{Value, json};
-
-const SNAPSHOT: &str = "snapshots/snapshot1.json";
-const NAME: &str = "http://example.org/name";
-const GRAPH: &str = "urn:x-arq:DefaultGraph";
-
-/// A copy of the smallest fixture, in a directory of its own.
-struct Store {
-    home: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Store {
-    fn new() -> Option<Store> {
-        let home = copy(&fixtures()?.join("tiny"));
-        Some(Store { path: home.path().join("lake"), home })
-    }
-
-    fn json(&self, name: &str) -> Value {
-        serde_json::from_slice(&std::fs::read(self.path.join(name)).unwrap()).unwrap()
-    }
-
-    /// The same with other JSON in the file called `name`.
-    fn with(self, name: &str, change: impl FnOnce(&mut Value)) -> Store {
-        let mut json = self.json(name);
-        change(&mut json);
-        std::fs::write(self.path.join(name), json.to_string()).unwrap();
-        self
-    }
-
-    fn lake(&self) -> Lake {
-        let options = WriteOptions { threads: 1, ..WriteOptions::default() };
-        Lake::open(&Location::from_path(&self.path), &OpenOptions::default(), &options).unwrap()
-    }
-
-    fn broken(&self) -> Vec<&'static str> {
-        common::broken(&self.path, &OpenOptions::default())
-    }
-
-    fn lines(&self) -> Result<String> {
-        lines(&open(&self.path, &OpenOptions::default())?, Order::Subject)
-    }
-
-    /// Inserts a name, and deletes another.
-    fn change(&self) -> Result<Committed> {
-        let lake = self.lake();
-        let mut transaction = lake.begin()?;
-        let quad = |subject, object| Quad { subject, predicate: NAME, object, graph: None };
-        transaction.insert(&quad("http://example.org/new", Object::plain("New", "")))?;
-        transaction.delete(&quad("http://example.org/alice", Object::plain("Alice", "")))?;
-        Ok(transaction.commit()?.unwrap())
-    }
-
-    fn compact(&self) -> Result<()> {
-        self.lake().compact(CompactMode::Full, &|_| Ok(())).map(drop)
-    }
-
-    /// Removes whatever nobody needs.
-    fn vacuum(&self) -> Result<Vacuumed> {
-        let options = VacuumOptions { keep_last: 1, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
-        self.lake().vacuum(&options)
-    }
-
-    /// Names and contents of all files that are there, inside and outside.
-    fn everything(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut found = Vec::new();
-        walk(self.home.path(), &mut found);
-        found.sort();
-        found
-    }
-
-    /// What is there of metadata: data files that nobody names may be left of what was refused.
-    fn metadata(&self) -> Vec<(PathBuf, Vec<u8>)> {
-        self.everything().into_iter().filter(|(path, _)| path.extension().is_some_and(|one| one == "json")).collect()
-    }
-}
-
-fn walk(path: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in std::fs::read_dir(path).unwrap().map(std::result::Result::unwrap) {
-        match entry.file_type().unwrap().is_dir() {
-            true => walk(&entry.path(), found),
-            false => found.push((entry.path(), std::fs::read(entry.path()).unwrap())),
-        }
-    }
-}
-
-/// The description of the file of names by subject.
-fn file(snapshot: &mut Value) -> &mut Value {
-    let files = snapshot["graphs"][GRAPH]["so_data_files"].as_array_mut().unwrap();
-    files.iter_mut().find(|file| file["predicate"] == NAME).unwrap()
-}
 
 /// The text of a value in which the object at `wanted` has its first name twice.
 fn twice(value: &Value, at: &str, wanted: &str) -> String {
@@ -149,7 +59,7 @@ fn a_name_that_stands_twice_is_written_on_by_nobody() {
         let text = twice(&store.json(name), "", &place);
         std::fs::write(store.path.join(name), text).unwrap();
         let before = store.metadata();
-        let read = store.lines().unwrap_err();
+        let read = store.lines(Order::Subject).unwrap_err();
         assert_eq!(read.broken_rule().unwrap().id, "GRAPHLAKE-JSON", "{name} {place}");
         let written = store.change().unwrap_err();
         assert_eq!(written.broken_rule().unwrap().id, "GRAPHLAKE-JSON", "{name} {place}: {written:?}");
@@ -162,7 +72,7 @@ fn a_name_that_stands_twice_is_written_on_by_nobody() {
 #[test]
 fn a_snapshot_that_is_missing_is_not_built_upon() {
     let Some(store) = Store::new() else { return };
-    let expected = store.lines().unwrap();
+    let expected = store.lines(Order::Subject).unwrap();
     // The current one.
     let store = store.with("store.json", |store| {
         let snapshots = store["snapshots"].as_array_mut().unwrap();
@@ -170,7 +80,7 @@ fn a_snapshot_that_is_missing_is_not_built_upon() {
     });
     let before = store.everything();
     for error in [
-        store.lines().unwrap_err(),
+        store.lines(Order::Subject).unwrap_err(),
         store.change().unwrap_err(),
         store.compact().unwrap_err(),
         store.lake().log(9).unwrap_err(),
@@ -191,9 +101,9 @@ fn a_snapshot_that_is_missing_is_not_built_upon() {
     let store = Store::new().unwrap();
     store.change().unwrap();
     store.change().unwrap();
-    let after = store.lines().unwrap();
+    let after = store.lines(Order::Subject).unwrap();
     std::fs::remove_file(store.path.join("snapshots/snapshot2.json")).unwrap();
-    assert_eq!(store.lines().unwrap(), after);
+    assert_eq!(store.lines(Order::Subject).unwrap(), after);
     let before = store.everything();
     let keep = VacuumOptions { keep_last: 9, grace: Duration::ZERO, dry_run: false, ..VacuumOptions::default() };
     for error in [store.lake().log(9).unwrap_err(), store.lake().vacuum(&keep).unwrap_err()] {
@@ -208,15 +118,15 @@ fn a_snapshot_that_is_missing_is_not_built_upon() {
     // Expired, it is missed no more.
     assert_eq!(store.vacuum().unwrap().snapshots, [1, 2, 3]);
     assert_eq!(store.lake().log(9).unwrap().len(), 1);
-    assert_eq!(store.lines().unwrap(), after);
+    assert_eq!(store.lines(Order::Subject).unwrap(), after);
 }
 
 /// What looks like a data file lies outside, so that whoever went there would find what is expected.
 fn escaping(path: &str) -> Store {
     let mut inside = PathBuf::new();
     let store = Store::new().unwrap().with(SNAPSHOT, |snapshot| {
-        inside = PathBuf::from(file(snapshot)["path"].as_str().unwrap());
-        file(snapshot)["path"] = json!(path);
+        inside = PathBuf::from(file(snapshot, "so_data_files")["path"].as_str().unwrap());
+        file(snapshot, "so_data_files")["path"] = json!(path);
     });
     std::fs::rename(store.path.join(inside), store.home.path().join("outside.bin")).unwrap();
     store
@@ -232,7 +142,7 @@ fn nothing_outside_is_read_written_or_removed() {
         let mut store = escaping(path);
         if path == "absolute" {
             let path = absolute(&store);
-            store = store.with(SNAPSHOT, |snapshot| file(snapshot)["path"] = json!(path));
+            store = store.with(SNAPSHOT, |snapshot| file(snapshot, "so_data_files")["path"] = json!(path));
         }
         #[cfg(unix)]
         if path == "link" {
@@ -242,7 +152,7 @@ fn nothing_outside_is_read_written_or_removed() {
         let refused = |error: isomorph_error::Error| {
             assert!(matches!(error.kind(), Kind::Malformed | Kind::Incomplete), "{path}: {error:?}");
         };
-        refused(store.lines().unwrap_err());
+        refused(store.lines(Order::Subject).unwrap_err());
         // What is to be deleted must be looked for.
         refused(store.change().unwrap_err());
         assert!(store.metadata() == before, "{path}");
@@ -252,7 +162,7 @@ fn nothing_outside_is_read_written_or_removed() {
         // A copy names what its original names; nothing is read.
         if let Ok(done) = copied.commit() {
             assert_eq!(done.unwrap().version, 2);
-            refused(store.lines().unwrap_err());
+            refused(store.lines(Order::Subject).unwrap_err());
         }
         // Vacuum removes what lies in the store, if it removes anything.
         drop(store.vacuum());
@@ -273,7 +183,7 @@ fn a_snapshot_outside_is_neither_read_nor_removed() {
         let entry = json!({ "id": id, "version": 2, "timestamp": 1_800_000_000_000i64 });
         let store = store.with("store.json", |list| list["snapshots"].as_array_mut().unwrap().push(entry));
         let before = store.everything();
-        assert!(store.lines().is_err(), "{id:?}");
+        assert!(store.lines(Order::Subject).is_err(), "{id:?}");
         assert!(store.change().is_err(), "{id:?}");
         assert!(store.compact().is_err(), "{id:?}");
         assert!(store.everything() == before, "{id:?}");
@@ -312,12 +222,11 @@ fn names_of_others_are_no_directories() {
             // Files lie where their names cannot lead out.
             let done = store.change().unwrap();
             assert_eq!((done.version, done.deleted), (2, 1), "{what}");
-            assert!(store.lines().unwrap().contains("New"), "{what}");
+            assert!(store.lines(Order::Subject).unwrap().contains("New"), "{what}");
             store.compact().unwrap();
-            assert!(store.lines().unwrap().contains("New"), "{what}");
+            assert!(store.lines(Order::Subject).unwrap().contains("New"), "{what}");
             assert_eq!(store.broken(), Vec::<&str>::new(), "{what}");
-            let mut outside = Vec::new();
-            walk(store.home.path(), &mut outside);
+            let mut outside = store.everything();
             outside.retain(|(path, _)| !path.starts_with(&store.path));
             assert!(outside.is_empty(), "{what}: {outside:?}");
             let old = |(path, _): &&(PathBuf, Vec<u8>)| path.extension().is_some_and(|one| one == "bin");
@@ -337,9 +246,8 @@ fn directories_that_are_links_lead_no_writer_out() {
         let outside = store.home.path().join("outside");
         std::fs::rename(store.path.join(name), &outside).unwrap();
         std::os::unix::fs::symlink("../outside", store.path.join(name)).unwrap();
-        let mut before = Vec::new();
-        walk(&outside, &mut before);
-        assert!(store.lines().is_err(), "{name}");
+        let before = everything_in(&outside);
+        assert!(store.lines(Order::Subject).is_err(), "{name}");
         assert!(store.change().is_err(), "{name}");
         // What is new is written without reading any file of triples.
         let lake = store.lake();
@@ -350,10 +258,7 @@ fn directories_that_are_links_lead_no_writer_out() {
         });
         assert!(inserted.is_err(), "{name}: {inserted:?}");
         drop((store.compact(), store.vacuum()));
-        let mut after = Vec::new();
-        walk(&outside, &mut after);
-        before.sort();
-        after.sort();
+        let after = everything_in(&outside);
         assert!(before == after, "{name}: {after:?}");
     }
 }
@@ -361,7 +266,7 @@ fn directories_that_are_links_lead_no_writer_out() {
 #[test]
 fn metadata_that_was_cut_or_flipped_ends_in_an_error_or_an_answer() {
     let Some(sound) = Store::new() else { return };
-    let expected = sound.lines().unwrap();
+    let expected = sound.lines(Order::Subject).unwrap();
     let mut answered = 0;
     for name in ["store.json", SNAPSHOT] {
         let file = sound.path.join(name);
@@ -374,7 +279,7 @@ fn metadata_that_was_cut_or_flipped_ends_in_an_error_or_an_answer() {
         }
         for (number, bytes) in broken.iter().enumerate() {
             std::fs::write(&file, bytes).unwrap();
-            match sound.lines() {
+            match sound.lines(Order::Subject) {
                 // Names, filters and numbers that nothing is read by may be others now.
                 Ok(_) => answered += 1,
                 Err(error) => {
@@ -387,12 +292,12 @@ fn metadata_that_was_cut_or_flipped_ends_in_an_error_or_an_answer() {
                 let copy = common::copy(&sound.path);
                 let store = Store { path: copy.path().join("lake"), home: copy };
                 if store.change().is_ok() {
-                    drop(store.lines());
+                    drop(store.lines(Order::Subject));
                 }
             }
         }
         std::fs::write(&file, &bytes).unwrap();
     }
     assert!(answered > 0);
-    assert_eq!(sound.lines().unwrap(), expected);
+    assert_eq!(sound.lines(Order::Subject).unwrap(), expected);
 }

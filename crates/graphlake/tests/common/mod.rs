@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod answers;
+pub mod store;
 
 use std::path::{Path, PathBuf};
 

@@ -21,6 +21,12 @@ pub enum LakeCommand {
     Insert(LakeEditArgs),
     /// Delete statements
     Delete(LakeEditArgs),
+    /// Drop graphs with all their triples
+    Drop(LakeDropArgs),
+    /// Make a graph with the triples of another; files are shared, so that it takes no time and no room
+    Copy(LakeGraphsArgs),
+    /// Give a graph another name
+    Move(LakeGraphsArgs),
     /// Show what each snapshot changed
     Log(LakeLogArgs),
     /// Merge many small files into few, and forget what is deleted; quads stay the same
@@ -78,6 +84,40 @@ pub struct LakeEditArgs {
     #[arg(value_name = "STATEMENT")]
     pub statements: Vec<String>,
     /// What a short prefix of a foreign store stands for
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// Arguments of `lake drop`.
+#[derive(Debug, Args)]
+pub struct LakeDropArgs {
+    /// The store
+    pub path: String,
+    /// The graphs, as `lake log` names them: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
+    #[arg(required = true, value_name = "GRAPH")]
+    pub graphs: Vec<String>,
+    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// Arguments of `lake copy` and `lake move`.
+#[derive(Debug, Args)]
+pub struct LakeGraphsArgs {
+    /// The store
+    pub path: String,
+    /// The graph: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
+    pub from: String,
+    /// The name that it gets
+    pub to: String,
+    /// Drop the triples of a graph that has this name already
+    #[arg(long)]
+    pub replace: bool,
+    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -150,6 +190,9 @@ impl LakeCommand {
             | LakeCommand::Load(LakeLoadArgs { path, .. })
             | LakeCommand::Insert(LakeEditArgs { path, .. })
             | LakeCommand::Delete(LakeEditArgs { path, .. })
+            | LakeCommand::Drop(LakeDropArgs { path, .. })
+            | LakeCommand::Copy(LakeGraphsArgs { path, .. })
+            | LakeCommand::Move(LakeGraphsArgs { path, .. })
             | LakeCommand::Log(LakeLogArgs { path, .. })
             | LakeCommand::Compact(LakeCompactArgs { path, .. })
             | LakeCommand::Vacuum(LakeVacuumArgs { path, .. }) => path,
@@ -161,9 +204,13 @@ impl LakeCommand {
         match self {
             LakeCommand::Log(_) | LakeCommand::Vacuum(_) => None,
             LakeCommand::Init(_) => Some("nothing was written"),
-            LakeCommand::Compact(_) | LakeCommand::Load(_) | LakeCommand::Insert(_) | LakeCommand::Delete(_) => {
-                Some("nothing was changed")
-            }
+            LakeCommand::Load(_)
+            | LakeCommand::Insert(_)
+            | LakeCommand::Delete(_)
+            | LakeCommand::Drop(_)
+            | LakeCommand::Copy(_)
+            | LakeCommand::Move(_)
+            | LakeCommand::Compact(_) => Some("nothing was changed"),
         }
     }
 }

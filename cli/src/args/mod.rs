@@ -25,7 +25,8 @@ use isomorph::tables::Compression;
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
 pub use lake::{
-    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeEditArgs, LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
+    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs, LakeInitArgs,
+    LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
 pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of, whole_store, written_place};
 pub use write::TargetArgs;

@@ -74,6 +74,54 @@ fn what_a_stopped_load_left_is_told_and_removed() {
     assert!(vacuum(&["--json"]).json()["load"].is_null());
 }
 
+#[test]
+fn graphs_are_copied_moved_and_dropped() {
+    let home = Home::new();
+    home.write("people.nq", TEXT);
+    home.run(&["lake", "load", "l", "people.nq"]).exits(0);
+    let graphs = |store: &str| {
+        let count = |graph: &str| {
+            home.run(&["match", store, &format!("? ? ? {graph}"), "--count", "--json"]).exits(0).json()["count"]
+                .as_u64()
+        };
+        ["default", "<http://example.org/people>", "<urn:g:copy>", "<urn:g:two>"].map(|graph| count(graph).unwrap())
+    };
+    assert_eq!(graphs("l"), [3, 1, 0, 0]);
+    let ns = ["--ns", "g=urn:g:", "--ns", "ex=http://example.org/"];
+    let run = |given: &[&str]| home.run(&[&["lake"], given, &ns].concat());
+    let copied = run(&["copy", "l", "default", "g:copy"]).exits(0);
+    assert_eq!(copied.out, "copied   the default graph to urn:g:copy · version 2 of l\n");
+    assert_eq!(graphs("l"), [3, 1, 3, 0]);
+    let refused = run(&["copy", "l", "ex:people", "<urn:g:copy>"]).exits(2);
+    assert!(refused.err.contains("urn:g:copy already") && refused.err.contains("--replace"), "{}", refused.err);
+    run(&["copy", "l", "http://example.org/people", "urn:g:copy", "--replace"]).exits(0);
+    assert_eq!(graphs("l"), [3, 1, 1, 0]);
+    let moved = run(&["move", "l", "ex:people", "g:two", "--json"]).exits(0).json();
+    let wanted = serde_json::json!({
+        "path": "l", "version": 4, "from": "http://example.org/people", "to": "urn:g:two", "lost": 0
+    });
+    assert_eq!((moved, graphs("l")), (wanted, [3, 0, 1, 1]));
+    // A graph without triples has no place in a text, until it is dropped.
+    home.run(&["lake", "delete", "l", "<http://example.org/ada> <http://example.org/name> \"Ada\"@en <urn:g:two>"])
+        .exits(0);
+    home.run(&["convert", "l", "there.nq"]).exits(4);
+    let none = run(&["drop", "l", "g:two", "g:none"]).exits(3);
+    assert!(none.err.contains("there is no graph urn:g:none") && none.err.contains("isomorph info l"), "{}", none.err);
+    let dropped = run(&["drop", "l", "g:two", "g:copy", "--json"]).exits(0).json();
+    let wanted = serde_json::json!({"path": "l", "version": 6, "graphs": ["urn:g:two", "urn:g:copy"], "lost": 0});
+    assert_eq!((dropped, graphs("l")), (wanted, [3, 0, 0, 0]));
+    home.run(&["convert", "l", "there.nq"]).exits(0);
+    assert_eq!(run(&["drop", "l", "default"]).exits(0).out, "dropped  the default graph · version 7 of l\n");
+    assert_eq!(graphs("l"), [0, 0, 0, 0]);
+    assert_eq!(graphs("l@2"), [3, 1, 3, 0]);
+    for [from, to] in [["g:none", "g:more"], ["default", "g:more"]] {
+        run(&["move", "l", from, to]).exits(3);
+    }
+    run(&["copy", "l@2", "default", "g:more"]).exits(2);
+    home.run(&["validate", "l", "--strict"]).exits(0);
+    home.run(&["diff", "l@1", "people.nq"]).exits(0);
+}
+
 fn copy(from: &std::path::Path, to: &std::path::Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {

@@ -393,6 +393,30 @@ fn a_transaction_larger_than_memory_is_written_in_parts() {
 }
 
 #[test]
+fn whether_a_graph_is_there_holds_until_the_commit() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("lake");
+    let lake = Lake::create(&Location::from_path(&path), &OpenOptions::default(), &WriteOptions::default()).unwrap();
+    let triple = Triple("http://example.org/s".to_owned(), "http://example.org/p".to_owned(), 0);
+    let graph = Some("urn:g");
+    let mut first = lake.begin().unwrap();
+    with_quad(&triple, None, |quad| first.insert(quad)).unwrap();
+    first.commit().unwrap();
+    let (mut asks, mut asks_another) = (lake.begin().unwrap(), lake.begin().unwrap());
+    assert!(!asks.has_graph(graph).unwrap() && asks.has_graph(None).unwrap());
+    assert!(!asks_another.has_graph(Some("urn:other")).unwrap());
+    let mut writes = lake.begin().unwrap();
+    with_quad(&triple, graph, |quad| writes.insert(quad)).unwrap();
+    writes.commit().unwrap();
+    for transaction in [&mut asks, &mut asks_another] {
+        transaction.copy_graph(None, Some("urn:copy")).unwrap();
+    }
+    assert_eq!(asks.commit().unwrap_err().kind(), isomorph_error::Kind::Conflict);
+    assert_eq!(asks_another.commit().unwrap().unwrap().version, 3);
+    assert!(lake.begin().unwrap().has_graph(graph).unwrap());
+}
+
+#[test]
 fn what_is_loaded_in_bulk_and_deleted_at_once_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");

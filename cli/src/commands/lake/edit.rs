@@ -53,10 +53,7 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
                 what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
             }
             screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {}", commit.version, args.path));
-            if commit.lost > 0 {
-                let others = of(u64::from(commit.lost), "other commit");
-                screen.line("", &format!("made on top of {others} that came first"));
-            }
+            super::tell_others(commit.lost, &mut screen);
         }
     };
     console.show(&screen)?;

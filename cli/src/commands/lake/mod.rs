@@ -2,6 +2,7 @@
 
 mod compact;
 mod edit;
+mod graphs;
 mod init;
 mod load;
 mod log;
@@ -14,6 +15,7 @@ use isomorph::formats::graphlake::{Lake, OpenOptions, WriteOptions};
 use super::Answer;
 use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment, written_place};
 use crate::console::Console;
+use crate::render::{Screen, of};
 
 /// Does what is asked with a store.
 ///
@@ -25,6 +27,9 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
         LakeCommand::Load(args) => load::run(args, console),
         LakeCommand::Insert(args) => edit::run(args, LakeEdit::Insert, console),
         LakeCommand::Delete(args) => edit::run(args, LakeEdit::Delete, console),
+        LakeCommand::Drop(args) => graphs::drop(args, console),
+        LakeCommand::Copy(args) => graphs::copy(args, graphs::Original::Stays, console),
+        LakeCommand::Move(args) => graphs::copy(args, graphs::Original::Goes, console),
         LakeCommand::Log(args) => log::run(args, console),
         LakeCommand::Compact(args) => compact::run(args, console),
         LakeCommand::Vacuum(args) => vacuum::run(args, console),
@@ -48,4 +53,11 @@ fn open(path: &str, args: &LakeChangeArgs, namespaces: &[(String, String)]) -> R
     opening.namespaces = namespaces.iter().cloned().collect();
     writing.time = epoch_or_environment(args.epoch)?;
     Lake::open(&written_place(path)?, &opening, &writing)
+}
+
+/// Says that other writers came first.
+fn tell_others(lost: u32, screen: &mut Screen) {
+    if lost > 0 {
+        screen.line("", &format!("made on top of {} that came first", of(u64::from(lost), "other commit")));
+    }
 }

@@ -7,6 +7,18 @@ use super::transaction::Transaction;
 use super::work::{From, Work};
 
 impl Transaction<'_> {
+    /// Whether there is such a graph, with triples or without, in the snapshot that it began with. The answer holds until the
+    /// commit, which is refused where another writer changed the graph.
+    ///
+    /// # Errors
+    /// As [`Transaction::create_graph`].
+    pub fn has_graph(&mut self, name: Option<&str>) -> Result<bool> {
+        let key = self.key(name)?;
+        let there = self.has(&key);
+        self.reads.insert((Some(key), None));
+        Ok(there)
+    }
+
     /// Makes a graph, if it is not there. Graphs are named by IRIs or blank nodes; nothing names the default graph.
     ///
     /// # Errors

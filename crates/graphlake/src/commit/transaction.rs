@@ -23,8 +23,8 @@ const ATTEMPTS: u32 = 1000;
 ///
 /// Inserts and deletes are by value: of several for one triple the last counts, an insert of what is there and a delete of
 /// what is not change nothing. Such a transaction can be made on top of whatever others commit meanwhile. One that has *read*
-/// ([`Transaction::matching`]) is only made if nobody changed what it has read: the predicates, in the graphs, that its
-/// patterns could have had triples of.
+/// ([`Transaction::matching`], [`Transaction::has_graph`]) is only made if nobody changed what it has read: the predicates,
+/// in the graphs, that its patterns could have had triples of, or graphs.
 #[derive(Debug)]
 pub struct Transaction<'l> {
     pub(super) lake: &'l Lake,
@@ -32,7 +32,7 @@ pub struct Transaction<'l> {
     pub(super) additions: Additions,
     pub(super) graphs: BTreeMap<String, Work>,
     /// What was read: graphs (nothing: all of them), with predicates (nothing: all of them).
-    reads: BTreeSet<(Option<String>, Option<String>)>,
+    pub(super) reads: BTreeSet<(Option<String>, Option<String>)>,
     held: Reservation,
 }
 

@@ -1,0 +1,129 @@
+//! `lake drop`, `lake copy` and `lake move`: whole graphs, whose files stay where they are.
+
+use isomorph::formats::graphlake::Committed;
+use isomorph::{Error, Kind, Result};
+use serde::Serialize;
+
+use crate::args::{LakeDropArgs, LakeGraphsArgs};
+use crate::commands::Answer;
+use crate::commands::matching::Prefixes;
+use crate::console::Console;
+use crate::render::{Mark, of};
+
+/// See `docs/cli-json.md`. The default graph is null.
+#[derive(Debug, Serialize)]
+struct Dropped<'a> {
+    path: &'a str,
+    version: Option<i64>,
+    graphs: &'a [Option<String>],
+    lost: u32,
+}
+
+/// The same of a copy, or of another name.
+#[derive(Debug, Serialize)]
+struct Named<'a> {
+    path: &'a str,
+    version: Option<i64>,
+    from: Option<String>,
+    to: Option<String>,
+    lost: u32,
+}
+
+/// Drops graphs.
+///
+/// # Errors
+/// [`Kind::NotFound`] when one is not there; whatever else keeps it from doing so.
+pub fn drop(args: &LakeDropArgs, console: &Console) -> Result<Answer> {
+    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
+    let mut transaction = lake.begin()?;
+    let graphs: Vec<Option<String>> = args.graphs.iter().map(|name| named(name, &args.namespaces)).collect();
+    for graph in &graphs {
+        if !transaction.has_graph(graph.as_deref())? {
+            return Err(missing(graph.as_deref(), &args.path));
+        }
+        transaction.drop_graph(graph.as_deref())?;
+    }
+    let commit = transaction.commit()?;
+    let what = match graphs.as_slice() {
+        [one] => told(one.as_deref()).to_owned(),
+        many => of(many.len() as u64, "graph"),
+    };
+    show("dropped", &what, &args.path, commit.as_ref(), console)?;
+    let (version, lost) = ends(commit.as_ref());
+    console.document(&Dropped { path: &args.path, version, graphs: &graphs, lost })?;
+    Ok(Answer::Yes)
+}
+
+/// What becomes of the graph whose triples another gets.
+#[derive(Debug, Clone, Copy)]
+pub enum Original {
+    Stays,
+    Goes,
+}
+
+/// Makes a graph with the triples of another.
+///
+/// # Errors
+/// [`Kind::NotFound`] when that is not there, [`Kind::AlreadyExists`] when the one to be made is; whatever else keeps it
+/// from doing so.
+pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Result<Answer> {
+    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
+    let mut transaction = lake.begin()?;
+    let [from, to] = [&args.from, &args.to].map(|name| named(name, &args.namespaces));
+    if !transaction.has_graph(from.as_deref())? {
+        return Err(missing(from.as_deref(), &args.path));
+    }
+    if transaction.has_graph(to.as_deref())? && !args.replace {
+        let message = format!("there is a graph {} already", told(to.as_deref()));
+        return Err(Error::new(Kind::AlreadyExists, message).hint("--replace   drop the triples that it has"));
+    }
+    let word = match original {
+        Original::Stays => {
+            transaction.copy_graph(from.as_deref(), to.as_deref())?;
+            "copied"
+        }
+        Original::Goes => {
+            transaction.move_graph(from.as_deref(), to.as_deref())?;
+            "moved"
+        }
+    };
+    let commit = transaction.commit()?;
+    let what = format!("{} to {}", told(from.as_deref()), told(to.as_deref()));
+    show(word, &what, &args.path, commit.as_ref(), console)?;
+    let (version, lost) = ends(commit.as_ref());
+    console.document(&Named { path: &args.path, version, from, to, lost })?;
+    Ok(Answer::Yes)
+}
+
+/// The name of a graph as stores have it; none is the default graph.
+fn named(word: &str, namespaces: &[(String, String)]) -> Option<String> {
+    let prefixes = Prefixes::new(&namespaces.iter().cloned().collect());
+    Some(word).filter(|word| *word != "default").map(|word| prefixes.resource(word))
+}
+
+fn missing(graph: Option<&str>, path: &str) -> Error {
+    let message = format!("there is no graph {}", told(graph));
+    Error::new(Kind::NotFound, message).hint(format!("isomorph info {path}   the graphs that there are"))
+}
+
+fn told(graph: Option<&str>) -> &str {
+    graph.unwrap_or("the default graph")
+}
+
+fn ends(commit: Option<&Committed>) -> (Option<i64>, u32) {
+    (commit.map(|commit| commit.version), commit.map_or(0, |commit| commit.lost))
+}
+
+fn show(word: &str, what: &str, path: &str, commit: Option<&Committed>, console: &Console) -> Result<()> {
+    let mut screen = console.screen();
+    match commit {
+        None => {
+            screen.line("nothing", "there was nothing to be changed");
+        }
+        Some(commit) => {
+            screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {path}", commit.version));
+            super::tell_others(commit.lost, &mut screen);
+        }
+    }
+    console.show(&screen)
+}

@@ -207,6 +207,7 @@ impl Filler {
             && (missing == 0 || self.held.try_grow(missing.max(STEP)));
         if !fits {
             self.spill()?;
+            self.terms.clear();
             let missing = needed(self).saturating_sub(self.held.bytes());
             self.held.grow(missing)?;
         }
@@ -242,7 +243,6 @@ impl Filler {
             resume.note(*number, file, &run, std::mem::take(&mut self.pieces), &self.names)?;
         }
         self.runs.push(run);
-        self.terms.clear();
         Ok(())
     }
 

@@ -10,14 +10,20 @@ pub(super) struct Interner {
     entries: Vec<u8>,
     /// Where each entry begins, and where the last one ends.
     starts: Vec<u32>,
-    /// Half a hash, and where an entry begins, plus 1; 0 where there is none. Its length is a power of two.
+    /// Half a hash, and where an entry begins; [`EMPTY`] where there is none. Its length is a power of two.
     table: Vec<u64>,
+    /// Slots of the table when it was last closed.
+    slots: usize,
     /// Drawn for each: whoever chooses texts cannot choose which of them collide.
     seed: u64,
 }
 
 /// Slots of the smallest table.
 const LEAST_SLOTS: usize = 64;
+
+/// A slot without an entry: no entry begins so late. It is not 0, so that new tables are written at once; memory that is zero and
+/// read first is given to the process twice, and the second time all its threads are stopped for it.
+const EMPTY: u64 = u64::MAX;
 
 /// Number, tag and length before the text of an entry, 4 bytes each.
 pub(super) const HEAD: usize = 12;
@@ -26,7 +32,7 @@ impl Interner {
     pub(super) fn new() -> Self {
         use std::hash::{BuildHasher, RandomState};
         let seed = RandomState::new().hash_one(0u8);
-        Interner { entries: Vec::new(), starts: vec![0], table: vec![0; LEAST_SLOTS], seed }
+        Interner { entries: Vec::new(), starts: vec![0], table: vec![EMPTY; LEAST_SLOTS], slots: LEAST_SLOTS, seed }
     }
 
     /// How many there are.
@@ -82,10 +88,10 @@ impl Interner {
     /// machine waits for many places at the same time. What is returned means nothing.
     pub(super) fn touch(&self, hashes: impl Iterator<Item = u32> + Clone) -> u64 {
         let mask = self.table.len() - 1;
-        let slot = |hash: u32| self.table.get(hash as usize & mask).copied().unwrap_or_default();
+        let slot = |hash: u32| self.table.get(hash as usize & mask).copied().unwrap_or(EMPTY);
         let slots = hashes.clone().fold(0u64, |sum, hash| sum.wrapping_add(slot(hash)));
         hashes.fold(slots, |sum, hash| {
-            let at = (slot(hash) as u32).wrapping_sub(1);
+            let at = slot(hash) as u32;
             sum.wrapping_add(self.entries.get(at as usize).copied().map_or(0, u64::from))
         })
     }
@@ -103,12 +109,12 @@ impl Interner {
         let mask = self.table.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let slot = self.table.get(at).copied().unwrap_or_default();
-            if slot == 0 {
+            let slot = self.table.get(at).copied().unwrap_or(EMPTY);
+            if slot == EMPTY {
                 return Err(at);
             }
             if (slot >> 32) as u32 == hash {
-                let entry = self.entries.get((slot as u32 - 1) as usize..).unwrap_or_default();
+                let entry = self.entries.get(slot as u32 as usize..).unwrap_or_default();
                 let number = |at: usize| entry.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
                 let alike = number(4) == Some(tag) && number(8) == Some(text.len() as u32);
                 if alike && entry.get(HEAD..HEAD + text.len()) == Some(text) {
@@ -127,7 +133,7 @@ impl Interner {
         self.entries.extend_from_slice(text);
         self.starts.push(self.entries.len() as u32);
         if let Some(slot) = self.table.get_mut(slot) {
-            *slot = u64::from(hash) << 32 | (start + 1);
+            *slot = u64::from(hash) << 32 | start;
         }
         if self.len() * 4 > self.table.len() * 3 {
             self.grow();
@@ -137,10 +143,10 @@ impl Interner {
 
     fn grow(&mut self) {
         let mask = self.table.len() * 2 - 1;
-        let mut table = vec![0u64; mask + 1];
-        for slot in self.table.iter().filter(|slot| **slot != 0) {
+        let mut table = vec![EMPTY; mask + 1];
+        for slot in self.table.iter().filter(|slot| **slot != EMPTY) {
             let mut at = (slot >> 32) as usize & mask;
-            while table.get(at).is_some_and(|slot| *slot != 0) {
+            while table.get(at).is_some_and(|slot| *slot != EMPTY) {
                 at = (at + 1) & mask;
             }
             if let Some(empty) = table.get_mut(at) {
@@ -152,14 +158,15 @@ impl Interner {
 
     /// Forgets how to find texts; the texts stay.
     pub(super) fn close(&mut self) {
+        self.slots = self.table.len();
         self.table = Vec::new();
     }
 
-    /// Forgets everything, and keeps what was allocated for texts.
+    /// Forgets everything. What was allocated for texts stays, and a table as large as the last is made.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.starts.truncate(1);
-        self.table = vec![0; LEAST_SLOTS];
+        self.table = vec![EMPTY; self.slots];
     }
 }
 

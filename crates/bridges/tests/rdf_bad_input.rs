@@ -55,6 +55,21 @@ fn mistakes_are_named_with_line_and_column() {
         ("<y:z/></rdf:RDF>", 2, 6, "y"),
         ("<x:é\n  x:é='a' rdf:about='b c'/></rdf:RDF>", 3, 27, "IRI"),
         ("<x:a\n  é='a' rdf:about='urn:b'/></rdf:RDF>", 3, 27, "XML namespaces"),
+        // What no XML has is wrong where it stands.
+        ("<!-- é\u{1} --></rdf:RDF>", 2, 7, "a character that XML does not have"),
+        // A sign of several bytes is known with its last.
+        ("<x:a>\u{fffe}</x:a></rdf:RDF>", 2, 7, "a character that XML does not have"),
+        ("<!-- a -- b --></rdf:RDF>", 2, 10, "--"),
+        ("<x:a rdf:about='urn:a'x:b='c'/></rdf:RDF>", 2, 23, "no blank"),
+        ("<x:a x:b='<'/></rdf:RDF>", 2, 11, "&lt;"),
+        ("<x:a;b/></rdf:RDF>", 2, 5, "does not have there"),
+        ("<x:a><x:p>&#1;</x:p></x:a></rdf:RDF>", 2, 14, "&#1;"),
+        ("<x:a x:p='a & b'/></rdf:RDF>", 2, 14, "&amp;"),
+        ("<x:a x:p='&b'/></rdf:RDF>", 2, 13, "&amp;"),
+        ("<x:a><x:p>]]></x:p></x:a></rdf:RDF>", 2, 13, "]]&gt;"),
+        ("<?xml version='1.0'?></rdf:RDF>", 2, 21, "not at the beginning"),
+        // The first of two mistakes is named.
+        ("<rdf:li/>\n<!-- \u{1} --></rdf:RDF>", 2, 9, "invalid property element"),
     ];
     for (text, line, column, word) in xml {
         let error = error(&format!("{XML}{text}"), Syntax::RdfXml);
@@ -128,6 +143,9 @@ fn rdf_xml_goes_on_behind_a_broken_element() {
         ("some text", "column 10"),
         ("<x:a><x:p rdf:resource='urn:a'>text</x:p></x:a>", "column 35"),
         ("<x:a><x:p>&what;</x:p></x:a>", "column 16"),
+        ("<x:a><x:p>\u{1}</x:p></x:a>", "column 11"),
+        ("<!-- -- -->", "column 8"),
+        ("<x:a x:p='<'/>", "column 11"),
     ];
     for (text, column) in broken {
         let (first, second) = (good("é"), good("&e;"));

@@ -6,6 +6,7 @@
 
 mod json;
 mod triples;
+mod wellformed;
 mod xml;
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +16,7 @@ use isomorph_error::{Error, Place, Result};
 
 use self::triples::TripleGuard;
 use super::labels::Seen;
-use crate::Syntax;
+use crate::{Syntax, rules};
 
 /// Most levels of nesting.
 pub(super) const DEPTH: usize = 128;
@@ -45,6 +46,8 @@ pub(super) struct Guarded<'a> {
     /// Behind what was read and looked through.
     here: Start,
     by_line: bool,
+    /// Why no more is read behind what was handed out.
+    ahead: Option<Error>,
 }
 
 /// What was seen of a text that a parser is reading.
@@ -140,12 +143,12 @@ impl<'a> Guarded<'a> {
     /// A text of `syntax`; one of JSON is refused when it is longer than `largest` bytes.
     pub(super) fn new(input: &'a mut dyn Read, syntax: Syntax, watch: &'a Watch, largest: u64) -> Self {
         let guard = match syntax {
-            Syntax::RdfXml => Guard::Xml(Box::default()),
+            Syntax::RdfXml => Guard::Xml(Box::new(XmlGuard::strict())),
             Syntax::JsonLd => Guard::Json(JsonGuard::new(largest)),
             _ => Guard::Triples(TripleGuard::default()),
         };
         let (here, by_line) = (Start::of_text(watch.before), !syntax.recovers());
-        Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, here, by_line }
+        Guarded { input, guard, watch, buffer: vec![0; CHUNK], from: 0, to: 0, here, by_line, ahead: None }
     }
 
     /// What comes next, all that was read of it; nothing at the end.
@@ -177,6 +180,9 @@ impl<'a> Guarded<'a> {
     fn fill(&mut self) -> Result<()> {
         self.from = 0;
         self.to = 0;
+        if let Some(error) = self.ahead.take() {
+            return Err(error);
+        }
         let read = self.input.read(&mut self.buffer)?;
         let bytes = self.buffer.get(..read).unwrap_or_default();
         if let Some(seen) = &self.watch.seen {
@@ -187,7 +193,16 @@ impl<'a> Guarded<'a> {
             Guard::Xml(guard) => guard.look(bytes),
             Guard::Json(guard) => guard.look(bytes),
         };
-        looked.map_err(|(at, error)| error.at(self.here.behind(bytes, at).place()))?;
+        if let Err((at, error)) = looked {
+            let error = error.at(self.here.behind(bytes, at).place());
+            if at == 0 || error.broken_rule() != Some(&rules::SYNTAX) {
+                return Err(error);
+            }
+            // What stands before a mistake is read, and there may be another.
+            self.here.pass(bytes.get(..at).unwrap_or_default());
+            (self.to, self.ahead) = (at, Some(error));
+            return Ok(());
+        }
         // The parser below takes what is open at the end for closed.
         if let Guard::Xml(guard) = &self.guard
             && read == 0

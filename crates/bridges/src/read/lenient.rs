@@ -174,7 +174,17 @@ impl Pieces<'_, '_> {
                     quads.push(quad);
                 }
                 Some(Err(Fault::Input(error))) => {
-                    return Err(watch.failed.take().unwrap_or_else(|| Error::from(error)));
+                    let error = watch.failed.take().unwrap_or_else(|| Error::from(error));
+                    if error.broken_rule() != Some(&rules::SYNTAX) {
+                        return Err(error);
+                    }
+                    let place = match (pieces, error.place().offset) {
+                        ([piece], Some(at)) => place_in(piece, frame.before.len(), at.saturating_sub(self.before) + 1),
+                        ([piece], None) => piece.start.place(),
+                        ([], _) => error.place().clone(),
+                        _ => Place::default(),
+                    };
+                    return Ok(Some((error.message().to_owned(), place)));
                 }
                 Some(Err(Fault::Syntax(message, place))) => {
                     let place = match (pieces, place) {

@@ -2,12 +2,13 @@
 //!
 //! The XML parser compares each attribute of an element with those before it, keeps a list of namespaces for each level,
 //! and entities are replaced by texts that may name entities in turn: all three are ways to make a short text expensive. At the end of
-//! the text it takes what it has read for all there is.
+//! the text it takes what it has read for all there is. It lets pass, too, what no XML has: other characters, tags of another form.
 
 use std::collections::HashMap;
 
 use isomorph_error::Error;
 
+use super::wellformed::{Characters, DECLARATION, InTag, is_character, mistake_of_instruction};
 use super::{DEPTH, TooMuch};
 use crate::rules::{LIMIT, SYNTAX};
 use crate::xml::LONGEST;
@@ -72,6 +73,13 @@ pub(in crate::read) struct XmlGuard {
     name: Option<Vec<u8>>,
     seen: u64,
     expanded: u64,
+    /// Characters, where their form is looked at as well.
+    characters: Option<Characters>,
+    in_tag: InTag,
+    /// How many of the last signs of a text were `]`, but two at most.
+    brackets: u8,
+    /// Whether an instruction is the first thing of the text.
+    first: bool,
 }
 
 impl Default for XmlGuard {
@@ -88,8 +96,16 @@ impl Default for XmlGuard {
             name: None,
             seen: 0,
             expanded: 0,
+            characters: None,
+            in_tag: InTag::default(),
+            brackets: 0,
+            first: false,
         }
     }
+}
+
+fn malformed(message: impl Into<String>) -> Error {
+    Error::broken(&SYNTAX, message)
 }
 
 fn too_much(message: impl Into<String>) -> Error {
@@ -97,6 +113,11 @@ fn too_much(message: impl Into<String>) -> Error {
 }
 
 impl XmlGuard {
+    /// One that refuses what has not the form of XML.
+    pub(in crate::read) fn strict() -> Self {
+        XmlGuard { characters: Some(Characters::default()), ..XmlGuard::default() }
+    }
+
     pub(in crate::read) fn look(&mut self, bytes: &[u8]) -> Result<(), TooMuch> {
         for (at, byte) in bytes.iter().enumerate() {
             self.seen += 1;
@@ -118,7 +139,7 @@ impl XmlGuard {
             (State::Instruction, _) => "inside an instruction".to_owned(),
             (State::DocumentType(..), _) => "inside the document type".to_owned(),
         };
-        Err(Error::broken(&SYNTAX, format!("the text ends {inside}")))
+        Err(malformed(format!("the text ends {inside}")))
     }
 
     /// How many elements are open.
@@ -132,26 +153,50 @@ impl XmlGuard {
     }
 
     fn step(&mut self, byte: u8) -> Result<(), Error> {
+        // A sign of several bytes is there with its last.
+        let sign = match &mut self.characters {
+            Some(characters) => characters.step(byte).map_err(malformed)?,
+            None => None,
+        };
         match self.state {
             State::Text if byte == b'<' => {
+                self.no_reference()?;
                 self.begin(State::Opened);
                 self.last.push(byte);
             }
             State::Text => {
+                if self.depth == 0 && self.characters.is_some() && !byte.is_ascii_whitespace() {
+                    return Err(malformed("a text outside of the element"));
+                }
                 self.reference(byte)?;
+                self.bracket(byte)?;
                 self.lengthen(LONGEST, "a text between two tags")?;
             }
             State::Opened => {
                 self.last.push(byte);
-                self.opened(byte)?;
+                self.opened(byte, sign)?;
             }
-            State::Tag { quote, closing } => self.tag(byte, quote, closing)?,
-            State::Comment => self.until(byte, b"-->"),
+            State::Tag { quote, closing } => self.tag(byte, sign, quote, closing)?,
+            State::Comment => {
+                if self.characters.is_some() && self.last.ends_with(b"--") && byte != b'>' {
+                    return Err(malformed("-- inside a comment"));
+                }
+                self.until(byte, b"-->");
+            }
             State::Data => {
                 self.lengthen(LONGEST, "a text between two tags")?;
                 self.until(byte, b"]]>");
             }
-            State::Instruction => self.until(byte, b"?>"),
+            State::Instruction => {
+                if self.declared.len() <= DECLARATION {
+                    self.declared.push(byte);
+                }
+                self.until(byte, b"?>");
+                if self.state == State::Text && self.characters.is_some() {
+                    let content = self.declared.strip_suffix(b"?>").unwrap_or(&self.declared);
+                    mistake_of_instruction(content, self.first).map_or(Ok(()), |mistake| Err(malformed(mistake)))?;
+                }
+            }
             State::DocumentType(open, verbatim) => self.document_type(byte, open, verbatim)?,
         }
         Ok(())
@@ -161,6 +206,7 @@ impl XmlGuard {
         self.state = state;
         self.length = 0;
         self.name = None;
+        self.brackets = 0;
         self.last.clear();
     }
 
@@ -170,15 +216,25 @@ impl XmlGuard {
     }
 
     /// Tells what `<` began, as soon as it is clear.
-    fn opened(&mut self, byte: u8) -> Result<(), Error> {
+    fn opened(&mut self, byte: u8, sign: Option<char>) -> Result<(), Error> {
         let is_begun = |what: &[u8]| what.starts_with(&self.last) && what.len() > self.last.len();
         match self.last.as_slice() {
-            b"<?" => self.begin(State::Instruction),
-            b"</" => self.begin(State::Tag { quote: None, closing: true }),
+            b"<?" => {
+                self.first = self.seen == 2;
+                self.declared.clear();
+                self.begin(State::Instruction);
+            }
+            b"</" => {
+                self.begin(State::Tag { quote: None, closing: true });
+                self.in_tag = InTag::default();
+            }
             b"<!--" => self.begin(State::Comment),
             b"<![CDATA[" => self.begin(State::Data),
             begun if begun.starts_with(b"<!") => {
                 if !is_begun(b"<!--") && !is_begun(b"<![CDATA[") {
+                    if self.begun && self.characters.is_some() {
+                        return Err(malformed("a document type that is not in front of the element"));
+                    }
                     let begun = std::mem::take(&mut self.last);
                     self.begin(State::DocumentType(1, Verbatim::Nothing));
                     self.declared.clear();
@@ -188,16 +244,23 @@ impl XmlGuard {
             _ => {
                 self.begin(State::Tag { quote: None, closing: false });
                 self.attributes = 0;
-                self.tag(byte, None, false)?;
+                self.in_tag = InTag::default();
+                self.tag(byte, sign, None, false)?;
             }
         }
         Ok(())
     }
 
-    fn tag(&mut self, byte: u8, quote: Option<u8>, closing: bool) -> Result<(), Error> {
+    fn tag(&mut self, byte: u8, sign: Option<char>, quote: Option<u8>, closing: bool) -> Result<(), Error> {
         self.lengthen(TAG, "a tag")?;
+        if let Some(sign) = sign {
+            self.in_tag = self.in_tag.step(sign, closing).map_err(malformed)?;
+        }
         match (quote, byte) {
-            (Some(open), _) if open == byte => self.state = State::Tag { quote: None, closing },
+            (Some(open), _) if open == byte => {
+                self.no_reference()?;
+                self.state = State::Tag { quote: None, closing };
+            }
             (Some(_), _) => self.reference(byte)?,
             (None, b'"' | b'\'') => self.state = State::Tag { quote: Some(byte), closing },
             (None, b'=') => {
@@ -266,11 +329,27 @@ impl XmlGuard {
         }
     }
 
+    /// Takes a byte of a text between tags, where `]]>` may not stand (production 14).
+    fn bracket(&mut self, byte: u8) -> Result<(), Error> {
+        if byte == b'>' && self.brackets == 2 && self.characters.is_some() {
+            return Err(malformed("]]> ends no CDATA section: ]]&gt; stands for the signs"));
+        }
+        self.brackets = if byte == b']' { (self.brackets + 1).min(2) } else { 0 };
+        Ok(())
+    }
+
     /// Takes a byte of a text in which entities are replaced.
     fn reference(&mut self, byte: u8) -> Result<(), Error> {
         match (&mut self.name, byte) {
-            (_, b'&') => self.name = Some(Vec::new()),
+            (_, b'&') => {
+                self.no_reference()?;
+                self.name = Some(Vec::new());
+            }
             (Some(name), b';') => {
+                if self.characters.is_some() && names_no_character(name) {
+                    let message = format!("&{}; stands for no character of XML", String::from_utf8_lossy(name));
+                    return Err(malformed(message));
+                }
                 let more = self.entities.get(name.as_slice()).copied().unwrap_or_default();
                 self.name = None;
                 self.expanded = self.expanded.saturating_add(more as u64);
@@ -278,10 +357,19 @@ impl XmlGuard {
                     return Err(too_much(format!("entities stand for more than {RATIO} times the text")));
                 }
             }
-            (Some(name), _) if name.len() < NAME => name.push(byte),
-            _ => self.name = None,
+            (Some(name), _) if name.len() < NAME && is_of_reference(byte) => name.push(byte),
+            _ => {
+                self.no_reference()?;
+                self.name = None;
+            }
         }
         Ok(())
+    }
+
+    /// Where a reference that was begun cannot go on.
+    fn no_reference(&self) -> Result<(), Error> {
+        let begun = self.name.is_some() && self.characters.is_some();
+        if begun { Err(malformed("& begins no reference: &amp; stands for the sign")) } else { Ok(()) }
     }
 
     /// Measures the entities of a document type: what each stands for, with the entities that it names.
@@ -312,13 +400,30 @@ impl XmlGuard {
     }
 }
 
+/// Whether references have a byte between their `&` and `;`.
+fn is_of_reference(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'#' | b'_' | b'.' | b'-' | b':')
+}
+
+/// Whether a name is a number that is that of no character.
+fn names_no_character(name: &[u8]) -> bool {
+    let Some(number) = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok()) else {
+        return false;
+    };
+    let code = match number.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => number.parse(),
+    };
+    !code.ok().and_then(char::from_u32).is_some_and(is_character)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn refused(text: &str) -> Option<String> {
-        let whole = XmlGuard::default().look(text.as_bytes()).err().map(|(_, error)| error.message().to_owned());
-        let mut guard = XmlGuard::default();
+        let whole = XmlGuard::strict().look(text.as_bytes()).err().map(|(_, error)| error.message().to_owned());
+        let mut guard = XmlGuard::strict();
         let bytewise = text.as_bytes().chunks(1).find_map(|byte| guard.look(byte).err());
         assert_eq!(whole, bytewise.map(|(_, error)| error.message().to_owned()));
         whole
@@ -340,7 +445,7 @@ mod tests {
         let whole = "<?xml version='1.0'?><!DOCTYPE r [<!-- it's < and > --><!ENTITY x \"a>b<\"><?p > ?>]>\
             <!-- a --><r a='>'><b/><![CDATA[<]]><c>&x;</c></r>";
         let ends = |text: &str| {
-            let mut guard = XmlGuard::default();
+            let mut guard = XmlGuard::strict();
             guard.look(text.as_bytes()).map_err(|(_, error)| error).and_then(|()| guard.end())
         };
         for behind in ["", "\n", "<!-- b -->", "<?p?>"] {

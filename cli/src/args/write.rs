@@ -240,6 +240,13 @@ impl TargetArgs {
         Ok(())
     }
 
+    /// The format that is asked for: by its name, by the destination's, or by what only one format has.
+    pub fn format_at(&self, destination: &str) -> Option<Format> {
+        let syntax = self.to_syntax.map(|_| Format::Rdf);
+        let text = self.text.map(|_| Format::DeepGnn);
+        self.to.or_else(|| Format::of_name(destination)).or(syntax).or(text)
+    }
+
     /// The text that is to be written, where DeepGNN is, instead of a binary.
     pub fn text_at(&self, destination: &str) -> Option<deepgnn::TextFormat> {
         self.text.or_else(|| deepgnn::TextFormat::of_name(destination))

@@ -84,6 +84,10 @@ fn a_text_becomes_every_other_and_comes_back() {
     home.run(&["convert", "people.ttl", "out", "--to", "rdf"]).exits(2);
     home.run(&["convert", "people.ttl", "out", "--to", "rdf", "--to-syntax", "nq"]).exits(0);
     home.run(&["diff", "f.nq", "out"]).exits(0);
+    // A syntax says that it is RDF, unless the name says something else.
+    home.run(&["convert", "people.ttl", "other", "--to-syntax", "nq"]).exits(0);
+    home.run(&["diff", "f.nq", "other"]).exits(0);
+    home.run(&["convert", "people.ttl", "out.parq", "--to-syntax", "nq"]).exits(2);
     home.run(&["convert", "people.ttl", "people.parq"]).exits(0);
     home.run(&["diff", "people.ttl", "people.parq"]).exits(0);
 }

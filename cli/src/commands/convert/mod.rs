@@ -23,11 +23,11 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
     let (source, mut how) = open.place(&args.source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
-    let wanted = args.target.to.or_else(|| Format::of_name(destination.file_name()));
+    let wanted = args.target.format_at(destination.file_name());
     how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
     let opened = Opened::open(&source, &how)?;
     let mut options = ConvertOptions {
-        to: args.target.to,
+        to: wanted,
         lossy: args.lossy,
         no_verify: args.no_verify,
         replace: args.replace,

@@ -66,14 +66,15 @@ impl RdfText {
             let mut gather = gather.lock().unwrap_or_else(PoisonError::into_inner);
             hashes.drain(..).try_for_each(|hash| gather.push(hash))
         };
-        let mut takers = vec![(Survey::default(), Vec::with_capacity(HASHES)); options.threads.max(1)];
-        let reading = text.read_shared(&options.read, &mut takers, &|(survey, hashes), quad| {
+        let taker = (Survey::default(), Vec::with_capacity(HASHES), Vec::new());
+        let mut takers = vec![taker; options.threads.max(1)];
+        let reading = text.read_shared(&options.read, &mut takers, &|(survey, hashes, buffer), quad| {
             survey.see(&quad);
-            hashes.push(keys.hash(&quad));
+            hashes.push(keys.hash(&quad, buffer));
             if hashes.len() < HASHES { Ok(()) } else { gathered(hashes) }
         })?;
         let mut survey = Survey::default();
-        for (seen, mut hashes) in takers {
+        for (seen, mut hashes, _) in takers {
             survey.merge(seen);
             gathered(&mut hashes)?;
         }

@@ -16,7 +16,7 @@ from command import Isomorph
 from grown import EDGES, MORE, grow, parts
 
 HERE = Path(__file__).resolve().parent
-FIXTURES = HERE.parent.parent / "shared" / "fixtures" / "annnet"
+FIXTURES = HERE.parent / "fixtures" / "annnet"
 GRAPHS = [
     "aspects_without_nodes",
     "attr_types",
@@ -65,8 +65,6 @@ def told(python: Path, script: str, *arguments: object) -> list[Any]:
 
 def fixture(name: str) -> Path:
     """A graph that the library wrote."""
-    if not FIXTURES.is_dir():
-        pytest.skip(f"the fixtures are not at {FIXTURES}")
     return FIXTURES / name / "graph.annnet.d"
 
 
@@ -110,8 +108,6 @@ def without_conversions(graph: dict[str, Any]) -> dict[str, Any]:
 
 def both(isomorph: Isomorph, name: str, folder: Path) -> tuple[Path, Path, Path]:
     """The fixture, and what we make of it: a directory and, from that, an archive."""
-    if not FIXTURES.is_dir():
-        pytest.skip(f"the fixtures are not at {FIXTURES}")
     graph = FIXTURES / name / "graph.annnet.d"
     directory = isomorph.convert(graph, folder / "graph", "--to", "annnet", "--compression", "snappy")
     return graph, directory, isomorph.convert(directory, folder / "graph.annnet")
@@ -236,8 +232,6 @@ def test_a_graph_that_grew_is_read_like_one_written_at_once(isomorph: Isomorph, 
 
 def test_a_matrix_that_grew_is_the_one_that_annnet_computes(isomorph: Isomorph, annnet: Path, tmp_path: Path) -> None:
     """A matrix that the library wrote, and one of ours, with new columns behind the old ones."""
-    if not FIXTURES.is_dir():
-        pytest.skip(f"the fixtures are not at {FIXTURES}")
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     shutil.copytree(FIXTURES / "everything_multilayer" / "graph_matrix.annnet.d", theirs)
     isomorph.convert(fixture("everything_flat"), ours, "--to", "annnet", "--matrix")

@@ -11,7 +11,7 @@ import pytest
 from command import Isomorph
 from lake_reader import Store
 
-FIXTURES = Path(__file__).resolve().parents[2] / "shared" / "fixtures" / "graphlake"
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "graphlake"
 
 
 @pytest.mark.parametrize("name", ["tiny", "five_k", "history"])

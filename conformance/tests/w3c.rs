@@ -2,22 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::path::{Path, PathBuf};
-
 use isomorph_conformance::{Outcome, SUITES, cases, run};
-
-fn home() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/rdf-tests");
-    if path.is_dir() {
-        return Some(path);
-    }
-    println!("SKIPPED the W3C suites are not there: {}", path.display());
-    None
-}
 
 #[test]
 fn suites_pass() {
-    let Some(home) = home() else { return };
+    let Some(home) = isomorph_fixtures::public_data("rdf-tests") else { return };
     let mut table = String::from("| suite | cases | passed | not |\n|---|---|---|---|\n");
     let (mut all, mut wrong) = ((0, 0), Vec::new());
     for suite in SUITES {

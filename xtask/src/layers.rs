@@ -14,7 +14,7 @@ const fn layer(what: &'static str, crates: &'static [&'static str]) -> Layer {
 
 /// Every crate that may exist. A new crate is added here first, and by that decides whom it may know.
 pub(crate) const LAYERS: &[Layer] = &[
-    layer("errors", &["error"]),
+    layer("errors, and the files of tests", &["error", "fixtures"]),
     layer("model and storage", &["model", "storage"]),
     layer("tables", &["tables"]),
     layer("formats and bridges", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "bridges"]),

@@ -46,7 +46,7 @@ fn graphs_are_written_as_nodes_and_edges_and_are_the_same_graphs_with_their_carr
 
 #[test]
 fn the_layout_and_the_matrix_are_chosen() {
-    let Some(graph) = fixture("annnet/everything_flat/graph.annnet") else { return };
+    let graph = fixture("annnet/everything_flat/graph.annnet");
     let home = Home::new();
     let ways: [(&str, &[&str], &str); 3] = [
         ("text", &["--to", "annnet", "--layout", "1.1", "--compression", "lz4"], "text/structure/edge_kind.parquet"),
@@ -76,7 +76,7 @@ fn the_layout_and_the_matrix_are_chosen() {
 
 #[test]
 fn a_plan_says_what_hyperedges_and_groups_become() {
-    let Some(graph) = fixture("annnet/everything_multilayer/graph.annnet.d") else { return };
+    let graph = fixture("annnet/everything_multilayer/graph.annnet.d");
     let done = Home::new().run(&["convert", &graph, "g", "--to", "graphar", "--plan"]).exits(0);
     for words in ["hyperedges hyperedge", "hyperedge_head", "groups slice", "source_layer", "uns"] {
         assert!(done.out.contains(words), "{words}: {}", done.out);
@@ -85,7 +85,7 @@ fn a_plan_says_what_hyperedges_and_groups_become() {
 
 #[test]
 fn attributes_of_every_type_have_a_line() {
-    let Some(graph) = fixture("annnet/attr_types/graph.annnet.d") else { return };
+    let graph = fixture("annnet/attr_types/graph.annnet.d");
     let done = Home::new().run(&["dump", &graph]).exits(0);
     let nodes: Vec<serde_json::Value> = done.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let has = |name: &str| nodes.iter().any(|line| line["properties"].get(name).is_some());
@@ -103,7 +103,7 @@ fn attributes_of_every_type_have_a_line() {
 
 #[test]
 fn hyperedges_that_are_expanded_or_skipped_are_lost_with_numbers() {
-    let Some(graph) = fixture("annnet/everything_flat/graph.annnet.d") else { return };
+    let graph = fixture("annnet/everything_flat/graph.annnet.d");
     let home = Home::new();
     let done = home.run(&["convert", &graph, "pairs", "--to", "graphar", "--hyperedges", "expand"]).exits(0);
     // Of five hyperedges one has a single member; h_stoich has coefficients.

@@ -11,8 +11,8 @@ fn files(directory: &std::path::Path) -> std::collections::BTreeMap<String, Vec<
 
 #[test]
 fn a_text_becomes_the_binary_of_the_published_converter() {
-    let Some(text) = fixture("deepgnn/karate/graph.tsv") else { return };
-    let Some(published) = fixture("deepgnn/karate/bin_tsv_p3") else { return };
+    let text = fixture("deepgnn/karate/graph.tsv");
+    let published = fixture("deepgnn/karate/bin_tsv_p3");
     let home = Home::new();
     let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--partitions", "3"]).exits(0);
     assert!(done.out.contains("TSV text") && done.out.contains("binary v2, 3 partitions, with tables"), "{}", done.out);
@@ -35,8 +35,8 @@ fn a_text_becomes_the_binary_of_the_published_converter() {
 
 #[test]
 fn both_are_looked_at() {
-    let Some(text) = fixture("deepgnn/hetero/graph.linear") else { return };
-    let Some(binary) = fixture("deepgnn/hetero/bin_edgelist_p3") else { return };
+    let text = fixture("deepgnn/hetero/graph.linear");
+    let binary = fixture("deepgnn/hetero/bin_edgelist_p3");
     let home = Home::new();
     let info = home.run(&["info", &text]).exits(0);
     assert!(info.out.contains("DeepGNN (Linear)") && info.out.contains("6 records"), "{}", info.out);
@@ -66,7 +66,7 @@ fn a_node_that_several_lines_describe_is_counted_once() {
 
 #[test]
 fn a_line_that_is_wrong_is_named_and_nothing_is_published() {
-    let Some(text) = fixture("deepgnn/seed_linear/graph.linear") else { return };
+    let text = fixture("deepgnn/seed_linear/graph.linear");
     let home = Home::new();
     let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--from", "deepgnn"]).exits(3);
     for words in ["DEEPGNN-COORDINATES", "line 1", "column 62", "2 points of coordinates for 3 values"] {
@@ -78,7 +78,7 @@ fn a_line_that_is_wrong_is_named_and_nothing_is_published() {
 
 #[test]
 fn what_is_mended_is_said() {
-    let Some(text) = fixture("deepgnn/seed_tsv/graph_verbatim.tsv") else { return };
+    let text = fixture("deepgnn/seed_tsv/graph_verbatim.tsv");
     let home = Home::new();
     let done = home.run(&["convert", &text, "binary", "--to", "deepgnn", "--json"]).exits(0);
     let found = done.json()["findings"].to_string();
@@ -89,7 +89,7 @@ fn what_is_mended_is_said() {
 
 #[test]
 fn a_graph_becomes_another_and_is_still_itself() {
-    let Some(text) = fixture("deepgnn/karate/graph.tsv") else { return };
+    let text = fixture("deepgnn/karate/graph.tsv");
     let home = Home::new();
     let done = home.run(&["convert", &text, "karate.parq"]).exits(0);
     for line in ["DeepGNN → NOCK (Parquet)", "rel_name 0, props weight 0", "read back, and equal"] {
@@ -103,8 +103,8 @@ fn a_graph_becomes_another_and_is_still_itself() {
 
 #[test]
 fn binaries_and_texts_become_one_another() {
-    let Some(text) = fixture("deepgnn/karate/graph.linear") else { return };
-    let Some(published) = fixture("deepgnn/karate/bin_linear_p1") else { return };
+    let text = fixture("deepgnn/karate/graph.linear");
+    let published = fixture("deepgnn/karate/bin_linear_p1");
     let home = Home::new();
     // Other partitions, and back: nothing but tables for sampling nodes by weights, which a binary does not state.
     let done = home.run(&["convert", &published, "three", "--to", "deepgnn", "--partitions", "3"]).exits(0);
@@ -140,9 +140,9 @@ fn binaries_and_texts_become_one_another() {
 
 #[test]
 fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
-    let Some(text) = fixture("deepgnn/karate/graph.json") else { return };
-    let Some(scattered) = fixture("deepgnn/karate/bin_edgelist_p3") else { return };
-    let Some(hetero) = fixture("deepgnn/hetero/graph.linear") else { return };
+    let text = fixture("deepgnn/karate/graph.json");
+    let scattered = fixture("deepgnn/karate/bin_edgelist_p3");
+    let hetero = fixture("deepgnn/hetero/graph.linear");
     let home = Home::new();
     let keys = |path: &str, how: &[&str]| -> Vec<u64> {
         let document = home.run(&[&["neighbors", path], how, &["--json"]].concat()).exits(0).json();
@@ -183,7 +183,7 @@ fn neighbours_are_found_in_texts_and_in_scattered_partitions() {
 
 #[test]
 fn what_a_text_has_no_place_for_is_said_before() {
-    let Some(text) = fixture("deepgnn/hetero/graph.linear") else { return };
+    let text = fixture("deepgnn/hetero/graph.linear");
     let home = Home::new();
     let done = home.run(&["convert", &text, "graph.tsv"]).exits(4);
     assert!(done.err.contains("TSV has no features of type sparse"), "{}", done.err);
@@ -205,7 +205,7 @@ fn what_a_text_has_no_place_for_is_said_before() {
 
 #[test]
 fn a_text_in_several_files_with_defaults_is_the_same_graph() {
-    let Some(text) = fixture("deepgnn/karate/graph.linear") else { return };
+    let text = fixture("deepgnn/karate/graph.linear");
     let home = Home::new();
     let parts = ["--to", "deepgnn", "--partitions", "12", "--leave-out"];
     let done = home.run(&[&["convert", &text, "parts", "--text", "linear"][..], &parts].concat()).exits(0);

@@ -8,7 +8,7 @@ use crate::support::{Home, social};
 
 /// A copy of the example in the directory `g`, and a table about three of its people.
 fn extendable() -> Option<Home> {
-    let social = social()?;
+    let social = social();
     let home = Home::new();
     home.run(&["convert", &social, "g", "--to", "graphar"]).exits(0);
     home.write("scores.csv", "note,id,score\nsecond,1028,2.5\n\"\",1007,-1\nlast,1287,\n");

@@ -4,7 +4,7 @@ use crate::support::{Home, assert_screen, fixture, still, workspace};
 
 #[test]
 fn a_snapshot_is_named_in_the_path() {
-    let Some(lake) = fixture("graphlake/history") else { return };
+    let lake = fixture("graphlake/history");
     let home = Home::new();
     let info = home.run(&["info", &lake]).exits(0);
     for words in ["GraphLake", "snapshot12 (version 12, 12 of 12)", "resource ─…→ resource"] {
@@ -44,8 +44,8 @@ fn stores_are_checked_and_digested() {
 
 #[test]
 fn a_snapshot_becomes_a_store() {
-    let Some(lake) = fixture("graphlake/five_k") else { return };
-    let Some(history) = fixture("graphlake/history") else { return };
+    let lake = fixture("graphlake/five_k");
+    let history = fixture("graphlake/history");
     let home = Home::new();
     let done = home.run(&["convert", &lake, "new.lake"]).exits(0);
     assert!(done.out.contains("read back, and equal"), "{}", done.out);
@@ -88,7 +88,7 @@ fn a_property_graph_becomes_rdf_and_comes_back() {
 
 #[test]
 fn rdf_becomes_a_property_graph_and_comes_back() {
-    let Some(lake) = fixture("graphlake/five_k") else { return };
+    let lake = fixture("graphlake/five_k");
     let home = Home::new();
     for name in ["a.parq", "a.graphar", "a.annnet", "a.deepgnn"] {
         let done = home.run(&["convert", &lake, name]).exits(0);
@@ -107,7 +107,7 @@ fn rdf_becomes_a_property_graph_and_comes_back() {
 
 #[test]
 fn what_there_is_not_is_said() {
-    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let lake = fixture("graphlake/tiny");
     let home = Home::with_people();
     let done = home.run(&["convert", "people.csv", "a.lake", "--base", "no base"]).exits(2);
     assert!(done.err.contains("is no absolute IRI") && !home.at("a.lake").exists(), "{}", done.err);
@@ -119,7 +119,7 @@ fn what_there_is_not_is_said() {
 
 #[test]
 fn patterns_are_matched() {
-    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let lake = fixture("graphlake/tiny");
     let home = Home::new();
     let ns = ["--ns", "ex=http://example.org/"];
     let run = |arguments: &[&str]| home.run(&[&["match", &lake], arguments, &ns].concat());
@@ -184,7 +184,7 @@ fn threads_find_the_same_in_the_same_order() {
 
 #[test]
 fn patterns_are_joined() {
-    let Some(lake) = fixture("graphlake/tiny") else { return };
+    let lake = fixture("graphlake/tiny");
     let home = Home::new();
     let ns = ["--prefix", "ex=http://example.org/"];
     let run = |arguments: &[&str]| home.run(&[&["match", &lake], arguments, &ns].concat());

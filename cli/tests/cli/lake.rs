@@ -29,7 +29,7 @@ fn a_store_is_made_and_looked_at() {
 
 #[test]
 fn the_history_of_a_store_is_told_merged_and_shortened() {
-    let Some(history) = fixture("graphlake/history") else { return };
+    let history = fixture("graphlake/history");
     let home = Home::new();
     copy(history.as_ref(), &home.at("h.lake"));
     let log = home.run(&["lake", "log", "h.lake"]).exits(0);
@@ -395,7 +395,7 @@ fn a_store_on_a_full_disk_names_the_file() {
             .output()
             .unwrap();
         if limited.status.code() == Some(77) {
-            println!("SKIPPED the size of files cannot be limited here");
+            isomorph_fixtures::skipped("the size of files cannot be limited here");
             return;
         }
         let said = String::from_utf8_lossy(&limited.stderr).into_owned();

@@ -116,7 +116,7 @@ fn facts(home: &Home, graph: &str, node: &[&str]) -> Vec<String> {
 #[test]
 fn a_carry_gives_the_neighbours_of_the_graph_that_it_speaks_of() {
     let home = Home::new();
-    let social = crate::support::social().unwrap();
+    let social = crate::support::social();
     home.run(&["convert", &social, "social.parq"]).exits(0);
     let cases: [&[&str]; 5] = [
         &["--type", "person", "1007"],
@@ -143,7 +143,7 @@ fn a_carry_gives_the_neighbours_of_the_graph_that_it_speaks_of() {
 
 #[test]
 fn hyperedges_that_a_node_is_a_member_of() {
-    let Some(graph) = fixture("annnet/everything_flat/graph.annnet.d") else { return };
+    let graph = fixture("annnet/everything_flat/graph.annnet.d");
     let home = Home::new();
     home.run(&["convert", &graph, "cached", "--to", "annnet", "--cache"]).exits(0);
     home.run(&["convert", &graph, "g", "--to", "graphar"]).exits(0);

@@ -158,26 +158,21 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A path of GraphAr's own sample graphs, which lie beside the workspace; nothing, and a line that says so, where they
-/// are missing.
+/// A path of GraphAr's own sample graphs, a public suite.
 pub fn sample(path: &str) -> Option<String> {
-    found(workspace().join("../shared/data/graphar-testing").join(path))
+    isomorph_fixtures::public_data(&format!("graphar-testing/{path}")).map(text)
 }
 
-/// A file of the formats' fixtures, which lie beside the workspace; nothing, and a line that says so, where they are missing.
-pub fn fixture(path: &str) -> Option<String> {
-    found(workspace().join("../shared/fixtures").join(path))
+/// A file of the fixtures.
+pub fn fixture(path: &str) -> String {
+    text(isomorph_fixtures::fixture(path))
 }
 
-/// The example of the workspace, if it is there.
-pub fn social() -> Option<String> {
-    found(workspace().join("examples/social"))
+/// The example of the workspace.
+pub fn social() -> String {
+    text(workspace().join("examples/social"))
 }
 
-fn found(path: PathBuf) -> Option<String> {
-    if path.exists() {
-        return Some(path.to_str().unwrap().to_owned());
-    }
-    println!("SKIPPED {} is not there", path.display());
-    None
+fn text(path: PathBuf) -> String {
+    path.to_str().unwrap().to_owned()
 }

@@ -65,7 +65,7 @@ fn cells(group: &Path, by_row: bool) -> BTreeMap<(usize, usize), f64> {
 
 #[test]
 fn both_views_are_the_matrix_of_the_published_library() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     for fixture in WHOLE {
         let source = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
@@ -147,7 +147,7 @@ fn text_of(column: &arrow_array::ArrayRef) -> String {
 
 #[test]
 fn look_ups_by_the_cache_find_what_a_pass_finds() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     for fixture in WHOLE {
         let source = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
@@ -160,7 +160,7 @@ fn look_ups_by_the_cache_find_what_a_pass_finds() {
 
 #[test]
 fn a_cache_that_does_not_fit_is_not_used() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     let source = open(&root.join("everything_flat/graph.annnet.d")).unwrap();
     let place = folder.path().join("graph");
@@ -195,7 +195,7 @@ fn a_cache_that_does_not_fit_is_not_used() {
 
 #[test]
 fn a_graph_that_is_there_gets_its_cache() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     let source = open(&root.join("everything_multilayer/graph.annnet.d")).unwrap();
     let (place, whole) = (folder.path().join("graph"), folder.path().join("whole"));
@@ -234,7 +234,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn look_ups_need_no_open_graph() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     for fixture in ["everything_flat", "everything_multilayer", "plain_directed", "attr_types"] {
         let source = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
@@ -276,7 +276,7 @@ fn keys_of(annnet: &Annnet) -> Vec<String> {
 
 #[test]
 fn archives_and_the_layout_of_the_text_have_views_as_well() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     for fixture in ["everything_flat", "everything_multilayer", "empty"] {
         let source = open(&root.join(fixture).join("graph.annnet.d")).unwrap();
@@ -313,7 +313,7 @@ fn archives_and_the_layout_of_the_text_have_views_as_well() {
 
 #[test]
 fn validation_finds_views_that_are_stale_or_wrong() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let folder = tempfile::tempdir().unwrap();
     let source = open(&root.join("everything_flat/graph.annnet.d")).unwrap();
     let place = folder.path().join("graph");

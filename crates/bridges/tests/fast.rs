@@ -62,11 +62,7 @@ fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
 /// Every text of lines of the W3C's suites, bad ones too, as both syntaxes.
 #[test]
 fn the_suites_are_read_alike() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/rdf-tests/rdf");
-    if !root.is_dir() {
-        println!("SKIPPED: the suites are not at {}", root.display());
-        return;
-    }
+    let Some(root) = isomorph_fixtures::public_data("rdf-tests/rdf") else { return };
     let mut found = Vec::new();
     texts(&root, &mut found);
     assert!(found.len() > 300, "{} texts", found.len());

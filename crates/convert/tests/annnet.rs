@@ -6,13 +6,8 @@ use std::path::{Path, PathBuf};
 use isomorph_convert::{Format, OpenOptions, Opened, Resources, Silent, diff, digest, dump};
 use isomorph_storage::Location;
 
-fn fixture(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/annnet").join(name);
-    if !path.exists() {
-        println!("SKIPPED: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+fn fixture(name: &str) -> PathBuf {
+    isomorph_fixtures::fixture(format!("annnet/{name}"))
 }
 
 fn open(path: &Path) -> Opened {
@@ -34,8 +29,8 @@ fn directory_and_archive_are_detected_and_equal() {
 
 #[test]
 fn words_of_the_layout_are_no_content() {
-    let Some(vertex) = fixture("legacy_vertex_words/graph.annnet.d") else { return };
-    let Some(node) = fixture("everything_multilayer/graph.annnet.d") else { return };
+    let vertex = fixture("legacy_vertex_words/graph.annnet.d");
+    let node = fixture("everything_multilayer/graph.annnet.d");
     let resources = Resources::of_this_machine().unwrap();
     let of = |path: &Path| digest(open(path).graph.as_ref(), &resources, &Silent).unwrap().digests.content;
     assert_eq!(of(&vertex), of(&node));
@@ -43,7 +38,7 @@ fn words_of_the_layout_are_no_content() {
 
 #[test]
 fn every_row_is_one_line_of_a_dump() {
-    let Some(path) = fixture("everything_flat/graph.annnet.d") else { return };
+    let path = fixture("everything_flat/graph.annnet.d");
     let mut out = Vec::new();
     dump(open(&path).graph.as_ref(), &mut out, &Resources::of_this_machine().unwrap(), &Silent).unwrap();
     let text = String::from_utf8(out).unwrap();
@@ -63,8 +58,8 @@ fn every_row_is_one_line_of_a_dump() {
 
 #[test]
 fn a_difference_in_a_hyperedge_is_named() {
-    let Some(left) = fixture("everything_flat/graph.annnet.d") else { return };
-    let Some(right) = fixture("legacy_matrix_coeffs/graph.annnet.d") else { return };
+    let left = fixture("everything_flat/graph.annnet.d");
+    let right = fixture("legacy_matrix_coeffs/graph.annnet.d");
     let resources = Resources::of_this_machine().unwrap();
     let found = diff(open(&left).graph.as_ref(), open(&right).graph.as_ref(), 50, &resources, &Silent).unwrap();
     assert!(!found.equal);

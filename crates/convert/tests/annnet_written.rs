@@ -35,13 +35,8 @@ const V2: [&str; 16] = [
 /// Graphs of older layouts, which are written in the newest.
 const OLDER: [&str; 4] = ["v1_0.1.1/empty", "v1_0.1.1/flat", "v1_0.1.1/multilayer", "v1_0.1.1/weighted_slices"];
 
-fn fixture(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/annnet").join(name);
-    if path.exists() {
-        return Some(path.join("graph.annnet.d"));
-    }
-    println!("SKIPPED: {} is not there", path.display());
-    None
+fn fixture(name: &str) -> PathBuf {
+    isomorph_fixtures::fixture(format!("annnet/{name}/graph.annnet.d"))
 }
 
 fn resources(threads: usize) -> Resources {
@@ -73,7 +68,7 @@ fn to_annnet(compression: Compression) -> ConvertOptions {
 fn every_graph_survives_an_archive_and_a_directory() {
     let home = tempfile::tempdir().unwrap();
     for name in V2.into_iter().chain(OLDER) {
-        let Some(graph) = fixture(name) else { return };
+        let graph = fixture(name);
         let before = digested(&graph).digests;
         let archive = home.path().join(format!("{}.annnet", name.replace('/', "-")));
         let certificate = convert_with(&graph, &archive, &to_annnet(Compression::Zstd(3)), 2).unwrap();
@@ -89,7 +84,7 @@ fn every_graph_survives_an_archive_and_a_directory() {
 #[test]
 fn threads_and_repetition_change_no_byte() {
     let home = tempfile::tempdir().unwrap();
-    let Some(graph) = fixture("everything_multilayer") else { return };
+    let graph = fixture("everything_multilayer");
     let archives = [1, 4].map(|threads| {
         let archive = home.path().join(format!("{threads}.annnet"));
         convert_with(&graph, &archive, &to_annnet(Compression::Zstd(1)), threads).unwrap();
@@ -106,7 +101,7 @@ fn every_graph_comes_back_from_the_files_of_other_formats() {
     let home = tempfile::tempdir().unwrap();
     let mut refused = Vec::new();
     for name in V2.into_iter().chain(OLDER) {
-        let Some(graph) = fixture(name) else { return };
+        let graph = fixture(name);
         let before = digested(&graph).digests;
         for (abroad, ending) in [(Format::GraphAr, "graphar"), (Format::Nock, "parq")] {
             let middle = home.path().join(format!("{}.{ending}", name.replace('/', "-")));

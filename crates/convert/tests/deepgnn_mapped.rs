@@ -48,13 +48,8 @@ fn write_within(
     convert(opened, &plan, &destination, &options, resources, &Silent)
 }
 
-fn fixture(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/deepgnn").join(name);
-    if !path.exists() {
-        println!("SKIPPED: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+fn fixture(name: &str) -> PathBuf {
+    isomorph_fixtures::fixture(format!("deepgnn/{name}"))
 }
 
 const OTHERS: [(Format, &str); 3] =
@@ -114,7 +109,7 @@ fn fixtures_survive() {
         "seed_json/graph_fixed.json",
         "seed_tsv/graph_fixed.tsv",
     ] {
-        let Some(path) = fixture(name) else { return };
+        let path = fixture(name);
         survives(&open(&path, &OpenOptions::default()));
     }
 }

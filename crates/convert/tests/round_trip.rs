@@ -14,15 +14,6 @@ fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }
 }
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("SKIPPED: {} is not there", path.display());
-    None
-}
-
 fn open(path: &Path) -> Opened {
     open_with(path, CarryUse::Auto).unwrap()
 }
@@ -73,7 +64,7 @@ fn there_and_back(graph: &Path) {
 
 #[test]
 fn graphar_samples_survive_nock() {
-    let Some(data) = shared("data/graphar-testing") else { return };
+    let Some(data) = isomorph_fixtures::public_data("graphar-testing") else { return };
     for graph in [
         "ldbc_sample/parquet/ldbc_sample.graph.yml",
         "ldbc_sample/parquet/ldbc_sample_date.graph.yml",
@@ -91,7 +82,7 @@ fn graphar_samples_survive_nock() {
 
 #[test]
 fn nock_files_survive_graphar() {
-    let Some(fixtures) = shared("fixtures/nock") else { return };
+    let fixtures = isomorph_fixtures::fixture("nock");
     for graph in [
         "01_tiny/tiny.parq",
         "03_karate_example/part_0.parq",
@@ -113,7 +104,7 @@ fn nock_files_survive_graphar() {
 
 #[test]
 fn the_same_graph_has_the_same_digest_in_every_encoding() {
-    let Some(data) = shared("data/graphar-testing") else { return };
+    let Some(data) = isomorph_fixtures::public_data("graphar-testing") else { return };
     let of = |graph: &str| digested(&open(&data.join(graph))).digests;
     let parquet = of("ldbc_sample/parquet/ldbc_sample.graph.yml");
     let csv = of("ldbc_sample/csv/ldbc_sample.graph.yml");
@@ -203,7 +194,7 @@ fn a_broken_chunk_publishes_nothing() {
 
 #[test]
 fn a_difference_is_found_and_named() {
-    let Some(data) = shared("data/graphar-testing/ldbc_sample/parquet") else { return };
+    let Some(data) = isomorph_fixtures::public_data("graphar-testing/ldbc_sample/parquet") else { return };
     let (left, right) =
         (open(&data.join("ldbc_sample.graph.yml")), open(&data.join("ldbc_sample_with_feature.graph.yml")));
     let found = diff(left.graph.as_ref(), right.graph.as_ref(), 5, &resources(), &Silent).unwrap();

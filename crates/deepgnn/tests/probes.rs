@@ -88,7 +88,7 @@ fn probes(file: &str, content: &str) -> Vec<Probe> {
 
 #[test]
 fn every_probe_is_read_or_refused_as_by_the_published_decoders() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let mut seen = 0;
     for file in ["linear_numpy2.txt", "json_tsv_edgelist_numpy2.txt"] {
         let content = std::fs::read_to_string(root.join("probes").join(file)).unwrap();

@@ -26,7 +26,7 @@ fn digest(graph: &DeepGnn) -> isomorph_model::digest::Digest {
 /// What two workers wrote is what one would have written, whichever partitions each has.
 #[test]
 fn metadata_of_several_workers_is_read_as_one() {
-    let Some(root) = common::fixtures() else { return };
+    let root = common::fixtures();
     let whole = root.join("hetero/bin_linear_p3");
     let home = tempfile::tempdir().unwrap();
     let files = common::files(&whole);
@@ -70,7 +70,7 @@ fn metadata_of_several_workers_is_read_as_one() {
 
 #[test]
 fn a_text_and_its_binary_are_one_graph() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let raw = OpenOptions { raw: true, ..OpenOptions::default() };
     for (home, text, binaries) in [
         ("karate", "graph.linear", &["bin_linear_p1", "bin_linear_p3", "bin_edgelist_p3", "bin_linear_noalias"][..]),
@@ -87,7 +87,7 @@ fn a_text_and_its_binary_are_one_graph() {
 
 #[test]
 fn the_four_formats_say_the_same() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for home in ["karate", "hetero"] {
         let formats =
             ["linear", "edgelist", "json", "tsv"].map(|format| root.join(home).join(format!("graph.{format}")));
@@ -101,7 +101,7 @@ fn the_four_formats_say_the_same() {
 
 #[test]
 fn types_that_are_declared_make_a_binary_say_what_its_text_says() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let of = |types: &[(u32, &str)]| -> Vec<(u32, FeatureType)> {
         types.iter().map(|(id, ty)| (*id, ty.parse().unwrap())).collect()
     };
@@ -154,7 +154,7 @@ fn each(graph: &DeepGnn, mut take: impl FnMut(Batch)) {
 
 #[test]
 fn neighbours_are_those_of_the_published_engine() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let mut compared = 0;
     for directory in [
         "karate/bin_linear_p1",
@@ -213,7 +213,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[test]
 fn sound_graphs_break_no_rule() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for path in [
         "karate/graph.tsv",
         "karate/graph.linear",
@@ -231,7 +231,7 @@ fn sound_graphs_break_no_rule() {
 
 #[test]
 fn packed_texts_directories_and_patterns() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     let text = std::fs::read(root.join("karate/graph.tsv")).unwrap();
     let expected = digest(&open(&root.join("karate/graph.tsv"), &OpenOptions::default()));

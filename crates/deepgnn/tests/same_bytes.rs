@@ -9,7 +9,7 @@ use isomorph_storage::{Budget, Location};
 
 /// Builds `text` of a fixture and compares the directory with `directory` of it.
 fn same(text: &str, directory: &str, open: OpenOptions, options: &BuildOptions) {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("out");
     built(&root.join(text), &out, &open, options).unwrap_or_else(|error| panic!("{text}: {error:?}"));
@@ -27,8 +27,8 @@ fn compat() -> OpenOptions {
 
 /// With a file of defaults that lies beside the text under another name.
 fn with_defaults(name: &str) -> OpenOptions {
-    let place = fixtures().map(|root| Location::from_path(&root.join(name)));
-    OpenOptions { defaults: place, ..OpenOptions::default() }
+    let place = Location::from_path(&fixtures().join(name));
+    OpenOptions { defaults: Some(place), ..OpenOptions::default() }
 }
 
 #[test]

@@ -37,7 +37,7 @@ const GRAPHS: &[(&str, &str)] = &[
 
 #[test]
 fn graphs_become_the_binary_of_the_published_converter() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("out");
     for (graph, directory) in GRAPHS {
@@ -64,7 +64,7 @@ fn graphs_become_the_binary_of_the_published_converter() {
 
 #[test]
 fn graphs_become_texts_that_have_the_same_binary() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     for (graph, directory) in GRAPHS {
         let source = open(&root.join(graph), &OpenOptions::default());
@@ -88,7 +88,7 @@ fn graphs_become_texts_that_have_the_same_binary() {
 
 #[test]
 fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     let written_as = |source: &DeepGnn, format: TextFormat| {
         written(source, &home.path().join("graph"), &text(format), 100)
@@ -145,7 +145,7 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
 
 #[test]
 fn types_are_those_of_the_graph_that_was_written() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let home = tempfile::tempdir().unwrap();
     let out = home.path().join("out");
     let graph = open(&root.join("karate/graph.linear"), &OpenOptions::default());

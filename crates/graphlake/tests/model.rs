@@ -35,7 +35,7 @@ fn said(source: &dyn Source, request: &Request) -> String {
 
 #[test]
 fn batches_say_what_the_files_say() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for (store, versions) in [("tiny", 1..2), ("five_k", 1..2), ("history", 1..13)] {
         for version in versions {
             let options = OpenOptions { at: At::Version(version), ..OpenOptions::default() };

@@ -33,7 +33,7 @@ fn without_node_truth(mut value: Value) -> Value {
 
 #[test]
 fn tiny() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let wanted = expected(&root.join("01_tiny/expected.json"));
     let found = read(&root.join("01_tiny/tiny.parq"));
     assert_eq!(without_node_truth(found.clone()), without_node_truth(wanted));
@@ -42,7 +42,7 @@ fn tiny() {
 
 #[test]
 fn text_twins_say_the_same() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for stem in [
         "01_tiny/tiny",
         "03_karate_example/part_0",
@@ -57,7 +57,7 @@ fn text_twins_say_the_same() {
 
 #[test]
 fn karate_partitions_one_by_one() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for part in ["part_0", "part_1"] {
         let directory = root.join("03_karate_example");
         let wanted = expected(&directory.join(format!("{part}.expected.json")));
@@ -67,7 +67,7 @@ fn karate_partitions_one_by_one() {
 
 #[test]
 fn karate_partitions_together() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let nock = open(&root.join("03_karate_example"), &OpenOptions::default()).unwrap();
     let settled = nock.settle().unwrap();
     assert_eq!((settled.nodes, settled.edges), (34, 156));
@@ -79,7 +79,7 @@ fn karate_partitions_together() {
 
 #[test]
 fn rdf_files() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     for case in ["04_rdf_literals", "05_rdf_uris"] {
         let wanted = expected(&root.join(case).join("expected.json"));
         assert_eq!(read(&root.join(case).join("out.parq")), wanted, "{case}");
@@ -88,7 +88,7 @@ fn rdf_files() {
 
 #[test]
 fn every_codec_and_both_spellings_of_nothing() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let directory = root.join("06_spec_schema");
     let wanted = expected(&directory.join("expected.json"));
     let mut files = 0;
@@ -104,7 +104,7 @@ fn every_codec_and_both_spellings_of_nothing() {
 
 #[test]
 fn quirks() {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let directory = root.join("08_quirks");
     let all = expected(&directory.join("expected_spec.json"));
     for (stem, wanted) in all.as_object().unwrap() {

@@ -41,14 +41,10 @@ const EXPECTED: usize = 152;
 const MEMORY: usize = 256 << 20;
 const HANG: Duration = Duration::from_secs(5);
 
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/parquet-bad")
-}
-
-fn files() -> Vec<PathBuf> {
+fn files(corpus: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = ["bad_data", "encoding-fuzzing", "fuzzing"]
         .iter()
-        .flat_map(|folder| std::fs::read_dir(corpus().join(folder)).unwrap())
+        .flat_map(|folder| std::fs::read_dir(corpus.join(folder)).unwrap())
         .map(|entry| entry.unwrap().path())
         .collect();
     files.sort();
@@ -75,13 +71,10 @@ fn read(bytes: Bytes) -> Result<usize> {
 
 #[test]
 fn every_bad_file_is_an_error_or_data() {
-    if !corpus().is_dir() {
-        println!("SKIPPED: no shared/data/parquet-bad beside the project");
-        return;
-    }
+    let Some(corpus) = isomorph_fixtures::public_data("parquet-bad") else { return };
     quiet_fenced_panics();
-    let files = files();
-    assert_eq!(files.len(), EXPECTED, "files in shared/data/parquet-bad");
+    let files = files(&corpus);
+    assert_eq!(files.len(), EXPECTED, "files in parquet-bad");
     let (mut readable, mut refused) = (0, 0);
     for path in files {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

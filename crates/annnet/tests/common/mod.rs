@@ -17,15 +17,9 @@ use isomorph_model::{Delivery, Request, Source, Tables};
 use isomorph_storage::{Location, Mode, Staging};
 use serde_json::Value;
 
-/// The fixtures beside the project, if they are there.
-pub fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/annnet");
-    if root.is_dir() {
-        Some(root)
-    } else {
-        println!("SKIPPED: the fixtures are not at {}", root.display());
-        None
-    }
+/// The fixtures of this format.
+pub fn fixtures() -> PathBuf {
+    isomorph_fixtures::fixture("annnet")
 }
 
 /// Opens what is at `path`.

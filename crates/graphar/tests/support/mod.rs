@@ -13,13 +13,7 @@ use isomorph_storage::Location;
 
 /// The directory of the public sample graphs, if it is there.
 pub fn samples() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
-    let samples = root.join("../shared/data/graphar-testing");
-    if !samples.is_dir() {
-        println!("SKIPPED: the public GraphAr samples are not beside the project");
-        return None;
-    }
-    Some(samples)
+    isomorph_fixtures::public_data("graphar-testing")
 }
 
 pub fn open(path: &Path, options: &OpenOptions) -> GraphAr {

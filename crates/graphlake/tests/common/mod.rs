@@ -11,14 +11,9 @@ use isomorph_graphlake::{Created, GraphLake, LakeWriter, OpenOptions, Order, Wri
 use isomorph_model::Source;
 use isomorph_storage::{Location, Mode, Staging};
 
-/// The fixtures beside the project, if they are there.
-pub fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/graphlake");
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("SKIPPED: the fixtures are not at {}", root.display());
-    None
+/// The fixtures of this format.
+pub fn fixtures() -> PathBuf {
+    isomorph_fixtures::fixture("graphlake")
 }
 
 pub fn open(path: &Path, options: &OpenOptions) -> Result<GraphLake> {

@@ -21,9 +21,9 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn new() -> Option<Store> {
-        let home = super::copy(&super::fixtures()?.join("tiny"));
-        Some(Store { path: home.path().join("lake"), home })
+    pub fn new() -> Store {
+        let home = super::copy(&super::fixtures().join("tiny"));
+        Store { path: home.path().join("lake"), home }
     }
 
     pub fn location(&self) -> Location {

@@ -15,15 +15,9 @@ use isomorph_nock::{Nock, OpenOptions};
 use isomorph_storage::{Blob, Location};
 use serde_json::{Value, json};
 
-/// The fixtures beside the project, if they are there.
-pub fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/nock");
-    if root.is_dir() {
-        Some(root)
-    } else {
-        println!("SKIPPED: the fixtures are not at {}", root.display());
-        None
-    }
+/// The fixtures of this format.
+pub fn fixtures() -> PathBuf {
+    isomorph_fixtures::fixture("nock")
 }
 
 /// Opens a file or directory.

@@ -9,20 +9,14 @@ use isomorph_sampling::{Graph, GraphOptions, Hold};
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 use serde_json::Value;
 
-/// The fixtures beside the project, if they are there.
-pub fn fixtures() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/fixtures/deepgnn");
-    if root.is_dir() {
-        Some(root)
-    } else {
-        println!("SKIPPED: the fixtures are not at {}", root.display());
-        None
-    }
+/// The fixtures of DeepGNN.
+pub fn fixtures() -> PathBuf {
+    isomorph_fixtures::fixture("deepgnn")
 }
 
 /// Calls `check` with each binary of the fixtures for which the published engine's answers are known.
 pub fn each_fixture(check: impl Fn(&str, &Path, &Value)) {
-    let Some(root) = fixtures() else { return };
+    let root = fixtures();
     let mut seen = 0;
     for group in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
         for path in std::fs::read_dir(group).unwrap().map(|entry| entry.unwrap().path()) {

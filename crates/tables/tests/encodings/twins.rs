@@ -13,12 +13,7 @@ use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 use crate::samples::read;
 
 fn graph() -> Option<PathBuf> {
-    let graph = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/graphar-testing/ldbc_sample");
-    if !graph.is_dir() {
-        println!("SKIPPED: no shared/data/graphar-testing beside the project");
-        return None;
-    }
-    Some(graph)
+    isomorph_fixtures::public_data("graphar-testing/ldbc_sample")
 }
 
 /// The chunks below `directory`, relative to it.

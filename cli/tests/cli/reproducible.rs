@@ -35,11 +35,11 @@ fn trees_are_equal_to_the_byte_and_the_second() {
         ("../people.csv", "parts", &["--to", "nock", "--partitions", "3"]),
         ("../people.csv", "p.parq", &[]),
     ];
-    if let Some(social) = &social {
-        cases.push((social, "s.parq", &[]));
-        cases.push((social, "s.csv", &[]));
-        cases.push((social, "s", &["--to", "graphar", "--file-type", "orc", "--groups", "each"]));
-    }
+    cases.extend([
+        (&*social, "s.parq", &[] as &[&str]),
+        (&*social, "s.csv", &[]),
+        (&*social, "s", &["--to", "graphar", "--file-type", "orc", "--groups", "each"]),
+    ]);
     let epoch = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     for (source, destination, flags) in cases {
         let mut trees = Vec::new();

@@ -12,7 +12,7 @@ fn column(document: &Value, name: &str) -> Vec<Value> {
 
 #[test]
 fn a_binary_is_sampled_where_it_lies() {
-    let Some(binary) = fixture(KARATE) else { return };
+    let binary = fixture(KARATE);
     let home = Home::new();
     let done = home.run(&["sample", &binary, "neighbors", "0", "5", "--count", "3", "--seed", "7"]).exits(0);
     assert_screen("sample_neighbors", &done.out);
@@ -30,7 +30,7 @@ fn a_binary_is_sampled_where_it_lies() {
 
 #[test]
 fn a_seed_gives_what_it_gives_in_the_published_engine() {
-    let Some(binary) = fixture(KARATE) else { return };
+    let binary = fixture(KARATE);
     let expected = fixture("deepgnn/karate/bin_linear_p3.expected.json");
     let expected: Value = serde_json::from_slice(&std::fs::read(expected).unwrap()).unwrap();
     let asked = &expected["seeded"]["seed_42"];
@@ -66,7 +66,7 @@ fn any_other_graph_is_read_first() {
 #[test]
 fn a_text_and_its_binary_give_the_same_samples() {
     let text = fixture("deepgnn/karate/graph.tsv");
-    let Some(binary) = fixture(KARATE) else { return };
+    let binary = fixture(KARATE);
     let home = Home::new();
     for question in [
         &["neighbors", "0", "1", "2", "--count", "5"][..],
@@ -82,7 +82,7 @@ fn a_text_and_its_binary_give_the_same_samples() {
 
 #[test]
 fn arrow_is_written_once() {
-    let Some(binary) = fixture(KARATE) else { return };
+    let binary = fixture(KARATE);
     let home = Home::new();
     let ask = ["sample", &binary, "nodes", "--count", "4", "--arrow", "nodes.arrow", "--json"];
     let document = home.run(&ask).exits(0).json();
@@ -140,7 +140,7 @@ fn arrow_has_what_json_has() {
 
 #[test]
 fn questions_that_make_no_sense_are_refused() {
-    let Some(binary) = fixture(KARATE) else { return };
+    let binary = fixture(KARATE);
     let home = Home::new();
     for (question, says) in [
         (&["neighbors", "zero"][..], "is no id"),

@@ -17,8 +17,8 @@ fn open(path: &Path) -> Opened {
 #[test]
 fn directory_and_archive_are_detected_and_equal() {
     for name in ["everything_flat", "everything_multilayer"] {
-        let Some(directory) = fixture(&format!("{name}/graph.annnet.d")) else { return };
-        let Some(archive) = fixture(&format!("{name}/graph.annnet")) else { return };
+        let directory = fixture(&format!("{name}/graph.annnet.d"));
+        let archive = fixture(&format!("{name}/graph.annnet"));
         let (left, right) = (open(&directory), open(&archive));
         assert_eq!((left.format, right.format), (Format::Annnet, Format::Annnet));
         let resources = Resources::of_this_machine().unwrap();

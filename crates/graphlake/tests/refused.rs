@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use common::store::{GRAPH, NAME, SNAPSHOT, Store, everything_in, file};
-use common::{fixtures, lines, open};
+use common::{lines, open};
 use isomorph_error::Kind;
 use isomorph_graphlake::{At, OpenOptions, Order, VacuumOptions};
 use isomorph_model::faces::{Object, Quad};

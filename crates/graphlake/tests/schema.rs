@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::path::Path;
-
 use isomorph_graphlake::{CompactMode, Lake, OpenOptions, WriteOptions};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;

@@ -14,6 +14,7 @@ mod interop;
 mod layers;
 mod licences;
 mod metadata;
+mod oracle;
 mod process;
 mod readme;
 mod report;
@@ -32,6 +33,7 @@ cargo xtask ci           check, test, readme: all that has to pass before a chan
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
 cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
+cargo xtask oracle …     random graphs and commands against a naive oracle: [NUMBER OF GRAPHS [FIRST]], 10000 from 0 by default
 cargo xtask directions   dependencies between our crates point down only
 cargo xtask features     every build asks dependencies for the same features, so that none is compiled twice
 cargo xtask licences     licences and known advisories of every dependency
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         print!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    if !rest.is_empty() && !matches!(task, "interop" | "bench" | "fuzz") {
+    if !rest.is_empty() && !matches!(task, "interop" | "bench" | "fuzz" | "oracle") {
         eprintln!("error: `cargo xtask {task}` takes no arguments");
         return ExitCode::from(2);
     }
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
                 return ExitCode::from(2);
             }
         },
+        "oracle" => report.step("oracle", || oracle::run(&workspace, rest)),
         "directions" => report.step("directions", || directions::run(&workspace)),
         "features" => report.step("features", || features::run(&workspace)),
         "licences" => {

@@ -19,7 +19,7 @@ use isomorph_model::{
 use rest::{DetailTexts, KeysBeside, split_details};
 
 use crate::digests::Resources;
-use crate::mapping::json_out::JsonCells;
+use crate::mapping::json_out::{JsonCells, push_float};
 use crate::parallel;
 use crate::pipeline::KeysByRow;
 use crate::progress::Progress;
@@ -354,9 +354,7 @@ fn compact(text: &str) -> Result<String> {
 fn push_compact(text: &str, out: &mut String) -> Result<()> {
     match json::value(text)? {
         json::Value::Text(text) => json::push_string(out, &text),
-        json::Value::Float(value) => {
-            let _ = write!(out, "{value:?}");
-        }
+        json::Value::Float(value) => push_float(value, out),
         json::Value::Integer(value) => {
             let _ = write!(out, "{value}");
         }
@@ -387,4 +385,17 @@ fn push_compact(text: &str, out: &mut String) -> Result<()> {
         json::Value::Bool(_) | json::Value::Null | json::Value::Number(_) => out.push_str(text.trim()),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::compact;
+
+    #[test]
+    fn numbers_that_json_lacks_become_text() {
+        let compacted = compact(r#"{"scores": [1, 2.5, NaN, -Infinity], "": Infinity}"#).unwrap();
+        assert_eq!(compacted, r#"{"scores":[1,2.5,"NaN","-Infinity"],"":"Infinity"}"#);
+        serde_json::from_str::<serde_json::Value>(&compacted).unwrap();
+    }
 }

@@ -58,7 +58,8 @@ fn unsupported(data_type: &DataType) -> Error {
     Error::unsupported(format!("values of type {data_type} have no JSON form"))
 }
 
-fn float(value: f64, out: &mut String) {
+/// A float as JSON; one that JSON has no number for as text.
+pub(crate) fn push_float(value: f64, out: &mut String) {
     if value.is_finite() {
         // Debug, not Display: 1e30 and 1.0 must stay recognisable as floats.
         let _ = write!(out, "{value:?}");
@@ -109,15 +110,15 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
         }
         T::Float16 => {
             let values = column.as_primitive::<Float16Type>();
-            Box::new(move |row, out| float(values.value(row).to_f64(), out))
+            Box::new(move |row, out| push_float(values.value(row).to_f64(), out))
         }
         T::Float32 => {
             let values = column.as_primitive::<Float32Type>();
-            Box::new(move |row, out| float(values.value(row).into(), out))
+            Box::new(move |row, out| push_float(values.value(row).into(), out))
         }
         T::Float64 => {
             let values = column.as_primitive::<Float64Type>();
-            Box::new(move |row, out| float(values.value(row), out))
+            Box::new(move |row, out| push_float(values.value(row), out))
         }
         T::Utf8 => {
             let values = column.as_string::<i32>();

@@ -17,6 +17,7 @@ use isomorph_model::{
 };
 
 use super::{Element, KeyTexts, LineOf, PropertyTexts, Renderer};
+use crate::mapping::json_out::push_float;
 
 /// Keys of hyperedges and groups by their rows, where something refers to them so.
 #[derive(Default)]
@@ -123,9 +124,7 @@ impl<'a> DetailTexts<'a> {
         for (at, end) in order.into_iter().enumerate() {
             line.push_str(if at == 0 { ",\"coefficients\":[" } else { "," });
             match all[end].is_valid(row) {
-                true => {
-                    let _ = write!(line, "{:?}", all[end].value(row));
-                }
+                true => push_float(all[end].value(row), line),
                 false => line.push_str("null"),
             }
         }
@@ -236,7 +235,8 @@ impl Renderer {
                 layers.push(row, &mut line);
             }
             if let Some(all) = batch.coefficients.as_ref().filter(|all| all.is_valid(row)) {
-                let _ = write!(line, ",\"coefficient\":{:?}", all.value(row));
+                line.push_str(",\"coefficient\":");
+                push_float(all.value(row), &mut line);
             }
             line.push('}');
             each(Element { of: LineOf::Member, ty: &ty.name, identity: &identity, line: &line })?;

@@ -1,0 +1,79 @@
+//! What is asked of a case.
+
+mod compare;
+mod convert;
+mod matching;
+mod neighbors;
+mod select;
+
+use serde_json::Value;
+
+use crate::case::Case;
+use crate::truth::{Truth, difference};
+
+/// Asks everything.
+pub fn all(case: &mut Case) {
+    let path = case.made.path.clone();
+    let Some(truth) = dumped(case, "dump", &path) else { return };
+    if let Some(counts) = case.made.counts {
+        let found = (truth.nodes.len(), truth.edges.len());
+        case.compare("dump", counts == found, || format!("{found:?} nodes and edges of {counts:?}"));
+    }
+    info(case, &path, &truth);
+    validate(case, &path);
+    let copies = convert::all(case, &truth);
+    let any = copies.get(case.dice.below(copies.len().max(1))).cloned();
+    for path in [Some(path), any].into_iter().flatten() {
+        neighbors::all(case, &path, &truth);
+        select::all(case, &path, &truth);
+        matching::all(case, &path);
+    }
+    compare::all(case, &truth);
+}
+
+/// What `dump` says of a graph; nothing, and a wrong answer, where it fails.
+fn dumped(case: &mut Case, command: &'static str, path: &str) -> Option<Truth> {
+    let done = case.run(&["dump", path]);
+    let truth =
+        if done.code == Some(0) { Truth::parse(&done.out) } else { Err(format!("{:?}: {}", done.code, done.err)) };
+    case.compare(command, truth.is_ok(), || {
+        format!("dump {path}: {}", truth.as_ref().err().cloned().unwrap_or_default())
+    });
+    truth.ok()
+}
+
+/// Numbers of nodes by type, of edges by type.
+fn info(case: &mut Case, path: &str, truth: &Truth) {
+    let done = case.run(&["info", path, "--json"]);
+    let shown = done.json();
+    case.compare("info", done.code == Some(0), || format!("{:?}: {}", done.code, done.err));
+    for ty in shown["nodes"].as_array().into_iter().flatten() {
+        let found = truth.nodes.iter().filter(|node| ty["type"] == node.ty.as_str()).count();
+        case.compare("info", counted(&ty["count"], found), || format!("nodes of {ty}: {found}"));
+    }
+    for ty in shown["edges"].as_array().into_iter().flatten() {
+        let of = truth.edges.iter().filter(|edge| {
+            let ends = ty["source"] == edge.types[0].as_str() && ty["target"] == edge.types[1].as_str();
+            ends && (ty["relation"].is_null() || ty["relation"] == edge.relation.as_str())
+        });
+        let found = of.count();
+        case.compare("info", counted(&ty["count"], found), || format!("edges of {ty}: {found}"));
+    }
+}
+
+/// Whether a count of `info`, null where it does not know, is right.
+fn counted(count: &Value, found: usize) -> bool {
+    count.is_null() || *count == found
+}
+
+/// What our own writers wrote is sound.
+fn validate(case: &mut Case, path: &str) {
+    let done = case.run(&["validate", path, "--json"]);
+    let sound = done.code == Some(0) && done.json()["sound"] == true;
+    case.compare("validate", sound, || format!("{path} is not sound: {:?} {}{}", done.code, done.out, done.err));
+}
+
+/// Whether two sorted lists of lines are equal, as one comparison.
+fn same_lines(case: &mut Case, command: &'static str, what: &str, found: &[String], expected: &[String]) {
+    case.compare(command, found == expected, || format!("{what}: {}", difference(found, expected)));
+}

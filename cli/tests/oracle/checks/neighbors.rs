@@ -1,0 +1,77 @@
+//! `neighbors` of every node, on every side.
+
+use serde_json::Value;
+
+use super::same_lines;
+use crate::case::Case;
+use crate::truth::{Edge, Node, Truth};
+
+/// A side, and whether it shows a directed edge that leaves and one that reaches the node. An edge without a direction is
+/// shown by all.
+const SIDES: &[(Option<&str>, bool, bool)] =
+    &[(None, true, false), (Some("--out"), true, false), (Some("--in"), false, true), (Some("--both"), true, true)];
+
+/// Asks for the neighbours of every node, each on a random side, and of a few on all of them.
+pub fn all(case: &mut Case, path: &str, truth: &Truth) {
+    for node in &truth.nodes {
+        let sides =
+            if case.dice.chance(20) { SIDES } else { std::slice::from_ref(&SIDES[case.dice.below(SIDES.len())]) };
+        for (flag, leaving, reaching) in sides {
+            let key = node.key.as_ref().map(text_of);
+            let row = node.row.to_string();
+            let mut arguments = vec!["neighbors", path, "--type", &node.ty, "--json", "--limit", "1000"];
+            match &key {
+                Some(key) => arguments.extend(["--id", key]),
+                None => arguments.extend(["--row", &row]),
+            }
+            arguments.extend(*flag);
+            let done = case.run(&arguments);
+            if done.refused() {
+                case.count("neighbors, refused");
+                continue;
+            }
+            let shown = done.json();
+            let mut found: Vec<String> = shown["neighbors"].as_array().into_iter().flatten().map(shown_line).collect();
+            let mut expected: Vec<String> =
+                truth.edges.iter().flat_map(|edge| expected_lines(edge, node, *leaving, *reaching)).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            same_lines(case, "neighbors", &arguments.join(" "), &found, &expected);
+        }
+    }
+}
+
+/// A key as an argument.
+fn text_of(key: &Value) -> String {
+    key.as_str().map_or_else(|| key.to_string(), str::to_owned)
+}
+
+/// A neighbour in one line: relation, type, key, direction, properties.
+fn line(relation: &str, ty: &str, end: &Value, directed: bool, properties: &Value) -> String {
+    let properties = properties.as_object().filter(|members| !members.is_empty());
+    let properties: std::collections::BTreeMap<_, _> = properties.into_iter().flatten().collect();
+    format!("{relation:?} {ty:?} {} {directed} {}", text_of(end), serde_json::to_string(&properties).expect("JSON"))
+}
+
+fn shown_line(shown: &Value) -> String {
+    let text = |name: &str| shown[name].as_str().unwrap_or_default();
+    let end = if shown["key"].is_null() { &shown["row"] } else { &shown["key"] };
+    line(text("relation"), text("type"), end, shown["directed"] != false, &shown["properties"])
+}
+
+/// How an edge is shown at a node: once for each way in which it is asked for; an edge without a direction once.
+fn expected_lines(edge: &Edge, node: &Node, leaving: bool, reaching: bool) -> Vec<String> {
+    let own = Truth::end_of(node);
+    let here = [0, 1].map(|side: usize| edge.types[side] == node.ty && edge.ends[side] == own);
+    let shown =
+        |other: usize| line(&edge.relation, &edge.types[other], &edge.ends[other], edge.directed, &edge.properties);
+    match (edge.directed, here) {
+        (false, [true, _]) => vec![shown(1)],
+        (false, [false, true]) => vec![shown(0)],
+        (true, [source, target]) => {
+            let out = (source && leaving).then(|| shown(1));
+            out.into_iter().chain((target && reaching).then(|| shown(0))).collect()
+        }
+        (false, _) => Vec::new(),
+    }
+}

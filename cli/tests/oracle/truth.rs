@@ -1,0 +1,84 @@
+//! The graph as the lines of `dump` have it, and naive answers from them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Lines of `dump`, parsed.
+pub struct Truth {
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+    /// All lines, sorted: the graph as a multiset of elements.
+    pub lines: Vec<String>,
+}
+
+pub struct Node {
+    pub ty: String,
+    pub key: Option<Value>,
+    /// Position among the nodes of its type.
+    pub row: usize,
+    pub line: String,
+    pub properties: Value,
+}
+
+pub struct Edge {
+    pub relation: String,
+    pub types: [String; 2],
+    /// Keys, or row numbers where nodes have no keys.
+    pub ends: [Value; 2],
+    pub directed: bool,
+    pub properties: Value,
+}
+
+impl Truth {
+    /// Parses what `dump` printed.
+    ///
+    /// # Errors
+    /// A line that is no JSON or has not the fields of `docs/cli-json.md`.
+    pub fn parse(dump: &str) -> Result<Truth, String> {
+        let mut truth = Truth { nodes: Vec::new(), edges: Vec::new(), lines: Vec::new() };
+        let mut rows: BTreeMap<String, usize> = BTreeMap::new();
+        for line in dump.lines() {
+            let value: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+            let properties = value.get("properties").cloned().unwrap_or_default();
+            if let Some(ty) = value["node"].as_str() {
+                let row = rows.entry(ty.to_owned()).or_default();
+                let (key, ty) = (value.get("key").cloned(), ty.to_owned());
+                truth.nodes.push(Node { ty, key, row: *row, line: line.to_owned(), properties });
+                *row += 1;
+            } else if let Some(relation) = value["edge"].as_str() {
+                let text = |name: &str, at: usize| value[name][at].as_str().map(str::to_owned);
+                let types = text("types", 0).zip(text("types", 1)).ok_or_else(|| format!("no types: {line}"))?;
+                truth.edges.push(Edge {
+                    relation: relation.to_owned(),
+                    types: [types.0, types.1],
+                    ends: [value["ends"][0].clone(), value["ends"][1].clone()],
+                    directed: value["directed"].as_bool().unwrap_or(true),
+                    properties,
+                });
+            }
+            truth.lines.push(line.to_owned());
+        }
+        truth.lines.sort_unstable();
+        Ok(truth)
+    }
+
+    /// What stands for a node in the ends of edges.
+    pub fn end_of(node: &Node) -> Value {
+        node.key.clone().unwrap_or_else(|| Value::from(node.row))
+    }
+}
+
+/// The first lines that only one of two sorted lists has, for messages.
+pub fn difference(left: &[String], right: &[String]) -> String {
+    let missing = |from: &[String], other: &[String]| {
+        let lines = from.iter().filter(|line| other.binary_search(line).is_err());
+        lines.take(3).cloned().collect::<Vec<_>>().join("\n      ")
+    };
+    let counts = (left.len(), right.len());
+    format!(
+        "{counts:?} lines; only left:\n      {}\n    only right:\n      {}",
+        missing(left, right),
+        missing(right, left)
+    )
+}

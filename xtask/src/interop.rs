@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata::{self, Package};
 use crate::process::{SELECTION, Workspace};
 use crate::report::{Outcome, Report};
+use crate::skips::{Record, VARIABLE};
 
 /// Interpreters to try, the tested one first.
 const INTERPRETERS: &[&str] = &["python3.11", "python3", "python"];
@@ -39,17 +40,24 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         azurite = server;
         Ok(outcome)
     });
-    let mut python = None;
-    report.step("python", || prepare(workspace, &mut python));
+    let (mut python, mut complete) = (None, false);
+    report.step("python", || {
+        let outcome = prepare(workspace, &mut python)?;
+        complete = matches!(outcome, Outcome::Done);
+        Ok(outcome)
+    });
     let Some(python) = python.filter(|_| built) else {
         report.step("interop", || Err("not run, because a step before it failed".into()));
         return;
     };
+    let mut skips = None;
     report.step("interop", || {
+        let record = Record::new(workspace, "interop")?;
         let cache = format!("cache_dir={}", workspace.target.join("interop-cache").display());
         let mut pytest = workspace
             .program(&python, &["-m", "pytest", "-ra", "-o", &cache])
             .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env(VARIABLE, record.path())
             .env("ISOMORPH_BIN", command_of(workspace))
             .env("ISOMORPH_BENCH_BIN", built_as(workspace, "isomorph-bench"));
         if let Some(cloud) = &cloud {
@@ -59,8 +67,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
             pytest = pytest.env("ISOMORPH_AZURITE", azurite);
         }
         let arguments = if arguments.is_empty() { vec!["interop".to_owned()] } else { arguments.to_vec() };
-        pytest.args(arguments).run().map(Into::into)
+        let done = pytest.args(arguments).run();
+        let found = record.read()?;
+        let (note, justified) = (format!("{} skipped", found.count()), found.justified(workspace));
+        let justified = if complete { justified.and(found.none_lacks_a_library()) } else { justified };
+        skips = Some(found);
+        done.and(justified).map(|()| Outcome::Noted(note))
     });
+    skips.into_iter().for_each(|skips| report.add_skips(skips));
 }
 
 /// Makes the environment, and says where its interpreter is.

@@ -7,6 +7,7 @@ mod advisories;
 mod bench;
 mod check;
 mod cross;
+mod data;
 mod directions;
 mod features;
 mod fuzz;
@@ -18,6 +19,7 @@ mod oracle;
 mod process;
 mod readme;
 mod report;
+mod skips;
 mod spdx;
 mod test;
 
@@ -30,6 +32,7 @@ const HELP: &str = "\
 cargo xtask check        what must hold before tests are worth running: format, directions, features, licences, clippy, docs
 cargo xtask test         all tests: Rust, documentation examples, and interop with the published libraries
 cargo xtask ci           check, test, readme: all that has to pass before a change lands
+cargo xtask data         download the public suites that tests read, and check them
 cargo xtask interop …    only the tests against the published libraries; the rest goes to pytest
 cargo xtask bench …      measure what is promised beside the published libraries; the rest goes to benches/run.py
 cargo xtask fuzz …       fuzz one target or all: [TARGET|all [SECONDS]]
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
             }
         },
         "oracle" => report.step("oracle", || oracle::run(&workspace, rest)),
+        "data" => report.step("data", || data::run(&workspace)),
         "directions" => report.step("directions", || directions::run(&workspace)),
         "features" => report.step("features", || features::run(&workspace)),
         "licences" => {

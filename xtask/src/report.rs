@@ -3,10 +3,14 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::skips::Skips;
+
 /// What became of a step that did not fail.
 pub(crate) enum Outcome {
     /// It ran and what it checks holds.
     Done,
+    /// It ran, what it checks holds, and there is something to add.
+    Noted(String),
     /// It could not run here; why, and how to make it run.
     Skipped(String),
 }
@@ -29,12 +33,14 @@ struct Line {
 /// The steps that ran so far. A failed step does not stop the next: one run names everything that is wrong.
 pub(crate) struct Report {
     lines: Vec<Line>,
+    /// The tests that did not run, once tests were run at all.
+    skips: Option<Skips>,
 }
 
 impl Report {
     /// A report without steps.
     pub(crate) fn new() -> Self {
-        Report { lines: Vec::new() }
+        Report { lines: Vec::new(), skips: None }
     }
 
     /// Runs one step under a heading and keeps what became of it.
@@ -43,16 +49,16 @@ impl Report {
         let start = Instant::now();
         let result = work();
         match &result {
-            Ok(Outcome::Done) => {}
+            Ok(Outcome::Done | Outcome::Noted(_)) => {}
             Ok(Outcome::Skipped(why)) => println!("SKIPPED {name}: {why}"),
             Err(message) => eprintln!("error: {message}"),
         }
         self.lines.push(Line { name: name.to_owned(), result, took: start.elapsed() });
     }
 
-    /// Adds a line about something that did not run, without a heading.
-    pub(crate) fn skipped(&mut self, name: &str, why: impl Into<String>) {
-        self.step(name, || Ok(Outcome::Skipped(why.into())));
+    /// Adds tests that did not run to those that the closing line counts.
+    pub(crate) fn add_skips(&mut self, skips: Skips) {
+        self.skips.get_or_insert_default().add(skips);
     }
 
     /// Prints the table and says whether everything holds.
@@ -60,6 +66,9 @@ impl Report {
         println!("\n── summary");
         for line in &self.lines {
             println!("{}", line.describe());
+        }
+        if let Some(skips) = &self.skips {
+            println!("{}", skips.describe());
         }
         if self.lines.iter().any(|line| line.result.is_err()) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
@@ -69,6 +78,7 @@ impl Line {
     fn describe(&self) -> String {
         let (word, note) = match &self.result {
             Ok(Outcome::Done) => ("ok", ""),
+            Ok(Outcome::Noted(note)) => ("ok", note.as_str()),
             Ok(Outcome::Skipped(why)) => ("SKIPPED", why.as_str()),
             Err(message) => ("FAILED", message.lines().next().unwrap_or_default()),
         };
@@ -89,7 +99,7 @@ mod tests {
             ran += 1;
             Ok(Outcome::Done)
         });
-        report.skipped("third", "no tool");
+        report.step("third", || Ok(Outcome::Skipped("no tool".into())));
         assert_eq!(ran, 1);
         assert!(report.lines[0].describe().starts_with("FAILED   first"));
         assert!(report.lines[2].describe().ends_with("no tool"));
@@ -99,7 +109,7 @@ mod tests {
     #[test]
     fn skipping_alone_is_no_failure() {
         let mut report = Report::new();
-        report.skipped("only", "no tool");
+        report.step("only", || Ok(Outcome::Skipped("no tool".into())));
         assert_eq!(format!("{:?}", report.finish()), format!("{:?}", ExitCode::SUCCESS));
     }
 }

@@ -1,21 +1,31 @@
 //! All tests.
 
-use crate::interop;
 use crate::process::{SELECTION, Workspace};
-use crate::report::Report;
+use crate::report::{Outcome, Report};
+use crate::skips::{Record, VARIABLE};
+use crate::{data, interop};
 
 /// Runs the Rust tests, the examples in the documentation, and the tests against the published libraries.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
-    if !workspace.root.join("../shared/data").is_dir() {
-        let why = "`../shared/data` is not beside the project; tests that read it say so and check nothing";
-        report.skipped("public data", why);
-    }
-    if workspace.has_cargo_command("nextest") {
-        report
-            .step("tests", || workspace.cargo(&["nextest", "run", SELECTION, "--no-fail-fast"]).run().map(Into::into));
+    report.step("data", || data::run(workspace));
+    let nextest = workspace.has_cargo_command("nextest");
+    let tests: &[&str] = match nextest {
+        true => &["nextest", "run", SELECTION, "--no-fail-fast"],
+        // Examples in the documentation are tests of this command too.
+        false => &["test", SELECTION, "--no-fail-fast"],
+    };
+    let mut skips = None;
+    report.step("tests", || {
+        let record = Record::new(workspace, "tests")?;
+        let done = workspace.cargo(tests).env(VARIABLE, record.path()).run();
+        let found = record.read()?;
+        let (note, justified) = (format!("{} skipped", found.count()), found.justified(workspace));
+        skips = Some(found);
+        done.and(justified).map(|()| Outcome::Noted(note))
+    });
+    skips.into_iter().for_each(|skips| report.add_skips(skips));
+    if nextest {
         report.step("doc tests", || workspace.cargo(&["test", SELECTION, "--doc"]).run().map(Into::into));
-    } else {
-        report.step("tests", || workspace.cargo(&["test", SELECTION, "--no-fail-fast"]).run().map(Into::into));
     }
     interop::run(workspace, &[], report);
 }

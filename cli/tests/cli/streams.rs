@@ -54,7 +54,7 @@ fn on_terminal(home: &Home, arguments: &[&str], environment: &[(&str, &str)]) ->
     command.current_dir(home.path()).stdin(Stdio::null()).env_remove("NO_COLOR").env("TERM", "xterm");
     command.envs(environment.iter().copied());
     let Ok(output) = command.output() else {
-        isomorph_fixtures::skipped("there is no `script` to make a terminal with");
+        isomorph_fixtures::without_program("script");
         return None;
     };
     let out = String::from_utf8(output.stdout).unwrap();

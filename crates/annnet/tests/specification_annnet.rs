@@ -252,7 +252,7 @@ fn the_list_is_that_of_sha256sum() {
         .current_dir(&place)
         .output()
     else {
-        isomorph_fixtures::skipped("there is no sha256sum here");
+        isomorph_fixtures::without_program("sha256sum");
         return;
     };
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));

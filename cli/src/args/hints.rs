@@ -57,6 +57,57 @@ fn every_flag_that_is_named_exists() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// The verbs that remedies begin with.
+const VERBS: &[&str] = &[
+    "add", "ask", "check", "compare", "copy", "correct", "declare", "fill", "get", "give", "keep", "list", "move",
+    "number", "open", "remove", "rename", "save", "set", "sort", "split", "store", "use", "write",
+];
+
+/// Whether a text tells the reader to do something: a command of ours, or a sentence that begins with a verb.
+fn is_action(remedy: &str, command: &clap::Command) -> bool {
+    let mut words = remedy.split_whitespace();
+    match words.next() {
+        // A command and an argument: `isomorph convert writes it` states a fact.
+        Some("isomorph") => {
+            let name = words.next().unwrap_or_default();
+            let rest = words.next().unwrap_or_default();
+            let argument = rest.starts_with("--") || rest.starts_with(|first: char| first.is_ascii_uppercase());
+            command.find_subcommand(name).is_some_and(|command| argument || command.find_subcommand(rest).is_some())
+        }
+        Some(verb) => VERBS.contains(&verb),
+        None => false,
+    }
+}
+
+#[test]
+fn every_rule_says_what_to_do() {
+    let mut command = Cli::command();
+    command.build();
+    let rules: Vec<_> = rules::all().into_iter().flat_map(|(_, rules)| rules).collect();
+    assert!(rules.len() > 150, "{} rules", rules.len());
+    let wrong: Vec<String> = rules
+        .into_iter()
+        .filter(|rule| !is_action(rule.remedy, &command))
+        .map(|rule| format!("{}: {:?}", rule.id, rule.remedy))
+        .collect();
+    assert_eq!(wrong, [""; 0], "a remedy begins with a verb, or with a command");
+}
+
+#[test]
+fn a_fact_is_no_action() {
+    let mut command = Cli::command();
+    command.build();
+    for (remedy, action) in [
+        ("", false),
+        ("the published library refuses it", false),
+        ("isomorph reads it; the library does not", false),
+        ("isomorph convert PATH NEW --to graphar    write today's keys", true),
+        ("remove the file", true),
+    ] {
+        assert_eq!(is_action(remedy, &command), action, "{remedy}");
+    }
+}
+
 #[test]
 fn a_flag_of_another_command_is_found_out() {
     let mut command = Cli::command();

@@ -7,102 +7,102 @@ isomorph_error::rules! {
     /// An archive that must not be unpacked.
     ARCHIVE "ANNNET-ARCHIVE" Error
         "an archive has one top-level directory with files of different, relative names that unpack to a sane size",
-        "ask whoever made it for a sound one";
+        "ask whoever made the archive for a sound one";
     /// A file that is not what it was.
     CHECKSUM "ANNNET-CHECKSUM" Error
         "every file that audit/checksums.sha256 lists has the SHA-256 that stands there, and the manifest that of the list",
-        "write the graph again, or take `checksum` out of the manifest if the change is wanted";
+        "write the graph again, or remove `checksum` from the manifest if the change is wanted";
     /// A checksum that says nothing.
     CHECKSUM_UNKNOWN "ANNNET-CHECKSUM-UNKNOWN" Warning
         "the checksum of the manifest is that of audit/checksums.sha256",
-        "the specification does not say what is hashed, so another one cannot be compared";
+        "compare the files with their origin: the specification does not say what is hashed, so isomorph cannot";
     /// A coefficient of something that is no member of its edge.
     COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
-        "coefficients are those of members of an edge", "nothing reads this row: remove it";
+        "coefficients are those of members of an edge", "remove the row: nothing reads it";
     /// A column is missing or cannot hold what it should.
     COLUMN "ANNNET-COLUMN" Error
         "tables have the columns of their layout, with ids as text, layers and positions as integers, weights as floats",
-        "";
+        "write the column with the type of its layout";
     /// Counts disagree.
     COUNTS "ANNNET-COUNTS" Note
-        "the counts of the manifest are those of the tables", "counts are never trusted";
+        "the counts of the manifest are those of the tables", "write the graph again, so that the counts agree; the tables are what is read";
     /// An end that is nowhere.
     EDGE_END "ANNNET-EDGE-END" Warning
         "both ends of an edge are entities, in layers where they are placed",
-        "the published library drops such an end without a word";
+        "add the missing entity, or its layer; the published library drops such an end without a message";
     /// An edge without an id.
     EDGE_ID "ANNNET-EDGE-ID" Error
-        "every edge has an id, and no two the same", "the published library cannot read such a graph";
+        "every edge has an id, and no two the same", "give each edge an id of its own; the published library cannot read such a graph";
     /// A kind that is not known.
     EDGE_KIND "ANNNET-EDGE-KIND" Warning
-        "an edge is binary, hyper, node_edge or edge_placeholder", "anything else is read as binary";
+        "an edge is binary, hyper, node_edge or edge_placeholder", "write binary, hyper, node_edge or edge_placeholder; anything else is read as binary";
     /// A position is missing.
     EDGE_POSITION "ANNNET-EDGE-POSITION" Error
-        "col_idx is never missing, and -1 for placeholders", "the published library cannot read such a graph";
+        "col_idx is never missing, and -1 for placeholders", "write the position, or -1 for placeholders; the published library cannot read such a graph";
     /// An entity without an id.
     ENTITY_ID "ANNNET-ENTITY-ID" Error
-        "every entity has an id", "";
+        "every entity has an id", "give the entity an id";
     /// A hyperedge without a row of members, or members of no hyperedge.
     HYPEREDGE "ANNNET-HYPEREDGE" Warning
-        "each edge of kind hyper has its members in hyperedge_definitions, and each row there has such an edge", "";
+        "each edge of kind hyper has its members in hyperedge_definitions, and each row there has such an edge", "add the missing rows of hyperedge_definitions, or remove those without an edge";
     /// A member that the published library loses.
     HYPEREDGE_JSON "ANNNET-HYPEREDGE-JSON" Warning
         "ids of members do not themselves read as JSON, or the published library loses them",
-        "isomorph reads them; the library does not";
+        "rename these members, if the published library has to read them: isomorph reads them as they are";
     /// A member that is nowhere.
     HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
         "members of hyperedges are entities, in layers where they are placed",
-        "the published library drops such a member without a word";
+        "add the missing entity, or its layer; the published library drops such a member without a message";
     /// JSON that is none.
     JSON "ANNNET-JSON" Error
-        "files that end in .json, and attributes of layers, are JSON of whole characters, at most 512 levels deep", "";
+        "files that end in .json, and attributes of layers, are JSON of whole characters, at most 512 levels deep", "correct the JSON in the place that is named";
     /// A layer that does not fit the aspects.
     LAYER "ANNNET-LAYER" Warning
-        "a layer has one declared label for each aspect", "";
+        "a layer has one declared label for each aspect", "declare the label in its aspect, and give one label for each aspect";
     /// A number of a layer that is none.
     LAYER_ID "ANNNET-LAYER-ID" Error
-        "layer ids are positions in structure/layer_dict.json", "the published library cannot read such a graph";
+        "layer ids are positions in structure/layer_dict.json", "correct the id, or add the layer to structure/layer_dict.json; the published library cannot read such a graph";
     /// The manifest lacks something.
     MANIFEST "ANNNET-MANIFEST" Error
         "manifest.json is an object with directed, graph_version, active_slice and default_slice",
-        "the published library cannot read such a graph";
+        "add the missing keys to manifest.json; the published library cannot read such a graph";
     /// A matrix that is none.
     MATRIX "ANNNET-MATRIX" Error
         "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length",
-        "it is read only where structure/edge_coeffs.parquet is missing";
+        "remove structure/incidence.zarr: it is only read where structure/edge_coeffs.parquet is missing";
     /// A matrix of another graph.
     MATRIX_SHAPE "ANNNET-MATRIX-SHAPE" Warning
         "the shape of the incidence matrix is the number of entities and of edges, and its cells lie within",
-        "the tables are what counts; a matrix that is written again fits them";
+        "remove structure/incidence.zarr, or write the graph again: the tables are what is read";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error
         "entity_index, edges, tables of attributes, registry and edge_memberships are there, even when empty",
-        "the published library cannot read such a graph";
+        "add the missing table, empty if need be; the published library cannot read such a graph";
     /// The kind of an edge between layers is not what follows from its ends.
     ML_KIND "ANNNET-ML-KIND" Warning
-        "ml_kind is intra within a layer, coupling between layers of one node, else inter", "what the ends say counts";
+        "ml_kind is intra within a layer, coupling between layers of one node, else inter", "write the kind that the ends of the edge have: they count";
     /// An attribute that is called like something else.
     RESERVED "ANNNET-RESERVED" Warning
-        "no attribute is called like a column of the edges", "it is read as NAME_attribute";
+        "no attribute is called like a column of the edges", "rename the attribute: it is read as NAME_attribute";
     /// The active slice is none.
     SLICE_ACTIVE "ANNNET-SLICE-ACTIVE" Warning
-        "active_slice is in the registry", "the default slice is taken";
+        "active_slice is in the registry", "set active_slice to a slice of the registry: the default slice is taken";
     /// A member of a slice that is nowhere.
     SLICE_MEMBER "ANNNET-SLICE-MEMBER" Warning
-        "members of slices are nodes and edges of the graph", "the published library passes over such a row";
+        "members of slices are nodes and edges of the graph", "remove the row: the published library ignores it";
     /// A slice that is not registered.
     SLICE_UNKNOWN "ANNNET-SLICE-UNKNOWN" Warning
-        "memberships are those of slices in the registry", "such a slice is read behind the others";
+        "memberships are those of slices in the registry", "add the slice to the registry: it is read after the others";
     /// Attributes of an edge in a slice that it is not in.
     SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
-        "an edge with attributes in a slice is a member of it", "it is read as one";
+        "an edge with attributes in a slice is a member of it", "add the edge to edge_memberships: it is read as a member";
     /// Views that are wrong.
     VIEWS "ANNNET-VIEWS" Error
-        "cache/csr.zarr and cache/csc.zarr say of edges and their ends what the tables say", "isomorph extend PATH --cache";
+        "cache/csr.zarr and cache/csc.zarr say of edges and their ends what the tables say", "isomorph extend PATH --cache    build the views again";
     /// Views of another state of the graph.
     VIEWS_STALE "ANNNET-VIEWS-STALE" Warning
         "cache/csr.zarr and cache/csc.zarr were built from the tables as they are now",
-        "nobody uses them: isomorph extend PATH --cache builds them again, or remove cache/";
+        "isomorph extend PATH --cache    build the views again: nothing uses them as they are";
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ isomorph_error::rules! {
     /// A text that would take more time or memory than its length allows.
     LIMIT "RDF-LIMIT" Error
         "triple terms, XML elements and JSON values nest at most 128 deep, XML elements have at most 256 attributes, strings of JSON-LD 8,000,000 bytes, and entities add no more than the text is long",
-        "";
+        "split the text, or write it with less nesting";
     /// A statement that was left out because it is broken, when reading leniently.
     SKIPPED "RDF-SKIPPED" Warning
-        "every statement of a text can be read", "what is broken was left out, everything else was read";
+        "every statement of a text can be read", "correct the statement: it was skipped, everything else was read";
     /// A text that is not a sentence of its syntax.
     SYNTAX "RDF-SYNTAX" Error
-        "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "--lenient leaves out what is broken, where the syntax tells what comes behind it";
+        "a text is what the grammar of its syntax says, in UTF-8, with absolute IRIs or a base", "use --lenient, to skip invalid statements where the syntax tells where they end";
 }

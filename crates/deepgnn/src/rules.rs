@@ -3,6 +3,8 @@
 //! An *error* has no clear meaning, or cannot be stored; a *warning* is a repair, or something that the published
 //! converter reads differently.
 
+use isomorph_error::Rule;
+
 isomorph_error::rules! {
     /// An alias table that does not fit its elements.
     ALIAS "DEEPGNN-ALIAS" Warning
@@ -11,99 +13,116 @@ isomorph_error::rules! {
     /// A length, an offset or a slot points outside.
     BOUNDS "DEEPGNN-BOUNDS" Error
         "files of a partition have the lengths that their counts ask for, and offsets ascend and end with the data",
-        "the file is damaged or half copied: write it again";
+        "write the file again: it is damaged or half copied";
     /// Coordinates that do not fit their values.
     COORDINATES "DEEPGNN-COORDINATES" Error
         "a sparse feature has one point for each value",
         "correct the number of coordinates";
     /// Counts disagree.
     COUNTS "DEEPGNN-COUNTS" Warning
-        "the counts of meta.json are those of the partitions", "counts are never trusted";
+        "the counts of meta.json are those of the partitions", "write meta.json again: the counts of the partitions are what is read";
     /// Defaults that cannot be used.
     DEFAULTS "DEEPGNN-DEFAULTS" Error
-        "defaults are numbers, and pairs of a type and a length, divided by one space", "";
+        "defaults are numbers, and pairs of a type and a length, divided by one space", "correct the default in the place that is named";
     /// Defaults that were mended.
     DEFAULTS_MENDED "DEEPGNN-DEFAULTS-MENDED" Warning
-        "a file of defaults is JSON", "read without trailing commas, and .5 as 0.5, as in the specification's example";
+        "a file of defaults is JSON", "remove trailing commas, and write .5 as 0.5: the file is read as if it was so";
     /// A type of numbers that is not known.
     DTYPE "DEEPGNN-DTYPE" Error
-        "a feature is of bool, int8 to int64, uint8 to uint64, float16 to float64, or text", "";
+        "a feature is of bool, int8 to int64, uint8 to uint64, float16 to float64, or text", "write one of these types";
     /// An end of an edge that is no node.
     EDGE_END "DEEPGNN-EDGE-END" Warning
-        "the source of an edge is a node of the graph", "the engine gives such a node no type";
+        "the source of an edge is a node of the graph", "add the node: the engine gives a source that is not a node no type";
     /// Edges that are not in order.
     EDGE_ORDER "DEEPGNN-EDGE-ORDER" Warning
         "edges of one type from one node are sorted by their target",
-        "the engine searches features of more than 16 edges from end to end then";
+        "sort the edges of a node by type and target: the engine searches the features of more than 16 unsorted edges from end to end";
     /// Two values of one feature.
     FEATURE_ID "DEEPGNN-FEATURE-ID" Warning
         "a feature id has one value, whatever its type",
-        "the value that came first has moved behind the others; the published converter drops it (--compat deepgnn)";
+        "give each feature an id of its own, or use --compat deepgnn to drop a value as the published converter does";
     /// Something is missing or left over in a line.
     FIELD "DEEPGNN-FIELD" Error
-        "a line has all fields of its nodes and edges, and no others", "";
+        "a line has all fields of its nodes and edges, and no others", "correct the fields in the place that is named";
     /// A file is missing.
     FILE "DEEPGNN-FILE" Error
-        "every partition has its map, its indexes and its features, even when they are empty", "";
+        "every partition has its map, its indexes and its features, even when they are empty", "get the missing file again, or write the graph again";
     /// Holes without end.
     HOLES "DEEPGNN-HOLES" Error
         "a mebibyte of text has at most 8388608 features, holes included",
         "number features from 0 on: every id below the largest takes 16 bytes in memory and 8 in the binary";
     /// An id that cannot be stored.
     ID "DEEPGNN-ID" Error
-        "ids are integers from 0 to 18446744073709551615", "";
+        "ids are integers from 0 to 18446744073709551615", "write an integer from 0 to 18446744073709551615";
     /// A record that is no JSON object, or lacks a member.
     JSON "DEEPGNN-JSON" Error
-        "a record is one JSON object with node_id, node_type, node_weight and edge", "";
+        "a record is one JSON object with node_id, node_type, node_weight and edge", "write the missing keys, one object in each record";
     /// JSON that was mended.
     JSON_MENDED "DEEPGNN-JSON-MENDED" Warning
         "a record is one line of JSON without trailing commas",
-        "isomorph reads it; the published converter does not";
+        "write each record in one line without trailing commas, if the published converter has to read it";
     /// A metadata file that is none.
     META "DEEPGNN-META" Error
-        "meta.json names version, counts, and partitions from 0 on", "";
+        "meta.json names version, counts, and partitions from 0 on", "correct meta.json, or write the graph again";
     /// Edges that only `neighbor` names.
     NEIGHBOR "DEEPGNN-NEIGHBOR" Warning
-        "edges stand in `edge`", "those of `neighbor` are read; the published converter fails";
+        "edges stand in `edge`", "rename `neighbor` to `edge`: the published converter fails";
     /// A neighbour of five fields.
     NEIGHBOR_FIELDS "DEEPGNN-NEIGHBOR-FIELDS" Warning
         "a neighbour has target, type, weight and features",
-        "the fourth of five fields is passed over; the published converter drops the fifth (--compat deepgnn)";
+        "remove the fourth of the five fields, or use --compat deepgnn to drop the fifth as the published converter does";
     /// Statements of one node that differ.
     NODE_CONTRADICTED "DEEPGNN-NODE-CONTRADICTED" Warning
-        "statements of one node agree", "of type, weight and each feature the first value counts, as in the engine";
+        "statements of one node agree", "remove all but one of the values: the first one counts, as in the engine";
     /// A node twice.
     NODE_REPEATED "DEEPGNN-NODE-REPEATED" Warning
-        "a node is stated once", "its statements are read as one node, with the edges of all";
+        "a node is stated once", "write each node once: its statements are read as one node, with the edges of all";
     /// A number that is none.
     NUMBER "DEEPGNN-NUMBER" Error
-        "numbers are written as Python writes them and are in the range of their type", "";
+        "numbers are written as Python writes them and are in the range of their type", "correct the number in the place that is named";
     /// Values that the length promised.
     SHORT "DEEPGNN-SHORT" Error
         "a feature has as many values as its length says",
-        "the published converter stores fewer (--compat deepgnn)";
+        "add the missing values, or use --compat deepgnn to store fewer as the published converter does";
     /// A sum of weights that is not that of the edges.
     SUMS "DEEPGNN-SUMS" Warning
         "each partition's entry in meta.json has the sum of the weights of each type",
-        "servers are chosen by these sums: write the graph again; the published merger gives every partition that of its worker";
+        "write the graph again: servers are chosen by these sums";
     /// Times that contradict each other.
     TIME "DEEPGNN-TIME" Error
-        "an edge lives while its source does", "";
+        "an edge lives while its source does", "correct the times of the edge, or those of its source";
     /// A number without a width.
     TSV_WIDTH "DEEPGNN-TSV-WIDTH" Warning
         "integers state their width, as in i64",
-        "read as 64 bits, as in the specification's example; the published converter fails";
+        "write the width, as in i64: the published converter fails without it";
     /// A type that cannot be stored.
     TYPE "DEEPGNN-TYPE" Error
         "types are integers from 0 to 65535",
-        "the published engine has arrays of that length: number types from 0 on";
+        "number types from 0 on: the published engine has arrays of that length";
     /// Types that descend.
     TYPE_ORDER "DEEPGNN-TYPE-ORDER" Error
         "types of edges do not descend within a node", "sort edges by source, type and target";
     /// A negative number in an unsigned feature.
     WRAPPED "DEEPGNN-WRAPPED" Warning
         "features of unsigned type hold no negative numbers",
-        "read as its 64 bits, as in the specification's example; the published converter needs an old numpy for it";
+        "write the number without a sign: it is read as its 64 bits";
+}
+
+/// What reading did with a text that breaks one of these rules and is read nevertheless: the message of the finding.
+pub(crate) fn repair(rule: &Rule) -> &'static str {
+    if rule.id == FEATURE_ID.id {
+        "the value that came first has moved behind the others; the published converter drops it (--compat deepgnn)"
+    } else if rule.id == NEIGHBOR.id {
+        "those of `neighbor` are read; the published converter fails"
+    } else if rule.id == NEIGHBOR_FIELDS.id {
+        "the fourth of five fields is ignored; the published converter drops the fifth (--compat deepgnn)"
+    } else if rule.id == TSV_WIDTH.id {
+        "read as 64 bits, as in the specification's example; the published converter fails"
+    } else if rule.id == WRAPPED.id {
+        "read as its 64 bits, as in the specification's example; the published converter needs an old numpy for it"
+    } else {
+        "isomorph reads it; the published converter does not"
+    }
 }
 
 #[cfg(test)]

@@ -23,19 +23,20 @@ pub struct Rule {
     pub severity: Severity,
     /// The rule itself, one sentence.
     pub says: &'static str,
-    /// What to try when it is broken; empty if there is nothing general to say.
+    /// What to do when it is broken: a command or a flag, by several spaces apart from what it does, or a sentence that
+    /// begins with a verb.
     pub remedy: &'static str,
 }
 
 /// Declares rules, each a [`Rule`] of its own, and `RULES`, all of them in the order in which they stand.
 ///
-/// A rule is its documentation, its name, its id, its severity, what it says and its remedy, which may be empty:
+/// A rule is its documentation, its name, its id, its severity, what it says and its remedy, an action:
 ///
 /// ```
 /// isomorph_error::rules! {
 ///     /// A file is missing.
 ///     FILE "TOY-FILE" Error
-///         "every file that is named is there", "was the graph copied whole?";
+///         "every file that is named is there", "copy the graph again, whole";
 /// }
 /// assert_eq!(RULES, [&FILE]);
 /// ```

@@ -7,112 +7,112 @@
 isomorph_error::rules! {
     /// A text file begins with a byte-order mark.
     CSV_BOM "NOCK-CSV-BOM" Error
-        "a text file begins with its header, not with a byte-order mark", "save it as UTF-8 without a mark";
+        "a text file begins with its header, not with a byte-order mark", "save the file as UTF-8 without a byte-order mark";
     /// A field that Python's reader refuses.
     CSV_FIELD "NOCK-CSV-FIELD" Warning
         "a field of a text file has at most 131,072 characters, the limit of Python's csv module",
-        "write Parquet instead";
+        "isomorph convert PATH NEW.parq    write Parquet, which has no such limit";
     /// An edge row has no number.
     EDGE_ID "NOCK-EDGE-ID" Error
-        "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "";
+        "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "write -1 on node rows, and a number from 0 on edge rows";
     /// A number that the type of the specification cannot hold.
     EDGE_ID_RANGE "NOCK-EDGE-ID-RANGE" Warning
-        "edge_id fits in 32 bits, the type of the specification", "isomorph convert PATH NEW.parq numbers the edges anew";
+        "edge_id fits in 32 bits, the type of the specification", "isomorph convert PATH NEW.parq    number the edges anew";
     /// Two edge rows of one node have the same number.
     EDGE_ID_REPEATED "NOCK-EDGE-ID-REPEATED" Warning
-        "edge_id is unique among the edge rows of a node", "";
+        "edge_id is unique among the edge rows of a node", "give each edge row of the node another number";
     /// An edge row stands behind the node row of another node, or before the first one.
     EDGE_SEQUENCE "NOCK-EDGE-SEQUENCE" Error
-        "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq puts the rows in sequence";
+        "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq    put the rows in sequence";
     /// A column cannot hold what it should.
     FILE_COLUMN_TYPE "NOCK-FILE-COLUMN-TYPE" Error
-        "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean", "";
+        "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean", "write the column with the type that the specification gives";
     /// A column is missing.
     FILE_COLUMNS "NOCK-FILE-COLUMNS" Error
         "a partition has the nine columns src_name, edge_id, rel_name, dst_name, truth, shadow, is_rdf, labels, props",
-        "";
+        "add the missing column";
     /// The physical types are not those of the specification.
     FILE_TYPES "NOCK-FILE-TYPES" Note
         "src_name is REQUIRED, edge_id and shadow are INT32, truth is FLOAT",
-        "isomorph convert PATH NEW.parq writes the specification's types";
+        "isomorph convert PATH NEW.parq    write the specification's types";
     /// A cell that no reader looks at holds something.
     IGNORED "NOCK-IGNORED" Warning
         "rel_name and dst_name are empty on node rows; shadow is -1 and labels are empty on edge rows",
-        "nothing reads these cells: move what they say to another row";
+        "move the text to another row: nothing reads these cells";
     /// A label that will not come back as it was meant.
     LABELS "NOCK-LABELS" Note
-        "labels have neither empty parts nor blanks around them", "";
+        "labels have neither empty parts nor blanks around them", "remove the empty parts, and the blanks around labels";
     /// Labels are missing on a node row.
     LABELS_NULL "NOCK-LABELS-NULL" Error
-        "a node row without labels has an empty text, not a null", "";
+        "a node row without labels has an empty text, not a null", "write an empty text instead of null";
     /// A string is null.
     MISSING_NULL "NOCK-MISSING-NULL" Note
-        "a missing text is the empty text, a missing integer is -1", "";
+        "a missing text is the empty text, a missing integer is -1", "isomorph convert PATH NEW.parq    write empty texts and -1";
     /// A name is empty.
     NAME_EMPTY "NOCK-NAME-EMPTY" Error
-        "every row names its source node, every edge row its destination", "";
+        "every row names its source node, every edge row its destination", "give the node a name";
     /// An end of an edge has no node row.
     NODE_IMPLICIT "NOCK-NODE-IMPLICIT" Warning
-        "each node has a node row", "isomorph convert PATH NEW.parq writes the missing rows";
+        "each node has a node row", "isomorph convert PATH NEW.parq    write the missing rows";
     /// Two partitions hold one node as their own.
     NODE_OWNERS "NOCK-NODE-OWNERS" Warning
-        "a node is local (shadow -1) in one partition only", "";
+        "a node is local (shadow -1) in one partition only", "keep the node local in one partition, and make it a shadow in the others";
     /// A node has several node rows.
     NODE_REPEATED "NOCK-NODE-REPEATED" Warning
-        "each node has one node row in a partition", "";
+        "each node has one node row in a partition", "remove all node rows of the node but one";
     /// Two files claim one partition number.
     PART_ID "NOCK-PART-ID" Error
         "partitions have different numbers", "move one of the files away";
     /// Partitions have different columns or types.
     PART_SCHEMA "NOCK-PART-SCHEMA" Warning
         "all partitions have one schema, or tools that read a directory as one table will fail",
-        "isomorph convert DIR NEW_DIR writes one schema";
+        "isomorph convert DIR NEW_DIR    write one schema";
     /// Properties are not JSON.
     PROPS_JSON "NOCK-PROPS-JSON" Error
-        "props is empty or the text of a JSON object", "";
+        "props is empty or the text of a JSON object", "correct the JSON in the place that is named";
     /// Properties hold NaN or Infinity.
     PROPS_NAN "NOCK-PROPS-NAN" Error
-        "props holds no NaN and no Infinity, which JSON does not have", "--lenient reads them as null";
+        "props holds no NaN and no Infinity, which JSON does not have", "use --lenient, to read NaN and Infinity as null";
     /// Properties are missing.
     PROPS_NULL "NOCK-PROPS-NULL" Error
-        "a row without properties has an empty text, not a null", "";
+        "a row without properties has an empty text, not a null", "write an empty text instead of null";
     /// Properties are JSON, but no object.
     PROPS_OBJECT "NOCK-PROPS-OBJECT" Error
         "props is a JSON object, not an array or a scalar",
-        "--lenient reads the value as one property with an empty name";
+        "use --lenient, to read the value as one property with an empty name";
     /// A property is stated twice.
     PROPS_REPEATED "NOCK-PROPS-REPEATED" Warning
-        "the keys of props are different from each other", "of repeated keys the last one counts";
+        "the keys of props are different from each other", "remove all but one of the repeated keys: the last one counts";
     /// The RDF flag of an edge is not its source's.
     RDF_EDGE "NOCK-RDF-EDGE" Warning
-        "is_rdf of an edge row is that of its source node", "";
+        "is_rdf of an edge row is that of its source node", "set is_rdf of the edge row to that of its source node";
     /// A node from an RDF stack has a name that is no IRI.
     RDF_NAME "NOCK-RDF-NAME" Note
-        "the names of nodes and relations from an RDF stack are absolute IRIs", "";
+        "the names of nodes and relations from an RDF stack are absolute IRIs", "write the absolute IRI instead of the name";
     /// The RDF flag is missing.
     RDF_NULL "NOCK-RDF-NULL" Warning
-        "is_rdf is true or false, never null", "";
+        "is_rdf is true or false, never null", "write true or false";
     /// An edge has no relation name.
     REL_NULL "NOCK-REL-NULL" Warning
-        "an edge without a relation has an empty rel_name, not a null", "";
+        "an edge without a relation has an empty rel_name, not a null", "write an empty text instead of null";
     /// A row of a foreign node has edges.
     SHADOW_EDGES "NOCK-SHADOW-EDGES" Warning
-        "the edges of a node are in the partition that owns it", "";
+        "the edges of a node are in the partition that owns it", "move the edge rows into the partition that owns the node";
     /// A foreign node is found nowhere.
     SHADOW_OWNER "NOCK-SHADOW-OWNER" Warning
         "a shadow node is local in another partition", "open the directory that holds all partitions";
     /// The partition number is no number.
     SHADOW_RANGE "NOCK-SHADOW-RANGE" Warning
-        "shadow is -1, or the number of a partition", "";
+        "shadow is -1, or the number of a partition", "write -1, or the number of the partition that owns the node";
     /// A degree of belief is missing.
     TRUTH_MISSING "NOCK-TRUTH-MISSING" Error
-        "truth is never null and never NaN", "--lenient reads a missing truth as 1.0";
+        "truth is never null and never NaN", "use --lenient, to read a missing truth as 1.0";
     /// A degree of belief is out of range.
     TRUTH_RANGE "NOCK-TRUTH-RANGE" Warning
-        "truth is between 0 and 1", "";
+        "truth is between 0 and 1", "write a truth between 0 and 1";
     /// A value that the format cannot hold.
     WRITE_VALUE "NOCK-WRITE-VALUE" Error
-        "names are not empty, labels have no comma, truth is a number, edge ids fit their column", "";
+        "names are not empty, labels have no comma, truth is a number, edge ids fit their column", "rename the node or label, or choose another format";
 }
 
 #[cfg(test)]

@@ -30,17 +30,17 @@ isomorph_error::rules! {
     /// The header line of a CSV file.
     CSV_HEADER "CSV-HEADER" Error
         "the first line of a CSV file names every declared column once",
-        "";
+        "write the declared columns in the first line, each once";
     /// The shape of a CSV record.
     CSV_RECORD "CSV-RECORD" Error
         "every record has as many fields as the header, and a quoted field ends with a quote",
-        "";
+        "correct the record: check its quotes and commas";
     /// A CSV field or JSON value and its declared type.
     TEXT_VALUE "TEXT-VALUE" Error
         "every value can be read as the declared type of its column",
-        "";
+        "correct the value, or declare the column with another type";
     /// The shape of a line of JSON.
     JSON_RECORD "JSON-RECORD" Error
         "every line is one JSON object, and no key stands twice",
-        "";
+        "correct the line: write one JSON object with different keys";
 }

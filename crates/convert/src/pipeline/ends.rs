@@ -13,7 +13,7 @@ pub static DANGLING_END: Rule = Rule {
     id: "MODEL-DANGLING-END",
     severity: Severity::Error,
     says: "both ends of every edge are nodes of the graph",
-    remedy: "isomorph validate PATH",
+    remedy: "isomorph validate PATH    list every finding",
 };
 
 /// Two nodes have one key.
@@ -21,7 +21,7 @@ pub static REPEATED_KEY: Rule = Rule {
     id: "MODEL-REPEATED-KEY",
     severity: Severity::Error,
     says: "the keys of a node type are unique",
-    remedy: "--key row    identify the nodes by their position",
+    remedy: "use --key row, to identify the nodes by their position",
 };
 
 /// Key → row, for the node types that edges refer to by key.

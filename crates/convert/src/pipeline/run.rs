@@ -14,7 +14,7 @@ pub static EDGE_ORDER: Rule = Rule {
     id: "MODEL-EDGE-ORDER",
     severity: Severity::Error,
     says: "edges that are declared ordered ascend by the row of their aligned end",
-    remedy: "isomorph validate PATH",
+    remedy: "isomorph validate PATH    list every finding",
 };
 
 /// Batches of a run that may wait.

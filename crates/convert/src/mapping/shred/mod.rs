@@ -24,7 +24,7 @@ pub static CARRY_FITS: Rule = Rule {
     id: "CARRY-FITS",
     severity: Severity::Error,
     says: "every name, relation and value fits the types that travel beside the data",
-    remedy: "--carry ignore    read the data as what it is",
+    remedy: "use --carry ignore, to read the data as what it is",
 };
 
 /// Shows one table of nodes and one of edges as a typed source.

@@ -14,7 +14,7 @@ import annnet
 
 # Ids that are easy to get wrong. annnet itself loses members of hyperedges whose ids read as JSON, so these are not among
 # them; as ends of edges they are sound.
-PLAIN = ["a", "b", "é", "😀", "a b", "a/b", "a,b", "", "漢", "x y", "\\", "node"]
+PLAIN = ["a", "b", "é", "😀", "a b", "a/b", "a,b", "", "漢", "x y", "\\", "node", "{a}", "[x", "(b)"]
 LIKE_JSON = ["1", "null", "1e5", '"q"', "true"]
 FLOATS = [1.0, 0.0, -1.5, 0.1, 5e-324, 16777217.0]
 ASPECTS = {"relation": ["social", "work_ed", "é"], "time": ["t0", "t1"]}

@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::build::{Files, booleans, integers, text};
+use common::build::{Files, booleans, floats, integers, lists, text};
 use common::graphs::newest;
 use common::view::{View, differences, normal};
 use common::write;
@@ -87,6 +87,48 @@ fn bytes_depend_on_the_graph_alone() {
         });
         assert!(archives[0] == archives[1], "{fixture}");
     }
+}
+
+#[test]
+fn coefficients_name_the_layer_that_their_members_name() {
+    // The published library takes ids that read as JSON for something else; with a layer it keeps them, and then it looks
+    // their coefficients up with that layer.
+    let mut files = Files::small();
+    let ids = ["{a}", "b"];
+    files.column("structure/entity_index.parquet", "entity_id", text(ids));
+    files.column("structure/edges.parquet", "source", text([Some("{a}"), None]));
+    files.column("structure/hyperedge_definitions.parquet", "members", lists(&[Some(&["\"{a}\"", "\"b\""])]));
+    files.table(
+        "structure/edge_coeffs.parquet",
+        vec![
+            ("edge_id", text(["e", "e", "h", "h"])),
+            ("entity_id", text(["{a}", "b", "{a}", "b"])),
+            ("layer_id", integers([None::<i64>; 4])),
+            ("coeff", floats([-1.0, 2.0, 3.0, 4.0])),
+        ],
+    );
+    files.with(|source| {
+        let source = source.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        for (layout, name) in [(WriteLayout::V2, "layer_id"), (WriteLayout::Specification, "layer")] {
+            let place = folder.path().join(name);
+            write(&source, &place, &WriteOptions { layout, ..options() }, 1 << 16).unwrap();
+            assert!(differing(&place, &source).is_empty());
+            let table = place.join("structure/edge_coeffs.parquet");
+            let column = |name| column(&table, name);
+            let rows = column("edge_id").into_iter().zip(column("entity_id")).zip(column(name));
+            let named: Vec<_> = rows.filter(|(_, layer)| !layer.is_empty()).collect();
+            match layout {
+                // The ends of edges are plain columns, which nobody decodes.
+                WriteLayout::V2 => {
+                    assert_eq!(named, [(("h".to_owned(), "{a}".to_owned()), "0".to_owned())]);
+                    let members = self::column(&place.join("structure/hyperedge_definitions.parquet"), "members");
+                    assert_eq!(members, [r#"[{"kind": "supra", "layer": ["_"], "node": "{a}"}, "b"]"#]);
+                }
+                WriteLayout::Specification => assert!(named.is_empty(), "{named:?}"),
+            }
+        }
+    });
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(crate) fn string(text: &str) -> String {
 
 /// Whether the published library would take an id for something else: it decodes what it has decoded until nothing is
 /// left to decode. What looks like JSON from its first sign is enough to be careful.
-pub(super) fn reads_as_something_else(id: &str) -> bool {
+pub(crate) fn reads_as_something_else(id: &str) -> bool {
     let trimmed = id.trim();
     match trimmed.bytes().next() {
         Some(b'[' | b'{' | b'"') => true,

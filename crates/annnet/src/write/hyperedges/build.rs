@@ -17,8 +17,8 @@ use crate::read::ids as hashes;
 use crate::write::WriteLayout;
 use crate::write::columns::{gather, ids, keys, lost};
 use crate::write::edges::{COUPLING, Coefficients, INTER, INTRA, Rows};
-use crate::write::json::push_member;
-use crate::write::layers::{LayerIds, list};
+use crate::write::json::{push_member, reads_as_something_else};
+use crate::write::layers::{LayerIds, PLACEHOLDER, list};
 use crate::write::nodes::Nodes;
 use crate::write::shape::Class;
 use crate::write::table::TableOut;
@@ -207,7 +207,12 @@ impl<'a> Build<'a> {
             }
             self.coefficients.edges.push(row as u32);
             self.coefficients.entities.push(self.coefficients.entities.len() as u32);
-            self.coefficients.layers.push(member.layer.filter(|_| !self.is_flat));
+            // The published library looks a coefficient up by what it has made of the member: a layer that is named there
+            // has to be named here.
+            let implied =
+                self.layout == WriteLayout::V2 && self.class == Class::Hyperedge && reads_as_something_else(entity);
+            let named = implied.then_some(PLACEHOLDER);
+            self.coefficients.layers.push(member.layer.filter(|_| !self.is_flat).or(named));
             self.coefficients.values.push(value);
             self.entities.append_value(entity);
         }

@@ -6,10 +6,13 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, ListArray, NullArray, StructArray};
+use arrow_buffer::OffsetBuffer;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, Field, Fields};
 use common::build::{Files, integers, text};
 use common::open;
 use common::write;
@@ -186,6 +189,49 @@ fn attributes(graph: &dyn Source) -> Vec<(String, String, [String; 3])> {
 fn digests(graph: &Annnet) -> (String, String) {
     let content = MemoryGraph::read(graph).unwrap().digest().unwrap();
     (format!("{content:?}"), format!("{:?}", schema_digest(graph.graph())))
+}
+
+#[test]
+fn attributes_without_a_value_are_text_at_any_depth() {
+    let rows = 2;
+    let nulls = || -> ArrayRef { Arc::new(NullArray::new(rows)) };
+    let item = Arc::new(Field::new("item", DataType::Null, true));
+    let empty = ListArray::try_new(Arc::clone(&item), OffsetBuffer::new(vec![0; 3].into()), nulls().slice(0, 0), None);
+    let full = ListArray::try_new(item, OffsetBuffer::new(vec![0, 1, 2].into()), nulls(), None);
+    let fields = Fields::from(vec![Field::new("u", DataType::Null, true), Field::new("v", DataType::Int64, true)]);
+    let object = StructArray::try_new(fields, vec![nulls(), integers([1, 2])], None);
+    let columns: [(&str, ArrayRef, &str, &str); 4] = [
+        ("nothing", nulls(), "string", ""),
+        ("empty", Arc::new(empty.unwrap()), "list<string>", "[]"),
+        ("full", Arc::new(full.unwrap()), "list<string>", "[]"),
+        ("object", Arc::new(object.unwrap()), "struct<u: string, v: int64>", "{u: , v: 1}"),
+    ];
+    for (name, column, data_type, first) in columns {
+        let mut files = Files::small();
+        for (table, id, ids) in [("node", "node_id", ["a", "b"]), ("edge", "edge_id", ["e", "h"])] {
+            let table = format!("tables/_{table}_table.parquet");
+            files.table(&table, vec![(id, text(ids)), (name, Arc::clone(&column))]);
+        }
+        files.with(|source| {
+            let source = source.unwrap();
+            for properties in [&source.graph().nodes[0].properties, &source.graph().edges[0].properties] {
+                let shown = properties.iter().find(|property| property.name == name).unwrap();
+                assert_eq!(type_name(&shown.data_type), data_type, "{name}");
+            }
+            let graph = MemoryGraph::read(&source).unwrap();
+            let mut cells = graph.batches.iter().filter_map(|batch| match batch {
+                Batch::Nodes(nodes) => Some(nodes.properties[0].clone()),
+                _ => None,
+            });
+            let cells = cells.next().unwrap();
+            assert_eq!(cells.map_or(String::new(), |cells| cell(&cells, 0)), first, "{name}");
+            let digests = digests(&source);
+            let folder = tempfile::tempdir().unwrap();
+            let place = folder.path().join("graph");
+            write(&source, &place, &options(), 1 << 16).unwrap();
+            assert_eq!(self::digests(&open(&place).unwrap()), digests, "{name}");
+        });
+    }
 }
 
 #[test]

@@ -47,13 +47,11 @@ impl Attributes {
                 findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place);
                 shown.push_str("_attribute");
             }
-            // A column of nulls only has lost its type; text is what most attributes are.
-            let data_type = Some(field.data_type().clone()).filter(|own| *own != DataType::Null);
             if shown != name {
                 attributes.renamed.push((shown.clone(), name.to_owned()));
             }
             attributes.columns.push(name.to_owned());
-            let data_type = shown_type(&data_type.unwrap_or(DataType::Utf8));
+            let data_type = shown_type(field.data_type());
             let data_type = data_type.map_err(|error| error.at(Place::file(&table.name).in_field(name)))?;
             attributes.properties.push(Property::new(shown, data_type));
         }

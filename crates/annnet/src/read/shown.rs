@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, StructArray};
+use arrow_array::{Array, ArrayRef, ListArray, StructArray, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields};
 use isomorph_error::{Error, Result};
 use isomorph_model::type_name::{ITEM, type_name};
@@ -26,6 +26,8 @@ pub(super) fn shown_type(data_type: &DataType) -> Result<DataType> {
             let what = format!("the model has no place for values of type {}", type_name(data_type));
             return Err(Error::unsupported(what));
         }
+        // Without a value there is no type to be seen; text is what most attributes are.
+        DataType::Null => DataType::Utf8,
         other => other.clone(),
     })
 }
@@ -38,6 +40,7 @@ pub(super) fn shown(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let wrong = |error: ArrowError| Error::malformed(error.to_string()).caused_by(error);
     Ok(match (column.data_type(), to) {
         (own, to) if own == to => Arc::clone(column),
+        (DataType::Null, to) => new_null_array(to, column.len()),
         (DataType::Map(..), DataType::List(item)) => {
             let map = column.as_map();
             let entries: ArrayRef = Arc::new(map.entries().clone());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::*;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, ListArray, StructArray};
+use arrow_array::{Array, ArrayRef, ListArray, StructArray, new_null_array};
 use arrow_buffer::{NullBufferBuilder, OffsetBuffer};
 use arrow_cast::cast;
 use arrow_cast::parse::parse_decimal;
@@ -17,6 +17,8 @@ use isomorph_model::{Property, ValueKind};
 
 /// Builds one column from the texts of JSON values.
 pub(super) enum JsonColumn {
+    /// A type without values: so many nulls.
+    Nulls(usize),
     Bool(BooleanBuilder),
     /// Any integer type: collected as i64, or u64 where that is declared.
     Int(Int64Builder, DataType),
@@ -63,6 +65,7 @@ impl JsonColumn {
     fn of(data_type: &DataType) -> Result<Self> {
         use DataType as T;
         Ok(match data_type {
+            T::Null => JsonColumn::Nulls(0),
             T::Boolean => JsonColumn::Bool(BooleanBuilder::new()),
             // Spans of time are numbers of their unit.
             T::Int8 | T::Int16 | T::Int32 | T::Int64 | T::Duration(_) => {
@@ -102,6 +105,7 @@ impl JsonColumn {
     /// Number of cells so far.
     pub fn len(&self) -> usize {
         match self {
+            JsonColumn::Nulls(rows) => *rows,
             JsonColumn::Bool(builder) => builder.len(),
             JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
                 builder.len()
@@ -122,6 +126,7 @@ impl JsonColumn {
     /// Adds a null.
     pub fn push_null(&mut self) {
         match self {
+            JsonColumn::Nulls(rows) => *rows += 1,
             JsonColumn::Bool(builder) => builder.append_null(),
             JsonColumn::Int(builder, _) | JsonColumn::Time(builder, _, _) | JsonColumn::Clock(builder, _, _) => {
                 builder.append_null();
@@ -247,6 +252,7 @@ impl JsonColumn {
                 .map_err(|error| Error::malformed(format!("a value does not fit its declared type: {error}")))
         };
         Ok(match self {
+            JsonColumn::Nulls(rows) => new_null_array(&DataType::Null, rows),
             JsonColumn::Bool(mut builder) => Arc::new(builder.finish()),
             JsonColumn::Int(mut builder, data_type) => narrowed(Arc::new(builder.finish()), &data_type)?,
             JsonColumn::UInt(mut builder, data_type) => narrowed(Arc::new(builder.finish()), &data_type)?,

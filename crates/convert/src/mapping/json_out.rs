@@ -40,12 +40,17 @@ impl<'a> JsonCells<'a> {
 
     /// Appends the JSON text of a cell; false, and nothing appended, when it is null.
     pub fn push(&self, row: usize, out: &mut String) -> bool {
-        if self.array.is_null(row) {
+        if has_no_value(self.array, row) {
             return false;
         }
         (self.push)(row, out);
         true
     }
+}
+
+/// Whether a cell is null. Columns of nulls only have no mask that says so.
+fn has_no_value(column: &dyn Array, row: usize) -> bool {
+    *column.data_type() == DataType::Null || column.is_null(row)
 }
 
 /// Text that is JSON already.
@@ -204,7 +209,7 @@ fn items<'a>(values: &'a dyn Array, range: impl Fn(usize) -> Option<(usize, usiz
             if item > from {
                 out.push(',');
             }
-            if values.is_null(item) {
+            if has_no_value(values, item) {
                 out.push_str("null");
             } else {
                 push(item, out);
@@ -223,7 +228,7 @@ fn fields(column: &StructArray) -> Result<Push<'_>> {
     Ok(Box::new(move |row, out| {
         out.push('{');
         let mut first = true;
-        for (name, _, push) in fields.iter().filter(|(_, values, _)| values.is_valid(row)) {
+        for (name, _, push) in fields.iter().filter(|(_, values, _)| !has_no_value(*values, row)) {
             if !std::mem::take(&mut first) {
                 out.push(',');
             }
@@ -335,6 +340,7 @@ mod tests {
     use arrow_array::*;
     use arrow_cast::cast;
 
+    use super::super::json_in::JsonColumn;
     use super::*;
 
     /// A column of one value for types that others differ from, with its text.
@@ -370,6 +376,34 @@ mod tests {
             (decimal, "-12.50"),
             (Arc::new(fixed_list), "[1,2]"),
         ])
+    }
+
+    #[test]
+    fn cells_without_a_type_are_null() -> Result<()> {
+        use arrow_buffer::OffsetBuffer;
+        use arrow_schema::{Field, Fields};
+        let arrow = |error: arrow_schema::ArrowError| Error::malformed(error.to_string());
+        let nulls = || -> ArrayRef { Arc::new(NullArray::new(2)) };
+        let text = |column: &dyn Array| -> Result<Option<String>> {
+            let mut text = String::new();
+            let cells = JsonCells::new(&Property::new("x", column.data_type().clone()), column)?;
+            Ok(cells.push(0, &mut text).then_some(text))
+        };
+        assert_eq!(text(nulls().as_ref())?, None);
+        let item = Arc::new(Field::new("item", DataType::Null, true));
+        let list = ListArray::try_new(item, OffsetBuffer::new(vec![0, 2].into()), nulls(), None).map_err(arrow)?;
+        assert_eq!(text(&list)?.as_deref(), Some("[null,null]"));
+        let fields = Fields::from(vec![Field::new("u", DataType::Null, true), Field::new("v", DataType::Int64, true)]);
+        let values: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+        let object = StructArray::try_new(fields, vec![nulls(), values], None).map_err(arrow)?;
+        assert_eq!(text(&object)?.as_deref(), Some(r#"{"v":1}"#));
+        // And back.
+        for (column, text) in [(&list as &dyn Array, "[null,null]"), (&object, r#"{"v":1}"#)] {
+            let mut back = JsonColumn::new(&Property::new("x", column.data_type().clone()))?;
+            back.push(text)?;
+            assert_eq!(back.finish()?.as_ref(), column.slice(0, 1).as_ref());
+        }
+        Ok(())
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -16,6 +16,7 @@ use isomorph_graphar::extend::NewGroup;
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
 use isomorph_model::{Batch, Ends, MemoryGraph, Property, Source};
+use isomorph_storage::fault::{Fault, FaultDisk, RealDisk};
 use isomorph_storage::{Budget, Location, Scratch};
 use support::pump::write_as;
 use support::social::social;
@@ -159,4 +160,43 @@ fn what_cannot_be_added_changes_nothing() {
     let apart = OpenOptions { root: Some(at.clone()), ..OpenOptions::default() };
     let apart = GraphAr::open(&Location::from_path(&elsewhere), &apart).unwrap();
     assert_eq!(apart.add_vertex_group(0, &group("x", DataType::Utf8), none).unwrap_err().kind(), Kind::Unsupported);
+}
+
+#[test]
+fn of_two_additions_at_once_one_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("social");
+    let at = written(&path);
+    let add = |graph: &GraphAr, name: &str| {
+        let group = NewGroup::new([Property::new(name, DataType::Float64)]);
+        graph.add_vertex_group(0, &group, &mut |batch| {
+            Ok(vec![Some(Arc::new(Float64Array::from(vec![0.5; batch.rows])) as ArrayRef)])
+        })
+    };
+    let names = || -> Vec<String> {
+        open(&at).graph().nodes[0].properties.iter().map(|property| property.name.clone()).collect()
+    };
+    // Both were opened before either is changed.
+    let (first, second) = (open(&at), open(&at));
+    add(&first, "one").unwrap();
+    assert_eq!(add(&second, "other").unwrap_err().kind(), Kind::Conflict);
+    assert!(names().contains(&"one".to_owned()) && !names().contains(&"other".to_owned()));
+    // The other comes when the first has seen that nobody changed the graph.
+    let refused = Arc::new(Mutex::new(None));
+    let (outcome, elsewhere) = (Arc::clone(&refused), at.clone());
+    let step = format!("rename to new {}/_isomorph/redo.json", path.display());
+    let disk = FaultDisk::new(Arc::new(RealDisk), Fault::None).meanwhile(&step, move || {
+        let group = NewGroup::new([Property::new("other", DataType::Int64)]);
+        let done = open(&elsewhere).add_vertex_group(0, &group, &mut |batch| {
+            Ok(vec![Some(Arc::new(Int64Array::from(vec![1; batch.rows])) as ArrayRef)])
+        });
+        *outcome.lock().unwrap() = Some(done.unwrap_err().kind());
+    });
+    add(&open(&at.clone().on_disk(Arc::new(disk))), "two").unwrap();
+    assert_eq!(*refused.lock().unwrap(), Some(Kind::Conflict));
+    add(&open(&at), "other").unwrap();
+    for name in ["one", "two", "other"] {
+        assert!(names().contains(&name.to_owned()), "{name}");
+    }
+    assert_sound(&at);
 }

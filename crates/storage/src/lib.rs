@@ -22,6 +22,7 @@ mod sandbox;
 mod scratch;
 mod shared;
 mod staging;
+mod turn;
 mod unique;
 mod workplace;
 
@@ -36,4 +37,5 @@ pub use sandbox::{PATH_ESCAPE, check as check_relative};
 pub use scratch::{Scratch, ScratchFile};
 pub use shared::{Additions, SharedRoot};
 pub use staging::{COMPANION_SUFFIX, Companion, Mode, Published, StagedFile, Staging};
+pub use turn::Turn;
 pub use workplace::Workplace;

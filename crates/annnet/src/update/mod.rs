@@ -219,6 +219,8 @@ fn make(
     if let State::Manifest(_, fingerprint) = before {
         target.expect(file::MANIFEST, fingerprint)?;
     }
+    // Nobody else changes the graph between this look and the change.
+    let _turn = location.turn()?;
     if State::of(location)? != *before {
         return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
             .at(location.to_string())

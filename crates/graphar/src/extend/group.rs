@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int64Array};
 use arrow_schema::{DataType, Field};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, NodeBatch, Part, Request, Tables};
-use isomorph_storage::{Changed, Redo};
+use isomorph_storage::{Changed, Redo, limits};
 
 use super::{Below, NewGroup};
 use crate::GraphAr;
@@ -162,7 +162,8 @@ impl GraphAr {
         })
     }
 
-    /// Writes new files and one information file, which is replaced, in one step.
+    /// Writes new files and one information file, which is replaced, in one step, unless somebody else replaced it since the graph
+    /// was opened.
     pub(super) fn change(
         &self,
         file: &str,
@@ -180,6 +181,15 @@ impl GraphAr {
         std::io::Write::write_all(&mut out, text.as_bytes())
             .map_err(|error| Error::from(error).at(Place::file(file)))?;
         out.finish()?;
+        // Nobody else changes the graph between this look and the change.
+        let _turn = self.beside.location().turn()?;
+        let now = self.beside.file(file)?;
+        if self.info_files.get(file) != Some(&now.read_all(limits::MANIFEST_BYTES)?) {
+            return Err(Error::new(Kind::Conflict, "somebody changed the graph meanwhile")
+                .at(Place::file(file))
+                .hint("run again"));
+        }
+        redo.expect(file, now.opened_as())?;
         redo.commit(&[file])
     }
 }

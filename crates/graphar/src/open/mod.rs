@@ -32,6 +32,8 @@ pub struct GraphAr {
     pub(crate) below: Option<String>,
     pub(crate) graph_file: String,
     pub(crate) info: GraphInfo,
+    /// The files of the types as they were read.
+    pub(crate) info_files: place::InfoFiles,
     pub(crate) graph: Graph,
     pub(crate) vertices: Vec<VertexTable>,
     pub(crate) edges: Vec<EdgeTable>,
@@ -53,7 +55,7 @@ impl GraphAr {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
         let (beside, graph_file) = place::manifest(location)?;
-        let mut info = place::load(&beside, &graph_file, &mut findings)?;
+        let (mut info, info_files) = place::load(&beside, &graph_file, &mut findings)?;
         select::select_types(&mut info, options.types.as_deref())?;
         info.check(&graph_file, &mut findings);
         crate::info::refuse(&findings)?;
@@ -94,6 +96,7 @@ impl GraphAr {
             below,
             graph_file,
             info,
+            info_files,
             graph,
             vertices,
             edges,

@@ -1,7 +1,10 @@
 //! Where a graph is: its graph file, and the directory of its data.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use bytes::Bytes;
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_storage::{Location, PATH_ESCAPE, Root, limits};
 
@@ -77,17 +80,26 @@ pub(crate) fn manifest(location: &Location) -> Result<(Root, String)> {
     }
 }
 
+/// The bytes of information files, by their names.
+pub(crate) type InfoFiles = BTreeMap<String, Bytes>;
+
 /// Reads the graph file `name` in `root`, and the files that it names.
 ///
 /// # Errors
 /// As [`GraphInfo::read`].
-pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<GraphInfo> {
+pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<(GraphInfo, InfoFiles)> {
     let bytes = root.read(name, limits::MANIFEST_BYTES)?;
+    let read = RefCell::new(InfoFiles::new());
     let files = |name: &str| match root.try_file(name)? {
-        Some(blob) => blob.read_all(limits::MANIFEST_BYTES).map(Some),
+        Some(blob) => {
+            let bytes = blob.read_all(limits::MANIFEST_BYTES)?;
+            read.borrow_mut().insert(name.to_owned(), bytes.clone());
+            Ok(Some(bytes))
+        }
         None => Ok(None),
     };
-    GraphInfo::read(name, &bytes, &files, findings)
+    let info = GraphInfo::read(name, &bytes, &files, findings)?;
+    Ok((info, read.into_inner()))
 }
 
 /// The directory of the data: `chosen`, or what the graph's prefix says as far as that is the graph file's directory or

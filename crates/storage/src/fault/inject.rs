@@ -33,9 +33,13 @@ pub struct FaultDisk {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
+/// What a test does meanwhile.
+type Meanwhile = Box<dyn FnOnce() + Send>;
+
 struct Shared {
     fault: Fault,
+    /// The end of a line of the log, and what is done before that step.
+    meanwhile: Mutex<Option<(String, Meanwhile)>>,
     steps: AtomicU64,
     written: AtomicU64,
     log: Mutex<Vec<String>>,
@@ -51,7 +55,17 @@ impl FaultDisk {
     /// `disk`, with `fault`.
     pub fn new(disk: Arc<dyn Disk>, fault: Fault) -> Self {
         let (steps, written) = (AtomicU64::new(0), AtomicU64::new(0));
-        FaultDisk { disk, shared: Arc::new(Shared { fault, steps, written, log: Mutex::default() }) }
+        FaultDisk {
+            disk,
+            shared: Arc::new(Shared { fault, meanwhile: Mutex::default(), steps, written, log: Mutex::default() }),
+        }
+    }
+
+    /// Does something else before the first step whose line in the log ends like this: what another process does between two steps.
+    pub fn meanwhile(self, before: &str, work: impl FnOnce() + Send + 'static) -> Self {
+        *self.shared.meanwhile.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((before.to_owned(), Box::new(work)));
+        self
     }
 
     /// Steps so far.
@@ -69,11 +83,24 @@ impl FaultDisk {
     }
 }
 
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("fault", &self.fault).field("steps", &self.steps).finish_non_exhaustive()
+    }
+}
+
 impl Shared {
     fn step(&self, what: &str, path: &Path) -> io::Result<Verdict> {
         let number = self.steps.fetch_add(1, Ordering::Relaxed);
         let line = format!("{number} {what} {}", path.display());
+        let due = {
+            let mut meanwhile = self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
+            meanwhile.take_if(|(before, _)| line.ends_with(before.as_str()))
+        };
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        if let Some((_, work)) = due {
+            work();
+        }
         match self.fault {
             Fault::Fail(at, kind) if at == number => Err(io::Error::new(kind, "injected")),
             Fault::FailSyncs(at) if at <= number && what.starts_with("sync") => Err(io::Error::other("injected")),

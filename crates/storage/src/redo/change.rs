@@ -127,8 +127,8 @@ impl Redo {
     }
 
     /// Makes the change only as long as `relative` is the object that had this fingerprint: where a store knows conditions,
-    /// the object is replaced by one request that says so. It must be one of the `last` of [`Redo::commit`]. Local changes are told
-    /// apart by their records.
+    /// the object is replaced by one request that says so. It must be one of the `last` of [`Redo::commit`]. Who changes local
+    /// files takes a [`Turn`](crate::Turn) and compares.
     ///
     /// # Errors
     /// A name that leaves the root.

@@ -10,6 +10,7 @@ mod compare;
 mod convert;
 mod deepgnn;
 mod extend;
+mod folders;
 mod graphlake;
 mod help;
 mod info;

@@ -10,6 +10,7 @@
 //! [`diff`] and [`dump`] look at graphs of any format.
 
 pub mod carry;
+mod catalogue;
 mod conversion;
 mod diff;
 mod digests;
@@ -42,6 +43,7 @@ mod tapped;
 mod triples;
 mod written;
 
+pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, convert, counts};
 pub use diff::{Diff, DiffElement, DiffLine, diff};
 pub use digests::{Digested, Digests, Resources, digest};

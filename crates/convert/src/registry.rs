@@ -14,6 +14,7 @@ use isomorph_model::{Graph, Property, Sink, Source, Written};
 use isomorph_storage::{Location, Staging};
 use serde::Serialize;
 
+use crate::catalogue::{catalogue, not_one_graph};
 use crate::digests::Resources;
 use crate::mapping::{Allowed, NameRules, has_text, holds_feature};
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
@@ -162,11 +163,13 @@ impl Format {
     /// The format at `location`.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when there is nothing; [`Kind::Unsupported`] when it is none of the formats.
+    /// [`Kind::NotFound`] when there is nothing; [`Kind::Unsupported`] when it is none of the formats, or a directory of
+    /// several graphs, which the error lists.
     pub fn at(location: &Location) -> Result<Format> {
         let mut missing = false;
         for format in Format::ALL {
             match format.detect(location) {
+                Ok(true) if format == Format::Nock => return Format::only(format, location),
                 Ok(true) => return Ok(format),
                 Ok(false) => {}
                 Err(error) if error.kind() == Kind::NotFound => missing = true,
@@ -180,11 +183,25 @@ impl Format {
         if let Some(format) = Format::of_name(location.file_name()) {
             return Ok(format);
         }
+        let inside = catalogue(location)?;
+        if !inside.graphs.is_empty() {
+            return Err(not_one_graph(location, &inside));
+        }
         let unknown = Error::unsupported("this is none of the formats that are known").at(location.to_string());
         Err(match Format::around(location) {
             Some((format, around)) => unknown.hint(format!("{around}    the graph in {format} that it is part of")),
             None => unknown.hint("--from graphar|nock|annnet|deepgnn|graphlake|rdf    say which it is"),
         })
+    }
+
+    /// `format`, unless it is that of one file in a directory that holds other graphs as well.
+    fn only(format: Format, location: &Location) -> Result<Format> {
+        if !location.scheme().has_listing() || isomorph_nock::has_partition_names(location)? {
+            return Ok(format);
+        }
+        let inside = catalogue(location)?;
+        let others = inside.graphs.iter().any(|graph| graph.format != format);
+        if others { Err(not_one_graph(location, &inside)) } else { Ok(format) }
     }
 
     /// The graph that a local file or directory is part of: one that lies at most two directories above it.

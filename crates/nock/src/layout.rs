@@ -178,6 +178,15 @@ impl Layout {
         self.types == other.types && self.extras == other.extras && self.nested == other.nested
     }
 
+    /// Whether both have columns of the same names.
+    pub fn has_columns_of(&self, other: &Layout) -> bool {
+        let names = |layout: &Layout| {
+            let own = Column::ALL.map(|column| layout.has(column));
+            (own, layout.extras.iter().map(|extra| extra.name.clone()).collect::<Vec<_>>(), layout.nested.is_some())
+        };
+        self.empty || other.empty || names(self) == names(other)
+    }
+
     /// Which dialect this is.
     pub fn dialect(&self) -> Dialect {
         if self.empty {

@@ -18,7 +18,7 @@ mod write;
 pub use capability::CAPABILITY;
 pub use columns::Column;
 pub use compare::{CompareOptions, Comparison, Difference, OnlyIn, compare};
-pub use dataset::{Format, detect};
+pub use dataset::{Format, detect, has_partition_names};
 pub use layout::Dialect;
 pub use lookup::Found;
 pub use options::{OpenOptions, Tolerance};

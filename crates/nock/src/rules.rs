@@ -60,13 +60,25 @@ isomorph_error::rules! {
     /// A node has several node rows.
     NODE_REPEATED "NOCK-NODE-REPEATED" Warning
         "each node has one node row in a partition", "remove all node rows of the node but one";
+    /// The files of a directory are graphs of their own.
+    PART_DATASET "NOCK-PART-DATASET" Error
+        "the files of a directory are one graph if they are named part_<id>, or if all have the same columns and shadow \
+         rows of each name nodes of others; a file with a sidecar is a graph of its own",
+        "name the files part_0.parq, part_1.parq, …    if they are the partitions of one graph";
     /// Two files claim one partition number.
     PART_ID "NOCK-PART-ID" Error
         "partitions have different numbers", "move one of the files away";
+    /// A file is not named like the partitions next to it.
+    PART_OTHER "NOCK-PART-OTHER" Warning
+        "a directory of partitions holds no other Parquet or CSV files", "move the file to another directory";
     /// Partitions have different columns or types.
     PART_SCHEMA "NOCK-PART-SCHEMA" Warning
         "all partitions have one schema, or tools that read a directory as one table will fail",
         "isomorph convert DIR NEW_DIR    write one schema";
+    /// A text file has other rows than the Parquet file of its number.
+    PART_TWIN "NOCK-PART-TWIN" Error
+        "a CSV file next to a Parquet file of the same number has the same rows; only the Parquet file is read",
+        "remove one of the two files";
     /// Properties are not JSON.
     PROPS_JSON "NOCK-PROPS-JSON" Error
         "props is empty or the text of a JSON object", "correct the JSON in the place that is named";

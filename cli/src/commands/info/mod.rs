@@ -1,5 +1,6 @@
 //! `info`: what is in there, without reading the rows.
 
+mod catalogue;
 mod counts;
 mod document;
 mod screen;
@@ -8,7 +9,7 @@ pub use screen::format_name;
 
 use isomorph::convert::{CarryUse, Opened, Resources};
 use isomorph::model::About;
-use isomorph::{Kind, Result};
+use isomorph::{Kind, Location, Result};
 
 use super::Answer;
 use crate::args::{InfoArgs, SelectArgs};
@@ -44,7 +45,18 @@ enum Beside {
 /// Whatever keeps it from doing so.
 pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     let (location, mut options) =
-        args.open.place(&args.path, &SelectArgs::default(), &Resources::of_this_machine()?)?;
+        match args.open.place(&args.path, &SelectArgs::default(), &Resources::of_this_machine()?) {
+            // A directory of graphs: list them.
+            Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() => {
+                let found = isomorph::convert::catalogue(&Location::parse(&args.path)?)?;
+                if found.graphs.is_empty() {
+                    return Err(error);
+                }
+                catalogue::show(&args.path, &found, console)?;
+                return Ok(Answer::Yes);
+            }
+            place => place?,
+        };
     let opened = match Opened::open(&location, &options) {
         // A stale carry is one of the things that somebody wants to be told.
         Err(error) if error.kind() == Kind::StaleCarry => {

@@ -17,6 +17,7 @@ use isomorph_model::json::{Members, Value, items, push_string, value};
 use super::CompareOptions;
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
+use crate::layout::Layout;
 use crate::rows::{Rows, Shape, split_labels};
 use crate::text::{LineSorter, Sorted, lines};
 
@@ -36,13 +37,17 @@ impl Canonical {
     ///
     /// # Errors
     /// When they have further columns of one name and types that do not fit together.
-    pub fn of(left: &Nock, right: &Nock, edge_ids: bool) -> Result<Self> {
-        let layouts = left.partitions.iter().chain(&right.partitions).map(|partition| &partition.layout);
-        let mut shape = Shape::of(layouts)?;
-        shape.truth = DataType::Float64;
+    pub fn of(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Self> {
         let kept =
             |name: &str| [left, right].iter().any(|nock| nock.shape.extras.iter().any(|extra| extra.name == name));
-        shape.extras.retain(|extra| kept(&extra.name));
+        let mut layouts: Vec<Layout> =
+            left.partitions.iter().chain(&right.partitions).map(|partition| partition.layout.clone()).collect();
+        for layout in &mut layouts {
+            layout.extras.retain(|extra| kept(&extra.name));
+            layout.nested.iter_mut().for_each(|edges| edges.extras.retain(|extra| kept(&extra.name)));
+        }
+        let mut shape = Shape::of(layouts.iter())?;
+        shape.truth = if options.narrow_truth { DataType::Float32 } else { DataType::Float64 };
         let nine = Column::ALL.into_iter().map(|column| {
             let data_type = match column {
                 Column::EdgeId | Column::Shadow => DataType::Int64,
@@ -54,7 +59,7 @@ impl Canonical {
         });
         let extras = shape.extras.iter().map(|extra| Field::new(&extra.name, DataType::Utf8, true));
         let schema = Arc::new(Schema::new(nine.chain(extras).collect::<Vec<_>>()));
-        Ok(Canonical { schema, shape, edge_ids })
+        Ok(Canonical { schema, shape, edge_ids: options.edge_ids })
     }
 
     /// All rows of a file as sorted lines.
@@ -99,6 +104,7 @@ impl Canonical {
             Some(flags) => Arc::new(flags.clone()),
             None => Arc::new(BooleanArray::new(BooleanBuffer::new_unset(len), None)),
         };
+        let truth = cast(&truth, &DataType::Float64).map_err(|error| failed(&error))?;
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(rows.names.iter().flatten())),
             Arc::new(Int64Array::from_iter_values(ids)),

@@ -18,6 +18,8 @@ use canonical::Canonical;
 pub struct CompareOptions {
     /// Compare edge numbers too. The published library renumbers them.
     pub edge_ids: bool,
+    /// Compare truth as 32-bit numbers, as files with the specification's types hold it.
+    pub narrow_truth: bool,
     /// How many different rows are kept.
     pub keep: usize,
     /// Memory for sorting.
@@ -28,7 +30,7 @@ pub struct CompareOptions {
 
 impl Default for CompareOptions {
     fn default() -> Self {
-        CompareOptions { edge_ids: false, keep: 20, budget: Budget::default(), scratch: None }
+        CompareOptions { edge_ids: false, narrow_truth: false, keep: 20, budget: Budget::default(), scratch: None }
     }
 }
 
@@ -75,7 +77,7 @@ impl Comparison {
 /// # Errors
 /// When one of them cannot be read.
 pub fn compare(left: &Nock, right: &Nock, options: &CompareOptions) -> Result<Comparison> {
-    let canonical = Canonical::of(left, right, options.edge_ids)?;
+    let canonical = Canonical::of(left, right, options)?;
     let (left, right) = rayon::join(|| canonical.sorted(left, options), || canonical.sorted(right, options));
     walk::walk(left?, right?, options.keep)
 }

@@ -6,17 +6,21 @@ mod partition;
 
 pub(crate) use named::Named;
 pub use names::Format;
+pub(crate) use names::PartFiles;
 pub(crate) use partition::{Partition, Piece, Wanted};
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Location, Root};
 
-use crate::Tolerance;
 use crate::columns::Column;
+use crate::{Nock, OpenOptions, Tolerance, rules};
 use names::PartFile;
 
 /// What every Parquet file begins with.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
+
+/// Files that an error lists.
+const LISTED: usize = 12;
 
 /// Most bytes of a header line.
 const HEADER_BYTES: u64 = 64 << 10;
@@ -24,17 +28,41 @@ const HEADER_BYTES: u64 = 64 << 10;
 /// What is at a place, if it is a NOCK file or a directory of partitions.
 ///
 /// A Parquet file or the first line of a text file must name the columns `src_name`, `edge_id` and `dst_name` (or
-/// nest edges); the suffix does not count for a single file. Of a directory the first partition is looked at.
+/// nest edges); the suffix does not count for a single file. Of a directory whose files are named as partitions the first one is
+/// looked at. Several files of other names are opened, and their names compared where they have shadow rows: they are
+/// one dataset only if these tie them together.
 ///
 /// # Errors
 /// When the place cannot be read. What is not NOCK is `None`, not an error.
 pub fn detect(location: &Location) -> Result<Option<Format>> {
-    match files(location) {
-        Ok((blobs, _)) => match blobs.first() {
-            Some((blob, _)) => detect_blob(blob),
-            None => Ok(None),
-        },
-        Err(error) if matches!(error.kind(), Kind::Malformed) => Ok(None),
+    let files = match Files::at(location) {
+        Ok(files) => files,
+        // Two files of one number: opening them says so.
+        Err(error) if error.broken_rule() == Some(&rules::PART_ID) => return Ok(Some(Format::Parquet)),
+        Err(error) if matches!(error.kind(), Kind::Malformed) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let Some((blob, _)) = files.blobs.first() else { return Ok(None) };
+    let format = detect_blob(blob)?;
+    if format.is_none() || !files.may_be_unrelated() {
+        return Ok(format);
+    }
+    match Nock::open(location, &OpenOptions::default()) {
+        Ok(_) => Ok(format),
+        Err(error) if error.kind().exit_code() == 3 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the names of the files in the directory `location` say that they are partitions.
+///
+/// # Errors
+/// When it cannot be listed.
+pub fn has_partition_names(location: &Location) -> Result<bool> {
+    match Files::at(location) {
+        Ok(files) => Ok(files.directory.is_some_and(|directory| directory.numbered)),
+        // Two files of one number are named as partitions.
+        Err(error) if error.broken_rule() == Some(&rules::PART_ID) => Ok(true),
         Err(error) => Err(error),
     }
 }
@@ -73,22 +101,69 @@ fn format_of(blob: &Blob) -> Result<Format> {
     Ok(if parquet { Format::Parquet } else { Format::Csv })
 }
 
-/// The files at `location` with their partition numbers, in their order; and whether it is a directory.
-fn files(location: &Location) -> Result<(Vec<(Blob, u64)>, bool)> {
-    let single = || Ok((vec![(Blob::open(location)?, 0)], false));
-    if !location.scheme().has_listing() {
-        return single();
+/// The files at a location.
+struct Files {
+    /// The partitions with their numbers, in their order.
+    blobs: Vec<(Blob, u64)>,
+    /// The text files that are not read, because a Parquet file has the same number: both, in this order.
+    twins: Vec<(Blob, Blob)>,
+    /// What the names in a directory say; `None` for a single file.
+    directory: Option<PartFiles>,
+}
+
+impl Files {
+    /// Finds them.
+    ///
+    /// # Errors
+    /// When the location cannot be read; [`rules::PART_ID`].
+    fn at(location: &Location) -> Result<Files> {
+        let single = || Ok(Files { blobs: vec![(Blob::open(location)?, 0)], twins: Vec::new(), directory: None });
+        if !location.scheme().has_listing() {
+            return single();
+        }
+        let root = match Root::open(location) {
+            Ok(root) if location.is_local() || Format::of_name(location.file_name()).is_none() => root,
+            // There is nothing below the name, and perhaps an object of that name.
+            Err(error) if error.kind() == Kind::NotFound && !location.is_local() => return single(),
+            Err(error) if error.kind() != Kind::Usage => return Err(error),
+            _ => return single(),
+        };
+        let found = names::partitions(&root.list_dir("")?)?;
+        let open = |part: &PartFile| Ok((root.file(&part.name)?, part.id));
+        let blobs: Vec<(Blob, u64)> = found.parts.iter().map(open).collect::<Result<_>>()?;
+        let twin = |twin: &PartFile| {
+            let read = blobs.iter().find(|(_, id)| *id == twin.id).map(|(blob, _)| blob.clone());
+            Ok(read.zip(Some(root.file(&twin.name)?)))
+        };
+        let twins = found.twins.iter().filter_map(|part| twin(part).transpose()).collect::<Result<_>>()?;
+        Ok(Files { blobs, twins, directory: Some(found) })
     }
-    let root = match Root::open(location) {
-        Ok(root) if location.is_local() || Format::of_name(location.file_name()).is_none() => root,
-        // There is nothing below the name, and perhaps an object of that name.
-        Err(error) if error.kind() == Kind::NotFound && !location.is_local() => return single(),
-        Err(error) if error.kind() != Kind::Usage => return Err(error),
-        _ => return single(),
-    };
-    let parts: Vec<PartFile> = names::partitions(&root.list_dir("")?)?;
-    let open = |part: &PartFile| Ok((root.file(&part.name)?, part.id));
-    Ok((parts.iter().map(open).collect::<Result<_>>()?, true))
+
+    /// Whether nothing but their rows can say that the files are one dataset, or something says that they are not.
+    fn may_be_unrelated(&self) -> bool {
+        let Some(directory) = &self.directory else { return false };
+        !directory.with_sidecar.is_empty() || !directory.numbered && self.blobs.len() > 1
+    }
+}
+
+/// The error for files that are not the partitions of one graph.
+pub(crate) fn unrelated(location: &Location, files: &[&str], why: &str) -> Error {
+    let error = Error::broken(&rules::PART_DATASET, format!("the files of this directory are not one graph: {why}"))
+        .at(Place::file(location.to_string()));
+    files.iter().take(LISTED).fold(error, |error, file| {
+        let file = location.join(file).map_or_else(|_| (*file).to_owned(), |file| file.to_string());
+        error.hint(format!("{file}    this graph alone"))
+    })
+}
+
+/// An opened dataset.
+pub(crate) struct Dataset {
+    /// Its partitions.
+    pub partitions: Vec<Partition>,
+    /// What the names in its directory say; `None` for a single file.
+    pub directory: Option<PartFiles>,
+    /// Files that should have the same rows: the one that is read, and the one that is not.
+    pub twins: Vec<(Blob, Blob)>,
 }
 
 /// Opens one file as partition `id`; its first bytes say how it is kept.
@@ -100,17 +175,27 @@ pub(crate) fn open_blob(blob: Blob, id: u64, tolerance: Tolerance) -> Result<Par
     Partition::open(blob, id, format, tolerance)
 }
 
-/// Opens every partition at `location`; and whether it is a directory of partitions.
+/// Opens every partition at `location`.
 ///
 /// # Errors
-/// When there is none, or one cannot be read.
-pub(crate) fn open(location: &Location, tolerance: Tolerance) -> Result<(Vec<Partition>, bool)> {
-    let (blobs, is_directory) = files(location)?;
-    if blobs.is_empty() {
+/// When there is none, or one cannot be read; [`rules::PART_DATASET`] when one has a sidecar of its own, or when files
+/// that are not named as partitions have different columns.
+pub(crate) fn open(location: &Location, tolerance: Tolerance) -> Result<Dataset> {
+    let files = Files::at(location)?;
+    if files.blobs.is_empty() {
         return Err(Error::new(Kind::NotFound, "there is no partition here: no Parquet or CSV file")
             .at(Place::file(location.to_string()))
             .hint("a directory of part_<id>.parq files, or one file"));
     }
-    let partitions = blobs.into_iter().map(|(blob, id)| open_blob(blob, id, tolerance));
-    Ok((partitions.collect::<Result<_>>()?, is_directory))
+    let names: Vec<&str> = files.blobs.iter().map(|(blob, _)| blob.name()).collect();
+    if let Some(file) = files.directory.as_ref().and_then(|directory| directory.with_sidecar.first()) {
+        return Err(unrelated(location, &names, &format!("{file} has a sidecar of its own")));
+    }
+    let loose = files.may_be_unrelated();
+    let open = |(blob, id): &(Blob, u64)| open_blob(blob.clone(), *id, tolerance);
+    let partitions: Vec<Partition> = files.blobs.iter().map(open).collect::<Result<_>>()?;
+    if loose && partitions.windows(2).any(|pair| !pair[0].layout.has_columns_of(&pair[1].layout)) {
+        return Err(unrelated(location, &names, "they have different columns"));
+    }
+    Ok(Dataset { partitions, directory: files.directory, twins: files.twins })
 }

@@ -1,7 +1,7 @@
 //! Names of partition files: `part_<id>.parq`, by custom of the published library's examples.
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::Entry;
+use isomorph_storage::{COMPANION_SUFFIX, Entry};
 
 use crate::rules;
 
@@ -47,33 +47,82 @@ fn id_of(name: &str) -> Option<u64> {
     if all_digits { digits.parse().ok() } else { None }
 }
 
-/// The partitions among the files of a directory, in the order of their numbers. Where no file is called
-/// `part_<id>`, every Parquet and CSV file is a partition, numbered in the order of their names. A text file beside
-/// a Parquet file of the same number is its twin (the published library's examples write both) and is left out.
+/// The number in a name that writers of tables give to the files of one table: `part.0.parquet`, `part-00000-….parquet`.
+fn number_of(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("part")?;
+    let rest = rest.strip_prefix(['_', '-', '.']).unwrap_or(rest);
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(digits);
+    let ends = after.starts_with(['_', '-', '.']);
+    digits.parse().ok().filter(|_| ends)
+}
+
+/// The files of a directory that may be a dataset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PartFiles {
+    /// The partitions, in the order of their numbers.
+    pub parts: Vec<PartFile>,
+    /// Whether their names say that they are partitions.
+    pub numbered: bool,
+    /// Text files, each with the number of the Parquet file that is read in its place.
+    pub twins: Vec<PartFile>,
+    /// Parquet and CSV files that are named otherwise.
+    pub others: Vec<String>,
+    /// The partitions that have a sidecar of their own.
+    pub with_sidecar: Vec<String>,
+}
+
+/// The partitions among the files of a directory, in the order of their numbers: the files called `part_<id>`; if
+/// there are none, those that writers of tables number (`part-00000-….parquet`); if there are none, every Parquet and
+/// CSV file, numbered in the order of their names. A text file beside a Parquet file of the same number is its twin
+/// (the published library's examples write both) and is left out.
 ///
 /// # Errors
-/// [`rules::PART_ID`] when two files claim one number.
-pub(crate) fn partitions(entries: &[Entry]) -> Result<Vec<PartFile>> {
+/// [`rules::PART_ID`] when two files are called `part_<id>` with the same number.
+pub(crate) fn partitions(entries: &[Entry]) -> Result<PartFiles> {
     let files = entries.iter().filter(|entry| !entry.is_dir && !entry.name.starts_with(['.', '_']));
-    let named: Vec<(&str, Format)> =
+    let tables: Vec<(&str, Format)> =
         files.filter_map(|entry| Some((entry.name.as_str(), Format::of_name(&entry.name)?))).collect();
-    let mut parts: Vec<PartFile> = named
-        .iter()
-        .filter_map(|&(name, format)| Some(PartFile { id: id_of(name)?, name: name.to_owned(), format }))
-        .collect();
-    if parts.is_empty() {
-        let numbered = named.iter().enumerate();
-        return Ok(numbered
-            .map(|(id, &(name, format))| PartFile { id: id as u64, name: name.to_owned(), format })
-            .collect());
+    let numbered_by = |number: fn(&str) -> Option<u64>| -> Vec<PartFile> {
+        let parts = tables
+            .iter()
+            .filter_map(|&(name, format)| number(name).map(|id| PartFile { id, name: name.to_owned(), format }));
+        parts.collect()
+    };
+    let mut found = PartFiles { parts: numbered_by(id_of), numbered: true, ..PartFiles::default() };
+    let own = !found.parts.is_empty();
+    if !own {
+        found.parts = numbered_by(number_of);
     }
-    parts.sort_by(|left, right| (left.id, left.format, &left.name).cmp(&(right.id, right.format, &right.name)));
-    parts.dedup_by(|later, first| later.id == first.id && later.format != first.format);
-    if let Some(pair) = parts.windows(2).find(|pair| pair[0].id == pair[1].id) {
-        let message = format!("{} and {} are both partition {}", pair[0].name, pair[1].name, pair[0].id);
-        return Err(Error::broken(&rules::PART_ID, message).at(Place::file(pair[1].name.clone())));
+    found.parts.sort_by(|left, right| (left.id, left.format, &left.name).cmp(&(right.id, right.format, &right.name)));
+    let mut last: Option<(u64, Format)> = None;
+    let (twins, parts) = found.parts.into_iter().partition(|part| {
+        let is_twin = last.is_some_and(|(id, format)| part.id == id && part.format != format);
+        last = last.filter(|_| is_twin).or(Some((part.id, part.format)));
+        is_twin
+    });
+    (found.twins, found.parts) = (twins, parts);
+    match found.parts.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        Some(pair) if own => {
+            let message = format!("{} and {} are both partition {}", pair[0].name, pair[1].name, pair[0].id);
+            return Err(Error::broken(&rules::PART_ID, message).at(Place::file(pair[1].name.clone())));
+        }
+        // A writer of tables makes several files with one number: their order is all that counts.
+        Some(_) => (0..).zip(&mut found.parts).for_each(|(id, part)| part.id = id),
+        None => {}
     }
-    Ok(parts)
+    if found.parts.is_empty() {
+        let all = (0..).zip(&tables).map(|(id, &(name, format))| PartFile { id, name: name.to_owned(), format });
+        found = PartFiles { parts: all.collect(), ..PartFiles::default() };
+    }
+    let known = |name: &str| found.parts.iter().chain(&found.twins).any(|part| part.name == name);
+    found.others = tables.iter().filter(|(name, _)| !known(name)).map(|(name, _)| (*name).to_owned()).collect();
+    let has_sidecar = |part: &&PartFile| {
+        let sidecar = format!("{}{COMPANION_SUFFIX}", part.name);
+        entries.iter().any(|entry| entry.is_dir && entry.name == sidecar)
+    };
+    found.with_sidecar = found.parts.iter().filter(has_sidecar).map(|part| part.name.clone()).collect();
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -84,7 +133,7 @@ mod tests {
     fn found(names: &[&str]) -> Result<Vec<(u64, String)>> {
         let entries: Vec<Entry> =
             names.iter().map(|name| Entry { name: (*name).to_owned(), size: 1, is_dir: false }).collect();
-        Ok(partitions(&entries)?.into_iter().map(|part| (part.id, part.name)).collect())
+        Ok(partitions(&entries)?.parts.into_iter().map(|part| (part.id, part.name)).collect())
     }
 
     #[test]
@@ -97,6 +146,14 @@ mod tests {
     fn any_names_will_do() {
         let parts = found(&["b.csv", "a.parq", "notes.txt"]).unwrap();
         assert_eq!(parts, [(0, "b.csv".into()), (1, "a.parq".into())]);
+    }
+
+    #[test]
+    fn names_of_other_writers_are_numbered() {
+        let parts = found(&["part.10.parquet", "part.2.parquet", "party.parq", "part1st.csv"]).unwrap();
+        assert_eq!(parts, [(2, "part.2.parquet".into()), (10, "part.10.parquet".into())]);
+        let parts = found(&["part-00000-a-c000.parquet", "part-00000-a-c001.parquet"]).unwrap();
+        assert_eq!(parts, [(0, "part-00000-a-c000.parquet".into()), (1, "part-00000-a-c001.parquet".into())]);
     }
 
     #[test]

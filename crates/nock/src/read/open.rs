@@ -1,5 +1,6 @@
 //! Opening a dataset.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Findings, Place, Result};
@@ -39,6 +40,8 @@ pub struct Nock {
     /// Whether nodes have a property for the partition of foreign nodes whose owner is not here.
     pub(crate) has_shadows: bool,
     pub(crate) graph: Graph,
+    /// Files that should have the same rows: the one that is read, and the one that is not.
+    pub(crate) twins: Vec<(Blob, Blob)>,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
     /// Set once strict reading has found nothing.
@@ -54,11 +57,44 @@ impl Nock {
     /// show shadow rows, are settled too, which reads names.
     ///
     /// # Errors
-    /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, or two files claim
-    /// one partition number.
+    /// When nothing is there, a file is not NOCK, partitions have columns that do not fit together, two files claim
+    /// one partition number, or the files of a directory are graphs of their own ([`rules::PART_DATASET`]).
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Nock> {
-        let (partitions, is_directory) = dataset::open(location, options.tolerance)?;
-        Nock::of(partitions, is_directory, options)
+        let dataset = dataset::open(location, options.tolerance)?;
+        let mut nock = Nock::of(dataset.partitions, dataset.directory.is_some(), options)?;
+        nock.twins = dataset.twins;
+        let Some(directory) = dataset.directory else { return Ok(nock) };
+        for other in &directory.others {
+            let message = format!("{other} is not named as a partition, and is not read");
+            nock.noticed.push(&rules::PART_OTHER, message, Place::file(other));
+        }
+        if !directory.numbered && nock.partitions.len() > 1 && !nock.is_tied_together()? {
+            let names: Vec<&str> = nock.partitions.iter().map(|partition| partition.name.as_str()).collect();
+            return Err(dataset::unrelated(location, &names, "no shadow rows of one name nodes of another"));
+        }
+        Ok(nock)
+    }
+
+    /// Whether shadow rows tie all partitions together: the node of each is local in another one.
+    fn is_tied_together(&self) -> Result<bool> {
+        let mut foreign = false;
+        for partition in &self.partitions {
+            foreign = foreign || partition.has_foreign_rows()?;
+        }
+        if !foreign {
+            return Ok(false);
+        }
+        let ties = &self.settle()?.ties;
+        let mut reached = BTreeSet::from([0]);
+        loop {
+            let next = ties.iter().flat_map(|&(one, other)| [(one, other), (other, one)]);
+            let new: Vec<usize> = next.filter(|(one, _)| reached.contains(one)).map(|(_, other)| other).collect();
+            let before = reached.len();
+            reached.extend(new);
+            if reached.len() == before {
+                return Ok(before == self.partitions.len());
+            }
+        }
     }
 
     /// Opens the only partition of a dataset.
@@ -96,6 +132,7 @@ impl Nock {
             options: options.clone(),
             is_directory,
             has_shadows: false,
+            twins: Vec::new(),
             noticed,
             approved: OnceLock::new(),
             settled: OnceLock::new(),

@@ -19,6 +19,8 @@ pub(crate) use resolve::resolve;
 pub(crate) use shards::Shards;
 pub(crate) use side_by_side::side_by_side;
 
+use std::collections::BTreeSet;
+
 use isomorph_error::Findings;
 
 /// What a pass over the names found out.
@@ -38,6 +40,8 @@ pub struct Settled {
     pub findings: Findings,
     /// Edge rows that do not follow the row of their node; of each piece only the first has a place.
     pub out_of_sequence: Findings,
+    /// Pairs of partitions: a shadow row of the first names a node that is local in the second.
+    pub(crate) ties: BTreeSet<(usize, usize)>,
     /// Rows that are left out, ascending.
     pub(crate) dropped: Vec<Position>,
     /// First mentions of nodes without a row, ascending.

@@ -1,6 +1,6 @@
 //! From marks to decisions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use isomorph_error::{Place, Result};
@@ -59,6 +59,7 @@ struct Decided {
     implicit: Vec<Position>,
     unresolved: Vec<Position>,
     breaches: Vec<Breach>,
+    ties: BTreeSet<(usize, usize)>,
 }
 
 /// Decides for all names, on `threads` threads. `partition_of` gives the partition of a piece, `place_of` the place of a row.
@@ -81,6 +82,7 @@ pub(crate) fn resolve(
         all.implicit.extend(shard.implicit);
         all.unresolved.extend(shard.unresolved);
         all.breaches.extend(shard.breaches);
+        all.ties.extend(shard.ties);
     }
     all.dropped.sort_unstable();
     all.implicit.sort_unstable();
@@ -101,6 +103,7 @@ pub(crate) fn resolve(
     settled.in_sequence = in_sequence(pieces, &all.breaches, partition_of);
     settled.findings = findings(&all.implicit, &all.unresolved, all.breaches, place_of);
     settled.out_of_sequence = out_of_sequence(pieces, partition_of, place_of);
+    settled.ties = all.ties;
     settled.dropped = all.dropped;
     settled.implicit = all.implicit;
     Ok(settled)
@@ -143,11 +146,14 @@ fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize 
         let Some(&winner) = winners.get(&loser.hash()) else { continue };
         let position = loser.position;
         decided.dropped.push(Position::new(position.piece(), position.row(), false));
-        let together = partition_of(position.piece()) == partition_of(winner.piece());
+        let (own, owner) = (partition_of(position.piece()), partition_of(winner.piece()));
+        let together = own == owner;
         match (position.mark(), winner.mark()) {
             (_, _) if together => decided.breaches.push(Breach::Repeated(position)),
             (false, false) => decided.breaches.push(Breach::Owners(position)),
-            // A shadow row whose owner is here, or one of several whose owner is nowhere.
+            // A shadow row whose owner is here.
+            (true, false) => drop(decided.ties.insert((own, owner))),
+            // One of several whose owner is nowhere.
             _ => {}
         }
     }

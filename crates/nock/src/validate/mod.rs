@@ -10,7 +10,7 @@ use isomorph_tables::Selection;
 use crate::columns::ColumnSet;
 use crate::dataset::{Format, Partition, Piece};
 use crate::layout::Dialect;
-use crate::{Nock, rules};
+use crate::{CompareOptions, Nock, OpenOptions, Tolerance, compare, rules};
 use raw::Raw;
 use rows::RowChecks;
 
@@ -30,6 +30,7 @@ pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
             check_piece(partition, piece, &mut checks, findings)?;
         }
     }
+    check_twins(nock, findings)?;
     // A row that cannot be read is among the findings already; the names are compared when every row can be.
     if let Ok(settled) = nock.settle() {
         findings.merge(settled.findings.clone());
@@ -74,6 +75,34 @@ fn check_file(partition: &Partition, findings: &mut Findings) {
     if partition.has_mark {
         findings.push(&rules::CSV_BOM, "the file begins with a byte-order mark", place());
     }
+}
+
+/// Compares text files with the Parquet files that are read in their place.
+fn check_twins(nock: &Nock, findings: &mut Findings) -> Result<()> {
+    let (budget, scratch) = (nock.options.budget.clone(), nock.options.scratch.clone());
+    let compared = CompareOptions { budget, scratch, keep: 1, narrow_truth: true, ..CompareOptions::default() };
+    // Text does not declare the types of further columns, so they cannot be compared.
+    let options = OpenOptions { extra_columns: false, tolerance: Tolerance::Normal, ..nock.options.clone() };
+    for (table, text) in &nock.twins {
+        let place = || Place::file(text.name());
+        let rows = Nock::open_blob(table.clone(), &options)
+            .and_then(|table| compare(&table, &Nock::open_blob(text.clone(), &options)?, &compared));
+        match rows {
+            Ok(rows) if rows.is_equal() => {}
+            Ok(rows) => {
+                let (left, right) = (rows.only_left, rows.only_right);
+                let message = format!("{} has {left} rows that this file lacks, and lacks {right}", table.name());
+                findings.push(&rules::PART_TWIN, message, place());
+            }
+            // Input that cannot be read has other rows than one that can; the table's own errors are found with it.
+            Err(error) if error.kind().exit_code() == 3 => {
+                let message = format!("cannot be compared with {}: {}", table.name(), error.message());
+                findings.push(&rules::PART_TWIN, message, place());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 fn check_piece(

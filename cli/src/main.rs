@@ -11,6 +11,7 @@ mod progress;
 mod render;
 mod report;
 mod rules;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -22,8 +23,12 @@ use crate::console::Console;
 fn main() -> ExitCode {
     allocator::keep_little();
     isomorph::tables::quiet_fenced_panics();
-    let line = Cli::command().get_matches();
-    let cli = Cli::from_arg_matches(&line).unwrap_or_else(|error| error.exit());
+    let parsed = Cli::command().try_get_matches().and_then(|line| Ok((Cli::from_arg_matches(&line)?, line)));
+    let (cli, line) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return usage::report(&error),
+    };
+    render::colour(cli.color);
     let console = Console { json: cli.json, verbose: cli.verbose };
     match commands::run(&cli.command, &console) {
         Ok(answer) => answer.into(),

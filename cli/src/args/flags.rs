@@ -23,6 +23,13 @@ impl Flags {
         Flags(command)
     }
 
+    /// Those of all commands, where it is not known which one was meant.
+    pub fn any() -> Self {
+        let mut command = Cli::command();
+        command.build();
+        Flags(command)
+    }
+
     /// Whether this command can do what a hint says. Libraries do not know who calls them: a hint that names flags
     /// is of use where these exist. One that spells out another command stands for itself.
     pub fn fit(&self, hint: &str) -> bool {

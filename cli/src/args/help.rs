@@ -16,7 +16,8 @@ pub const ISOMORPH: &str = "\
 pub const AFTER: &str = "\
 Exit codes: 0 yes · 1 no: different, not sound · 2 usage · 3 bad input
             4 would lose data · 5 environment, or interrupted
-Further:    isomorph COMMAND --help · isomorph explain ID";
+Further:    isomorph help COMMAND · isomorph explain ID · --color auto|always|never
+            isomorph completions bash · isomorph man COMMAND";
 
 /// The help of `convert`.
 pub const CONVERT: &str = "\

@@ -15,7 +15,7 @@ use super::{ResourceArgs, epoch};
 pub enum LakeCommand {
     /// Make an empty store
     Init(LakeInitArgs),
-    /// Load RDF texts in bulk, as one transaction; into a new store, where there is nothing yet
+    /// Load RDF files in bulk, as one transaction
     Load(LakeLoadArgs),
     /// Insert statements
     Insert(LakeEditArgs),
@@ -23,15 +23,15 @@ pub enum LakeCommand {
     Delete(LakeEditArgs),
     /// Drop graphs with all their triples
     Drop(LakeDropArgs),
-    /// Make a graph with the triples of another; files are shared, so that it takes no time and no room
+    /// Copy a graph under another name; the files are shared
     Copy(LakeGraphsArgs),
     /// Give a graph another name
     Move(LakeGraphsArgs),
     /// Show what each snapshot changed
     Log(LakeLogArgs),
-    /// Merge many small files into few, and forget what is deleted; quads stay the same
+    /// Merge small files, and remove deleted triples from them
     Compact(LakeCompactArgs),
-    /// Remove old snapshots, files that no snapshot needs, and what a stopped load left; without --apply it says what it would remove
+    /// Remove old snapshots and unneeded files; list them without --apply
     Vacuum(LakeVacuumArgs),
 }
 

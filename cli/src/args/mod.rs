@@ -15,7 +15,7 @@ mod write;
 use std::num::NonZeroUsize;
 
 use clap::builder::styling::Styles;
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
 use clap_complete::Shell;
 use isomorph::convert::{CarryUse, Format, Hyperedges};
 use isomorph::formats::annnet::update::AttributeTable;
@@ -36,12 +36,11 @@ pub use write::TargetArgs;
 #[command(
     name = "isomorph",
     version,
-    about = "Opens graphs in any of their storage formats, converts them without loss, and proves it",
+    about = "Open graphs in any of their formats, convert them without loss",
     after_help = help::AFTER,
     help_template = help::ISOMORPH,
     styles = Styles::plain(),
     max_term_width = 100,
-    disable_help_subcommand = true,
     infer_long_args = false
 )]
 pub struct Cli {
@@ -54,51 +53,52 @@ pub struct Cli {
     /// Show each finding and each part, not only the first
     #[arg(short, long, global = true, display_order = 101)]
     pub verbose: bool,
+    /// When to use colour; NO_COLOR and TERM=dumb count for auto
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 102)]
+    pub color: ColorChoice,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what is in there: format, types, counts, sizes, layout, first problems
+    /// Show format, types, counts, sizes, layout and first problems
     Info(InfoArgs),
-    /// Convert into another format or layout, with a plan before and a certificate after
+    /// Convert into another format or layout, and verify the output
     #[command(help_template = help::CONVERT)]
     Convert(Box<ConvertArgs>),
-    /// Check every rule of the format, reading everything
+    /// Check every rule of the format on all data
     Validate(ValidateArgs),
-    /// Compare two graphs across formats; name what differs
+    /// Compare two graphs across formats, and list differences
     Diff(DiffArgs),
     /// Print the digests of content, order and schema
     Digest(DigestArgs),
     /// Print every element as one line of JSON
     Dump(DumpArgs),
-    /// Show who is next to a node, read straight from where it lies
+    /// List a node's neighbours without loading the graph
     #[command(help_template = help::NEIGHBORS)]
     Neighbors(NeighborsArgs),
-    /// Find triples by a pattern, read straight from the files of a GraphLake store
+    /// Find triples by patterns in a GraphLake store
     #[command(help_template = help::MATCH)]
     Match(MatchArgs),
-    /// Draw nodes, edges, neighbors, walks and features from a graph where it lies
+    /// Draw samples of nodes, edges, neighbours, walks and features
     #[command(help_template = help::SAMPLE)]
     Sample(Box<sample::SampleArgs>),
-    /// Add to a graph without rewriting what is there: properties, adjacency lists; nodes, edges, slices, notes
+    /// Add properties, edges and more without rewriting the graph
     #[command(help_template = help::EXTEND)]
     Extend(ExtendArgs),
-    /// Change a GraphLake store where it lies: transactions, its history, its upkeep
+    /// Change a GraphLake store by transactions, and maintain it
     #[command(subcommand, help_template = help::LAKE)]
     Lake(LakeCommand),
-    /// Show, rebind or drop what travels beside the data
+    /// Show, rebind or drop the sidecar of a graph
     #[command(subcommand)]
     Carry(CarryCommand),
-    /// Explain a rule by its id; without an id, list them all
+    /// Explain a rule by its id, or list all rules
     Explain(ExplainArgs),
-    /// List the formats and what works with each
+    /// List the formats, and what works with each
     Formats,
     /// Print the completions of a shell
-    #[command(hide = true)]
     Completions(CompletionsArgs),
-    /// Print the manual page of isomorph, or of one of its commands
-    #[command(hide = true)]
+    /// Print the manual page of isomorph or of a command
     Man(ManArgs),
 }
 
@@ -361,11 +361,11 @@ pub struct ExtendAnnnetArgs {
 /// What to do with what travels beside the data.
 #[derive(Debug, Subcommand)]
 pub enum CarryCommand {
-    /// Show what travels beside the data and whether it still fits
+    /// Show the sidecar, and whether it still fits the data
     Show(ShowArgs),
-    /// Bind it to the data as it is now, after proving that the graph is still the same
+    /// Bind it to the data, if the graph is unchanged
     Rebind(RebindArgs),
-    /// Remove it; the data stays as it is
+    /// Remove it, and leave the data as it is
     Drop(CarryArgs),
 }
 
@@ -412,8 +412,8 @@ pub struct CompletionsArgs {
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
-    /// The command; the whole of isomorph if none is named
-    pub command: Option<String>,
+    /// The command, as in: man lake load; the whole of isomorph if none is named
+    pub command: Vec<String>,
 }
 
 impl Command {

@@ -25,15 +25,15 @@ pub struct SampleArgs {
 /// What is drawn.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Nodes of the whole graph
+    /// Draw nodes of the whole graph
     Nodes(ElementsArgs),
-    /// Edges of the whole graph
+    /// Draw edges of the whole graph
     Edges(ElementsArgs),
-    /// Neighbors of nodes
+    /// Draw neighbours of nodes
     Neighbors(NearArgs),
-    /// Random walks from nodes
+    /// Draw random walks from nodes
     Walk(WalkArgs),
-    /// Features of nodes or of edges
+    /// Read features of nodes or edges
     Features(FeaturesArgs),
 }
 

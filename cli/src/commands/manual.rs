@@ -28,13 +28,12 @@ pub fn completions(args: &CompletionsArgs, console: &Console) -> Result<Answer> 
 pub fn man(args: &ManArgs, console: &Console) -> Result<Answer> {
     let mut command = Cli::command();
     command.build();
-    let page = match &args.command {
-        None => command,
-        Some(name) => match command.find_subcommand(name) {
-            Some(found) => found.clone(),
-            None => return Err(Error::usage(format!("there is no command {name}")).hint("isomorph --help")),
-        },
-    };
-    console.write(|out| Man::new(page).render(out))?;
+    let mut page = &command;
+    for name in &args.command {
+        page = page
+            .find_subcommand(name)
+            .ok_or_else(|| Error::usage(format!("there is no command {name}")).hint("isomorph help"))?;
+    }
+    console.write(|out| Man::new(page.clone()).render(out))?;
     Ok(Answer::Yes)
 }

@@ -1,6 +1,17 @@
 //! Colour: three marks, and only on a terminal.
 
 use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::ColorChoice;
+
+/// What `--color` says; `auto` until it is read.
+static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Takes what `--color` says. The first call counts.
+pub fn choose(choice: ColorChoice) {
+    let _ = CHOICE.set(choice);
+}
 
 /// What a colour says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +35,14 @@ pub enum Palette {
 }
 
 impl Palette {
-    /// Colour for a stream, unless it is no terminal or the environment says no (`NO_COLOR`, `TERM=dumb`).
+    /// Colour for a stream: what `--color` says, or, if that is `auto`, for a terminal, unless the environment says no
+    /// (`NO_COLOR`, `TERM=dumb`).
     pub fn of(stream: &impl IsTerminal) -> Self {
+        match CHOICE.get() {
+            Some(ColorChoice::Always) => return Palette::Ansi,
+            Some(ColorChoice::Never) => return Palette::Plain,
+            Some(ColorChoice::Auto) | None => {}
+        }
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         if stream.is_terminal() && !refused && !dumb { Palette::Ansi } else { Palette::Plain }

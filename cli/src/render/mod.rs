@@ -5,7 +5,7 @@ mod number;
 mod table;
 mod text;
 
-pub use colour::{Mark, Palette};
+pub use colour::{Mark, Palette, choose as colour};
 pub use number::{about, bytes, count, duration, memory, of, rate, thousands};
 pub use table::{Cell, Column, Table};
 pub use text::{STAGE, Screen, cut, width};

@@ -1,6 +1,6 @@
 //! Tables that never wrap: when they are too wide, the least important column gives way first.
 
-use super::text::{STAGE, cut, one_line, width};
+use super::text::{STAGE, cut, one_line, width, wrap};
 use super::{Mark, Palette};
 
 /// Between two columns.
@@ -8,6 +8,9 @@ const GAP: &str = "   ";
 
 /// Below this a column that gives way says nothing any more and goes.
 const LEAST: usize = 6;
+
+/// Below this a column goes on in the next line no more.
+const WRAPS: usize = 24;
 
 /// On which side the text of a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,22 +29,29 @@ pub struct Column {
     yields: u8,
     least: usize,
     gap: &'static str,
+    wraps: bool,
 }
 
 impl Column {
     /// Words of stages: as wide as on other lines, one space behind them.
     pub fn stage() -> Self {
-        Column { align: Align::Left, yields: 0, least: STAGE, gap: " " }
+        Column { align: Align::Left, yields: 0, least: STAGE, gap: " ", wraps: false }
     }
 
     /// Text that gives way before columns with smaller numbers.
     pub fn text(yields: u8) -> Self {
-        Column { align: Align::Left, yields, least: 0, gap: GAP }
+        Column { align: Align::Left, yields, least: 0, gap: GAP, wraps: false }
     }
 
     /// Numbers, which never give way.
     pub fn number() -> Self {
-        Column { align: Align::Right, yields: 0, least: 0, gap: GAP }
+        Column { align: Align::Right, yields: 0, least: 0, gap: GAP, wraps: false }
+    }
+
+    /// The same, whose text goes on in the next line instead of being cut.
+    pub fn wrapped(mut self) -> Self {
+        self.wraps = true;
+        self
     }
 
     /// The same with another space behind it.
@@ -93,7 +103,26 @@ impl Table {
     /// The lines, none wider than `limit` as long as columns can give way.
     pub fn lines(&self, limit: Option<usize>, palette: Palette) -> Vec<String> {
         let widths = self.widths(limit);
-        self.rows.iter().map(|row| self.line(row, &widths, palette)).collect()
+        let rows = self.rows.iter().flat_map(|row| self.wrap(row, &widths));
+        rows.map(|row| self.line(&row, &widths, palette)).collect()
+    }
+
+    /// A row, and what of its cells goes on in further rows.
+    fn wrap(&self, row: &[Cell], widths: &[usize]) -> Vec<Vec<Cell>> {
+        let mut rows = vec![row.to_vec()];
+        for ((at, column), &columns) in self.columns.iter().enumerate().zip(widths) {
+            let Some(cell) = row.get(at).filter(|cell| column.wraps && columns > 0 && width(&cell.text) > columns)
+            else {
+                continue;
+            };
+            for (line, text) in wrap(&cell.text, columns).into_iter().enumerate() {
+                if rows.len() <= line {
+                    rows.push(vec![Cell::default(); row.len()]);
+                }
+                rows[line][at] = Cell { text, mark: cell.mark };
+            }
+        }
+        rows
     }
 
     /// Width of each column; 0 where a column is empty or went.
@@ -110,7 +139,11 @@ impl Table {
                 break;
             }
             let left = widths[at].saturating_sub(total - limit);
-            widths[at] = if left < LEAST { 0 } else { left };
+            widths[at] = match self.columns[at].wraps {
+                true => left.max(WRAPS.min(widths[at])),
+                false if left < LEAST => 0,
+                false => left,
+            };
         }
         widths
     }
@@ -170,6 +203,24 @@ mod tests {
         assert_eq!(lines[1], "edges    person ─knows─ person   6,626");
         let lines = table().lines(Some(30), Palette::Plain);
         assert_eq!(lines[1], "edges    person ─know…   6,626");
+    }
+
+    #[test]
+    fn a_column_that_wraps_loses_nothing() {
+        let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2).wrapped()]);
+        table.row(["", "person", "label person, name = id, props firstName lastName gender"].map(Cell::from));
+        table.row(["", "knows", "rel_name knows"].map(Cell::from));
+        assert_eq!(
+            table.lines(Some(50), Palette::Plain),
+            [
+                "         person   label person, name = id, props",
+                "                  firstName lastName gender",
+                "         knows    rel_name knows",
+            ]
+        );
+        // The other column gives way before a column that wraps is too narrow to be read.
+        let narrow = table.lines(Some(36), Palette::Plain);
+        assert!(narrow.iter().all(|line| width(line) <= 36) && narrow.len() > 3, "{narrow:?}");
     }
 
     #[test]

@@ -32,6 +32,21 @@ pub fn cut(text: &str, columns: usize) -> String {
     out
 }
 
+/// `text` in lines of at most `columns` columns, broken between words. A word that is longer has a line of its own.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut().filter(|line| width(line) + 1 + width(word) <= columns) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// `text` without line breaks and other controls: what comes out of a file must not move the cursor.
 pub fn one_line(text: &str) -> String {
     let is_plain =
@@ -82,6 +97,16 @@ impl Screen {
             self.text.push_str(&format!("{}{:missing$} {text}", self.palette.paint(word, mark), ""));
         }
         self.end()
+    }
+
+    /// The same, on further lines where one is too short.
+    pub fn wrapped(&mut self, word: &str, text: &str) -> &mut Self {
+        let Some(columns) = self.width else { return self.line(word, text) };
+        let room = columns.saturating_sub(STAGE + 1);
+        for (at, line) in wrap(&one_line(text), room).iter().enumerate() {
+            self.line(if at == 0 { word } else { "" }, line);
+        }
+        self
     }
 
     /// The same, and never cut: for what would be worth nothing without its end.
@@ -144,6 +169,16 @@ mod tests {
         assert_eq!(cut("漢字漢字", 5), "漢字…");
         assert_eq!(cut("short", 5), "short");
         assert_eq!(cut("x", 0), "");
+    }
+
+    #[test]
+    fn long_text_goes_on_in_the_next_line() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one muchlonger two", 5), ["one", "muchlonger", "two"]);
+        assert_eq!(wrap("", 5), [""]);
+        let mut screen = Screen::new(Palette::Plain, Some(20));
+        screen.wrapped("plan", "one two three four");
+        assert_eq!(screen.as_str(), "plan     one two\n         three four\n");
     }
 
     #[test]

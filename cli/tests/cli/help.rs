@@ -127,6 +127,21 @@ fn the_manual_names_every_command() {
 }
 
 #[test]
+fn help_can_be_asked_for_in_two_ways() {
+    let home = Home::new();
+    for command in [&["convert"][..], &["lake", "load"], &["carry", "show"], &[]] {
+        let asked = home.run(&[&["help"][..], command].concat()).exits(0).out;
+        let flag = home.run(&[command, &["--help"]].concat()).exits(0).out;
+        assert_eq!(asked, flag, "{command:?}");
+    }
+    let all = home.run(&["help"]).exits(0).out;
+    for word in ["help", "completions", "man", "--color"] {
+        assert!(all.contains(&format!("  {word} ")) || all.contains(word) && word.starts_with("--"), "{word}: {all}");
+    }
+    assert!(home.run(&["man", "lake", "load"]).exits(0).out.contains(".TH isomorph-lake-load 1"));
+}
+
+#[test]
 fn every_shell_has_completions() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "powershell"] {

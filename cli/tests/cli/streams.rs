@@ -71,4 +71,24 @@ fn a_terminal_gets_marks_and_lines_that_fit() {
     assert!(!plain.out.contains('\x1b'), "{:?}", plain.out);
     assert!(plain.out.lines().all(|line| line.chars().count() <= 80), "{}", plain.out);
     assert!(plain.out.contains('…'), "{}", plain.out);
+    let Some(never) = on_terminal(&home, &["info", "people.csv", "--color", "never"], &[]) else { return };
+    assert!(!never.out.contains('\x1b'), "{:?}", never.out);
+}
+
+/// A plan is read before it is run: nothing of it is cut, on a narrow terminal either.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_plan_is_whole_on_a_terminal() {
+    let home = Home::with_people();
+    let plan = ["convert", "people.csv", "people", "--to", "graphar", "--plan"];
+    let Some(done) = on_terminal(&home, &plan, &[("NO_COLOR", "1")]) else { return };
+    assert!(done.out.lines().all(|line| line.trim_end().chars().count() <= 80), "{}", done.out);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let piped = home.run(&plan).exits(0).out;
+    assert!(words(&done.out).contains("sort of 3 edges in 2 orders") && !done.out.contains('…'), "{}", done.out);
+    let mut left: Vec<String> = words(&piped).split(' ').map(str::to_owned).collect();
+    let mut right: Vec<String> = words(&done.out).split(' ').map(str::to_owned).collect();
+    left.sort();
+    right.sort();
+    assert_eq!(left, right, "{}", done.out);
 }

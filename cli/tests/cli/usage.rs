@@ -34,6 +34,39 @@ fn nonsense_is_a_usage_error() {
 }
 
 #[test]
+fn nonsense_is_a_document_for_scripts() {
+    let home = Home::with_people();
+    for (arguments, message) in [
+        (&["--json", "--frobnicate"][..], "unexpected argument '--frobnicate' found"),
+        (&["info", "people.csv", "--carry", "maybe", "--json"], "invalid value 'maybe' for '--carry <USE>'"),
+        (&["convert", "people.csv", "--json"], "the following required arguments were not provided: <DESTINATION>"),
+        (&["info", "people.csv", "--json", "--key", "row"], ""),
+    ] {
+        let done = home.run(arguments).exits(2);
+        assert_eq!(done.out, "", "{arguments:?}");
+        let document = done.error();
+        let error = &document["error"];
+        assert_eq!((&error["kind"], &error["exit_code"]), (&"usage".into(), &2.into()), "{arguments:?}: {document}");
+        assert!(error["message"].as_str().unwrap().starts_with(message), "{arguments:?}: {document}");
+    }
+    // Behind `--` it is the name of a file.
+    let done = home.run(&["info", "--frobnicate", "--", "--json"]).exits(2);
+    assert!(done.err.starts_with("error: "), "{}", done.err);
+    // Help that is asked for is an answer.
+    assert!(home.run(&["info", "--help", "--json"]).exits(0).out.contains("Usage"));
+}
+
+#[test]
+fn colour_is_as_it_is_asked_for() {
+    let home = Home::with_people();
+    let marked =
+        |arguments: &[&str]| home.run(&[&["info", "people.csv"], arguments].concat()).exits(0).out.contains("\x1b[32m");
+    assert!(marked(&["--color", "always"]));
+    assert!(!marked(&["--color", "never"]) && !marked(&["--color", "auto"]) && !marked(&[]), "a pipe");
+    home.run(&["info", "people.csv", "--color", "sometimes"]).exits(2);
+}
+
+#[test]
 fn an_argument_for_another_format_says_so() {
     let home = Home::with_people();
     let done = home.run(&["info", "people.csv", "--key", "row"]).exits(2);
@@ -48,7 +81,7 @@ fn errors_have_a_json_form() {
     let home = Home::new();
     let done = home.run(&["info", "nowhere.parq", "--json"]).exits(3);
     assert_eq!(done.out, "");
-    let document: serde_json::Value = serde_json::from_str(&done.err).unwrap();
+    let document = done.error();
     let error = &document["error"];
     assert_eq!(error["kind"], "not-found");
     assert_eq!(error["exit_code"], 3);

@@ -1,12 +1,14 @@
 //! `convert`: plan, progress, certificate.
 
 mod document;
+mod early;
 mod screen;
 
 use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Shape, convert, target_format};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Location, Result};
 
+use self::early::Early;
 use super::Answer;
 use crate::args::{ConvertArgs, OpenArgs, written_place};
 use crate::console::Console;
@@ -55,12 +57,15 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     console.warn(&findings);
 
     let bars = Bars::new(interrupt.clone());
-    let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &bars))?;
+    // A survey can take long: what is planned is shown before it, and the rest after.
+    let early = Early::new(&bars, console, screen::heading(&opened, opened.format_of_graph(), to, &options));
+    let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &early))?;
+    let shown = early.shown();
     let is_itself = plan.mapping.steps.is_empty() && plan.carried.is_empty();
     let carries = !is_itself && !options.loses();
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
-    console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), console))?;
+    console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);
     findings.merge(plan.findings.clone());
     let certificate = match args.plan {

@@ -19,26 +19,35 @@ pub fn beside(name: &str, directory: bool) -> String {
     }
 }
 
-/// What will happen.
+/// What becomes what: `NOCK → GraphAr (Parquet)`.
+pub fn heading(opened: &Opened, from: Format, to: Format, options: &ConvertOptions) -> String {
+    let source = match opened.format == from {
+        true => from.name().to_owned(),
+        false => format!("{} with its carry", opened.format),
+    };
+    let target = encoding(to, options).map_or_else(|| to.name().to_owned(), |kind| format!("{to} ({kind})"));
+    format!("{source} → {target}")
+}
+
+/// What will happen. The heading may have been shown before.
 pub fn plan(
     opened: &Opened,
     plan: &Plan,
     cost: &PlanCost,
     options: &ConvertOptions,
     beside: Option<&str>,
+    shown: bool,
     console: &Console,
 ) -> Screen {
     let mut screen = console.screen();
-    let source = match opened.format == plan.from {
-        true => plan.from.name().to_owned(),
-        false => format!("{} with its carry", opened.format),
-    };
-    let target =
-        encoding(plan.to, options).map_or_else(|| plan.to.name().to_owned(), |kind| format!("{} ({kind})", plan.to));
     let over = if cost.source_bytes > 0 { format!(" over {}", bytes(cost.source_bytes)) } else { String::new() };
     let passes = format!("{}{over} ({})", of_passes(plan.passes.len()), plan.passes.join(", "));
-    screen.line("plan", &format!("{source} → {target}, {passes}, {}", sort(cost)));
-    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
+    let work = format!("{passes}, {}", sort(cost));
+    match shown {
+        true => screen.wrapped("", &work),
+        false => screen.wrapped("plan", &format!("{}, {work}", heading(opened, plan.from, plan.to, options))),
+    };
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2).wrapped()]);
     match one_for_all(&plan.lines) {
         Some(becomes) if !console.verbose => {
             let all = format!("all {} types", plan.lines.len());

@@ -1,0 +1,52 @@
+//! Arguments that make no sense: the text that clap makes of them, or with `--json` the same as a document.
+
+use std::process::ExitCode;
+
+use isomorph::Error;
+
+use crate::args::Flags;
+use crate::console::Console;
+
+/// Prints help, the version, or what is wrong with the arguments.
+pub fn report(error: &clap::Error) -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).take_while(|argument| argument != "--").collect();
+    if error.use_stderr() && arguments.iter().any(|argument| argument == "--json") {
+        let error = of_text(&error.render().to_string());
+        Console { json: true, verbose: false }.fail(&error, &Flags::any(), None, None);
+        return ExitCode::from(error.kind().exit_code());
+    }
+    // There is nobody left to tell when the stream is closed.
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// The first paragraph is what is wrong; tips and the usage are what to try.
+fn of_text(text: &str) -> Error {
+    let mut paragraphs = text.split("\n\n").map(|paragraph| {
+        let words: Vec<&str> = paragraph.split_whitespace().collect();
+        words.join(" ")
+    });
+    let message = paragraphs.next().unwrap_or_default();
+    let error = Error::usage(message.strip_prefix("error: ").unwrap_or(&message));
+    paragraphs.fold(error, |error, paragraph| match paragraph.split_once(": ") {
+        Some(("tip" | "Usage", rest)) => error.hint(rest),
+        _ => error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_an_error_is_taken_apart() {
+        let error = of_text(
+            "error: unexpected argument '--frob' found\n\n  tip: a similar argument exists: '--from'\n\n\
+            Usage: isomorph info <PATH>\n\nFor more information, try '--help'.\n",
+        );
+        assert_eq!(error.message(), "unexpected argument '--frob' found");
+        assert_eq!(error.hints().collect::<Vec<_>>(), ["a similar argument exists: '--from'", "isomorph info <PATH>"]);
+        let error = of_text("error: the following required arguments were not provided:\n  <DESTINATION>\n");
+        assert_eq!(error.message(), "the following required arguments were not provided: <DESTINATION>");
+    }
+}

@@ -183,6 +183,9 @@ pub struct DiffArgs {
     /// RDF: what relative IRIs are relative to, where a text does not say it
     #[arg(long, value_name = "IRI", value_parser = read::base)]
     pub base: Option<String>,
+    /// Go on where opening finds errors, with a warning; and what `convert --lenient` does
+    #[arg(long)]
+    pub lenient: bool,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = read::carry_parser())]
     pub carry: CarryUse,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{CarryUse, Format, OpenOptions, Resources, Shape};
+use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
 use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock, rdf};
 use isomorph::storage::{Budget, Scratch};
 use isomorph::{Error, Location, Result};
@@ -40,8 +40,8 @@ pub struct OpenArgs {
     /// NOCK, GraphLake: refuse whatever the specification forbids
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
-    /// NOCK: guess where the specification is broken, with a warning; GraphLake: sort files that are out of order; RDF: skip
-    /// what is broken, and count it
+    /// Go on where opening finds errors, with a warning; NOCK: guess where the specification is broken, too; GraphLake: sort files
+    /// that are out of order; RDF: skip what is broken, and count it
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; it is layout otherwise
@@ -151,7 +151,6 @@ impl OpenArgs {
             None => Format::at(location)?,
         };
         let strict = if format == Format::GraphLake { format } else { Format::Nock };
-        let lenient = if format.shape() == Shape::Triples { format } else { Format::Nock };
         let given = [
             ("--root", Format::GraphAr, self.root.is_some()),
             ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
@@ -161,7 +160,6 @@ impl OpenArgs {
             ("--columns", Format::GraphAr, select.columns.is_some()),
             ("--where", Format::GraphAr, !select.conditions.is_empty()),
             ("--strict", strict, self.strict),
-            ("--lenient", lenient, self.lenient),
             ("--keep-edge-id", Format::Nock, self.keep_edge_id),
             ("--text-format", Format::DeepGnn, self.text_format.is_some()),
             ("--defaults", Format::DeepGnn, self.defaults.is_some()),
@@ -244,6 +242,7 @@ impl OpenArgs {
                 threads: resources.threads,
             },
             look_ups: false,
+            unsound: self.lenient,
         })
     }
 

@@ -41,8 +41,7 @@ struct LineDocument<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let opened = open(&args.path, &args.open, &args.select, &resources)?;
-    console.warn(&opened.native.about().findings);
+    let opened = open(&args.path, &args.open, &args.select, &resources, console)?;
     let bars = Bars::new(Interrupt::default());
     let graph = match args.rdfc {
         true => relabelled(Arc::clone(&opened.graph), &resources, &bars)?,

@@ -15,8 +15,7 @@ use crate::console::{Console, Output};
 /// Whatever keeps it from doing so.
 pub fn run(args: &DumpArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let opened = open(&args.path, &args.open, &args.select, &resources)?;
-    console.warn(&opened.native.about().findings);
+    let opened = open(&args.path, &args.open, &args.select, &resources, console)?;
     let mut out = Output::new();
     dump(opened.graph.as_ref(), &mut out, &resources, &Silent)?;
     out.flush()?;

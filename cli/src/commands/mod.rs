@@ -18,8 +18,8 @@ mod validate;
 
 use std::process::ExitCode;
 
-use isomorph::Result;
-use isomorph::convert::{Opened, Resources};
+use isomorph::convert::{OpenOptions, Opened, Resources};
+use isomorph::{Location, Result};
 
 use crate::args::{Command, OpenArgs, SelectArgs};
 use crate::console::Console;
@@ -74,8 +74,15 @@ pub fn run(command: &Command, console: &Console) -> Result<Answer> {
     }
 }
 
-/// Opens the graph at `path`.
-fn open(path: &str, args: &OpenArgs, select: &SelectArgs, resources: &Resources) -> Result<Opened> {
+/// Opens the graph at `path`, as [`open_at`] does.
+fn open(path: &str, args: &OpenArgs, select: &SelectArgs, resources: &Resources, console: &Console) -> Result<Opened> {
     let (location, options) = args.place(path, select, resources)?;
-    Opened::open(&location, &options)
+    open_at(&location, &options, console)
+}
+
+/// Opens a graph for whoever reads it, and tells what opening found; errors among that end it, unless `--lenient` lets them pass.
+fn open_at(location: &Location, options: &OpenOptions, console: &Console) -> Result<Opened> {
+    let opened = Opened::open(location, options)?;
+    console.warn(&opened.native.about().findings);
+    Ok(opened)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_bridges::Syntax;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
@@ -36,7 +36,8 @@ impl Opened {
     /// Opens the graph at `location`. Nothing is read but metadata and, for the carry, the ends of files.
     ///
     /// # Errors
-    /// When there is nothing, it is none of the formats, its metadata is not sound, or its carry is stale.
+    /// When there is nothing, it is none of the formats, its metadata is not sound, or its carry is stale; when opening finds
+    /// errors, unless these are let pass ([`OpenOptions::unsound`]).
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Opened> {
         let format = match options.from {
             Some(format) => format,
@@ -64,6 +65,9 @@ impl Opened {
             }
             _ => format.open(location, &options)?,
         };
+        if !options.unsound {
+            sound(&native.about().findings)?;
+        }
         let graph = match &carry {
             Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
             None => Arc::clone(&native),
@@ -161,6 +165,21 @@ impl Opened {
     /// The format of the graph: of the carried one, if there is one.
     pub fn format_of_graph(&self) -> Format {
         self.carry.as_ref().and_then(|carry| carry.of.parse().ok()).unwrap_or(self.format)
+    }
+}
+
+/// Whether what opening found leaves a graph of which the answers can be relied on.
+///
+/// # Errors
+/// The first error among the findings.
+pub fn sound(findings: &Findings) -> Result<()> {
+    let first = findings.by_rule().flat_map(|(_, kept)| kept).find(|one| one.rule.severity == Severity::Error);
+    match first {
+        None => Ok(()),
+        Some(Finding { rule, message, place }) => {
+            let error = Error::broken(rule, message.clone()).at(place.clone());
+            Err(error.hint("isomorph validate PATH    tells everything").hint("--lenient    go on all the same"))
+        }
     }
 }
 

@@ -43,6 +43,9 @@ pub struct OpenOptions {
     /// Nothing but neighbours of nodes that are named by their keys will be asked for: what that does not need may stay
     /// unread, and the source may refuse everything else.
     pub look_ups: bool,
+    /// The graph is opened also where opening finds errors: for whoever describes or checks it, and whoever was told to go on. Else
+    /// these end it, because what is read of such a graph may be another one.
+    pub unsound: bool,
 }
 
 impl OpenOptions {

@@ -3,14 +3,15 @@
 //! The new files have the version of the snapshot that they were computed from, so that what is deleted meanwhile stays
 //! deleted. Both orders are merged from the same versions of files: the two always hold the same triples for each version.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Result};
+use isomorph_storage::Additions;
 
 use crate::commit::{Attempt, Base, Changes, Committed, GraphChange, Lake, Tally};
 use crate::merge::Merge;
 use crate::read::Order;
+use crate::rules;
 use crate::snapshot::{DataFile, Living, NamedGraph};
 use crate::term::QUOTED_GRAPH;
 use crate::write::{FileWriter, Partition};
@@ -45,6 +46,8 @@ pub struct Compacted {
     pub merged: u64,
     /// Deletions that are forgotten.
     pub forgotten: u64,
+    /// Predicates, in graphs, that were left as they are because others replaced their files again and again.
+    pub left: u64,
 }
 
 /// The versions of files that become one, and the deletions that nobody needs then.
@@ -56,83 +59,50 @@ struct Inputs {
     stays: Option<i64>,
 }
 
+/// How often a predicate is merged again because others replaced its files meanwhile; then it is left to the next compaction.
+const ATTEMPTS: u32 = 8;
+
+/// A predicate whose files were merged.
+struct Merged {
+    graph: String,
+    predicate: String,
+    change: GraphChange,
+    /// The data files that it takes the place of. Deletions may be other ones when it is published: what they delete in these is
+    /// not in the new files, and what was deleted since is deleted by its version.
+    data: Vec<String>,
+    forgotten: u64,
+}
+
 impl Lake {
     /// Merges files. Quads are the same before and after. `advance` is told how many triples more are written and may end
     /// the work.
     ///
+    /// Predicates of which another writer replaced files meanwhile are merged again, and left as they are where that happens again
+    /// and again; the others are made.
+    ///
     /// # Errors
-    /// [`Kind::Conflict`] when another writer merged or dropped some of the files meanwhile; those of reading and writing.
+    /// [`rules::ORDERS_DIFFER`] when what is merged by subject is not what is merged by object, [`rules::CHECKSUM`] and others when a
+    /// file is damaged; those of reading and writing.
     pub fn compact(&self, mode: CompactMode, advance: &dyn Fn(u64) -> Result<()>) -> Result<Compacted> {
         let mut base = self.base()?;
         let additions = self.shared.additions()?;
         let (mut compacted, mut merged) = (Compacted::default(), Vec::new());
         for name in base.snapshot.names() {
             let Some(raw) = base.snapshot.graph(name)? else { continue };
-            let stated = raw.living();
-            for (predicate, predicate_id) in &raw.predicates {
-                let part = base.part(name, &raw, [true; 3], Some(predicate))?;
-                let known = stated.get(predicate.as_str()).is_none_or(Option::is_some);
-                let Some(inputs) = inputs(&part, mode, known) else { continue };
-                let partition = Partition {
-                    graph: name,
-                    graph_id: &raw.id,
-                    predicate,
-                    predicate_id,
-                    version: base.snapshot.version,
-                    file_bytes: self.writing.file_bytes,
-                    id_filters: self.writing.id_filters,
-                };
-                let mut change = GraphChange { from: Some(name.clone()), ..GraphChange::default() };
-                let mut tally = Tally::SAME;
-                for (list, order) in [(0, Order::Subject), (1, Order::Object)] {
-                    let mut writer = FileWriter::new(&additions, &partition, order, &self.writing.budget)?;
-                    let open = base.lake(self, vec![chosen(&part, &inputs)]);
-                    let mut merge = living(&open, order, predicate)?;
-                    let mut unsaid = 0;
-                    while let Some(triple) = merge.next()? {
-                        writer.push(triple)?;
-                        unsaid += 1;
-                        if unsaid == 1 << 14 {
-                            advance(std::mem::take(&mut unsaid))?;
-                        }
-                    }
-                    advance(unsaid)?;
-                    let files = writer.finish()?;
-                    if let (Order::Subject, true, Some(living)) = (order, inputs.is_all, Living::in_files(&files)) {
-                        tally = Tally::Is(living);
-                    }
-                    change.add(list, files);
-                }
-                for file in part.subject_files.iter().chain(&part.object_files) {
-                    if inputs.versions.contains(&file.snapshot_version) {
-                        change.removed.insert(file.id.clone());
-                    }
-                }
-                // What is deleted in files that stay must stay deleted; the new files hold nothing that is deleted yet.
-                let needed = |file: &&DataFile| inputs.stays.is_some_and(|oldest| file.snapshot_version > oldest);
-                for file in part.tombstones.iter().filter(|file| !needed(file)) {
-                    change.removed.insert(file.id.clone());
-                    compacted.forgotten += if file.is_inverse { 0 } else { file.triple_count };
-                }
-                change.living.insert(predicate.clone(), tally);
-                compacted.predicates += 1;
-                merged.push((name.clone(), change));
+            for (predicate, _) in &raw.predicates {
+                merged.extend(self.merged(&base, &additions, (name, predicate), mode, advance)?);
             }
         }
-        if merged.is_empty() {
-            return Ok(compacted);
-        }
-        compacted.merged = merged.iter().map(|(_, change)| change.removed.len() as u64).sum();
-        let written = additions.settle()?;
-        let mut counts = [0u64; 2];
-        for (graph, change) in &merged {
-            let count = change.added[0].iter().map(|file| file.triple_count).sum::<u64>();
-            counts[usize::from(graph == QUOTED_GRAPH)] += count;
-        }
-        let [inserted, quoted] = counts;
         for lost in 0.. {
-            let changes = together(&merged);
+            if merged.is_empty() {
+                return Ok(compacted);
+            }
+            let written = additions.settle()?;
+            let (changes, [inserted, quoted]) = (together(&merged), triples(&merged));
             if let Attempt::Done(entry) = self.make(&base, &additions, changes)? {
+                compacted.predicates = merged.len() as u64;
+                compacted.merged = merged.iter().map(|one| one.change.removed.len() as u64).sum();
+                compacted.forgotten = merged.iter().map(|one| one.forgotten).sum();
                 compacted.commit = Some(Committed {
                     version: entry.version,
                     id: entry.id,
@@ -142,20 +112,97 @@ impl Lake {
                     again: Some(inserted),
                     deleted: 0,
                     missing: 0,
-                    files: written.files,
+                    files: merged.iter().flat_map(|one| one.change.added.iter()).map(|files| files.len() as u64).sum(),
                     bytes: written.bytes,
                     lost,
                 });
                 break;
             }
             base = self.base()?;
-            all_listed(&base, &merged)?;
-            // What was counted was counted before what others did.
-            let tallies = merged.iter_mut().flat_map(|(_, change)| change.living.values_mut());
-            tallies.for_each(|tally| *tally = Tally::SAME);
+            let (still, stale) = listed(&base, merged)?;
+            merged = still;
+            for one in stale {
+                one.change.added.iter().flatten().try_for_each(|file| self.shared.remove(&file.path))?;
+                let at = (one.graph.as_str(), one.predicate.as_str());
+                match lost < ATTEMPTS {
+                    true => merged.extend(self.merged(&base, &additions, at, mode, advance)?),
+                    false => compacted.left += 1,
+                }
+            }
         }
         Ok(compacted)
     }
+
+    /// Merges the files of a predicate in a graph; nothing where that is of no use.
+    fn merged(
+        &self,
+        base: &Base,
+        additions: &Additions,
+        (name, predicate): (&str, &str),
+        mode: CompactMode,
+        advance: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<Option<Merged>> {
+        let Some(raw) = base.snapshot.graph(name)? else { return Ok(None) };
+        let Some((_, predicate_id)) = raw.partition(predicate) else { return Ok(None) };
+        let part = base.part(name, &raw, [true; 3], Some(predicate))?;
+        let known = raw.living().get(predicate).is_none_or(Option::is_some);
+        let Some(inputs) = inputs(&part, mode, known) else { return Ok(None) };
+        let partition = Partition {
+            graph: name,
+            graph_id: &raw.id,
+            predicate,
+            predicate_id,
+            version: base.snapshot.version,
+            file_bytes: self.writing.file_bytes,
+            id_filters: self.writing.id_filters,
+        };
+        let mut change = GraphChange { from: Some(name.to_owned()), ..GraphChange::default() };
+        let (mut tally, mut sums, mut bytes) = (Tally::SAME, [(0u64, 0u64); 2], Vec::new());
+        for ((list, order), (sum, count)) in [(0, Order::Subject), (1, Order::Object)].into_iter().zip(&mut sums) {
+            let mut writer = FileWriter::new(additions, &partition, order, &self.writing.budget)?;
+            let open = base.lake(self, vec![chosen(&part, &inputs)]);
+            let mut merge = living(&open, order, predicate)?;
+            let mut unsaid = 0;
+            while let Some(triple) = merge.next()? {
+                writer.push(triple)?;
+                (*sum, *count) = (sum.wrapping_add(triple.fingerprint(&mut bytes)), *count + 1);
+                unsaid += 1;
+                if unsaid == 1 << 14 {
+                    advance(std::mem::take(&mut unsaid))?;
+                }
+            }
+            advance(unsaid)?;
+            let files = writer.finish()?;
+            if let (Order::Subject, true, Some(living)) = (order, inputs.is_all, Living::in_files(&files)) {
+                tally = Tally::Is(living);
+            }
+            change.add(list, files);
+        }
+        alike(base, name, predicate, sums)?;
+        let data = part.subject_files.iter().chain(&part.object_files);
+        let data = data.filter(|file| inputs.versions.contains(&file.snapshot_version)).map(|file| file.id.clone());
+        let data: Vec<String> = data.collect();
+        change.removed.extend(data.iter().cloned());
+        // What is deleted in files that stay must stay deleted; the new files hold nothing that is deleted yet.
+        let needed = |file: &&DataFile| inputs.stays.is_some_and(|oldest| file.snapshot_version > oldest);
+        let mut forgotten = 0;
+        for file in part.tombstones.iter().filter(|file| !needed(file)) {
+            change.removed.insert(file.id.clone());
+            forgotten += if file.is_inverse { 0 } else { file.triple_count };
+        }
+        change.living.insert(predicate.to_owned(), tally);
+        Ok(Some(Merged { graph: name.to_owned(), predicate: predicate.to_owned(), change, data, forgotten }))
+    }
+}
+
+/// How many triples were merged: those of the graph of quoted triples apart.
+fn triples(merged: &[Merged]) -> [u64; 2] {
+    let mut counts = [0u64; 2];
+    for Merged { graph, change, .. } in merged {
+        let count = change.added[0].iter().map(|file| file.triple_count).sum::<u64>();
+        counts[usize::from(graph == QUOTED_GRAPH)] += count;
+    }
+    counts
 }
 
 /// What is to be merged of a predicate, of which it is `known` or not how many triples live; nothing where that is of no use.
@@ -217,10 +264,25 @@ fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merg
     }
 }
 
+/// Whether what was merged by subject is what was merged by object: sums of fingerprints, and numbers of triples. Both are written, and
+/// who merges one of two that differ makes good what is damaged, or damages what is good.
+fn alike(base: &Base, graph: &str, predicate: &str, [subject, object]: [(u64, u64); 2]) -> Result<()> {
+    if subject == object {
+        return Ok(());
+    }
+    let message = match (subject.1, object.1) {
+        (one, other) if one == other => format!("{predicate}: {one} triples in each order, and not the same ones"),
+        (one, other) => format!("{predicate}: {one} triples live by subject, {other} by object"),
+    };
+    Err(Error::broken(&rules::ORDERS_DIFFER, message)
+        .at(base.snapshot.place(graph))
+        .hint("isomorph validate LAKE    tells more"))
+}
+
 /// The changes of each graph as one.
-fn together(merged: &[(String, GraphChange)]) -> Changes {
+fn together(merged: &[Merged]) -> Changes {
     let mut changes = Changes::new();
-    for (name, change) in merged {
+    for Merged { graph: name, change, .. } in merged {
         let own = changes
             .entry(name.clone())
             .or_insert_with(|| Some(GraphChange { from: Some(name.clone()), ..GraphChange::default() }));
@@ -233,18 +295,20 @@ fn together(merged: &[(String, GraphChange)]) -> Changes {
     changes
 }
 
-/// Whether everything that was merged is still there: what another writer has merged or dropped must not come back.
-fn all_listed(base: &Base, merged: &[(String, GraphChange)]) -> Result<()> {
-    let mut known: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for (name, change) in merged {
-        let listed = match known.entry(name) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(base.files_of(name, None)?.into_iter().collect()),
-        };
-        if !change.removed.iter().all(|id| listed.contains(id)) {
-            let message = format!("another writer replaced files of the graph {name} that were being merged");
-            return Err(Error::new(Kind::Conflict, message).hint("run again"));
+/// Those of which all files that were merged are still there, and the others: what another writer has merged or dropped must not come
+/// back.
+fn listed(base: &Base, merged: Vec<Merged>) -> Result<(Vec<Merged>, Vec<Merged>)> {
+    let (mut still, mut stale) = (Vec::new(), Vec::new());
+    for mut one in merged {
+        let there: BTreeSet<String> = base.files_of(&one.graph, Some(&one.predicate))?.into_iter().collect();
+        if !one.data.iter().all(|id| there.contains(id)) {
+            stale.push(one);
+            continue;
         }
+        one.change.removed.retain(|id| there.contains(id));
+        // What was counted was counted before what others did.
+        one.change.living.values_mut().for_each(|tally| *tally = Tally::SAME);
+        still.push(one);
     }
-    Ok(())
+    Ok((still, stale))
 }

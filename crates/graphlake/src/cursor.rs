@@ -3,15 +3,18 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::{Blob, Budget, Reservation};
 
 use crate::lookup::Wanted;
+use crate::proof::Proof;
 use crate::read::Order;
 use crate::record::{Prefixes, Step, decode};
 use crate::rules;
+use crate::snapshot::DataFile;
 use crate::triple::Triple;
 
 /// Bytes that are fetched at once.
@@ -56,6 +59,10 @@ pub(crate) struct Cursor {
     budget: Budget,
     /// Memory of the largest record so far, if it is large.
     large: Option<Reservation>,
+    /// What the bytes of the whole file must be, for whoever reads all of them.
+    proof: Option<Arc<Proof>>,
+    /// How many records the whole file must have.
+    stated: Option<u64>,
 }
 
 impl Cursor {
@@ -78,7 +85,21 @@ impl Cursor {
             sorted: None,
             budget: budget.clone(),
             large: None,
+            proof: None,
+            stated: None,
         }
+    }
+
+    /// The same where all of the file is read, by this cursor alone or together with others that have the same `proof`: its bytes
+    /// must be those that were written, and as many records as its metadata says.
+    pub(crate) fn proved(mut self, file: &DataFile, proof: Option<Arc<Proof>>) -> Self {
+        (self.proof, self.stated) = (proof, Some(file.triple_count));
+        self
+    }
+
+    /// Lets it be read in part: nothing is said of the whole.
+    pub(crate) fn unproved(&mut self) {
+        (self.proof, self.stated) = (None, None);
     }
 
     /// The same for a file whose order is not known: it is tried first, and what is wanted of the file is sorted in memory if it
@@ -88,9 +109,10 @@ impl Cursor {
         prefixes: Prefixes,
         order: Order,
         wanted: &Wanted,
-        budget: &Budget,
+        (file, budget): (&DataFile, &Budget),
     ) -> Result<Self> {
-        let mut trial = Cursor::new(blob.clone(), prefixes.clone(), Some(order), budget);
+        let proof = Proof::of(file).map(Arc::new);
+        let mut trial = Cursor::new(blob.clone(), prefixes.clone(), Some(order), budget).proved(file, proof.clone());
         loop {
             match trial.advance() {
                 Ok(true) => {}
@@ -101,7 +123,7 @@ impl Cursor {
         }
         let mut all = Vec::new();
         let mut memory = budget.reserve(0)?;
-        let mut cursor = Cursor::new(blob, prefixes, None, budget);
+        let mut cursor = Cursor::new(blob, prefixes, None, budget).proved(file, proof);
         while cursor.advance()? {
             if !wanted.has(cursor.triple.first(order)) {
                 continue;
@@ -135,7 +157,7 @@ impl Cursor {
         }
         while self.offset() >= self.end {
             if !self.next_stretch()? {
-                return Ok(false);
+                return self.ended();
             }
         }
         let start = self.offset();
@@ -163,6 +185,15 @@ impl Cursor {
         Ok(true)
     }
 
+    /// There is no record behind the last one.
+    fn ended(&self) -> Result<bool> {
+        if let Some(stated) = self.stated.filter(|stated| self.whole && *stated != self.records) {
+            let message = format!("{} records, triple_count says {stated}", self.records);
+            return Err(Error::broken(&rules::COUNT, message).at(self.blob.place()));
+        }
+        Ok(false)
+    }
+
     /// What the bytes at hand are.
     fn decode(&mut self) -> Result<Step> {
         let left = self.blob.size() - self.offset();
@@ -181,7 +212,13 @@ impl Cursor {
         self.block = self.blob.read(start..end)?;
         self.at = 0;
         self.fetched = end;
-        Ok(())
+        self.prove(start)
+    }
+
+    /// Holds the bytes that were fetched from `start` on against the checksum of the file.
+    fn prove(&self, start: u64) -> Result<()> {
+        let Some(proof) = &self.proof else { return Ok(()) };
+        proof.take(&self.blob, start, &self.block, &self.budget)
     }
 
     /// Counts so much memory, bytes, for the largest record.
@@ -210,7 +247,10 @@ impl Cursor {
         self.at = 0;
         self.end = next.end;
         match self.ahead.pop_front() {
-            Some(block) => (self.block, self.fetched) = (block, next.end),
+            Some(block) => {
+                (self.block, self.fetched) = (block, next.end);
+                self.prove(next.start)?;
+            }
             None => (self.block, self.fetched) = (Bytes::new(), next.start),
         }
         Ok(true)

@@ -13,6 +13,7 @@ mod lookup;
 mod merge;
 mod options;
 mod path;
+mod proof;
 mod read;
 mod record;
 pub mod rules;

@@ -32,7 +32,10 @@ pub struct Event {
     pub files: u64,
     /// Their sizes together, bytes, those in several graphs once.
     pub bytes: u64,
-    /// What changed.
+    /// The version that it is compared with, 0 for an empty store; nothing where that before it is gone: then nobody knows what
+    /// changed.
+    pub after: Option<i64>,
+    /// What changed since then.
     pub changes: Vec<GraphEvent>,
 }
 
@@ -43,9 +46,10 @@ pub struct GraphEvent {
     pub graph: Option<String>,
     /// What became of it.
     pub what: What,
-    /// Triples in new files by subject.
+    /// Triples in new files by subject; 0 where these are what they were, and where versions in between are gone, because what was
+    /// inserted and what was merged looks alike then.
     pub inserted: u64,
-    /// Triples in new files of deletions.
+    /// Triples in new files of deletions, with the same exception.
     pub deleted: u64,
     /// Files that are no longer there.
     pub removed: u64,
@@ -75,19 +79,20 @@ impl Lake {
         let budget = &self.opening.budget;
         let store = Store::read(&self.root, self.opening.tolerance, budget, &mut findings)?;
         let first = store.snapshots.len().saturating_sub(limit);
-        let read = |entry: &SnapshotEntry| Snapshot::read(&self.root, &entry.id, budget, &mut Findings::keeping(0));
+        let read = |entry: &SnapshotEntry| Snapshot::listed(&self.root, entry, budget);
         let mut before = match first.checked_sub(1).and_then(|at| store.snapshots.get(at)) {
-            Some(entry) => read(entry)?,
-            None => Snapshot::default(),
+            Some(entry) => Some(read(entry)?),
+            // Before the first version the store was empty.
+            None => store.snapshots.first().filter(|entry| entry.version == 1).map(|_| Snapshot::default()),
         };
         let mut counter = Counter { left: self.opening.survey_up_to, known: HashMap::new() };
         let mut events = Vec::new();
         for entry in store.snapshots.iter().skip(first) {
             let open = GraphLake::over(self.root.clone(), store.clone(), read(entry)?, self.opening.clone());
-            let mut event = event(&before, &open.snapshot, entry);
+            let mut event = event(before.as_ref(), &open.snapshot, entry);
             (event.triples, event.exact) = counter.count(&open);
             events.push(event);
-            before = open.snapshot;
+            before = Some(open.snapshot);
         }
         Ok(events)
     }
@@ -155,7 +160,7 @@ impl Counter {
     }
 }
 
-fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event {
+fn event(before: Option<&Snapshot>, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event {
     let SnapshotEntry { id, version, timestamp } = entry.clone();
     let mut event = Event { version, id, timestamp, graphs: snapshot.graphs.len() as u64, ..Event::default() };
     let sizes: HashMap<&str, u64> = files(snapshot).map(|(_, file)| (file.path.as_str(), file.size)).collect();
@@ -166,7 +171,17 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
         let deletions = graph.tombstones.iter().filter(|file| !file.is_inverse);
         event.deletions += deletions.map(|file| file.triple_count).sum::<u64>();
     }
+    let Some(before) = before else { return event };
+    event.after = Some(before.version);
+    event.changes = changes(before, snapshot);
+    event
+}
+
+/// What a snapshot changed in each graph.
+fn changes(before: &Snapshot, snapshot: &Snapshot) -> Vec<GraphEvent> {
+    let version = snapshot.version;
     let mut changes: BTreeMap<&str, GraphEvent> = BTreeMap::new();
+    let known: HashSet<&str> = files(before).map(|(_, file)| file.path.as_str()).collect();
     let (names_before, names_now) = (names(before), names(snapshot));
     let (old, new) = (listed(before), listed(snapshot));
     let once = |graph| NamedGraph::once(graph).map(|file| (graph.name.as_str(), file.path.as_str()));
@@ -181,8 +196,8 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
             }
         } else if once.contains(&at) {
             change.inserted += file.triple_count;
-            // The result of a compaction is never of the version that lists it; a copied graph was not there before.
-            if file.snapshot_version < version {
+            // The result of a compaction is never of the version that lists it; files of a graph that was copied were there before.
+            if file.snapshot_version < version && !known.contains(file.path.as_str()) {
                 change.what = What::Compacted;
             }
         }
@@ -198,12 +213,17 @@ fn event(before: &Snapshot, snapshot: &Snapshot, entry: &SnapshotEntry) -> Event
     for graph in before.graphs.iter().filter(|graph| !names_now.contains(graph.name.as_str())) {
         changes.entry(&graph.name).or_default().what = What::Dropped;
     }
-    let named = changes.into_iter().map(|(name, change)| {
-        let graph = term::graph_name(name).map(str::to_owned);
-        GraphEvent { graph, ..change }
+    let is_next = version.checked_sub(1) == Some(before.version);
+    let named = changes.into_iter().map(|(name, mut change)| {
+        if !is_next || change.what == What::Compacted {
+            (change.inserted, change.deleted) = (0, 0);
+        }
+        if !is_next && change.what == What::Compacted {
+            change.what = What::Changed;
+        }
+        GraphEvent { graph: term::graph_name(name).map(str::to_owned), ..change }
     });
-    event.changes = named.collect();
-    event
+    named.collect()
 }
 
 /// Names of graphs.

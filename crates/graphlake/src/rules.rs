@@ -15,7 +15,7 @@ isomorph_error::rules! {
         "the XXH64 of a file is the one that its metadata states", "get the file again: it is damaged, or was changed after it was written";
     /// V4: another number of records.
     COUNT "GRAPHLAKE-COUNT" Error
-        "a file has as many records as triple_count says; as many triples live as living_count says", "write the store anew, or correct the counts in the metadata";
+        "a file has as many records as triple_count says; as many triples live as living_count says, in files that are all listed", "write the store anew, or correct the counts in the metadata";
     /// V3: a file is missing or of another size.
     FILE "GRAPHLAKE-FILE" Error
         "every file of a snapshot exists and is as long as its metadata says", "copy the store again, whole";
@@ -49,7 +49,7 @@ isomorph_error::rules! {
         "use --lenient, to sort such files in memory";
     /// V9: the two orders hold different triples.
     ORDERS_DIFFER "GRAPHLAKE-ORDERS-DIFFER" Error
-        "the files of both orders hold the same triples for each predicate and version", "write the store anew from the order that is right";
+        "the files of both orders hold the same triples for each predicate and version", "use --lenient, to read the order that has more where one is missing; isomorph lake compact --full writes both then";
     /// V20: a file that nothing names.
     ORPHAN "GRAPHLAKE-ORPHAN" Note
         "every file below graphs/ belongs to a snapshot", "isomorph lake vacuum PATH    remove it, unless a writer is at work";

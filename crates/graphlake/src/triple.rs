@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use isomorph_model::faces::Object;
+use twox_hash::XxHash64;
 
 use crate::read::Order;
 use crate::term::Datatype;
@@ -58,6 +59,17 @@ impl Triple {
             return Object::Term(&self.object);
         }
         Datatype::of(&self.datatype).literal(&self.object)
+    }
+
+    /// A hash that equal triples share, whatever they are sorted by; `bytes` is a buffer.
+    pub(crate) fn fingerprint(&self, bytes: &mut Vec<u8>) -> u64 {
+        bytes.clear();
+        // Lengths tell where one text ends and the next begins.
+        for text in [&self.subject, &self.object, &self.datatype] {
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        XxHash64::oneshot(u64::from(self.literal), bytes)
     }
 
     /// Bytes that it holds.

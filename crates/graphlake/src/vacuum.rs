@@ -4,14 +4,15 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use isomorph_error::{Findings, Result};
-use isomorph_storage::{Scratch, Workplace};
+use isomorph_error::{Error, Findings, Result};
+use isomorph_storage::{Entry, Scratch, Workplace};
 use serde_json::Value;
 
 use crate::commit::{Lake, snapshots_of, version_of};
 use crate::snapshot::{Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
-use crate::{Resume, json, path};
+use crate::validate::metadata;
+use crate::{Resume, json, path, rules};
 
 /// What may be removed.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +76,8 @@ impl Lake {
         let (stay, go) = divided(&store.snapshots, options, now);
         let mut needed = HashSet::new();
         let current = store.snapshots.last().map_or(0, |entry| entry.version);
-        let mut note = |id: &str| -> Result<()> {
-            let snapshot = Snapshot::read(&self.root, id, budget, &mut Findings::keeping(0))?;
+        let mut note = |snapshot: Snapshot| -> Result<()> {
+            names_all(&snapshot)?;
             for file in snapshot.graphs.iter().flat_map(|graph| graph.files()).map(|(_, file)| file) {
                 needed.insert(path::resolve(&file.path, &store.location)?);
                 if let Some(Value::String(index)) = file.extra.get("index_path") {
@@ -85,7 +86,7 @@ impl Lake {
             }
             Ok(())
         };
-        stay.iter().try_for_each(|entry| note(&entry.id))?;
+        stay.iter().try_for_each(|entry| note(Snapshot::listed(&self.root, entry, budget)?))?;
         let names: HashSet<String> = stay.iter().map(|entry| file_of(&entry.id)).collect();
         let gone: HashSet<String> = go.iter().map(|entry| file_of(&entry.id)).collect();
         let mut vacuumed =
@@ -102,10 +103,20 @@ impl Lake {
             }
             match claimed(&entry.name) {
                 // Claimed and not published yet: somebody will.
-                Some(version) if version > current => note(&format!("snapshot{version}"))?,
+                Some(version) if version > current => {
+                    let id = format!("snapshot{version}");
+                    note(Snapshot::read(&self.root, &id, budget, &mut Findings::keeping(0))?)?;
+                }
                 _ => unnamed.push(entry),
             }
         }
+        // What a writer put beside the list that was stopped before it took its place.
+        let beside = self.root.list_dir("")?;
+        let is_draft = |entry: &&Entry| {
+            let unique = entry.name.strip_prefix('.').and_then(|name| name.strip_prefix(STORE)?.strip_suffix(".tmp"));
+            !entry.is_dir && unique.is_some_and(|unique| unique.starts_with('.'))
+        };
+        unnamed.extend(beside.iter().filter(is_draft));
         // A sidecar belongs to the file that it is called like.
         let is_needed =
             |name: &str| needed.contains(name) || name.strip_suffix(".glx").is_some_and(|file| needed.contains(file));
@@ -186,6 +197,20 @@ fn divided<'s>(
         if at < last && old(entry) { go.push(entry) } else { stay.push(entry) }
     }
     (stay, go)
+}
+
+/// Tries whether a snapshot still names all that its writers counted with: what a damaged list lacks is needed to mend it.
+///
+/// # Errors
+/// [`rules::COUNT`].
+fn names_all(snapshot: &Snapshot) -> Result<()> {
+    let mut findings = Findings::keeping(1);
+    metadata::snapshot(snapshot, &mut findings);
+    let lacks = findings.by_rule().flat_map(|(_, kept)| kept).find(|one| one.rule == &rules::COUNT);
+    match lacks {
+        None => Ok(()),
+        Some(one) => Err(Error::broken(one.rule, one.message.clone()).at(one.place.clone())),
+    }
 }
 
 /// The version that a file of this name claims.

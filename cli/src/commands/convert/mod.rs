@@ -4,12 +4,12 @@ mod document;
 mod early;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Shape, convert, target_format};
+use isomorph::convert::{ConvertOptions, Format, Plan, Shape, convert, target_format};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Location, Result};
 
 use self::early::Early;
-use super::Answer;
+use super::{Answer, open_at};
 use crate::args::{ConvertArgs, OpenArgs, written_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     // A text of DeepGNN that becomes a binary is read once.
     let wanted = args.target.format_at(destination.file_name());
     how.deepgnn.later = wanted == Some(Format::DeepGnn) && args.target.text_at(destination.file_name()).is_none();
-    let opened = Opened::open(&source, &how)?;
+    let opened = open_at(&source, &how, console)?;
     let mut options = ConvertOptions {
         to: wanted,
         lossy: args.lossy,
@@ -54,7 +54,6 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         probe(&destination, directory, args.replace)?;
     }
     let mut findings = opened.native.about().findings;
-    console.warn(&findings);
 
     let bars = Bars::new(interrupt.clone());
     // A survey can take long: what is planned is shown before it, and the rest after.

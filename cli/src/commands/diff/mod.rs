@@ -5,11 +5,12 @@ mod element;
 use std::sync::Arc;
 
 use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff, relabelled};
+use isomorph::formats::{graphlake, nock};
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use super::Answer;
+use super::{Answer, open_at};
 use crate::args::{DiffArgs, snapshot_of};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -69,8 +70,8 @@ impl<'a> Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let left = open(&args.left, args, &resources)?;
-    let right = open(&args.right, args, &resources)?;
+    let left = open(&args.left, args, &resources, console)?;
+    let right = open(&args.right, args, &resources, console)?;
     if args.key.is_some() && ![&left, &right].iter().any(|side| side.format == Format::GraphAr) {
         return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
     }
@@ -111,8 +112,13 @@ fn shared_view(left: &Opened, right: &Opened) -> Option<Format> {
     (left.format_of_graph() != right.format_of_graph()).then_some(right.format)
 }
 
-fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
-    let mut options = OpenOptions { carry: args.carry, ..OpenOptions::default() };
+fn open(path: &str, args: &DiffArgs, resources: &Resources, console: &Console) -> Result<Opened> {
+    let mut options = OpenOptions { carry: args.carry, unsound: args.lenient, ..OpenOptions::default() };
+    if args.lenient {
+        options.nock.tolerance = nock::Tolerance::Lenient;
+        options.graphlake.tolerance = graphlake::Tolerance::Lenient;
+        options.rdf.read.lenient = true;
+    }
     options.graphar.key_row = args.key.is_some();
     options.nock.budget = resources.budget.clone();
     options.nock.threads = resources.threads;
@@ -129,7 +135,7 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources) -> Result<Opened> {
     options.graphlake.namespaces = args.namespaces.iter().cloned().collect();
     let (location, at) = snapshot_of(path)?;
     options.graphlake.at = at.unwrap_or_default();
-    Opened::open(&location, &options)
+    open_at(&location, &options, console)
 }
 
 fn verdict(screen: &mut Screen, found: &Diff, same: bool) {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use arrow_array::Array;
-use isomorph::Result;
 use isomorph::model::{Batch, EdgeType, NodeType, Relation, Request, Source, Tables};
+use isomorph::{Error, Result};
 
 /// Data of at most so many bytes is read.
 const SMALL: u64 = 64 << 20;
@@ -18,27 +18,41 @@ pub struct Counts {
     pub edges: Vec<Option<u64>>,
     /// By edge type: the relations of one that leaves them to its rows, most frequent first.
     pub relations: Vec<Option<Vec<(String, u64)>>>,
+    /// What kept it from being counted, if something did.
+    pub error: Option<Error>,
 }
 
 impl Counts {
-    /// The counts of `source`, whose data has so many `bytes`. What cannot be read is not known: `validate` says why.
+    /// The counts of `source`, whose data has so many `bytes`. What cannot be read is not known, and the first error is kept.
     pub fn of(source: &dyn Source, bytes: u64) -> Self {
         let small = bytes <= SMALL;
         let graph = source.graph();
-        let count = |known: Option<u64>, tables| known.or_else(|| small.then(|| rows(source, tables).ok()).flatten());
+        let mut error = None;
+        let mut count = |known: Option<u64>, tables| {
+            known.or_else(|| small.then(|| kept(rows(source, tables), &mut error)).flatten())
+        };
         // Where edges imply nodes a node may be stated more than once: what is known is the number of statements.
         let known = |ty: &NodeType| ty.rows.filter(|_| !small || !ty.implied);
         let nodes = graph.nodes.iter().enumerate();
         let nodes = nodes.map(|(at, ty)| count(known(ty), Tables::NodeKeys(at)).or(ty.rows));
         let mut counts = Counts { nodes: nodes.collect(), ..Counts::default() };
         for (at, ty) in graph.edges.iter().enumerate() {
-            let relations = small.then(|| relations(source, at, ty).ok().flatten()).flatten();
+            let relations = small.then(|| kept(relations(source, at, ty), &mut error).flatten()).flatten();
             let sum = relations.as_ref().map(|found| found.iter().map(|(_, count)| count).sum());
-            counts.edges.push(count(ty.rows.or(sum), Tables::EdgeEnds(at)));
+            let known = ty.rows.or(sum);
+            counts
+                .edges
+                .push(known.or_else(|| small.then(|| kept(rows(source, Tables::EdgeEnds(at)), &mut error)).flatten()));
             counts.relations.push(relations);
         }
+        counts.error = error;
         counts
     }
+}
+
+/// What was read; else the error is kept, if it is the first.
+fn kept<T>(read: Result<T>, first: &mut Option<Error>) -> Option<T> {
+    read.map_err(|error| first.get_or_insert(error).kind()).ok()
 }
 
 fn rows(source: &dyn Source, tables: Tables) -> Result<u64> {

@@ -57,6 +57,8 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
             }
             place => place?,
         };
+    // What is wrong is shown.
+    options.unsound = true;
     let opened = match Opened::open(&location, &options) {
         // A stale carry is one of the things that somebody wants to be told.
         Err(error) if error.kind() == Kind::StaleCarry => {
@@ -66,9 +68,16 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
         opened => opened?,
     };
     let beside = beside(&opened, args.open.carry)?;
-    let about = opened.native.about();
-    let described =
-        Described { opened: &opened, about: &about, counts: Counts::of(opened.graph.as_ref(), about.bytes), beside };
+    let mut about = opened.native.about();
+    let mut counts = Counts::of(opened.graph.as_ref(), about.bytes);
+    if let Some((error, rule)) = counts.error.as_ref().and_then(|error| Some((error, error.broken_rule()?))) {
+        // What opening found already is told once.
+        if about.findings.count(rule) == 0 {
+            about.findings.push(rule, error.message().to_owned(), error.place().clone());
+        }
+        counts.error = None;
+    }
+    let described = Described { opened: &opened, about: &about, counts, beside };
     console.show(&screen::screen(&described, console))?;
     console.document(&document::Document::new(&args.path, &described))?;
     Ok(Answer::Yes)

@@ -20,6 +20,7 @@ struct Document<'a> {
     predicates: u64,
     merged_files: u64,
     forgotten_deletions: u64,
+    left_predicates: u64,
     triples: u64,
     files: u64,
     bytes: u64,
@@ -53,6 +54,10 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
             screen.marked("wrote", Some(Mark::Sound), &text);
         }
     }
+    if done.left > 0 {
+        let what = of(done.left, "predicate");
+        screen.line("left", &format!("{what} whose files others replaced again and again: run again when fewer write"));
+    }
     console.show(&screen)?;
     let commit = done.commit.clone().unwrap_or_default();
     console.document(&Document {
@@ -61,6 +66,7 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
         predicates: done.predicates,
         merged_files: done.merged,
         forgotten_deletions: done.forgotten,
+        left_predicates: done.left,
         triples: commit.inserted + commit.quoted,
         files: commit.files,
         bytes: commit.bytes,

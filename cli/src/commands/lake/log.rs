@@ -24,6 +24,8 @@ struct Document<'a> {
     deletions: u64,
     files: u64,
     bytes: u64,
+    /// The version that it is compared with.
+    after: Option<i64>,
     changes: Vec<Change<'a>>,
 }
 
@@ -101,11 +103,13 @@ fn changes(event: &Event) -> String {
             }
         }
     };
-    match event.changes.as_slice() {
+    let Some(after) = event.after else { return "unknown: the version before it is gone".to_owned() };
+    let what = match event.changes.as_slice() {
         [] => "nothing".to_owned(),
         [one] => named(one),
         [one, rest @ ..] => format!("{}, and {}", named(one), of(rest.len() as u64, "more graph")),
-    }
+    };
+    if event.version.checked_sub(1) == Some(after) { what } else { format!("{what}, since version {after}") }
 }
 
 fn document(event: &Event) -> Document<'_> {
@@ -134,6 +138,7 @@ fn document(event: &Event) -> Document<'_> {
         deletions: event.deletions,
         files: event.files,
         bytes: event.bytes,
+        after: event.after,
         changes: changes.collect(),
     }
 }

@@ -7,9 +7,10 @@ mod text;
 use std::io::Write;
 use std::sync::Arc;
 
-use isomorph::convert::Format;
+use isomorph::convert::{Format, sound};
 use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, push_quad};
 use isomorph::formats::rdf;
+use isomorph::model::Source;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
@@ -115,6 +116,11 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     // What a description needs to know, a look-up does not.
     let options = graphlake::OpenOptions { survey_up_to: 0, ..options.graphlake };
     let lake = GraphLake::open(&location, &options)?;
+    let findings = lake.about().findings;
+    if !args.open.lenient {
+        sound(&findings)?;
+    }
+    console.warn(&findings);
     query.patterns.iter_mut().try_for_each(|asked| asked.store(|term| lake.stored(term)))?;
     let text = if query.patterns.len() == 1 { args.pattern.join(" ") } else { args.pattern.join(" . ") };
     let asking =

@@ -4,13 +4,13 @@ mod find;
 mod incident;
 mod keys;
 
-use isomorph::convert::{Format, OpenOptions, Opened, Shape};
+use isomorph::convert::{Format, OpenOptions, Shape};
 use isomorph::model::Side;
 use isomorph::{Kind, Result};
 use serde::Serialize;
 
-use super::Answer;
 use super::matching::Prefixes;
+use super::{Answer, open_at};
 use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
@@ -49,7 +49,7 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let key = args.id.as_deref().or(args.node.as_deref());
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
-    let opened = Opened::open(&location, &OpenOptions { look_ups: key.is_some(), ..options })?;
+    let opened = open_at(&location, &OpenOptions { look_ups: key.is_some(), ..options }, console)?;
     // In RDF a word names what it names in a pattern.
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });

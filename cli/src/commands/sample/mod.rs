@@ -31,7 +31,7 @@ pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
     let features: &[Feature] = if let What::Features(args) = &args.what { &args.features } else { &[] };
-    let place = Place::open(&args.path, common, features, &resources)?;
+    let place = Place::open(&args.path, common, features, &resources, console)?;
     let graph = Arc::clone(&place.graph);
     let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
     let drawn = match &args.what {

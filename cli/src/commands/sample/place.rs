@@ -12,6 +12,8 @@ use isomorph::{Error, Result};
 
 use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups};
+use crate::commands::open_at;
+use crate::console::Console;
 
 /// An opened graph.
 pub(super) struct Place {
@@ -38,12 +40,18 @@ impl Place {
     ///
     /// # Errors
     /// When there is none, or it is not sound.
-    pub fn open(path: &str, common: &CommonArgs, features: &[Feature], resources: &Resources) -> Result<Place> {
+    pub fn open(
+        path: &str,
+        common: &CommonArgs,
+        features: &[Feature],
+        resources: &Resources,
+        console: &Console,
+    ) -> Result<Place> {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
         let (location, how) = common.open.place(path, &SelectArgs::default(), resources)?;
-        let opened = Opened::open(&location, &how)?;
+        let opened = open_at(&location, &how, console)?;
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {
             let model = opened.graph.graph().clone();

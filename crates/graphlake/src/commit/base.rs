@@ -7,6 +7,7 @@ use super::Lake;
 use super::raw::{RawFile, RawGraph, RawSnapshot};
 use crate::snapshot::{OneOrder, file_of};
 use crate::store::{SnapshotEntry, Store};
+use crate::validate::metadata;
 use crate::{GraphLake, NamedGraph, Snapshot, json, rules, snapshot};
 
 /// The snapshot that a change begins with; one of version 0 without graphs, where the store has none.
@@ -30,11 +31,7 @@ impl Lake {
         let needed = blob.size().saturating_mul(3);
         let memory = self.opening.budget.reserve(needed).map_err(|error| error.at(blob.place()))?;
         let snapshot = RawSnapshot::parse(blob.read_all(json::LIMIT)?, &entry.id)?;
-        if (snapshot.id.as_str(), snapshot.version) != (entry.id.as_str(), entry.version) {
-            let message = format!(
-                "store.json says {} of version {}, the file {} of version {}",
-                entry.id, entry.version, snapshot.id, snapshot.version
-            );
+        if let Some(message) = metadata::differs(&entry, (&snapshot.id, snapshot.version, snapshot.timestamp)) {
             return Err(Error::broken(&rules::STORE_ENTRY, message).at(blob.place()));
         }
         Ok(Base { store, snapshot, _memory: Some(memory) })

@@ -252,6 +252,11 @@ impl RawSnapshot {
                 let bounds = is_ordered.then(|| Some((bound(head.min_value)?, bound(head.max_value)?))).flatten();
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());
                 let (version, records) = (head.snapshot_version, head.triple_count);
+                if version > self.version {
+                    let message = format!("version {version} in a snapshot of version {}", self.version);
+                    let error = Error::broken(&rules::VERSION, message).at(Place::field(format!("file {id}")));
+                    return Err(error.hint("isomorph validate LAKE    tells more"));
+                }
                 list.push(RawFile { predicate, id, version, records, bounds, span: span(&self.text, item) });
             }
         }
@@ -268,7 +273,8 @@ impl RawSnapshot {
         DataFile::of(members, &name, &mut Findings::keeping(0))
     }
 
-    pub(super) fn place(&self, graph: &str) -> Place {
+    /// The place of a graph.
+    pub(crate) fn place(&self, graph: &str) -> Place {
         Place::file(file_of(&self.id)).in_field(format!("graphs[{graph}]"))
     }
 }

@@ -15,6 +15,7 @@ use crate::bloom::Bloom;
 use crate::cursor::Cursor;
 use crate::id::TripleId;
 use crate::id_index::Ids;
+use crate::proof::Proof;
 use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::sidecar::{ENDING, Of, SMALL, STEP, Sidecar, Sparse, SparseBuilder};
@@ -75,6 +76,8 @@ struct State {
     prefixes: OnceLock<Prefixes>,
     index: OnceLock<Option<Index>>,
     ids: OnceLock<Option<Ids>>,
+    /// What the file must be, where all of it is read.
+    proof: OnceLock<Option<Arc<Proof>>>,
 }
 
 /// What tells where in a file to begin.
@@ -203,7 +206,8 @@ impl Known {
         Ok(blob)
     }
 
-    /// A cursor at the begin of the file, whose triples are wanted in `order`.
+    /// A cursor at the begin of the file, whose triples are wanted in `order`. Whoever reads all of it, alone or in stretches that
+    /// together are the whole, is told where it is not what was written.
     fn cursor(&self, lake: &GraphLake, file: &DataFile, order: Order) -> Result<Cursor> {
         if lake.options.tolerance == Tolerance::Lenient && !is_trusted(file) {
             return lake.cursor(file, order);
@@ -216,7 +220,8 @@ impl Known {
                 self.state.prefixes.get_or_init(|| prefixes).clone()
             }
         };
-        Ok(Cursor::new(blob, prefixes, Some(order), &lake.options.budget))
+        let proof = self.state.proof.get_or_init(|| Proof::of(file).map(Arc::new)).clone();
+        Ok(Cursor::new(blob, prefixes, Some(order), &lake.options.budget).proved(file, proof))
     }
 
     /// The index of the file: from beside it, or from a pass over it; nothing for small files, and where the budget has no
@@ -338,6 +343,9 @@ impl Known {
             return Ok(None);
         }
         let mut cursor = self.cursor(lake, file, order)?;
+        if keys.is_some() {
+            cursor.unproved();
+        }
         if !cursor.is_sorted() {
             cursor.only(stretches);
         }
@@ -431,6 +439,7 @@ impl Known {
         {
             for block in ids.find(id).filter_map(|known| found.sparse.block(known, file.size)) {
                 let mut cursor = self.cursor(lake, file, order)?;
+                cursor.unproved();
                 cursor.only(std::iter::once(block).collect());
                 while cursor.advance()? {
                     take(&cursor.triple)?;

@@ -3,7 +3,6 @@
 use isomorph_model::About;
 
 use super::GraphLake;
-use crate::validate::metadata;
 
 pub(super) fn about(lake: &GraphLake) -> About {
     let snapshot = &lake.snapshot;
@@ -20,8 +19,6 @@ pub(super) fn about(lake: &GraphLake) -> About {
     }
     let predicates: std::collections::HashSet<&str> =
         snapshot.graphs.iter().flat_map(super::super::snapshot::NamedGraph::all_predicates).collect();
-    let mut findings = lake.noticed.clone();
-    metadata::orders(snapshot, &mut findings);
     let count = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     let mut layout = match lake.store.snapshots.len() {
         0 => "no snapshot".to_owned(),
@@ -45,6 +42,6 @@ pub(super) fn about(lake: &GraphLake) -> About {
         bytes: files.values().fold(0, |sum: u64, size| sum.saturating_add(*size)),
         layout,
         edge_layouts: vec!["by subject, by object".to_owned()],
-        findings,
+        findings: lake.noticed.clone(),
     }
 }

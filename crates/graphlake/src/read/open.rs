@@ -1,16 +1,19 @@
 //! Opening a store.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use isomorph_error::{Error, Findings, Kind, Result, Severity};
 use isomorph_model::Graph;
 use isomorph_storage::{Blob, Location, Root};
 
 use super::quoted::Quoted;
+use super::survey::Survey;
 use crate::cursor::Cursor;
 use crate::lookup::{Catalog, Narrowed, Wanted};
+use crate::proof::Proof;
 use crate::record::Prefixes;
 use crate::store::STORE;
+use crate::validate::metadata;
 use crate::{DataFile, OpenOptions, Order, Snapshot, Store, Tolerance, path, rules};
 
 /// An opened snapshot of a GraphLake store.
@@ -35,6 +38,8 @@ pub struct GraphLake {
     pub(crate) graph: Graph,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
+    /// Those of it that are told while metadata is parsed: what a check reads again it finds again.
+    pub(crate) parsed: Findings,
     pub(super) quoted: OnceLock<Quoted>,
     /// Held while the quoted triples are read: of several threads that want them one reads them.
     pub(super) quoting: Mutex<()>,
@@ -70,31 +75,24 @@ impl GraphLake {
     ///
     /// # Errors
     /// When there is no store or no such snapshot, or its metadata does not fit the specification's schema; with strict
-    /// reading, when there is anything to warn of.
+    /// reading, when there is anything to warn of. What else is wrong with the metadata is among the findings of
+    /// [`Source::about`](isomorph_model::Source::about), and whoever opens a store looks at these.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphLake> {
         let root = Root::open(location)?;
+        let mut parsed = Findings::keeping(8);
+        let store = Store::read(&root, options.tolerance, &options.budget, &mut parsed)?;
         let mut noticed = Findings::keeping(8);
-        let store = Store::read(&root, options.tolerance, &options.budget, &mut noticed)?;
         let snapshot = match store.find(&options.at)? {
             None => Snapshot::default(),
             Some(entry) => {
-                let snapshot = Snapshot::read(&root, &entry.id, &options.budget, &mut noticed)?;
-                if (snapshot.id.as_str(), snapshot.version) != (entry.id.as_str(), entry.version) {
-                    let message = format!(
-                        "store.json says {} of version {}, the file {} of version {}",
-                        entry.id, entry.version, snapshot.id, snapshot.version
-                    );
-                    noticed.push(&rules::STORE_ENTRY, message, crate::snapshot::file_of(&entry.id));
-                }
+                let snapshot = Snapshot::read(&root, &entry.id, &options.budget, &mut parsed)?;
+                metadata::entry(entry, &snapshot, &mut noticed);
+                metadata::snapshot(&snapshot, &mut noticed);
+                metadata::orders(&snapshot, &mut noticed);
                 snapshot
             }
         };
-        if options.tolerance == Tolerance::Strict
-            && let Some((_, [finding, ..])) =
-                noticed.by_rule().find(|(_, kept)| kept.iter().any(|one| one.rule.severity > Severity::Note))
-        {
-            return Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone()));
-        }
+        noticed.merge(parsed.clone());
         let (graph, options) = (Graph::default(), options.clone());
         let mut lake = GraphLake {
             root,
@@ -103,12 +101,20 @@ impl GraphLake {
             options,
             graph,
             noticed,
+            parsed,
             quoted: OnceLock::new(),
             quoting: Mutex::default(),
             catalog: OnceLock::new(),
             narrowed: None,
         };
-        lake.graph = super::graph::graph(&lake.store, &lake.snapshot, lake.survey().as_ref());
+        let survey = lake.survey_or_note()?;
+        lake.graph = super::graph::graph(&lake.store, &lake.snapshot, survey.as_ref());
+        if lake.options.tolerance == Tolerance::Strict
+            && let Some((_, [finding, ..])) =
+                lake.noticed.by_rule().find(|(_, kept)| kept.iter().any(|one| one.rule.severity > Severity::Note))
+        {
+            return Err(Error::broken(finding.rule, finding.message.clone()).at(finding.place.clone()));
+        }
         Ok(lake)
     }
 
@@ -121,10 +127,30 @@ impl GraphLake {
             options,
             graph: Graph::default(),
             noticed: Findings::keeping(0),
+            parsed: Findings::keeping(0),
             quoted: OnceLock::new(),
             quoting: Mutex::default(),
             catalog: OnceLock::new(),
             narrowed: None,
+        }
+    }
+
+    /// Counts the snapshot, if it is small. What a file breaks is noticed.
+    ///
+    /// # Errors
+    /// When something cannot be read at all.
+    fn survey_or_note(&mut self) -> Result<Option<Survey>> {
+        match self.survey() {
+            Err(error) => match error.broken_rule() {
+                Some(rule) => {
+                    self.noticed.push(rule, error.message().to_owned(), error.place().clone());
+                    Ok(None)
+                }
+                // Whoever only looks something up may have the memory for that.
+                None if error.kind() == Kind::TooLarge => Ok(None),
+                None => Err(error),
+            },
+            survey => survey,
         }
     }
 
@@ -169,14 +195,15 @@ impl GraphLake {
         Ok(blob)
     }
 
-    /// A cursor over a file whose triples are wanted in `order`.
+    /// A cursor over all of a file, whose triples are wanted in `order`.
     pub(crate) fn cursor(&self, file: &DataFile, order: Order) -> Result<Cursor> {
         let blob = self.file(file)?;
         let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
         // Only one's own mark is believed, and even then the order is tried while the file is read.
         if self.options.tolerance == Tolerance::Lenient && file.sort_order.as_deref() != Some("codepoint") {
-            return Cursor::of_unsorted(blob, prefixes, order, &Wanted::All, &self.options.budget);
+            return Cursor::of_unsorted(blob, prefixes, order, &Wanted::All, (file, &self.options.budget));
         }
-        Ok(Cursor::new(blob, prefixes, Some(order), &self.options.budget))
+        let proof = Proof::of(file).map(Arc::new);
+        Ok(Cursor::new(blob, prefixes, Some(order), &self.options.budget).proved(file, proof))
     }
 }

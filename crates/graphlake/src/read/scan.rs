@@ -34,7 +34,7 @@ impl GraphLake {
     pub(crate) fn resorted(&self, file: &DataFile, order: Order, wanted: &Wanted) -> Result<Cursor> {
         let blob = self.file(file)?;
         let prefixes = Prefixes::of(file, &self.options).map_err(|error| error.at(blob.place()))?;
-        Cursor::of_unsorted(blob, prefixes, order, wanted, &self.options.budget)
+        Cursor::of_unsorted(blob, prefixes, order, wanted, (file, &self.options.budget))
     }
 
     /// Names of the named graphs, those without triples included.

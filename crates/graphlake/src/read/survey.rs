@@ -29,8 +29,11 @@ impl Survey {
 
 impl GraphLake {
     /// Counts a snapshot: what its writers have not counted is read, if that is at most so many records; nothing when there are
-    /// more, or when one is broken: reading and checking will say where.
-    pub(super) fn survey(&self) -> Option<Survey> {
+    /// more.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub(super) fn survey(&self) -> Result<Option<Survey>> {
         let graphs = self.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH);
         let graphs: Vec<_> = graphs.map(|graph| (graph, self.stated(graph))).collect();
         let unknown = graphs.iter().flat_map(|(graph, stated)| {
@@ -38,7 +41,7 @@ impl GraphLake {
             files.filter(|file| stated.get(file.predicate.as_str()).is_none_or(Option::is_none))
         });
         let records = unknown.map(|file| file.triple_count).fold(0, u64::saturating_add);
-        if records > self.options.survey_up_to { None } else { self.counted(&graphs).ok() }
+        if records > self.options.survey_up_to { Ok(None) } else { self.counted(&graphs).map(Some) }
     }
 
     /// What the snapshot says of how many triples of a graph live. That is not asked where deleted triples stay deleted.

@@ -50,6 +50,11 @@ impl Living {
         (living.literals <= living.triples && of == digest(ids)).then_some(living)
     }
 
+    /// Whether the members of a partition speak of files with these ids.
+    pub(crate) fn was_stated_of<'a>(members: &Map<String, Value>, ids: impl IntoIterator<Item = &'a str>) -> bool {
+        members.get(OF).and_then(Value::as_str).is_some_and(|of| of == digest(ids))
+    }
+
     /// Writes among the members of a partition what is known of files with these ids.
     pub(crate) fn state<'a>(
         known: Option<Living>,

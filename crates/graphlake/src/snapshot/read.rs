@@ -1,18 +1,37 @@
 //! Reading the JSON of a snapshot. What the schema of the specification demands is demanded here.
 
-use isomorph_error::{Error, Findings, Result};
+use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Budget, Root};
 use serde_json::{Map, Value};
 
 use super::{DataFile, Files, NamedGraph, Snapshot, file_of};
 use crate::json::{self, Object};
 use crate::rules;
+use crate::store::SnapshotEntry;
 
 impl Snapshot {
     /// Reads the snapshot `id`.
     pub(crate) fn read(root: &Root, id: &str, budget: &Budget, findings: &mut Findings) -> Result<Snapshot> {
         let members = json::read(&super::open(root, id)?, budget)?;
         Snapshot::of(members, &file_of(id), findings)
+    }
+
+    /// Reads the snapshot of an entry of `store.json`.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read`]; [`rules::STORE_ENTRY`] when it is not the one that the entry says.
+    pub(crate) fn listed(root: &Root, entry: &SnapshotEntry, budget: &Budget) -> Result<Snapshot> {
+        // Other findings are for who reads triples, and for who checks.
+        let snapshot = Snapshot::read(root, &entry.id, budget, &mut Findings::keeping(0))?;
+        snapshot.is_listed_as(entry)?;
+        Ok(snapshot)
+    }
+
+    fn is_listed_as(&self, entry: &SnapshotEntry) -> Result<()> {
+        match crate::validate::metadata::differs(entry, (&self.id, self.version, self.timestamp)) {
+            None => Ok(()),
+            Some(message) => Err(Error::broken(&rules::STORE_ENTRY, message).at(Place::file(file_of(&entry.id)))),
+        }
     }
 
     pub(crate) fn of(members: Map<String, Value>, file: &str, findings: &mut Findings) -> Result<Snapshot> {

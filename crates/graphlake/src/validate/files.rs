@@ -15,7 +15,7 @@ use crate::read::{GraphLake, Order};
 use crate::record::Prefixes;
 use crate::snapshot::{DataFile, Description};
 use crate::triple::Triple;
-use crate::{path, rules, term};
+use crate::{path, proof, rules, term};
 
 /// Bytes that are hashed at once.
 const BLOCK: u64 = 1 << 20;
@@ -95,7 +95,7 @@ fn records(
 ) -> Result<Option<Sum>> {
     let place = blob.place();
     if let Some(stated) = &file.checksum {
-        let found = format!("xxh64:{:016x}", checksum(&blob)?);
+        let found = proof::shown(checksum(&blob)?);
         if stated.starts_with("xxh64:") && *stated != found {
             findings.push(&rules::CHECKSUM, format!("{found}, not {stated}"), place.clone());
         }

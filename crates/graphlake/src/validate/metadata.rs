@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use isomorph_error::{Findings, Place};
 
-use crate::snapshot::{DataFile, NamedGraph, OneOrder, Snapshot, file_of};
+use crate::snapshot::{DataFile, Living, NamedGraph, OneOrder, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::{rules, term};
 
@@ -24,15 +24,20 @@ pub(super) fn store(store: &Store, findings: &mut Findings) {
 }
 
 /// V2.
-pub(super) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut Findings) {
-    let own = (&snapshot.id, snapshot.version, snapshot.timestamp);
-    if own != (&entry.id, entry.version, entry.timestamp) {
-        let message = format!(
-            "store.json says {}, version {}, time {}; the snapshot {}, {}, {}",
-            entry.id, entry.version, entry.timestamp, own.0, own.1, own.2
-        );
+pub(crate) fn entry(entry: &SnapshotEntry, snapshot: &Snapshot, findings: &mut Findings) {
+    if let Some(message) = differs(entry, (&snapshot.id, snapshot.version, snapshot.timestamp)) {
         findings.push(&rules::STORE_ENTRY, message, file_of(&entry.id));
     }
+}
+
+/// How id, version and time of a snapshot differ from those of the entry that lists it, if they do.
+pub(crate) fn differs(entry: &SnapshotEntry, own: (&str, i64, i64)) -> Option<String> {
+    (own != (entry.id.as_str(), entry.version, entry.timestamp)).then(|| {
+        format!(
+            "store.json says {}, version {}, time {}; the snapshot {}, {}, {}",
+            entry.id, entry.version, entry.timestamp, own.0, own.1, own.2
+        )
+    })
 }
 
 /// What V9 needs no file for: predicates of which one order was not written, in all versions or in some.
@@ -47,7 +52,7 @@ pub(crate) fn orders(snapshot: &Snapshot, findings: &mut Findings) {
 }
 
 /// V10 to V15, V18 and what V19 says of names.
-pub(super) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
+pub(crate) fn snapshot(snapshot: &Snapshot, findings: &mut Findings) {
     let file = file_of(&snapshot.id);
     let mut ids = HashSet::new();
     for graph in &snapshot.graphs {
@@ -116,6 +121,14 @@ fn partitions(graph: &NamedGraph, place: &Place, findings: &mut Findings) {
         findings.push(&rules::ID, "two predicates have one partition", place.clone());
     }
     for (id, listed) in &graph.partitions {
+        let missing = listed.ids.iter().filter(|name| !files.contains_key(name.as_str())).count();
+        if missing > 0 && Living::was_stated_of(&listed.extra, listed.ids.iter().map(String::as_str)) {
+            let message = format!(
+                "what lives in partition {id} was counted with {} files, and {missing} of them are not listed",
+                listed.ids.len()
+            );
+            findings.push(&rules::COUNT, message, place.clone());
+        }
         for name in &listed.ids {
             match (files.get(name.as_str()), predicates.get(id.as_str())) {
                 (None, _) => {

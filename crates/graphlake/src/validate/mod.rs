@@ -19,7 +19,7 @@ use crate::snapshot::Snapshot;
 /// # Errors
 /// When something cannot be read at all; what is broken is a finding.
 pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> {
-    findings.merge(lake.noticed.clone());
+    findings.merge(lake.parsed.clone());
     metadata::store(&lake.store, findings);
     let mut named: HashSet<String> = HashSet::new();
     for entry in &lake.store.snapshots {

@@ -41,7 +41,8 @@ pub struct OpenArgs {
     #[arg(long, conflicts_with = "lenient")]
     pub strict: bool,
     /// Go on where opening finds errors, with a warning; NOCK: guess where the specification is broken, too; GraphLake: sort files
-    /// that are out of order; RDF: skip what is broken, and count it
+    /// that are out of order; RDF: skip what is broken, and count it; DeepGNN: skip records of a text that are broken, and count
+    /// them
     #[arg(long)]
     pub lenient: bool,
     /// NOCK: read edge_id as a property; it is layout otherwise
@@ -210,6 +211,7 @@ impl OpenArgs {
                 format: self.text_format,
                 defaults: self.defaults.as_deref().map(Location::parse).transpose()?,
                 compat: self.compat.is_some(),
+                lenient: self.lenient,
                 temporal: self.temporal,
                 node_features: self.node_features.clone().unwrap_or_default(),
                 edge_features: self.edge_features.clone().unwrap_or_default(),

@@ -58,6 +58,7 @@ impl Opened {
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
+        options.deepgnn.no_recovery |= options.look_ups;
         let native = match format {
             // A carried graph is seen through all of what it lies in.
             Format::Annnet if options.look_ups && carry.is_none() => {

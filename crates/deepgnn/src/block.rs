@@ -73,6 +73,15 @@ impl Features {
         feature.checked_sub(1).map_or(0, |before| self.bytes_ends[before])
     }
 
+    /// Keeps the features of the first elements.
+    fn truncate(&mut self, elements: usize) {
+        self.ends.truncate(elements);
+        let features = self.ends.last().map_or(0, |end| *end as usize);
+        self.kinds.truncate(features);
+        self.bytes_ends.truncate(features);
+        self.bytes.truncate(self.bytes_ends.last().map_or(0, |end| *end as usize));
+    }
+
     fn clear(&mut self) {
         self.ends.clear();
         self.kinds.clear();
@@ -128,12 +137,17 @@ pub(crate) struct RecordEnd {
 }
 
 /// A repair: the rule, how often, and where first, in bytes of the block.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Repair {
     pub rule: &'static Rule,
     pub count: u64,
     pub at: usize,
+    /// What was wrong there, where the rule alone does not say it.
+    pub message: Option<String>,
 }
+
+/// Records that are left out of a block and told of one by one; the others are counted.
+const TOLD: usize = 8;
 
 /// Nodes and edges in their order.
 #[derive(Debug, Default)]
@@ -185,8 +199,35 @@ impl Block {
     pub fn repaired(&mut self, rule: &'static Rule, at: usize) {
         match self.repairs.iter_mut().find(|repair| repair.rule.id == rule.id) {
             Some(repair) => repair.count += 1,
-            None => self.repairs.push(Repair { rule, count: 1, at }),
+            None => self.repairs.push(Repair { rule, count: 1, at, message: None }),
         }
+    }
+
+    /// Notes that the record at `at` was left out, and why.
+    pub fn skipped(&mut self, rule: &'static Rule, at: usize, message: String) {
+        let of_rule = self.repairs.iter().filter(|repair| repair.rule.id == rule.id).count();
+        match self.repairs.iter_mut().rfind(|repair| repair.rule.id == rule.id) {
+            Some(last) if of_rule >= TOLD => last.count += 1,
+            _ => self.repairs.push(Repair { rule, count: 1, at, message: Some(message) }),
+        }
+    }
+
+    /// Takes back what has been added behind this number of nodes, edges and repairs.
+    pub fn undo_to(&mut self, nodes: usize, edges: usize, repairs: Vec<Repair>) {
+        self.nodes.ids.truncate(nodes);
+        self.nodes.types.truncate(nodes);
+        self.nodes.weights.truncate(nodes);
+        self.nodes.lives.truncate(nodes);
+        self.nodes.edges_before.truncate(nodes);
+        self.nodes.features.truncate(nodes);
+        self.edges.sources.truncate(edges);
+        self.edges.targets.truncate(edges);
+        self.edges.types.truncate(edges);
+        self.edges.weights.truncate(edges);
+        self.edges.integral.truncate(edges);
+        self.edges.lives.truncate(edges);
+        self.edges.features.truncate(edges);
+        self.repairs = repairs;
     }
 
     /// Life of node number `node`.

@@ -142,34 +142,51 @@ pub(crate) fn of_digits(negative: bool, value: u64, count: usize, decimals: usiz
     Some(if negative { -value } else { value })
 }
 
+/// What becomes of a finite number that a float type cannot hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// It is out of range.
+    Refused,
+    /// It is infinite, as numpy has it.
+    Infinite,
+}
+
 /// Appends a number of a type. Floats of 16 and 32 bits are rounded from 64, as numpy does with Python's floats.
-pub(crate) fn push(dtype: DType, text: &[u8], out: &mut Vec<u8>) -> Result<(), Wrong> {
+pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     match dtype {
-        DType::Float32 => out.extend_from_slice(&(float(text)? as f32).to_le_bytes()),
-        DType::Float64 => out.extend_from_slice(&float(text)?.to_le_bytes()),
-        DType::Float16 => out.extend_from_slice(&half(float(text)?).to_le_bytes()),
+        DType::Float16 | DType::Float32 | DType::Float64 => {
+            let value = float(text)?;
+            // Digits that make infinity: 1e400. The word for it has none.
+            if value.is_infinite() && overflow == Overflow::Refused && text.iter().any(u8::is_ascii_digit) {
+                return Err(Wrong::Range);
+            }
+            push_float(dtype, value, overflow, out)?;
+        }
         DType::Bool => out.push(truth(text)?),
-        _ => push_integer(dtype, integer(text)?, out)?,
+        _ => push_integer(dtype, integer(text)?, overflow, out)?,
     }
     Ok(())
 }
 
 /// Appends a float as a number of a type; integers lose what stands behind the point, as numpy does it.
-pub(crate) fn push_float(dtype: DType, value: f64, out: &mut Vec<u8>) -> Result<(), Wrong> {
+pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
+    let refused = |is_finite: bool| !is_finite && value.is_finite() && overflow == Overflow::Refused;
     match dtype {
+        DType::Float32 if refused((value as f32).is_finite()) => return Err(Wrong::Range),
+        DType::Float16 if refused(value.abs() < HALF_OVERFLOW) => return Err(Wrong::Range),
         DType::Float32 => out.extend_from_slice(&(value as f32).to_le_bytes()),
         DType::Float64 => out.extend_from_slice(&value.to_le_bytes()),
         DType::Float16 => out.extend_from_slice(&half(value).to_le_bytes()),
         DType::Bool => out.push(u8::from(value != 0.0)),
         _ if value.is_nan() => return Err(Wrong::NotNumber),
         // Beyond 128 bits the cast gives the largest, which is out of every range.
-        _ => push_integer(dtype, value.trunc() as i128, out)?,
+        _ => push_integer(dtype, value.trunc() as i128, overflow, out)?,
     }
     Ok(())
 }
 
 /// Appends an integer as a number of a type.
-pub(crate) fn push_integer(dtype: DType, value: i128, out: &mut Vec<u8>) -> Result<(), Wrong> {
+pub(crate) fn push_integer(dtype: DType, value: i128, overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     macro_rules! checked {
         ($type:ty) => {
             out.extend_from_slice(&<$type>::try_from(value).map_err(|_| Wrong::Range)?.to_le_bytes())
@@ -184,7 +201,9 @@ pub(crate) fn push_integer(dtype: DType, value: i128, out: &mut Vec<u8>) -> Resu
         DType::UInt16 => checked!(u16),
         DType::UInt32 => checked!(u32),
         DType::UInt64 => checked!(u64),
-        DType::Bool | DType::Float16 | DType::Float32 | DType::Float64 => return push_float(dtype, value as f64, out),
+        DType::Bool | DType::Float16 | DType::Float32 | DType::Float64 => {
+            return push_float(dtype, value as f64, overflow, out);
+        }
     }
     Ok(())
 }
@@ -200,6 +219,9 @@ fn truth(text: &[u8]) -> Result<u8, Wrong> {
     }
 }
 
+/// From here on a number is infinite in 16 bits. The largest is 65504; this is half of the way to the next.
+const HALF_OVERFLOW: f64 = 65520.0;
+
 /// A float of 16 bits, rounded once, to the nearest and to even.
 fn half(value: f64) -> u16 {
     let bits = value.to_bits();
@@ -208,8 +230,7 @@ fn half(value: f64) -> u16 {
     if magnitude.is_nan() {
         return sign | 0x7e00;
     }
-    // The largest is 65504; half of the way to the next is infinite.
-    if magnitude >= 65520.0 {
+    if magnitude >= HALF_OVERFLOW {
         return sign | 0x7c00;
     }
     // Steps below 2^-14 are 2^-24 wide; above, a thousandth of the power of two.

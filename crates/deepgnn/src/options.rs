@@ -14,20 +14,25 @@ pub struct OpenOptions {
     pub defaults: Option<Location>,
     /// Reads everything that the published converter reads as it reads it, also where that loses data.
     pub compat: bool,
+    /// Records of a text that are wrong are left out, and told of as findings.
+    pub lenient: bool,
     /// Lines of EdgeList have two times behind the weight.
     pub temporal: bool,
     /// A text shows what its binary would: features are bytes, and nothing has times.
     pub raw: bool,
     /// A text is not read when it is opened, and shows no graph: for who makes a binary of it.
     pub later: bool,
-    /// A text shows no weights of nodes: for a graph that had none, because text must state them.
+    /// No weights of nodes are shown: for a graph that had none, because a text must state them, and a binary has tables of them.
     pub no_node_weights: bool,
     /// Types of the features of nodes in a binary, which does not store them; bytes otherwise.
     pub node_features: Vec<(u32, crate::FeatureType)>,
     /// The same of edges.
     pub edge_features: Vec<(u32, crate::FeatureType)>,
-    /// A binary shows weights of nodes: those that lie beside it, and 1 otherwise.
+    /// A binary shows the weights of nodes that lie beside it, and 1 otherwise. Without this they are recovered from its tables for
+    /// sampling, and shown unless all are 1.
     pub node_weights: bool,
+    /// Weights of nodes that are in the tables of a binary alone are not recovered, which takes reading the tables: for look-ups.
+    pub no_recovery: bool,
     /// A binary shows times of nodes: those that lie beside it.
     pub node_times: bool,
     /// A binary shows times of edges as they were stated: what lies beside it says where they are not those that it stores, if it stores any.

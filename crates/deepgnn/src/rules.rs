@@ -17,7 +17,7 @@ isomorph_error::rules! {
     /// Coordinates that do not fit their values.
     COORDINATES "DEEPGNN-COORDINATES" Error
         "a sparse feature has one point for each value",
-        "correct the number of coordinates";
+        "correct the number of coordinates; the specification's own example, uint8 2,3 0 4 1 1 1, is meant as uint8 3,3 0 4 10 1 1 1 (--compat deepgnn)";
     /// Counts disagree.
     COUNTS "DEEPGNN-COUNTS" Warning
         "the counts of meta.json are those of the partitions", "write meta.json again: the counts of the partitions are what is read";
@@ -37,6 +37,10 @@ isomorph_error::rules! {
     EDGE_ORDER "DEEPGNN-EDGE-ORDER" Warning
         "edges of one type from one node are sorted by their target",
         "sort the edges of a node by type and target: the engine searches the features of more than 16 unsorted edges from end to end";
+    /// The sparse feature of the specification's example.
+    EXAMPLE "DEEPGNN-EXAMPLE" Warning
+        "a sparse feature has one point for each value, also in the specification's example",
+        "write uint8 3,3 0 4 10 1 1 1, as the project's later documentation has it: uint8 2,3 0 4 1 1 1 is read so";
     /// Two values of one feature.
     FEATURE_ID "DEEPGNN-FEATURE-ID" Warning
         "a feature id has one value, whatever its type",
@@ -61,12 +65,20 @@ isomorph_error::rules! {
     JSON_MENDED "DEEPGNN-JSON-MENDED" Warning
         "a record is one line of JSON without trailing commas",
         "write each record in one line without trailing commas, if the published converter has to read it";
+    /// A key that comes twice.
+    JSON_TWICE "DEEPGNN-JSON-TWICE" Warning
+        "an object has each key once",
+        "write each key once: the last value counts, and of features those of both; the published converter has the last alone (--compat deepgnn)";
     /// A metadata file that is none.
     META "DEEPGNN-META" Error
         "meta.json names version, counts, and partitions from 0 on", "correct meta.json, or write the graph again";
     /// Edges that only `neighbor` names.
     NEIGHBOR "DEEPGNN-NEIGHBOR" Warning
         "edges stand in `edge`", "rename `neighbor` to `edge`: the published converter fails";
+    /// Edges that `neighbor` names and `edge` does not.
+    NEIGHBOR_ALONE "DEEPGNN-NEIGHBOR-ALONE" Warning
+        "what `neighbor` states is also in `edge`",
+        "add the edge to `edge`: one that is in `neighbor` alone is dropped, as by the published converter";
     /// A neighbour of five fields.
     NEIGHBOR_FIELDS "DEEPGNN-NEIGHBOR-FIELDS" Warning
         "a neighbour has target, type, weight and features",
@@ -74,9 +86,16 @@ isomorph_error::rules! {
     /// Statements of one node that differ.
     NODE_CONTRADICTED "DEEPGNN-NODE-CONTRADICTED" Warning
         "statements of one node agree", "remove all but one of the values: the first one counts, as in the engine";
+    /// Nodes that are not in order.
+    NODE_ORDER "DEEPGNN-NODE-ORDER" Warning
+        "the nodes of a text in Linear are sorted by their ids", "sort the lines by the id of their node, or convert the text: what is written is sorted";
     /// A node twice.
     NODE_REPEATED "DEEPGNN-NODE-REPEATED" Warning
         "a node is stated once", "write each node once: its statements are read as one node, with the edges of all";
+    /// Weights of nodes that cannot be recovered.
+    NODE_WEIGHTS "DEEPGNN-NODE-WEIGHTS" Warning
+        "weights of nodes are recovered from the tables for sampling and the sums of meta.json",
+        "convert the text that the binary was made of: the graph is read without weights of nodes";
     /// A number that is none.
     NUMBER "DEEPGNN-NUMBER" Error
         "numbers are written as Python writes them and are in the range of their type", "correct the number in the place that is named";
@@ -84,6 +103,9 @@ isomorph_error::rules! {
     SHORT "DEEPGNN-SHORT" Error
         "a feature has as many values as its length says",
         "add the missing values, or use --compat deepgnn to store fewer as the published converter does";
+    /// A record that was left out.
+    SKIPPED "DEEPGNN-SKIPPED" Warning
+        "every record of a text is what its format says", "correct the record: with --lenient it is skipped, its node and all its edges";
     /// A sum of weights that is not that of the edges.
     SUMS "DEEPGNN-SUMS" Warning
         "each partition's entry in meta.json has the sum of the weights of each type",
@@ -102,6 +124,13 @@ isomorph_error::rules! {
     /// Types that descend.
     TYPE_ORDER "DEEPGNN-TYPE-ORDER" Error
         "types of edges do not descend within a node", "sort edges by source, type and target";
+    /// A weight that is too small.
+    UNDERFLOW "DEEPGNN-UNDERFLOW" Warning
+        "a weight that is not 0 is not 0 in 32 bits", "binaries hold weights in 32 bits, in which the smallest is 1.4e-45: scale the weights";
+    /// A weight that is not finite.
+    WEIGHT "DEEPGNN-WEIGHT" Error
+        "weights are finite numbers of 32 bits, from -3.4e38 to 3.4e38",
+        "correct the weight, or leave the line out with --lenient: the published engine opens no binary with such a sum";
     /// A negative number in an unsigned feature.
     WRAPPED "DEEPGNN-WRAPPED" Warning
         "features of unsigned type hold no negative numbers",
@@ -116,6 +145,10 @@ pub(crate) fn repair(rule: &Rule) -> &'static str {
         "those of `neighbor` are read; the published converter fails"
     } else if rule.id == NEIGHBOR_FIELDS.id {
         "the fourth of five fields is ignored; the published converter drops the fifth (--compat deepgnn)"
+    } else if rule.id == EXAMPLE.id {
+        "read as uint8 3,3 0 4 10 1 1 1, as the project's later documentation has it"
+    } else if rule.id == JSON_TWICE.id {
+        "the last value counts, and of features those of both; the published converter has the last alone (--compat deepgnn)"
     } else if rule.id == TSV_WIDTH.id {
         "read as 64 bits, as in the specification's example; the published converter fails"
     } else if rule.id == WRAPPED.id {

@@ -7,14 +7,14 @@ use isomorph_model::{About, Batch, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Re
 use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 
 use crate::batches::{Columns, WATERMARK};
-use crate::binary::{self, Binary, META, OLD_META};
+use crate::binary::{self, Binary, META, OLD_META, Weights};
 use crate::block::Block;
 use crate::feature::FeatureColumns;
 use crate::survey::{Place, Survey};
 use crate::text::{self, Parser, Text};
 use crate::united::{self, United};
 use crate::write::Records;
-use crate::{OpenOptions, neighbors, validate};
+use crate::{OpenOptions, neighbors, rules, validate};
 
 /// First bytes of a file that tell JSON of nodes from other JSON.
 const LOOK: u64 = 64 << 10;
@@ -149,10 +149,22 @@ impl DeepGnn {
         self.united().map(|united| united.is_some())
     }
 
-    fn of_binary(binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
+    fn of_binary(mut binary: Binary, options: &OpenOptions) -> Result<DeepGnn> {
         let asked = options.asked();
+        let mut node_weights = asked.node_weights;
+        if !(node_weights || options.raw || options.no_node_weights || options.no_recovery) {
+            match binary::recover(&binary, &options.budget)? {
+                // What states no weight weighs 1.
+                Weights::One => {}
+                Weights::Of(weights) => {
+                    node_weights = true;
+                    binary.partitions.iter_mut().zip(weights).for_each(|(partition, own)| partition.weights = own);
+                }
+                Weights::Lost(lost) => binary.lost = Some(lost),
+            }
+        }
         let columns = Columns {
-            node_weights: asked.node_weights,
+            node_weights,
             node_times: asked.node_times,
             // Of a text nothing but its bytes is compared with a binary.
             edge_times: (binary.meta.watermark >= 0 || asked.edge_times) && !options.raw,
@@ -395,7 +407,13 @@ impl Source for DeepGnn {
                     bytes: binary.bytes,
                     layout,
                     edge_layouts: Vec::new(),
-                    findings: binary.noticed.clone(),
+                    findings: {
+                        let mut findings = binary.noticed.clone();
+                        if let Some(lost) = &binary.lost {
+                            findings.push(&rules::NODE_WEIGHTS, lost.why.clone(), lost.place.clone());
+                        }
+                        findings
+                    },
                 }
             }
         }

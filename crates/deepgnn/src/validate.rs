@@ -3,11 +3,11 @@
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Source;
 
-use crate::binary::{DUMMY, Sums, check_tables};
-use crate::block::Block;
+use crate::binary::{DUMMY, Sums, check_ends, check_tables};
+use crate::block::{Block, RecordEnd};
 use crate::rules;
 use crate::source::{BlockPlace, DeepGnn, Form};
-use crate::text::Fault;
+use crate::text::{Fault, Piece, Text, TextFormat};
 use crate::write::Records;
 
 /// Reads everything. What cannot be read ends the check: the first such line or record is reported as an error.
@@ -21,7 +21,7 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
         Form::Text(_, survey) => findings.merge(survey.findings.clone()),
         Form::Binary(binary) => findings.merge(binary.noticed.clone()),
     }
-    let mut check = Check { ids: graph.records()?, nodes: 0, last: None };
+    let mut check = Check { ids: graph.records()?, nodes: 0, last_node: None, last: None };
     let mut sums = match &graph.form {
         Form::Text(..) => None,
         Form::Binary(binary) => Some(Sums::new(&binary.meta)),
@@ -50,7 +50,11 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
         if let Some(sums) = sums {
             sums.end(findings);
         }
+        check_ends(binary, findings)?;
         check_tables(binary, findings)?;
+        if let Some(lost) = binary.lost.as_ref().filter(|lost| lost.is_damage) {
+            findings.push(&rules::NODE_WEIGHTS, lost.why.clone(), lost.place.clone());
+        }
     }
     Ok(())
 }
@@ -59,6 +63,8 @@ struct Check {
     /// Nodes, and sources of edges, each run of equal ones once.
     ids: Records,
     nodes: u64,
+    /// The node before, of a text whose nodes are sorted.
+    last_node: Option<u64>,
     /// The edge before: source, type, target.
     last: Option<(u64, i32, u64)>,
 }
@@ -66,9 +72,14 @@ struct Check {
 impl Check {
     fn block(&mut self, place: &BlockPlace<'_>, block: &Block, findings: &mut Findings) -> Result<()> {
         let nodes = block.nodes.ids.iter().zip(&block.nodes.types);
-        for (id, _) in nodes.filter(|(_, ty)| **ty != DUMMY) {
+        let is_sorted = matches!(place, BlockPlace::Text(text, _) if text.format() == TextFormat::Linear);
+        for (node, (id, _)) in nodes.filter(|(_, ty)| **ty != DUMMY).enumerate() {
             self.nodes += 1;
             self.ids.push_id(*id, NODE)?;
+            if let Some(before) = self.last_node.replace(*id).filter(|before| is_sorted && before > id) {
+                let message = format!("node {id} behind node {before}");
+                findings.push(&rules::NODE_ORDER, message, of_node(place, block, node));
+            }
         }
         let edges = &block.edges;
         let mut begins = block.nodes.edges_before.iter().peekable();
@@ -121,14 +132,25 @@ impl Check {
 const NODE: u32 = 0;
 const SOURCE: u32 = 1;
 
+/// The place of the first record of a block for which `is_before` does not hold.
+fn of_record(text: &Text, piece: &Piece, block: &Block, is_before: impl Fn(&RecordEnd) -> bool) -> Place {
+    let record = block.records.partition_point(is_before);
+    let at = block.records.get(record).map_or(0, |end| end.at as usize);
+    let line = Fault::place_in(&piece.text, piece.line, at);
+    Place { file: Some(text.file_name(piece.file).to_owned()), ..line }
+}
+
+fn of_node(place: &BlockPlace<'_>, block: &Block, node: usize) -> Place {
+    match place {
+        BlockPlace::Text(text, piece) => of_record(text, piece, block, |end| end.nodes as usize <= node),
+        BlockPlace::Nodes(_, partition, start) => partition.place_of_entry(start + node as u64),
+        BlockPlace::Edges(_, partition, start) => partition.place_of_edge(*start),
+    }
+}
+
 fn of_edge(place: &BlockPlace<'_>, block: &Block, edge: usize) -> Place {
     match place {
-        BlockPlace::Text(text, piece) => {
-            let record = block.records.partition_point(|end| end.edges as usize <= edge);
-            let at = block.records.get(record).map_or(0, |end| end.at as usize);
-            let line = Fault::place_in(&piece.text, piece.line, at);
-            Place { file: Some(text.file_name(piece.file).to_owned()), ..line }
-        }
+        BlockPlace::Text(text, piece) => of_record(text, piece, block, |end| end.edges as usize <= edge),
         BlockPlace::Edges(_, partition, start) => partition.place_of_edge(start + edge as u64),
         BlockPlace::Nodes(_, partition, start) => partition.place_of_entry(*start),
     }

@@ -5,8 +5,10 @@ mod common;
 
 use std::path::Path;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, UInt64Type};
 use common::{files, fixtures};
-use isomorph_deepgnn::{DeepGnn, OpenOptions, rules};
+use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, rules};
 use isomorph_error::Findings;
 use isomorph_model::Source;
 use isomorph_storage::{Budget, Location};
@@ -171,4 +173,65 @@ fn ids_are_compared_within_the_budget() {
         assert_eq!(findings.count(&rules::NODE_REPEATED), 1, "{findings:?}");
         assert_eq!(findings.count(&rules::EDGE_END), 1, "{findings:?}");
     }
+}
+
+/// Weights of nodes come back from the tables of a binary that nothing lies beside, those of the published converter included.
+#[test]
+fn weights_of_nodes_come_back_from_their_tables() {
+    let of = |path: &std::path::Path| {
+        let graph = DeepGnn::open(&Location::from_path(path), &OpenOptions::default()).unwrap();
+        let mut found = std::collections::BTreeMap::new();
+        for part in graph.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
+            part.read(&mut |batch| {
+                let isomorph_model::Batch::Nodes(batch) = batch else { return Ok(()) };
+                let at = graph.graph().nodes[0].properties.iter().position(|property| property.name == "weight");
+                let weights = at.map(|at| batch.properties[at].clone().unwrap());
+                for (row, key) in batch.keys.unwrap().as_primitive::<UInt64Type>().values().iter().enumerate() {
+                    let weight = weights.as_ref().map(|weights| weights.as_primitive::<Float32Type>().value(row));
+                    found.insert(*key, weight);
+                }
+                Ok(())
+            })
+            .unwrap();
+        }
+        found
+    };
+    let fixtures = common::fixtures();
+    for (text, binary) in [
+        ("karate/graph.linear", "karate/bin_linear_p1"),
+        ("karate/graph.linear", "karate/bin_linear_p3"),
+        ("karate/graph.linear", "karate/bin_edgelist_p3"),
+        ("hetero/graph.linear", "hetero/bin_linear_p1"),
+        ("hetero/graph.linear", "hetero/bin_linear_p3"),
+        ("seed_linear/graph_fixed.linear", "seed_linear/bin_fixed"),
+        ("seed_tsv/graph_fixed.tsv", "seed_tsv/bin_fixed"),
+    ] {
+        assert_eq!(of(&fixtures.join(binary)), of(&fixtures.join(text)), "{binary}");
+    }
+    // Without tables they are lost, and that is said; where each weighs 1 none is shown.
+    let home = tempfile::tempdir().unwrap();
+    let bare = home.path().join("bare");
+    std::fs::create_dir(&bare).unwrap();
+    for (name, bytes) in files(&fixtures.join("hetero/bin_linear_p1")) {
+        if !name.ends_with(".alias") {
+            std::fs::write(bare.join(name), bytes).unwrap();
+        }
+    }
+    let lost = DeepGnn::open(&Location::from_path(&bare), &OpenOptions::default()).unwrap();
+    assert!(found(&bare, 1 << 30).is_empty(), "tables may be left out");
+    assert_eq!(lost.about().findings.count(&rules::NODE_WEIGHTS), 1);
+    assert!(lost.graph().nodes[0].properties.iter().all(|property| property.name != "weight"));
+    let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t1\n2\t1\t1\n", None);
+    common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
+    assert_eq!(of(&home.path().join("out")).values().collect::<Vec<_>>(), [&None, &None, &None]);
+    // A table of which no weights are known is told of, and nothing is guessed.
+    let text = common::text(home.path(), "g.tsv", "0\t0\t1\n1\t0\t2\n2\t0\t4\n", None);
+    common::built(&text, &home.path().join("out"), &OpenOptions::default(), &BuildOptions::default()).unwrap();
+    assert_eq!(of(&home.path().join("out")).values().flatten().copied().collect::<Vec<f32>>(), [1.0, 2.0, 4.0]);
+    let table = home.path().join("out/node_0_0.alias");
+    let mut bytes = std::fs::read(&table).unwrap();
+    bytes[8] ^= 0x40;
+    std::fs::write(&table, bytes).unwrap();
+    let damaged = DeepGnn::open(&Location::from_path(&home.path().join("out")), &OpenOptions::default()).unwrap();
+    assert_eq!(damaged.about().findings.count(&rules::NODE_WEIGHTS), 1);
 }

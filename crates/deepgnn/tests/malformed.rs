@@ -6,7 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{built, files, text};
-use isomorph_deepgnn::{BuildOptions, OpenOptions};
+use isomorph_deepgnn::{BuildOptions, OpenOptions, rules};
 use isomorph_error::{Error, Findings};
 
 /// Builds a text of one line, behind one that is sound.
@@ -101,7 +101,8 @@ fn linear_lines_that_the_published_converter_takes() {
     plain("-1 0 1 .5 float 2 1 2 int 1 3 double 1 2", "-1 0 1 .5 float64 2 1 2 int64 1 3 float64 1 2");
     plain("-1 0 1 .5 f4 1 3 half 1 1", "-1 0 1 .5 float32 1 3 float16 1 1");
     plain("-1 0 1 .5 int16 0,0 0 1 0 1", "-1 0 1 .5 int16 0 0 1 0 1");
-    plain("-1 0 1 .5 float32 3 nan inf -inf float64 1 1e400", "-1 0 1 .5 float32 3 NaN Infinity -INF float64 1 inf");
+    plain("-1 0 1 .5 float32 3 nan inf -inf float64 1 inf", "-1 0 1 .5 float32 3 NaN Infinity -INF float64 1 inf");
+    same("-1 0 1 .5 float64 1 1e400", "-1 0 1 .5 float64 1 inf", None);
     plain("-1 0 1 .5 -1 3 1 .5", "-1 0 1 .5\n-1 3 1 .5");
     plain("-1 0 1 .5 bool 2 False 1", "-1 0 1 .5 uint8 2 0 1");
 }
@@ -152,7 +153,7 @@ fn tables_of_tabs() {
         ("x\t0", 1, "DEEPGNN-NUMBER"),
         ("node_id\tnode_type", 1, "DEEPGNN-NUMBER"),
         ("\t0", 1, "DEEPGNN-FIELD"),
-        ("\n", 1, "DEEPGNN-FIELD"),
+        ("\n\n", 1, "DEEPGNN-FIELD"),
     ] {
         refused("tsv", line, None, false, column, rule);
     }
@@ -268,7 +269,6 @@ fn json_that_is_read() {
         (r#", "int32_feature": {"0": [1.7, -1.7]}"#, "int32 2 1 -1"),
         (r#", "sparse_float_feature": {"0": {"values": [5.5], "coordinates": [1, 3]}}"#, "float32 2,1 1 3 5.5"),
         (r#", "sparse_float_feature": {"0": {"coordinates": [[1, 3]], "values": [5.5]}}"#, "float32 1,2,1 1 3 5.5"),
-        (r#", "neighbor": {"0": {"2": 1.0}}"#, ""),
     ] {
         for compat in [false, true] {
             assert!(same(&node(more), &format!("-1 1 0 1 {linear}"), compat).is_empty());
@@ -345,4 +345,106 @@ fn holes_without_end_are_refused() {
     let error = build("json", &[line; 200].join("\n"), None, false).err().unwrap();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("DEEPGNN-HOLES"), "{error}");
     assert_eq!(error.place().line, Some(129));
+}
+
+#[test]
+fn edges_in_neighbor_alone_are_told_of() {
+    let with = |neighbor: &str, edges: &str| {
+        format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, "neighbor": {neighbor}, "edge": [{edges}]}}"#)
+    };
+    let edge = r#"{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 2}"#;
+    for (line, count) in [
+        (with(r#"{"0": {"2": 2.0}}"#, edge), 0),
+        (with("{}", edge), 0),
+        (with(r#"{"0": {"2": 2.0, "3": 1}, "1": {"2": 1}}"#, edge), 2),
+        (with(r#"{"0": {"2": 2.0}}"#, ""), 1),
+        (with(r#"{"0": [2]}"#, edge), 1),
+    ] {
+        let (_, findings) = build("json", &line, None, false).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(findings.count(&rules::NEIGHBOR_ALONE), count, "{line}");
+        assert_eq!(findings.by_rule().count(), usize::from(count > 0), "{line}");
+    }
+}
+
+#[test]
+fn keys_that_come_twice() {
+    let node = |rest: &str| format!(r#"{{"node_id": 1, "node_type": 0, "node_weight": 1, {rest}}}"#);
+    let edge =
+        |rest: &str| node(&format!(r#""edge": [{{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 2{rest}}}]"#));
+    // Both are read, and that is said; or the last alone, in the place of the first.
+    for (line, both, last) in [
+        (
+            node(r#""float_feature": {"0": [1]}, "float_feature": {"1": [2]}, "edge": []"#),
+            node(r#""float_feature": {"0": [1], "1": [2]}, "edge": []"#),
+            node(r#""float_feature": {"1": [2]}, "edge": []"#),
+        ),
+        (
+            node(
+                r#""float_feature": {"0": [1]}, "binary_feature": {"0": "x"}, "float_feature": {"0": [3]}, "edge": []"#,
+            ),
+            node(r#""float_feature": {"0": [3], "1": [1]}, "binary_feature": {"2": "x"}, "edge": []"#),
+            node(r#""binary_feature": {"0": "x"}, "edge": []"#),
+        ),
+        (
+            node(r#""node_type": 3, "edge": []"#),
+            node(r#""edge": []"#).replace(r#"type": 0"#, r#"type": 3"#),
+            String::new(),
+        ),
+        (edge(r#", "weight": 7"#), edge("").replace(": 2}", ": 7}"), String::new()),
+        (
+            edge(r#", "int8_feature": {"0": [1]}, "int8_feature": null"#),
+            edge(r#", "int8_feature": {"0": [1]}"#),
+            edge(""),
+        ),
+    ] {
+        let (files, findings) = build("json", &line, None, false).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(findings.count(&rules::JSON_TWICE), 1, "{line}");
+        assert_eq!(files, build("json", &both, None, false).unwrap().0, "{line}");
+        let (files, _) = build("json", &line, None, true).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let last = if last.is_empty() { &both } else { &last };
+        assert_eq!(files, build("json", last, None, true).unwrap().0, "{line}");
+    }
+}
+
+#[test]
+fn truth_values_of_edge_lists_are_those_of_the_published_converter() {
+    let same = |line: &str, plain: &str| {
+        assert_eq!(build("edgelist", line, None, true).unwrap().0, build("edgelist", plain, None, false).unwrap().0);
+    };
+    same("0,-1,1,.5,bool,3,0,False,1", "0,-1,1,.5,bool,3,1,1,1");
+    same("0,-1,1,.5,bool,2,no, ", "0,-1,1,.5,bool,2,1,1");
+    same("0,-1,1,.5,bool,2/1,0,3,false,0", "0,-1,1,.5,bool,2/1,0,3,1,1");
+    refused("edgelist", "0,-1,1,.5,bool,2,0", None, true, 19, "DEEPGNN-SHORT");
+    refused("edgelist", "0,-1,1,.5,bool,2,0,no", None, false, 20, "DEEPGNN-NUMBER");
+}
+
+#[test]
+fn the_example_of_the_specification_is_corrected_when_asked() {
+    let directory = common::fixtures().join("seed_linear");
+    let home = tempfile::tempdir().unwrap();
+    let compat = OpenOptions { compat: true, ..OpenOptions::default() };
+    for (text, meta) in [("graph.linear", None), ("graph_meta.linear", Some("meta_verbatim.json"))] {
+        let defaults = meta.map(|meta| isomorph_storage::Location::from_path(&directory.join(meta)));
+        let open = OpenOptions { defaults, ..compat.clone() };
+        let out = home.path().join("out");
+        let read = built(&directory.join(text), &out, &open, &BuildOptions::default()).unwrap();
+        assert_eq!(read.findings.count(&rules::EXAMPLE), 2, "{text}");
+        common::compare(&out, &directory.join("bin_fixed"), text);
+        let plain = OpenOptions { compat: false, ..open };
+        let error =
+            built(&directory.join(text), &home.path().join("no"), &plain, &BuildOptions::default()).err().unwrap();
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("DEEPGNN-COORDINATES"), "{text}");
+        assert!(error.hints().any(|hint| hint.contains("3,3 0 4 10")), "{error:?}");
+    }
+    // Nothing else of two coordinates and three values is guessed.
+    for other in ["uint8 2,3 0 5 1 1 1", "uint8 2,3 0 4 1 1 2", "int8 2,3 0 4 1 1 1"] {
+        refused(
+            "linear",
+            &format!("-1 0 1 .5 {other}"),
+            None,
+            true,
+            if other.starts_with('i') { 20 } else { 21 },
+            "DEEPGNN-COORDINATES",
+        );
+    }
 }

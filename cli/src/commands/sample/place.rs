@@ -50,7 +50,8 @@ impl Place {
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
-        let (location, how) = common.open.place(path, &SelectArgs::default(), resources)?;
+        let (location, mut how) = common.open.place(path, &SelectArgs::default(), resources)?;
+        how.deepgnn.no_recovery = true;
         let opened = open_at(&location, &how, console)?;
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {

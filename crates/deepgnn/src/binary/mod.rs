@@ -9,7 +9,7 @@ pub(crate) use beside::Asked;
 pub use beside::BESIDE;
 pub use layout::META;
 pub(crate) use layout::{DUMMY, OLD_META};
-pub(crate) use read::{Binary, Partition, Passed, Piece, Sums, check_tables, worker};
+pub(crate) use read::{Binary, Partition, Passed, Piece, Sums, Weights, check_ends, check_tables, recover, worker};
 pub use read::{BinaryFiles, Meta, PartitionFiles, Types};
 pub use write::{Built, build};
 pub(crate) use write::{Partitions, first_id, note_repairs};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use isomorph_error::{Error, Findings, Place, Result};
 use serde_json::Value;
 
-use super::values::{Length, Values};
+use super::values::{Length, Values, is_weight};
 use crate::{number, rules};
 
 /// What is not written for nodes, or for edges, because it is the same for all.
@@ -61,7 +61,7 @@ impl Defaults {
             }
             let key = format!("{kind}_default_weight");
             if let Some(value) = object.get(&key).filter(|value| !value.is_null()) {
-                let weight = value.as_f64();
+                let weight = value.as_f64().filter(|weight| is_weight(*weight));
                 of.weight =
                     Some(weight.ok_or_else(|| {
                         Error::broken(&rules::DEFAULTS, format!("{value} is no weight")).at(place(&key))

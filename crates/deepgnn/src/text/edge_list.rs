@@ -3,7 +3,7 @@
 use super::Reading;
 use super::defaults::numbers;
 use super::fault::{Fault, Parsed, shown};
-use super::values::{self, Length, Values, Words};
+use super::values::{self, Length, Like, Values, Words};
 use crate::block::{Block, Kind, Life};
 use crate::{number, rules};
 
@@ -126,6 +126,8 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             &mut block.edges.features
         }
     };
+    // The published converter itself fails on too few values here.
+    let like = Like { truth: reading.compat, overflow: reading.compat, ..Like::default() };
     let mut defaults = of.features.iter();
     loop {
         let (values, length) = defaults.next().copied().unwrap_or_default();
@@ -155,13 +157,12 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
         };
         match (values, length) {
             (_, Length::Dense(0)) => out.end_feature(Kind::Hole),
-            // The published converter itself fails on too few values here.
             (Values::Numbers(dtype), length) => {
                 if length.words() > text.len() {
                     let message = format!("{} values announced in a line of {} bytes", length.words(), text.len());
                     return Err(Fault::new(&rules::SHORT, message, line.here()));
                 }
-                values::read(&mut line, dtype, length, false, out)?;
+                values::read(&mut line, dtype, length, like, out)?;
             }
             (Values::Text, Length::Dense(1)) => {
                 line.text(&mut out.bytes)?;

@@ -11,13 +11,21 @@ pub(crate) struct Fault {
     pub rule: &'static Rule,
     pub message: String,
     pub at: usize,
+    /// What to do, where that is more than the rule says.
+    pub hint: Option<&'static str>,
 }
 
 pub(crate) type Parsed<T = ()> = Result<T, Box<Fault>>;
 
 impl Fault {
     pub fn new(rule: &'static Rule, message: impl Into<String>, at: usize) -> Box<Fault> {
-        Box::new(Fault { rule, message: message.into(), at })
+        Box::new(Fault { rule, message: message.into(), at, hint: None })
+    }
+
+    /// The same with what to do.
+    pub fn hinting(mut self: Box<Self>, hint: &'static str) -> Box<Fault> {
+        self.hint = Some(hint);
+        self
     }
 
     /// A text that is no number of `what`.
@@ -32,7 +40,11 @@ impl Fault {
 
     /// The error, in a text whose first line is line `line` of its file.
     pub fn in_text(self, text: &[u8], line: u64) -> Error {
-        Error::broken(self.rule, self.message).at(Fault::place_in(text, line, self.at))
+        let error = Error::broken(self.rule, self.message).at(Fault::place_in(text, line, self.at));
+        match self.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     }
 
     /// Line and column of byte `at`, in a text whose first line is line `line` of its file.

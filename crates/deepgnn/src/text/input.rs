@@ -15,8 +15,15 @@ use crate::block::Block;
 /// Bytes of a piece. Large enough that a piece is worth a thread, small enough that what is made of it stays in the cache.
 const PIECE: u64 = 1 << 20;
 
-/// One record, at most, bytes.
+/// One record, at most, bytes, whatever the memory.
 const RECORD: u64 = 1 << 30;
+
+/// One record, at least, bytes, however little memory there is.
+const LEAST_RECORD: u64 = 4 << 20;
+
+/// What part of the memory a record may be: pieces are read while others are worked on, and what is made of one takes about three times
+/// its size.
+const PART: u64 = 8;
 
 /// The first bytes that tell whether JSON takes one line for an object or several.
 const LOOK: u64 = 1 << 20;
@@ -32,6 +39,8 @@ pub struct Text {
     pub(crate) raw: bool,
     /// Whether weights of nodes are shown.
     pub(crate) node_weights: bool,
+    /// One record, at most, bytes.
+    record: u64,
 }
 
 /// Whole records of one file.
@@ -43,6 +52,8 @@ pub(crate) struct Piece {
     /// Where it begins in the file, for a file that is not packed.
     pub offset: u64,
     pub text: Bytes,
+    /// Whether the file ends with it.
+    pub is_last: bool,
 }
 
 impl Text {
@@ -72,14 +83,21 @@ impl Text {
             }
             None => Defaults::default(),
         };
-        let mut reading =
-            Reading { format, defaults, compat: options.compat, temporal: options.temporal, pretty: false };
+        let mut reading = Reading {
+            format,
+            defaults,
+            compat: options.compat,
+            temporal: options.temporal,
+            pretty: false,
+            lenient: options.lenient,
+        };
         if format == TextFormat::Json
             && let Some(first) = files.first()
         {
             reading.pretty = is_pretty(&first.begin(LOOK)?);
         }
-        Ok(Text { files, reading, noticed, raw: options.raw, node_weights: !options.no_node_weights })
+        let record = (options.budget.limit() / PART).clamp(LEAST_RECORD, RECORD);
+        Ok(Text { files, reading, noticed, raw: options.raw, node_weights: !options.no_node_weights, record })
     }
 
     /// The same text as its binary would show it: features are bytes, nodes have no weights, nothing has times.
@@ -128,7 +146,8 @@ impl Text {
     /// When it cannot be read.
     pub(crate) fn piece_at(&self, file: usize, line: u64, range: std::ops::Range<u64>) -> Result<Piece> {
         let found = self.files.get(file).ok_or_else(|| Error::usage("no such file"))?;
-        Ok(Piece { file, line, offset: range.start, text: found.blob.read(range)? })
+        let is_last = range.end == found.blob.size();
+        Ok(Piece { file, line, offset: range.start, text: found.blob.read(range)?, is_last })
     }
 
     /// Reads a piece into `block`.
@@ -137,7 +156,7 @@ impl Text {
     /// When a record is none: with file, line and column.
     pub(crate) fn parse(&self, parser: &mut Parser, piece: &Piece, block: &mut Block) -> Result<()> {
         block.clear();
-        let parsed = parser.piece(&self.reading, &piece.text, block);
+        let parsed = parser.piece(&self.reading, &piece.text, piece.is_last, block);
         parsed.map_err(|fault| fault.in_text(&piece.text, piece.line).at(Place::file(self.file_name(piece.file))))
     }
 
@@ -170,14 +189,21 @@ impl Text {
         }
     }
 
-    /// Reads as many pieces as there are slots; returns how many there were.
+    /// Reads as many pieces as there are slots, or fewer where records are long; returns how many there were.
     fn fill(&self, pieces: &mut Pieces<'_>, slots: &mut [Slot]) -> Result<usize> {
-        let mut count = 0;
+        let (mut count, mut bytes) = (0, 0);
+        let most = self.record.max(slots.len() as u64 * PIECE);
         for slot in slots.iter_mut() {
-            slot.piece = pieces.next_piece()?;
-            if slot.piece.is_none() {
-                break;
+            if slot.piece.take().is_some_and(|piece| piece.text.len() as u64 > 2 * PIECE) {
+                // What a long record needed is not kept for short ones.
+                (slot.parser, slot.block) = Default::default();
             }
+            if bytes >= most {
+                continue;
+            }
+            slot.piece = pieces.next_piece()?;
+            let Some(piece) = &slot.piece else { break };
+            bytes += piece.text.len() as u64;
             count += 1;
         }
         slots[..count].par_iter_mut().for_each(|slot| {
@@ -240,11 +266,11 @@ impl Pieces<'_> {
     /// # Errors
     /// When it cannot be read, or a record is too long.
     pub fn next_of_file(&mut self) -> Result<Option<Piece>> {
-        let text = if self.text.is_plain(self.file) { self.plain()? } else { self.packed()? };
+        let (text, is_last) = if self.text.is_plain(self.file) { self.plain()? } else { self.packed()? };
         if text.is_empty() {
             return Ok(None);
         }
-        let piece = Piece { file: self.file, line: self.line, offset: self.offset, text };
+        let piece = Piece { file: self.file, line: self.line, offset: self.offset, text, is_last };
         self.line += memchr::memchr_iter(b'\n', &piece.text).count() as u64;
         self.offset += piece.text.len() as u64;
         Ok(Some(piece))
@@ -252,38 +278,49 @@ impl Pieces<'_> {
 
     fn too_long(&self) -> Error {
         let place = Place::file(self.text.file_name(self.file)).line(self.line);
-        Error::new(Kind::TooLarge, format!("a record is longer than {RECORD} bytes")).at(place)
+        let limit = self.text.record;
+        let error = Error::new(Kind::TooLarge, format!("a record is longer than {limit} bytes")).at(place);
+        match limit < RECORD {
+            true => error.hint(format!("--memory SIZE    a record may take 1/{PART} of it, up to {RECORD} bytes")),
+            false => error.hint("divide the edges of the node among several records"),
+        }
     }
 
-    /// Reads up to the last end of a line within the size of a piece, or to the first beyond it.
-    fn plain(&self) -> Result<Bytes> {
-        let Some(file) = self.text.files.get(self.file) else { return Ok(Bytes::new()) };
+    /// The size of a piece that is tried when `size` holds no whole record.
+    ///
+    /// # Errors
+    /// When a record is too long.
+    fn larger(&self, size: u64) -> Result<u64> {
+        if size >= self.text.record { Err(self.too_long()) } else { Ok((size * 4).min(self.text.record)) }
+    }
+
+    /// Reads up to the last end of a line within the size of a piece, or to the first beyond it. Says whether the file ends there.
+    fn plain(&self) -> Result<(Bytes, bool)> {
+        let Some(file) = self.text.files.get(self.file) else { return Ok((Bytes::new(), true)) };
         let mut size = PIECE;
         loop {
             let end = file.blob.size().min(self.offset.saturating_add(size));
             let bytes = file.blob.read(self.offset..end)?;
             if end == file.blob.size() {
-                return Ok(bytes);
+                return Ok((bytes, true));
             }
             if let Some(cut) = memchr::memrchr(b'\n', &bytes) {
-                return Ok(bytes.slice(..=cut));
+                return Ok((bytes.slice(..=cut), false));
             }
-            size *= 4;
-            if size > RECORD {
-                return Err(self.too_long());
-            }
+            size = self.larger(size)?;
         }
     }
 
-    fn packed(&mut self) -> Result<Bytes> {
-        let Some(file) = self.text.files.get(self.file) else { return Ok(Bytes::new()) };
+    fn packed(&mut self) -> Result<(Bytes, bool)> {
+        let Some(file) = self.text.files.get(self.file) else { return Ok((Bytes::new(), true)) };
         let mut packed = match self.packed.take() {
             Some(packed) => packed,
             None => Packed { reader: file.reader()?, left: Vec::new() },
         };
         let mut size = PIECE;
         loop {
-            let wanted = size.saturating_sub(packed.left.len() as u64);
+            // One byte more tells whether the file ends with the piece.
+            let wanted = (size + 1).saturating_sub(packed.left.len() as u64);
             let read = packed.reader.by_ref().take(wanted).read_to_end(&mut packed.left);
             let read = read.map_err(|error| {
                 let damaged = "this cannot be unpacked to its end";
@@ -296,13 +333,11 @@ impl Pieces<'_> {
             if cut > 0 || read < wanted {
                 let rest = packed.left.split_off(cut);
                 let piece = std::mem::replace(&mut packed.left, rest);
+                let is_last = read < wanted && packed.left.is_empty();
                 self.packed = Some(packed);
-                return Ok(piece.into());
+                return Ok((piece.into(), is_last));
             }
-            size *= 4;
-            if size > RECORD {
-                return Err(self.too_long());
-            }
+            size = self.larger(size)?;
         }
     }
 

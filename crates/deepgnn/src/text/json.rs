@@ -9,6 +9,7 @@ use super::Reading;
 use super::fault::{Fault, Parsed};
 use super::values;
 use crate::block::{Block, Features, Kind, Life};
+use crate::number::Overflow;
 use crate::{number, rules};
 use scan::Scan;
 
@@ -21,6 +22,16 @@ struct Slots {
     moved: Vec<(Kind, Range<usize>)>,
     bytes: Vec<u8>,
     since_element: Vec<SinceElement>,
+    /// The keys that had features.
+    keys: Vec<Key>,
+}
+
+/// A key that has features: where it is in the text, how long, and where its value is.
+#[derive(Debug, Clone, Copy)]
+struct Key {
+    at: usize,
+    length: usize,
+    value: usize,
 }
 
 /// A value that is there since its element is.
@@ -40,6 +51,7 @@ impl Slots {
         self.moved.clear();
         self.bytes.clear();
         self.since_element.clear();
+        self.keys.clear();
     }
 
     /// Puts the time at which the element begins where values state none.
@@ -150,13 +162,27 @@ impl Records {
     /// When it is none.
     pub fn record(&mut self, reading: &Reading, text: &[u8], start: usize, block: &mut Block) -> Parsed {
         let mut scan = Scan::new(text, start);
+        if reading.compat {
+            scan.overflow = Overflow::Infinite;
+        }
         self.node.clear();
         self.edges.clear();
         self.of_edges.used = 0;
         let (mut id, mut ty, mut weight, mut life) = (None, None, None, Life::default());
         let (mut has_edges, mut neighbors) = (false, None);
         let at = scan.here();
+        let mut twice = false;
         scan.object(|scan, key, key_at| {
+            twice |= match key {
+                b"node_id" => id.is_some(),
+                b"node_type" => ty.is_some(),
+                b"node_weight" => weight.is_some(),
+                b"created_at" => life.created.is_some(),
+                b"removed_at" => life.removed.is_some(),
+                b"edge" => has_edges,
+                b"neighbor" => neighbors.is_some(),
+                _ => false,
+            };
             match key {
                 b"node_id" => id = Some(node_id(scan)?),
                 b"node_type" => ty = Some(element_type(scan)?),
@@ -178,17 +204,22 @@ impl Records {
             Ok(())
         })?;
         scan.end()?;
+        self::feature::finish(reading, &scan, &mut self.node, block)?;
+        if twice {
+            block.repaired(&rules::JSON_TWICE, at);
+        }
         if scan.mended {
             block.repaired(&rules::JSON_MENDED, at);
         }
         let missing = |what: &str| Fault::new(&rules::JSON, format!("the record has no {what}"), at);
         let id = id.ok_or_else(|| missing("node_id"))?;
         let (ty, weight) = (ty.ok_or_else(|| missing("node_type"))?, weight.ok_or_else(|| missing("node_weight"))?);
-        match neighbors.filter(|_| !has_edges) {
-            Some(mut scan) => {
+        match neighbors {
+            Some(mut scan) if !has_edges => {
                 block.repaired(&rules::NEIGHBOR, scan.here());
-                self.neighbors(id, &mut scan)?;
+                neighbors_of(id, &mut scan, &mut self.edges)?;
             }
+            Some(scan) => self.neighbors_alone(id, scan, block),
             None if !has_edges => return Err(missing("edge")),
             None => {}
         }
@@ -224,21 +255,21 @@ impl Records {
     fn edge(&mut self, reading: &Reading, scan: &mut Scan<'_>, block: &mut Block) -> Parsed {
         let at = scan.here();
         let mut edge = Edge::default();
-        let mut open = scan.open()?;
+        let (mut open, mut twice) = (scan.open()?, false);
         while open {
             // Nearly all keys are the first four, which differ in their first letters.
             match scan.initial() {
-                Some(b's') if scan.named(b"\"src_id\"") => edge.source = Some(node_id(scan)?),
-                Some(b'd') if scan.named(b"\"dst_id\"") => edge.target = Some(node_id(scan)?),
-                Some(b'e') if scan.named(b"\"edge_type\"") => edge.ty = Some(element_type(scan)?),
-                Some(b'w') if scan.named(b"\"weight\"") => edge.weight = Some(weight_of(scan)?),
+                Some(b's') if scan.named(b"\"src_id\"") => twice |= edge.source.replace(node_id(scan)?).is_some(),
+                Some(b'd') if scan.named(b"\"dst_id\"") => twice |= edge.target.replace(node_id(scan)?).is_some(),
+                Some(b'e') if scan.named(b"\"edge_type\"") => twice |= edge.ty.replace(element_type(scan)?).is_some(),
+                Some(b'w') if scan.named(b"\"weight\"") => twice |= edge.weight.replace(weight_of(scan)?).is_some(),
                 _ => {
                     let (key, key_at) = scan.key()?;
                     match &*key {
-                        b"src_id" => edge.source = Some(node_id(scan)?),
-                        b"dst_id" => edge.target = Some(node_id(scan)?),
-                        b"edge_type" => edge.ty = Some(element_type(scan)?),
-                        b"weight" => edge.weight = Some(weight_of(scan)?),
+                        b"src_id" => twice |= edge.source.replace(node_id(scan)?).is_some(),
+                        b"dst_id" => twice |= edge.target.replace(node_id(scan)?).is_some(),
+                        b"edge_type" => twice |= edge.ty.replace(element_type(scan)?).is_some(),
+                        b"weight" => twice |= edge.weight.replace(weight_of(scan)?).is_some(),
                         b"created_at" => edge.life.created = time(scan)?,
                         b"removed_at" => edge.life.removed = time(scan)?,
                         key => {
@@ -250,6 +281,12 @@ impl Records {
                 }
             }
             open = scan.more()?;
+        }
+        if let Some(slots) = edge.slots {
+            self::feature::finish(reading, scan, &mut self.of_edges.slots[slots], block)?;
+        }
+        if twice {
+            block.repaired(&rules::JSON_TWICE, at);
         }
         let missing = match edge {
             Edge { source: None, .. } => "src_id",
@@ -264,19 +301,35 @@ impl Records {
         Err(Fault::new(&rules::JSON, format!("the edge has no {missing}"), at))
     }
 
-    /// Edges as `neighbor` states them: `{"type": {"target": weight}}`.
-    fn neighbors(&mut self, source: u64, scan: &mut Scan<'_>) -> Parsed {
-        scan.object(|scan, ty, at| {
-            let ty = values::element_type(ty, at)?;
-            scan.object(|scan, target, at| {
-                let target = values::id(target, at)?;
-                let weight = weight_of(scan)?;
-                let (source, target) = (Some(source), Some(target));
-                self.edges.push(Edge { source, target, ty: Some(ty), weight: Some(weight), ..Edge::default() });
-                Ok(())
-            })
-        })
+    /// Notes the edges that `neighbor` states and `edge` does not. They are no edges for the published converter, which looks at `edge`
+    /// alone.
+    fn neighbors_alone(&self, id: u64, mut scan: Scan<'_>, block: &mut Block) {
+        let at = scan.here();
+        let mut stated = Vec::new();
+        if neighbors_of(id, &mut scan, &mut stated).is_err() {
+            block.repaired(&rules::NEIGHBOR_ALONE, at);
+        }
+        let mut known: Vec<(i32, u64)> = self.edges.iter().map(Edge::order_without_times).collect();
+        known.sort_unstable();
+        let alone = stated.iter().filter(|edge| known.binary_search(&edge.order_without_times()).is_err()).count();
+        for _ in 0..alone {
+            block.repaired(&rules::NEIGHBOR_ALONE, at);
+        }
     }
+}
+
+/// Edges as `neighbor` states them: `{"type": {"target": weight}}`.
+fn neighbors_of(source: u64, scan: &mut Scan<'_>, edges: &mut Vec<Edge>) -> Parsed {
+    scan.object(|scan, ty, at| {
+        let ty = values::element_type(ty, at)?;
+        scan.object(|scan, target, at| {
+            let target = values::id(target, at)?;
+            let weight = weight_of(scan)?;
+            let (source, target) = (Some(source), Some(target));
+            edges.push(Edge { source, target, ty: Some(ty), weight: Some(weight), ..Edge::default() });
+            Ok(())
+        })
+    })
 }
 
 fn node_id(scan: &mut Scan<'_>) -> Parsed<u64> {

@@ -4,7 +4,7 @@ use super::Reading;
 use super::defaults::{Of, numbers};
 use super::fault::{Fault, Parsed, shown};
 use super::tokens::Tokens;
-use super::values::{self, Length, Values, Words};
+use super::values::{self, Length, Like, Values, Words};
 use crate::block::{Block, Features, Kind};
 use crate::{number, rules};
 
@@ -66,12 +66,12 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
             let id = values::id(second, second_at)?;
             let (ty, weight) = head(&mut line, of)?;
             block.node(id, ty, weight, None);
-            features(&mut line, of, reading.compat, &mut block.nodes.features)?;
+            features(&mut line, of, reading.compat, block, |block| &mut block.nodes.features)?;
         } else {
             let (source, target) = (values::id(first, at)?, values::id(second, second_at)?);
             let (ty, weight) = head(&mut line, of)?;
             block.edge(source, target, ty, weight);
-            features(&mut line, of, reading.compat, &mut block.edges.features)?;
+            features(&mut line, of, reading.compat, block, |block| &mut block.edges.features)?;
         }
         // Defaults of nodes are those of what comes first in a line, whatever it is.
         of = &reading.defaults.edge;
@@ -97,7 +97,14 @@ fn head(line: &mut Line<'_>, of: &Of) -> Parsed<(i32, f64)> {
     Ok((ty, weight))
 }
 
-fn features(line: &mut Line<'_>, of: &Of, compat: bool, out: &mut Features) -> Parsed {
+fn features(
+    line: &mut Line<'_>,
+    of: &Of,
+    compat: bool,
+    block: &mut Block,
+    features: impl Fn(&mut Block) -> &mut Features,
+) -> Parsed {
+    let like = Like { fewer: compat, truth: compat, overflow: compat, example: compat };
     let mut defaults = of.features.iter();
     loop {
         let (values, length) = defaults.next().copied().unwrap_or_default();
@@ -122,13 +129,19 @@ fn features(line: &mut Line<'_>, of: &Of, compat: bool, out: &mut Features) -> P
             }
         };
         match (values, length) {
-            (_, Length::Dense(0)) => out.end_feature(Kind::Hole),
-            (Values::Numbers(dtype), length) => values::read(line, dtype, length, compat, out)?,
+            (_, Length::Dense(0)) => features(block).end_feature(Kind::Hole),
+            (Values::Numbers(dtype), length) => {
+                let at = line.here();
+                if values::read(line, dtype, length, like, features(block))? {
+                    block.repaired(&rules::EXAMPLE, at);
+                }
+            }
             (Values::Text, Length::Dense(1)) => {
                 let (word, at) = line.must("a text")?;
                 if std::str::from_utf8(word).is_err() {
                     return Err(Fault::new(&rules::FIELD, "text that is not UTF-8", at));
                 }
+                let out = features(block);
                 out.bytes.extend_from_slice(word);
                 out.end_feature(Kind::Text);
             }
@@ -137,6 +150,6 @@ fn features(line: &mut Line<'_>, of: &Of, compat: bool, out: &mut Features) -> P
             }
         }
     }
-    out.end_element();
+    features(block).end_element();
     Ok(())
 }

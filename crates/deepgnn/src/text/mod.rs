@@ -22,7 +22,7 @@ pub(crate) use files::{Packing, is_pattern, is_text, of_name};
 pub(crate) use input::Piece;
 pub use input::Text;
 
-use crate::block::Block;
+use crate::block::{Block, Repair};
 use crate::{rules, write};
 
 /// A text format.
@@ -147,6 +147,50 @@ pub(crate) struct Reading {
     pub temporal: bool,
     /// Objects of JSON take several lines.
     pub pretty: bool,
+    /// Records that are wrong are left out.
+    pub lenient: bool,
+}
+
+/// Lines of a piece that say nothing, at most, behind one another. A packed file of a few kilobytes holds millions of them.
+const EMPTY_LINES: usize = 500_000;
+
+/// Lines that say nothing behind the last one that says something.
+#[derive(Default)]
+struct Empty {
+    lines: usize,
+    elements: usize,
+}
+
+impl Empty {
+    /// Counts the line that ends here.
+    ///
+    /// # Errors
+    /// When there are too many.
+    fn see(&mut self, block: &Block, start: usize) -> Parsed {
+        let elements = block.nodes.ids.len() + block.edges.sources.len();
+        self.lines = if elements == self.elements { self.lines + 1 } else { 0 };
+        self.elements = elements;
+        if self.lines > EMPTY_LINES {
+            let message = format!("more than {EMPTY_LINES} lines behind one another that say nothing");
+            return Err(Fault::new(&rules::FIELD, message, start));
+        }
+        Ok(())
+    }
+}
+
+/// How a text begins that is none of these formats, and what to do.
+fn foreign(reading: &Reading, text: &[u8]) -> Option<(&'static str, &'static str)> {
+    const MARK: &str = "a byte order mark";
+    let is_table = || reading.format == TextFormat::Tsv && text.first() == Some(&b'|');
+    match text {
+        [0xef, 0xbb, 0xbf, ..] => Some((MARK, "save the text as UTF-8 without a byte order mark")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some((MARK, "the text is UTF-16: save it as UTF-8")),
+        _ if is_table() => Some((
+            "a table of Markdown",
+            "the specification draws its example as a table; in a file the five columns are divided by tabs, without bars at their ends, names and rules",
+        )),
+        _ => None,
+    }
 }
 
 /// Reads pieces of text; keeps memory from one to the next.
@@ -161,18 +205,27 @@ impl Parser {
     ///
     /// # Errors
     /// At the first record that is none.
-    pub fn piece(&mut self, reading: &Reading, text: &[u8], block: &mut Block) -> Parsed {
+    pub fn piece(&mut self, reading: &Reading, text: &[u8], is_last: bool, block: &mut Block) -> Parsed {
+        if let Some((what, hint)) = foreign(reading, text) {
+            return Err(Fault::new(&rules::FIELD, format!("{what} where a record should begin"), 0).hinting(hint));
+        }
         if reading.pretty {
             return self.objects(reading, text, block);
         }
-        let mut start = 0;
+        let (mut start, mut empty) = (0, Empty::default());
         while start < text.len() {
             let end = memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at);
             let line = &text[start..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            self.line(reading, line, start, block)?;
+            // The published reader passes over an empty line at the end, whatever the format.
+            if !(line.is_empty() && is_last && end + 1 >= text.len()) {
+                let before = Before::of(reading, block);
+                let read = self.line(reading, line, start, block);
+                before.end(read, start, block)?;
+            }
             block.end_record(start);
             few_holes(block, text, start)?;
+            empty.see(block, start)?;
             start = end + 1;
         }
         Ok(())
@@ -199,11 +252,49 @@ impl Parser {
                 return Ok(());
             }
             let end = json::object_end(rest).map_or(text.len(), |end| start + end);
-            self.records.record(reading, &text[start..end], start, block)?;
+            let before = Before::of(reading, block);
+            let read = self.records.record(reading, &text[start..end], start, block);
+            before.end(read, start, block)?;
             block.repaired(&rules::JSON_MENDED, start);
             block.end_record(start);
             few_holes(block, text, start)?;
             start = end;
+        }
+    }
+}
+
+/// How far a block was before a record.
+struct Before {
+    nodes: usize,
+    edges: usize,
+    /// Where a record that is wrong is left out.
+    repairs: Option<Vec<Repair>>,
+}
+
+impl Before {
+    fn of(reading: &Reading, block: &Block) -> Before {
+        let repairs = reading.lenient.then(|| block.repairs.clone());
+        Before { nodes: block.nodes.ids.len(), edges: block.edges.sources.len(), repairs }
+    }
+
+    /// Takes a record back that is wrong, and notes it; notes weights that are 0 in 32 bits.
+    ///
+    /// # Errors
+    /// What is wrong, where records are not left out.
+    fn end(self, read: Parsed, start: usize, block: &mut Block) -> Parsed {
+        let Before { nodes, edges, repairs } = self;
+        let vanishes = |weight: &&f64| **weight != 0.0 && **weight as f32 == 0.0;
+        let weights = block.nodes.weights[nodes..].iter().chain(&block.edges.weights[edges..]);
+        for _ in 0..weights.filter(vanishes).count() {
+            block.repaired(&rules::UNDERFLOW, start);
+        }
+        match (read, repairs) {
+            (Err(fault), Some(repairs)) => {
+                block.undo_to(nodes, edges, repairs);
+                block.skipped(&rules::SKIPPED, fault.at.max(start), format!("{}: {}", fault.rule.id, fault.message));
+                Ok(())
+            }
+            (read, _) => read,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Reading;
 use super::fault::{Fault, Parsed, shown};
-use super::values;
+use super::values::{self, Like};
 use crate::block::{Block, Features, Kind};
 use crate::{DType, number, rules};
 
@@ -238,9 +238,10 @@ fn feature(reading: &Reading, field: Field<'_>, before: &mut Option<Code>, out: 
             out.end_feature(Kind::Text);
         }
         Code::Numbers(dtype) | Code::Wide(dtype) => {
+            let like = Like { truth: reading.compat, overflow: reading.compat, ..Like::default() };
             let mut place = at + colon + 1;
             for value in values.split(|byte| *byte == b' ') {
-                values::one(dtype, value, place, reading.compat, &mut out.bytes)?;
+                values::one(dtype, value, place, like, &mut out.bytes)?;
                 place += value.len() + 1;
             }
             out.end_feature(Kind::Dense(dtype));

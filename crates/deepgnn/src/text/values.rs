@@ -2,7 +2,7 @@
 
 use super::fault::{Fault, Parsed, shown};
 use crate::block::{Features, Kind};
-use crate::number::{self, Wrong};
+use crate::number::{self, Overflow, Wrong};
 use crate::{DType, rules};
 
 /// What the values of a feature are.
@@ -65,7 +65,27 @@ pub(crate) trait Words<'a> {
     fn here(&mut self) -> usize;
 }
 
-/// Reads the values of one feature and appends it.
+/// In what the values of features are read as the published decoders read them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Like {
+    /// A line may end before all values.
+    pub fewer: bool,
+    /// Every truth value that is written is true.
+    pub truth: bool,
+    /// What a float type cannot hold is infinite.
+    pub overflow: bool,
+    /// The sparse feature of the specification's example is read as its later edition corrects it.
+    pub example: bool,
+}
+
+impl Like {
+    /// What becomes of a number that a float type cannot hold.
+    pub fn overflow(self) -> Overflow {
+        if self.overflow { Overflow::Infinite } else { Overflow::Refused }
+    }
+}
+
+/// Reads the values of one feature and appends it. Says whether it was that of the specification's example, and corrected.
 ///
 /// # Errors
 /// When there are too few, or one is no number of the type.
@@ -73,13 +93,13 @@ pub(crate) fn read<'a>(
     words: &mut impl Words<'a>,
     dtype: DType,
     length: Length,
-    compat: bool,
+    like: Like,
     out: &mut Features,
-) -> Parsed {
+) -> Parsed<bool> {
     let place = words.here();
     match length {
         Length::Dense(values) => {
-            numbers(words, dtype, values, compat, &mut out.bytes)?;
+            numbers(words, dtype, values, like, &mut out.bytes)?;
             out.end_feature(Kind::Dense(dtype));
         }
         Length::Sparse { coordinates, points, width, flat, values } => {
@@ -88,8 +108,14 @@ pub(crate) fn read<'a>(
                 .map_err(|_| Fault::new(&rules::NUMBER, "more than 4294967295 coordinates", place))?;
             out.bytes.extend_from_slice(&count.to_le_bytes());
             out.bytes.extend_from_slice(&width.to_le_bytes());
-            numbers(words, DType::Int64, coordinates, false, &mut out.bytes)?;
-            let read = numbers(words, dtype, values, compat, &mut out.bytes)?;
+            numbers(words, DType::Int64, coordinates, Like::default(), &mut out.bytes)?;
+            let read = numbers(words, dtype, values, like, &mut out.bytes)?;
+            if like.example && dtype == DType::UInt8 && out.bytes[start..] == EXAMPLE {
+                out.bytes.truncate(start);
+                out.bytes.extend_from_slice(&CORRECTED);
+                out.end_feature(Kind::Sparse(dtype, width));
+                return Ok(true);
+            }
             if count == 0 || read == 0 {
                 // The published converter stores nothing of a feature that lacks either.
                 out.bytes.truncate(start);
@@ -103,38 +129,51 @@ pub(crate) fn read<'a>(
             out.end_feature(Kind::Sparse(dtype, width));
         }
     }
-    Ok(())
+    Ok(false)
+}
+
+/// The sparse feature of the specification's example, `2,3 0 4 1 1 1`, as it would be stored: two coordinates and three values.
+const EXAMPLE: [u8; 27] = example(2, [0, 4, 0x0001_0101]);
+
+/// The same as the project's later documentation has it: `3,3 0 4 10 1 1 1`.
+const CORRECTED: [u8; 35] = example(3, [0, 4, 10, 0x0001_0101]);
+
+/// Counts, and behind them numbers of 64 bits, of which the last has three bytes.
+const fn example<const NUMBERS: usize, const BYTES: usize>(count: u8, numbers: [u64; NUMBERS]) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    bytes[0] = count;
+    bytes[4] = 1;
+    let mut at = 8;
+    while at < BYTES {
+        bytes[at] = numbers[(at - 8) / 8].to_le_bytes()[(at - 8) % 8];
+        at += 1;
+    }
+    bytes
 }
 
 /// Appends so many numbers; returns how many there were, which are fewer only where that is imitated.
-fn numbers<'a>(
-    words: &mut impl Words<'a>,
-    dtype: DType,
-    count: usize,
-    compat: bool,
-    out: &mut Vec<u8>,
-) -> Parsed<usize> {
+fn numbers<'a>(words: &mut impl Words<'a>, dtype: DType, count: usize, like: Like, out: &mut Vec<u8>) -> Parsed<usize> {
     for read in 0..count {
         let Some((word, at)) = words.word() else {
-            if compat {
+            if like.fewer {
                 return Ok(read);
             }
             let message = format!("{read} values where {count} were announced");
             return Err(Fault::new(&rules::SHORT, message, words.here()));
         };
-        one(dtype, word, at, compat, out)?;
+        one(dtype, word, at, like, out)?;
     }
     Ok(count)
 }
 
 /// Appends one number.
-pub(crate) fn one(dtype: DType, word: &[u8], at: usize, compat: bool, out: &mut Vec<u8>) -> Parsed {
+pub(crate) fn one(dtype: DType, word: &[u8], at: usize, like: Like, out: &mut Vec<u8>) -> Parsed {
     // For the published converter every text is true, also 0 and False.
-    if compat && dtype == DType::Bool {
+    if like.truth && dtype == DType::Bool {
         out.push(u8::from(!word.is_empty()));
         return Ok(());
     }
-    number::push(dtype, word, out).map_err(|wrong| Fault::number(wrong, dtype.name(), word, at))
+    number::push(dtype, word, like.overflow(), out).map_err(|wrong| Fault::number(wrong, dtype.name(), word, at))
 }
 
 /// The largest type. They are counted from 0 on, so a large one makes long lists in every file that names them.
@@ -158,9 +197,19 @@ pub(crate) fn id(word: &[u8], at: usize) -> Parsed<u64> {
     })
 }
 
-/// A weight.
+/// A weight: a number that 32 bits hold. Of others, NaN and infinity included, the published converter makes binaries that its engine
+/// does not open, or cannot draw from.
 pub(crate) fn weight(word: &[u8], at: usize) -> Parsed<f64> {
-    number::float(word).map_err(|wrong| Fault::number(wrong, "weight", word, at))
+    let value = number::float(word).map_err(|wrong| Fault::number(wrong, "weight", word, at))?;
+    match is_weight(value) {
+        true => Ok(value),
+        false => Err(Fault::new(&rules::WEIGHT, format!("{} is no weight", shown(word)), at)),
+    }
+}
+
+/// Whether a number is finite in 32 bits.
+pub(crate) fn is_weight(value: f64) -> bool {
+    (value as f32).is_finite()
 }
 
 /// A time.

@@ -179,6 +179,9 @@ impl Rows {
     /// Appends the record of a row.
     fn record(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let weight = self.weights.as_ref().map_or(1.0, |weights| weights.value(row));
+        if !weight.is_finite() {
+            return Err(Error::broken(&rules::WEIGHT, format!("{weight} is no weight")));
+        }
         out.extend_from_slice(&weight.to_le_bytes());
         let mut next = 0;
         for (id, values) in &self.features {

@@ -148,6 +148,10 @@ impl Tables {
             table.wrong(format!("{chance} is no probability"), findings);
             return Ok(());
         }
+        if chance == 1.0 && record[id..2 * id].iter().any(|byte| *byte != 0) {
+            table.wrong("the record names another element and never takes it", findings);
+            return Ok(());
+        }
         if let Some(weight) = weight {
             let (own, other) = (factors(ids), factors(&record[id..2 * id]));
             for at in 0..2 {

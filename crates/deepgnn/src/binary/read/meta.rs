@@ -33,6 +33,8 @@ pub struct Meta {
     pub node_types: Types,
     /// What it says of the types of edges.
     pub edge_types: Types,
+    /// What the published engine does not open it for, each a field and what is wrong.
+    pub faults: Vec<(String, String)>,
 }
 
 /// What the metadata says of the types of nodes or of edges. Lists are as long as the number of types, or empty where
@@ -45,6 +47,37 @@ pub struct Types {
     pub counts: Vec<u64>,
     /// For each partition the sum of the weights of each type.
     pub weights: Vec<Vec<f64>>,
+}
+
+/// What the published engine looks for in the metadata and does not find as it should be. Lists that are too short it reads all the same,
+/// beyond their end.
+fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u64) -> Vec<(String, String)> {
+    let mut faults = Vec::new();
+    let mut fault = |field: &str, what: String| faults.push((field.to_owned(), what));
+    if version < 2 {
+        fault("binary_data_version", "the published engine opens version v2 alone".to_owned());
+    }
+    if value.get("watermark").is_none() {
+        fault("watermark", "there is no such number".to_owned());
+    }
+    for (what, number) in numbers {
+        let mut list = |field: String, list: Option<&Value>, is_fit: fn(&Value) -> bool| {
+            let list = list.and_then(Value::as_array);
+            let fits = list.is_some_and(|list| list.len() as u64 == number && list.iter().all(is_fit));
+            if !fits {
+                fault(&field, format!("this is no list of {number} numbers"));
+            }
+        };
+        let counts = format!("{what}_count_per_type");
+        list(counts.clone(), value.get(&counts), |count| count.as_u64().is_some());
+        let weights = format!("{what}_weight");
+        for partition in 0..partitions {
+            let sums = value.get("partitions").and_then(|all| all.get(partition.to_string())?.get(&weights));
+            let field = format!("partitions.{partition}.{weights}");
+            list(field, sums, |sum| sum.as_f64().is_some_and(f64::is_finite));
+        }
+    }
+    faults
 }
 
 impl Types {
@@ -124,10 +157,10 @@ impl Meta {
         let version = value.get("binary_data_version").and_then(Value::as_str);
         let version = version.ok_or_else(|| wrong(META, "binary_data_version", "there is no version"))?;
         let number: Option<u32> = version.strip_prefix('v').and_then(|number| number.parse().ok());
-        if !number.is_some_and(|number| (1..=2).contains(&number)) {
+        let Some(number @ 1..=2) = number else {
             return Err(Error::unsupported(format!("version {version:?} of the binary is not known"))
                 .at(Place::file(META).in_field("binary_data_version")));
-        }
+        };
         let partitions = value.get("partitions").and_then(Value::as_object);
         let partitions = partitions.ok_or_else(|| wrong(META, "partitions", "there are none"))?;
         let count_of = partitions.len() as u64;
@@ -145,6 +178,7 @@ impl Meta {
             watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
             node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
             edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
+            faults: faults(value, number, [("node", node_types), ("edge", edge_types)], count_of),
         })
     }
 
@@ -187,6 +221,7 @@ impl Meta {
             watermark: -1,
             node_types,
             edge_types,
+            faults: Vec::new(),
         })
     }
 }

@@ -1,20 +1,24 @@
 //! Reading a binary.
 
 mod alias;
+mod ends;
 mod files;
 mod meta;
 mod partition;
 mod sums;
+mod weights;
 mod workers;
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Location, Root};
 
 pub(crate) use alias::check as check_tables;
+pub(crate) use ends::check as check_ends;
 pub use files::{BinaryFiles, PartitionFiles};
 pub use meta::{Meta, Types};
 pub(crate) use partition::{Partition, Passed};
 pub(crate) use sums::Sums;
+pub(crate) use weights::{Lost, Weights, recover};
 pub(crate) use workers::worker;
 
 use super::beside::Asked;
@@ -31,6 +35,8 @@ pub(crate) struct Binary {
     pub partitions: Vec<Partition>,
     /// What was noticed while opening.
     pub noticed: Findings,
+    /// Why weights of nodes are not shown, where they were looked for.
+    pub lost: Option<Lost>,
     pub files: u64,
     pub bytes: u64,
 }
@@ -83,7 +89,10 @@ impl Binary {
             let message = format!("meta.json says {} edges, the partitions have {edges}", meta.edges);
             noticed.push(&rules::COUNTS, message, Place::file(META).in_field("edge_count"));
         }
-        Ok(Binary { root, meta, partitions, noticed, files, bytes })
+        for (field, what) in &meta.faults {
+            noticed.push(&rules::META, what.clone(), Place::file(META).in_field(field.clone()));
+        }
+        Ok(Binary { root, meta, partitions, noticed, lost: None, files, bytes })
     }
 
     /// Number of entries, those included that only stand for edges.

@@ -27,28 +27,30 @@ const NEAR: u64 = 64;
 const FEATURES: u64 = 1 << 16;
 
 /// Files of features.
-struct FeatureFiles {
-    index: Blob,
+pub(super) struct FeatureFiles {
+    pub index: Blob,
     data: Blob,
     /// Number of features.
-    slots: u64,
+    pub slots: u64,
 }
 
 /// An opened partition.
 pub(crate) struct Partition {
-    map: Blob,
-    node_index: Blob,
-    node_features: FeatureFiles,
-    neighbors: Blob,
-    edge_index: Blob,
-    edge_features: FeatureFiles,
-    times: Option<Blob>,
+    pub(super) map: Blob,
+    pub(super) node_index: Blob,
+    pub(super) node_features: FeatureFiles,
+    pub(super) neighbors: Blob,
+    pub(super) edge_index: Blob,
+    pub(super) edge_features: FeatureFiles,
+    pub(super) times: Option<Blob>,
     /// What the files have no place for, as far as it is asked for.
     beside: Beside,
     /// Number of entries of the map.
     pub entries: u64,
     /// Number of edges.
     pub edges: u64,
+    /// Weights of the nodes that are entries, where they were recovered.
+    pub weights: Vec<f32>,
     /// Whether the ids of the map ascend, once a pass over all of them has told.
     sorted: OnceLock<bool>,
 }
@@ -90,11 +92,11 @@ fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
     }
 }
 
-fn word(bytes: &[u8]) -> u64 {
+pub(super) fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-fn half_word(bytes: &[u8]) -> u32 {
+pub(super) fn half_word(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
@@ -204,6 +206,7 @@ impl Partition {
             times,
             entries,
             edges,
+            weights: Vec::new(),
             sorted: OnceLock::new(),
         })
     }
@@ -335,7 +338,7 @@ impl Partition {
             block.clear();
             // The binary has them in its tables for sampling alone.
             let (weights, lives) = match keys_only {
-                false => (self.beside.weights(range.clone())?, self.beside.node_lives(range.clone())?),
+                false => (self.weights(range.clone())?, self.beside.node_lives(range.clone())?),
                 true => Default::default(),
             };
             for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
@@ -358,6 +361,14 @@ impl Partition {
             take(&block)?;
         }
         Ok(())
+    }
+
+    /// Weights of a range of entries; none if they are not known.
+    fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
+        match self.weights.get(entries.start as usize..entries.end as usize) {
+            Some(weights) => Ok(weights.to_vec()),
+            None => self.beside.weights(entries),
+        }
     }
 
     fn check_counts(&self, ends: &[u64], blob: &Blob, start: u64) -> Result<()> {

@@ -302,7 +302,7 @@ impl<'a, const ID: usize> Ids<'a, ID> {
 }
 
 /// The sum of `count` values as numpy computes it: halves down to blocks, and in a block eight sums side by side.
-fn pairwise(count: usize, next: &mut impl FnMut() -> Result<f32>) -> Result<f32> {
+pub(crate) fn pairwise(count: usize, next: &mut impl FnMut() -> Result<f32>) -> Result<f32> {
     if count > BLOCK {
         let half = count / 2 / 8 * 8;
         let first = pairwise(half, next)?;

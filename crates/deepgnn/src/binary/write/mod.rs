@@ -9,6 +9,7 @@ mod pages;
 mod partition;
 mod partitions;
 
+pub(crate) use alias::pairwise;
 pub(crate) use build::note_repairs;
 pub use build::{Built, build};
 pub(crate) use partitions::{Partitions, first_id};

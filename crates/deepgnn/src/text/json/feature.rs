@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Reading;
 use super::super::fault::{Fault, Parsed, shown};
 use super::scan::Scan;
-use super::{SinceElement, Slots};
+use super::{Key, SinceElement, Slots};
 use crate::block::{Block, Kind};
 use crate::feature::Timed;
 use crate::number::{self, Wrong};
@@ -29,6 +29,42 @@ pub(super) fn member(
     if memchr::memmem::find(key, b"feature").is_none() {
         return scan.skip();
     }
+    let known = slots.keys.iter_mut().find(|known| scan.part(known.at, known.length) == key);
+    let value = scan.here();
+    match known {
+        Some(known) => {
+            known.value = value;
+            block.repaired(&rules::JSON_TWICE, key_at);
+        }
+        None => slots.keys.push(Key { at: key_at, length: key.len(), value }),
+    }
+    // Of a key that comes twice the published converter has the last value, in the place of the first.
+    if reading.compat { scan.skip() } else { features(reading, scan, key, key_at, slots, block) }
+}
+
+/// Behind an element: reads the features that have waited for others of the same key.
+///
+/// # Errors
+/// As [`member`].
+pub(super) fn finish(reading: &Reading, scan: &Scan<'_>, slots: &mut Slots, block: &mut Block) -> Parsed {
+    if reading.compat {
+        for at in 0..slots.keys.len() {
+            let key = slots.keys[at];
+            features(reading, &mut scan.moved(key.value), scan.part(key.at, key.length), key.at, slots, block)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads features by their ids.
+fn features(
+    reading: &Reading,
+    scan: &mut Scan<'_>,
+    key: &[u8],
+    key_at: usize,
+    slots: &mut Slots,
+    block: &mut Block,
+) -> Parsed {
     if scan.null() {
         return Ok(());
     }
@@ -81,7 +117,7 @@ impl Form {
                 let out = &mut slots.bytes;
                 // Null is no number for Python's floats.
                 if scan.null() {
-                    let nan = number::push_float(dtype, f64::NAN, out);
+                    let nan = number::push_float(dtype, f64::NAN, scan.overflow, out);
                     nan.map_err(|wrong| Fault::number(wrong, dtype.name(), b"null", at))?;
                     return Ok(Kind::Dense(dtype));
                 }
@@ -259,13 +295,13 @@ fn ragged(at: usize) -> Box<Fault> {
 
 /// Appends one number: a text that is one counts as well, and so do true and false.
 fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block) -> Parsed {
-    let at = scan.here();
+    let (at, overflow) = (scan.here(), scan.overflow);
     // What nearly every number is.
     let quick = match dtype {
         DType::Float16 | DType::Float32 | DType::Float64 => {
-            scan.decimal().map(|(value, _)| number::push_float(dtype, value, out))
+            scan.decimal().map(|(value, _)| number::push_float(dtype, value, overflow, out))
         }
-        _ => scan.integer().map(|value| number::push_integer(dtype, i128::from(value), out)),
+        _ => scan.integer().map(|value| number::push_integer(dtype, i128::from(value), overflow, out)),
     };
     match quick {
         Some(Ok(())) => return Ok(()),
@@ -277,16 +313,16 @@ fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block
         None => {}
     }
     if let Some(truth) = scan.truth() {
-        let pushed = number::push_integer(dtype, i128::from(truth), out);
+        let pushed = number::push_integer(dtype, i128::from(truth), overflow, out);
         return pushed.map_err(|wrong| Fault::number(wrong, dtype.name(), b"a truth value", at));
     }
     let (text, in_quotes) = match scan.peek() {
         Some(b'"') => (scan.string()?.bytes()?, true),
         _ => (std::borrow::Cow::Borrowed(scan.number("a number")?.0), false),
     };
-    let pushed = match number::push(dtype, &text, out) {
+    let pushed = match number::push(dtype, &text, overflow, out) {
         Err(Wrong::NotNumber) if !in_quotes => {
-            number::float(&text).and_then(|value| number::push_float(dtype, value, out))
+            number::float(&text).and_then(|value| number::push_float(dtype, value, overflow, out))
         }
         Err(Wrong::Range) if dtype == DType::UInt64 => wrapped(&text, out, block, at),
         pushed => pushed,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::fault::{Fault, Parsed, shown};
+use crate::number::Overflow;
 use crate::{number, rules};
 
 /// Objects and arrays inside one another, at most.
@@ -89,11 +90,13 @@ pub(super) struct Scan<'a> {
     depth: usize,
     /// Whether a comma was passed over that does not belong there.
     pub mended: bool,
+    /// What becomes of a number that a float type cannot hold.
+    pub overflow: Overflow,
 }
 
 impl<'a> Scan<'a> {
     pub fn new(text: &'a [u8], start: usize) -> Self {
-        Scan { text, at: 0, start, depth: 0, mended: false }
+        Scan { text, at: 0, start, depth: 0, mended: false, overflow: Overflow::Refused }
     }
 
     /// Where the next value begins.
@@ -335,6 +338,17 @@ impl<'a> Scan<'a> {
     /// What was passed since `at`.
     pub fn behind(&self, at: usize) -> &'a [u8] {
         self.text.get(at.saturating_sub(self.start)..self.at).unwrap_or_default()
+    }
+
+    /// So many bytes from `at` on.
+    pub fn part(&self, at: usize, length: usize) -> &'a [u8] {
+        let at = at.saturating_sub(self.start);
+        self.text.get(at..at.saturating_add(length)).unwrap_or_default()
+    }
+
+    /// The same text from `at` on, where a value begins that was passed.
+    pub fn moved(&self, at: usize) -> Scan<'a> {
+        Scan { at: at.saturating_sub(self.start), ..self.clone() }
     }
 
     /// Passes `null` if it stands here.

@@ -92,7 +92,7 @@ fn wide(bits: u16) -> f32 {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::number::push;
+    use crate::number::{Overflow, push};
 
     #[test]
     fn numbers_come_back_bit_by_bit() {
@@ -100,7 +100,7 @@ mod tests {
             let mut text = Vec::new();
             all(dtype, bytes, b" ", &mut text);
             let mut back = Vec::new();
-            text.split(|byte| *byte == b' ').for_each(|word| push(dtype, word, &mut back).unwrap());
+            text.split(|byte| *byte == b' ').for_each(|word| push(dtype, word, Overflow::Refused, &mut back).unwrap());
             assert_eq!(back, bytes, "{dtype} {}", String::from_utf8_lossy(&text));
         };
         // Every float of 16 bits, but those that are no numbers: one of them stands for all.

@@ -108,3 +108,28 @@ fn a_destination_in_a_place_that_is_not_there_is_an_error() {
     assert!(done.err.ends_with("nothing was written\n"), "{}", done.err);
     assert_eq!(home.names(), ["people.csv"]);
 }
+
+#[test]
+fn mistyped_names_are_told_the_near_ones() {
+    let home = Home::with_people();
+    let social = crate::support::social();
+    let cases: &[(&[&str], &str)] = &[
+        (&["neighbors", &social, "7", "--type", "persn"], "no node type persn, did you mean person?"),
+        (&["neighbors", &social, "1007", "--type", "person", "--edge", "konws"], "did you mean knows?"),
+        (&["dump", &social, "--types", "cty"], "did you mean city?"),
+        (&["dump", &social, "--columns", "person.frstName"], "did you mean firstName?"),
+        (&["dump", &social, "--where", "persn: id < 3"], "did you mean person?"),
+        (&["dump", &social, "--where", "person: gendr = \"x\""], "did you mean gender?"),
+        (&["sample", &social, "nodes", "--count", "3", "--types", "pots"], "did you mean post?"),
+        (&["info", "peopel.csv"], "did you mean people.csv?"),
+        (&["diff", "people.csv", "peopel.csv"], "did you mean people.csv?"),
+        (&["validate", "peopel.csv", "--from", "nock"], "did you mean people.csv?"),
+    ];
+    for (args, expected) in cases {
+        let done = home.run(args);
+        assert!(done.code == 2 || done.code == 3, "{args:?}: {done:?}");
+        assert!(done.err.contains(expected), "{args:?}: {}", done.err);
+    }
+    let done = home.run(&["neighbors", &social, "7", "--type", "dog"]).exits(2);
+    assert!(!done.err.contains("did you mean"), "{}", done.err);
+}

@@ -177,7 +177,8 @@ impl Format {
             }
         }
         if missing {
-            return Err(Error::new(Kind::NotFound, "there is nothing at this place").at(location.to_string()));
+            let message = format!("there is nothing at this place{}", location.did_you_mean());
+            return Err(Error::new(Kind::NotFound, message).at(location.to_string()));
         }
         // A name that promises a format: its reader says best what is wrong.
         if let Some(format) = Format::of_name(location.file_name()) {

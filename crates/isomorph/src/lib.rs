@@ -25,5 +25,5 @@ pub mod formats {
     pub use isomorph_nock as nock;
 }
 
-pub use isomorph_error::{Error, Kind, Result};
+pub use isomorph_error::{Error, Kind, Result, did_you_mean};
 pub use isomorph_storage::Location;

@@ -55,7 +55,13 @@ impl Blob {
             return Ok(Blob::of_object(name, object, counter));
         };
         redo::recover_beside(location)?;
-        let file = platform::open_regular(path).map_err(|error| unopened(error, &name))?;
+        let file = platform::open_regular(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                let near = location.did_you_mean();
+                Error::new(Kind::NotFound, format!("there is no such file{near}")).caused_by(error).at(name.as_str())
+            }
+            _ => unopened(error, &name),
+        })?;
         Blob::of_file(name, file, counter)
     }
 

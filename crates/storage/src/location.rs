@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, nearest};
 use object_store::ObjectStore;
 
 use crate::disk::{Disk, DiskHandle};
@@ -174,6 +174,14 @@ impl Location {
         }
     }
 
+    /// `, did you mean examples/social?`, to be put after a message that nothing exists at this local path: with the first
+    /// of its names that does not exist replaced by a near one that does. Nothing where no name is near, and where
+    /// directories cannot be listed.
+    pub fn did_you_mean(&self) -> String {
+        let found = self.as_path().and_then(nearest_path);
+        found.map_or_else(String::new, |near| format!(", did you mean {}?", near.display()))
+    }
+
     fn with_key(&self, new: String) -> Self {
         let mut changed = self.clone();
         if let Inner::Remote { key, .. } = &mut changed.0 {
@@ -328,6 +336,32 @@ impl Eq for Location {}
 impl Hash for Location {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.identity().hash(state);
+    }
+}
+
+/// Entries of a directory that are looked at for a near name.
+const NEAR_ENTRIES: usize = 10_000;
+
+/// A path that exists and differs from `path` in one mistyped name.
+fn nearest_path(path: &Path) -> Option<PathBuf> {
+    let mut behind = PathBuf::new();
+    let mut wanted = path;
+    loop {
+        let name = wanted.file_name()?;
+        let parent = wanted.parent()?;
+        let listed = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        if listed.is_dir() {
+            // A suggestion is a courtesy: what cannot be listed gives none.
+            let entries = std::fs::read_dir(listed).ok()?.take(NEAR_ENTRIES);
+            let mut names: Vec<String> =
+                entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+            names.sort_unstable();
+            let near = parent.join(nearest(name.to_str()?, names.iter().map(String::as_str))?);
+            let found = if behind.as_os_str().is_empty() { near } else { near.join(&behind) };
+            return found.exists().then_some(found);
+        }
+        behind = if behind.as_os_str().is_empty() { PathBuf::from(name) } else { Path::new(name).join(behind) };
+        wanted = parent;
     }
 }
 

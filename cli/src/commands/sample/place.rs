@@ -8,7 +8,7 @@ use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::{Graph as Model, LabelVocabulary};
 use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, TypeSet, is_json_feature};
-use isomorph::{Error, Result};
+use isomorph::{Error, Result, did_you_mean};
 
 use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups};
@@ -131,7 +131,10 @@ impl Place {
     pub fn edge_type(&self, name: &str) -> Result<i32> {
         let set = self.edge_types(&Some(vec![name.to_owned()]))?;
         let ty = set.listed().and_then(|types| types.first().copied());
-        ty.ok_or_else(|| Error::usage(format!("there is no type {name:?}")))
+        ty.ok_or_else(|| {
+            let near = did_you_mean(name, self.edge_names());
+            Error::usage(format!("there is no type {name:?}{near}"))
+        })
     }
 
     /// The id of a feature of nodes or of edges, which may be the name of a property.
@@ -141,7 +144,8 @@ impl Place {
             return Ok(at as u32);
         }
         name.parse().map_err(|_| {
-            let error = Error::usage(format!("{name:?} is no feature"));
+            let near = did_you_mean(name, known.into_iter().flatten().map(String::as_str));
+            let error = Error::usage(format!("{name:?} is no feature{near}"));
             match known {
                 Some(known) => error.hint(known.join(", ")),
                 None => error.hint("features of a binary are numbers"),
@@ -196,7 +200,8 @@ fn types(wanted: &Option<Vec<String>>, names: &[&str]) -> Result<TypeSet> {
     let number = |word: &String| match names.iter().position(|name| name == word) {
         Some(at) => Ok(at as i32),
         None => word.parse::<i32>().map_err(|_| {
-            let error = Error::usage(format!("there is no type {word:?}"));
+            let near = did_you_mean(word, names.iter().copied());
+            let error = Error::usage(format!("there is no type {word:?}{near}"));
             if names.is_empty() { error.hint("types are numbers here") } else { error.hint(names.join(", ")) }
         }),
     };

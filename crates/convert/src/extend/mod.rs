@@ -9,7 +9,7 @@ mod rows;
 
 use std::time::Instant;
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, did_you_mean};
 use isomorph_graphar::extend::NewGroup;
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::{GraphAr, OpenOptions};
@@ -161,7 +161,7 @@ fn node_type(graph: &GraphAr, name: &str) -> Result<usize> {
     let nodes: Vec<&str> = graph.nodes.iter().map(|ty| ty.name.as_str()).collect();
     let message = match graph.edges.iter().any(|edge| means(graph, edge, name)) {
         true => format!("{name} is an edge type; a table adds properties to nodes"),
-        false => format!("there is no node type {name}"),
+        false => format!("there is no node type {name}{}", did_you_mean(name, nodes.iter().copied())),
     };
     Err(Error::usage(message).hint(format!("--type {}", nodes.join("|"))))
 }
@@ -173,7 +173,9 @@ fn edge_type(graph: &GraphAr, name: &str) -> Result<usize> {
         [one] => Ok(*one),
         [] => {
             let all: Vec<String> = graph.edges.iter().map(|edge| triple(graph, edge)).collect();
-            Err(Error::usage(format!("there is no edge type {name}")).hint(format!("--type {}", all.join("|"))))
+            let relations = graph.edges.iter().filter_map(|edge| edge.relation.fixed());
+            let near = did_you_mean(name, relations.chain(all.iter().map(String::as_str)));
+            Err(Error::usage(format!("there is no edge type {name}{near}")).hint(format!("--type {}", all.join("|"))))
         }
         several => {
             let all: Vec<String> = several.iter().map(|at| triple(graph, &graph.edges[*at])).collect();

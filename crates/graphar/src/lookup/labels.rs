@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_tables::Selection;
 
 use crate::GraphAr;
@@ -29,9 +29,9 @@ impl GraphAr {
         let table = self.vertex_table(ty)?;
         if let Some(unknown) = labels.iter().find(|label| !table.info.labels.iter().any(|own| own == *label)) {
             let declared = table.info.labels.join(", ");
-            return Err(
-                Error::usage(format!("{} has no label {unknown}", table.info.ty)).hint(format!("one of {declared}"))
-            );
+            let near = did_you_mean(unknown, table.info.labels.iter().map(String::as_str));
+            return Err(Error::usage(format!("{} has no label {unknown}{near}", table.info.ty))
+                .hint(format!("one of {declared}")));
         }
         let set = self.row_set(ty)?;
         let mut found: Vec<Range<u64>> = Vec::new();

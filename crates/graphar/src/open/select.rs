@@ -1,9 +1,9 @@
 //! Which types and properties of a graph are shown.
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, did_you_mean};
 
 use crate::OpenOptions;
-use crate::info::{EdgeInfo, GraphInfo};
+use crate::info::{EdgeInfo, GraphInfo, VertexInfo};
 
 /// Whether `name` means this edge type: its relation, or its triple.
 fn means(name: &str, edge: &EdgeInfo) -> bool {
@@ -14,8 +14,10 @@ fn means(name: &str, edge: &EdgeInfo) -> bool {
 /// Whether `name` means this edge type, or the vertex type `ty`.
 fn unknown(what: &str, name: &str, info: &GraphInfo) -> Error {
     let types = info.vertices.iter().map(|vertex| vertex.ty.clone());
-    let types: Vec<String> = types.chain(info.edges.iter().map(|edge| edge.relation.clone())).take(20).collect();
-    Error::usage(format!("there is no {what} {name}")).hint(format!("one of {}", types.join(", ")))
+    let types: Vec<String> = types.chain(info.edges.iter().map(|edge| edge.relation.clone())).collect();
+    let near = did_you_mean(name, types.iter().map(String::as_str));
+    let shown = types.iter().take(20).map(String::as_str).collect::<Vec<_>>();
+    Error::usage(format!("there is no {what} {name}{near}")).hint(format!("one of {}", shown.join(", ")))
 }
 
 /// Leaves out the types that were not asked for.
@@ -46,6 +48,12 @@ pub(super) fn select_types(info: &mut GraphInfo, types: Option<&[String]>) -> Re
     Ok(())
 }
 
+/// The names of all properties.
+fn properties(info: &GraphInfo) -> impl Iterator<Item = &str> {
+    let vertices = info.vertices.iter().flat_map(VertexInfo::properties);
+    vertices.chain(info.edges.iter().flat_map(EdgeInfo::properties)).map(|property| property.name.as_str())
+}
+
 /// Which properties are read.
 #[derive(Debug, Clone)]
 pub(super) struct Columns<'a>(Option<&'a [String]>);
@@ -61,7 +69,10 @@ impl<'a> Columns<'a> {
             let known = info.vertices.iter().any(|v| v.properties().any(|property| vertex(&v.ty, &property.name)))
                 || info.edges.iter().any(|e| e.properties().any(|property| one.shows_edge(e, &property.name)));
             if !known {
-                return Err(Error::usage(format!("there is no property {name}")));
+                // TYPE.NAME: the name that is not there is that behind the dot, or all of it.
+                let wanted = name.rsplit_once('.').map_or(name.as_str(), |(_, property)| property);
+                let near = did_you_mean(wanted, properties(info));
+                return Err(Error::usage(format!("there is no property {name}{near}")));
             }
         }
         Ok(columns)

@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::Field;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_storage::Root;
 use isomorph_tables::{Predicate, Selection};
 
@@ -77,7 +77,10 @@ impl FilteredChunk<'_> {
     fn group_of(&self, column: &str) -> Result<usize> {
         let holds = |group: &PropertyGroup| group.properties.iter().any(|property| property.name == column);
         let found = self.groups.iter().position(holds);
-        found.ok_or_else(|| Error::usage(format!("there is no property {column} to filter by")))
+        found.ok_or_else(|| {
+            let known = self.groups.iter().flat_map(|group| &group.properties).map(|property| property.name.as_str());
+            Error::usage(format!("there is no property {column} to filter by{}", did_you_mean(column, known)))
+        })
     }
 
     fn read(&self, number: usize, predicate: &Predicate) -> Result<Ranges> {

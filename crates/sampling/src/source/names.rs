@@ -8,7 +8,7 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, well_known};
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
@@ -220,6 +220,10 @@ impl Names {
         if self.plain {
             let number = key.parse::<i64>().ok().or_else(|| key.parse::<u64>().ok().map(|key| key as i64));
             return number.ok_or_else(|| Error::usage(format!("{key:?} is no key: keys are integers")));
+        }
+        if let Some(ty) = ty.filter(|ty| !self.types.iter().any(|of| of.name == *ty)) {
+            let near = did_you_mean(ty, self.types.iter().map(|of| of.name.as_str()));
+            return Err(Error::usage(format!("there is no node type {ty}{near}")));
         }
         let mut found = Vec::new();
         for of in self.types.iter().filter(|of| ty.is_none_or(|ty| of.name == ty)) {

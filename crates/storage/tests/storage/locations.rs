@@ -136,3 +136,21 @@ fn a_name_node_that_does_not_answer_is_named() {
     let error = Blob::open(&place).unwrap_err();
     assert_eq!(error.kind(), Kind::Io, "{error:?}");
 }
+
+#[test]
+fn a_mistyped_path_is_told_the_near_one() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(home.path().join("examples/social")).unwrap();
+    std::fs::write(home.path().join("people.ttl"), "").unwrap();
+    let near = |name: &str| Location::from_path(&home.path().join(name)).did_you_mean();
+    let expected = |name: &str| format!(", did you mean {}?", home.path().join(name).display());
+    assert_eq!(near("poeple.ttl"), expected("people.ttl"));
+    assert_eq!(near("examples/socail"), expected("examples/social"));
+    assert_eq!(near("exmaples/social"), expected("examples/social"));
+    for nothing in ["exmaples/dogs", "zebra", "people.ttl/x"] {
+        assert_eq!(near(nothing), "", "{nothing}");
+    }
+    assert_eq!(Location::parse("s3://bucket/x").unwrap().did_you_mean(), "");
+    let error = isomorph_storage::Blob::open(&Location::from_path(&home.path().join("people.tll"))).unwrap_err();
+    assert!(error.message().contains("did you mean"), "{error}");
+}

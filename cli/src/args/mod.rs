@@ -242,13 +242,13 @@ pub struct NeighborsArgs {
     /// Only edges of this relation
     #[arg(long, value_name = "RELATION")]
     pub edge: Option<String>,
-    /// Edges that leave the node. The default; of undirected edges both ends
+    /// Edges that leave the node, and edges without a direction. The default
     #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["incoming", "both"])]
     pub out: bool,
-    /// Edges that reach the node
+    /// Edges that reach the node, and edges without a direction
     #[arg(long = "in", action = ArgAction::SetTrue, conflicts_with = "both")]
     pub incoming: bool,
-    /// Edges in both directions
+    /// Edges that leave or reach the node, and edges without a direction
     #[arg(long)]
     pub both: bool,
     /// How many neighbors are shown

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use isomorph::convert::{Renderer, Resources, Silent};
-use isomorph::model::{Batch, Direction, EdgeBatch, Ends, Graph, KeyKind, NodeId, Part, Request, Side, Source};
-use isomorph::{Error, Result};
+use isomorph::model::{
+    Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, NodeId, Part, Request, Side, Source,
+};
+use isomorph::{Error, Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -45,10 +50,35 @@ impl Neighbor {
         if self.directed { self.direction } else { "with" }
     }
 
+    /// The edge as tests compare it, without its direction.
+    #[cfg(test)]
+    pub fn shown(&self) -> String {
+        let id = self.key.as_ref().or(self.row.as_ref()).map(Value::to_string).unwrap_or_default();
+        format!("{} {} {id} {}", self.relation, self.ty, Value::Object(self.properties.clone()))
+    }
+
     /// What the edge says.
     pub fn facts(&self) -> String {
         let facts = self.properties.iter().map(|(name, value)| format!("{name} {value}"));
         facts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Which edges of a node are shown. Those without a direction always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sides {
+    /// Those that leave it.
+    Out,
+    /// Those that reach it.
+    In,
+    /// All of them.
+    Both,
+}
+
+impl Sides {
+    /// Whether directed edges are shown of which the node is this end.
+    pub fn include(self, side: Side) -> bool {
+        self == Sides::Both || (self == Sides::Out) == (side == Side::Out)
     }
 }
 
@@ -87,7 +117,8 @@ impl<'a> Asked<'a> {
         let types = || graph.nodes.iter().map(|ty| ty.name.as_str()).collect::<Vec<_>>().join("|");
         let ty = match (ty, graph.nodes.len()) {
             (Some(name), _) => graph.node_type(name).ok_or_else(|| {
-                Error::usage(format!("there is no node type {name}")).hint(format!("--type {}", types()))
+                let near = did_you_mean(name, graph.nodes.iter().map(|ty| ty.name.as_str()));
+                Error::usage(format!("there is no node type {name}{near}")).hint(format!("--type {}", types()))
             })?,
             (None, 1) => 0,
             (None, _) => {
@@ -99,7 +130,9 @@ impl<'a> Asked<'a> {
                 || graph.hyperedges.iter().any(|own| own.name == relation)
         };
         if let Some(relation) = relation.filter(|relation| !known(relation)) {
-            return Err(Error::usage(format!("there is no relation {relation}")));
+            let names = graph.edges.iter().filter_map(|edge| edge.relation.fixed());
+            let near = did_you_mean(relation, names.chain(graph.hyperedges.iter().map(|own| own.name.as_str())));
+            return Err(Error::usage(format!("there is no relation {relation}{near}")));
         }
         let node = match (key, row) {
             (Some(key), _) => NodeId::Key(key),
@@ -123,21 +156,22 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The first `limit` neighbours. Unless `sides` are given, those over edges that leave the node, and over edges
-    /// without a direction.
+    /// The first `limit` neighbours. An edge without a direction counts from both of its ends, whatever `sides` are.
     ///
     /// # Errors
     /// When the node does not exist or the edges cannot be read.
-    pub fn neighbors(&self, sides: Option<[Option<Side>; 2]>, limit: usize) -> Result<Found> {
+    pub fn neighbors(&self, sides: Sides, limit: usize) -> Result<Found> {
         let mut found = Found::default();
         let mut asked = false;
+        let mut missing = None;
+        let implied = self.graph.nodes.get(self.ty).is_some_and(|ty| ty.implied);
         for (number, edge) in self.graph.edges.iter().enumerate() {
             let other = |fixed: &str| self.relation.is_some_and(|wanted| wanted != fixed);
             if edge.relation.fixed().is_some_and(other) {
                 continue;
             }
-            let usual = [Some(Side::Out), Some(Side::In).filter(|_| edge.direction == Direction::Undirected)];
-            for side in sides.unwrap_or(usual).into_iter().flatten() {
+            let has_undirected = edge.direction != Direction::Directed;
+            for side in [Side::Out, Side::In].into_iter().filter(|side| has_undirected || sides.include(*side)) {
                 let (near, far) = match side {
                     Side::Out => (edge.source, edge.target),
                     Side::In => (edge.target, edge.source),
@@ -146,42 +180,111 @@ impl<'a> Asked<'a> {
                     continue;
                 }
                 asked = true;
-                for batch in self.source.neighbors(number, self.node, side)? {
-                    self.add(batch, (side, far, sides.is_none()), limit, &mut found)?;
+                let batches = match self.source.neighbors(number, self.node, side) {
+                    // It may be an end of other edges.
+                    Err(error) if implied && error.kind() == Kind::NotFound => {
+                        missing.get_or_insert(error);
+                        continue;
+                    }
+                    batches => batches?,
+                };
+                for batch in batches {
+                    let keep = self.kept(&batch, edge, side, sides)?;
+                    self.add(batch, (side, far), keep, limit, &mut found)?;
                 }
             }
         }
         if !asked {
             keys::must_exist(self.source, self.ty, self.node)?;
         }
-        Ok(found)
+        match missing {
+            Some(error) if found.neighbors.is_empty() && !self.is_an_end()? => Err(error),
+            _ => Ok(found),
+        }
+    }
+
+    /// Whether an edge of any type leaves or reaches the node.
+    fn is_an_end(&self) -> Result<bool> {
+        for (number, edge) in self.graph.edges.iter().enumerate() {
+            for (side, near) in [(Side::Out, edge.source), (Side::In, edge.target)] {
+                if near != self.ty {
+                    continue;
+                }
+                match self.source.neighbors(number, self.node, side) {
+                    Err(error) if error.kind() == Kind::NotFound => {}
+                    Err(error) => return Err(error),
+                    Ok(batches) if batches.iter().any(|batch| batch.rows > 0) => return Ok(true),
+                    Ok(_) => {}
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// The first `limit` hyperedges that the node is a member of, by the same sides: with its key, and how many more there are.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn incidents(&self, sides: Option<[Option<Side>; 2]>, limit: usize) -> Result<(String, Vec<Incident>, u64)> {
+    pub fn incidents(&self, sides: Sides, limit: usize) -> Result<(String, Vec<Incident>, u64)> {
         incident::of_node(self.source, (self.ty, self.node), self.relation, sides, (limit, self.resources))
     }
 
-    /// Adds the far ends of a batch. A loop without a direction is there once, although both of its ends are the node.
+    /// Which edges of a batch are shown; nothing when all are. Those without a direction are shown on either side, a loop
+    /// among them only once: its two ends are the same node.
+    fn kept(&self, batch: &EdgeBatch, edge: &EdgeType, side: Side, sides: Sides) -> Result<Option<Vec<bool>>> {
+        let undirected: Vec<bool> = match (edge.direction, &batch.directed) {
+            (Direction::Undirected, _) => vec![true; batch.rows],
+            (Direction::PerRow, Some(directed)) => directed.iter().map(|directed| directed == Some(false)).collect(),
+            _ => vec![false; batch.rows],
+        };
+        // Between two types the same row number is two nodes.
+        let can_loop = side == Side::In && edge.source == edge.target && undirected.contains(&true);
+        let loops = if can_loop { self.loops(batch, edge.source)? } else { vec![false; batch.rows] };
+        let keep: Vec<bool> = undirected
+            .iter()
+            .zip(loops)
+            .map(|(undirected, is_loop)| if *undirected { !is_loop } else { sides.include(side) })
+            .collect();
+        Ok(keep.contains(&false).then_some(keep))
+    }
+
+    /// Which edges of a batch between nodes of type `ty` end where they begin.
+    fn loops(&self, batch: &EdgeBatch, ty: usize) -> Result<Vec<bool>> {
+        if let (Ends::Rows(sources), Ends::Rows(targets)) = (&batch.source, &batch.target) {
+            return Ok(sources
+                .values()
+                .iter()
+                .zip(targets.values())
+                .map(|(source, target)| source == target)
+                .collect());
+        }
+        let keys = |ends: &Ends| {
+            let keys = match ends {
+                Ends::Keys(keys) => Arc::clone(keys),
+                Ends::Rows(rows) => keys::of_rows(self.source, ty, rows)?,
+            };
+            cast(&keys, &DataType::Utf8).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+        };
+        let (sources, targets) = (keys(&batch.source)?, keys(&batch.target)?);
+        Ok(sources.as_string::<i32>().iter().zip(targets.as_string::<i32>()).map(|(one, other)| one == other).collect())
+    }
+
+    /// Adds the far ends of those edges of a batch that `keep` names, or of all.
     fn add(
         &self,
         mut batch: EdgeBatch,
-        (side, far, once): (Side, usize, bool),
+        (side, far): (Side, usize),
+        keep: Option<Vec<bool>>,
         limit: usize,
         found: &mut Found,
     ) -> Result<()> {
-        let undirected = self.graph.edges.get(batch.ty).is_some_and(|ty| ty.direction == Direction::Undirected);
-        let repeats = if once && undirected && side == Side::In { loops(&batch) } else { Vec::new() };
-        let mut repeats = repeats.into_iter();
         let room = limit.saturating_sub(found.neighbors.len());
-        let all_count = repeats.len() == 0 && (self.relation.is_none() || batch.relations.is_none());
+        let all_count = keep.is_none() && (self.relation.is_none() || batch.relations.is_none());
         if all_count && batch.rows > room {
             found.more += (batch.rows - room) as u64;
             batch = batch.slice(0, room);
         }
+        let mut keep = keep.into_iter().flatten();
         let ends = match side {
             Side::Out => &batch.target,
             Side::In => &batch.source,
@@ -195,7 +298,7 @@ impl<'a> Asked<'a> {
         let by_row = self.graph.nodes.get(far).is_some_and(|ty| ty.key.kind == KeyKind::Row);
         let ty = self.graph.nodes.get(far).map(|ty| ty.name.clone()).unwrap_or_default();
         self.renderer.batch(&Batch::Edges(batch), |element| {
-            if repeats.next() == Some(true) {
+            if keep.next() == Some(false) {
                 return Ok(());
             }
             if self.relation.is_some_and(|wanted| wanted != element.ty) {
@@ -221,20 +324,6 @@ impl<'a> Asked<'a> {
             Ok(())
         })
     }
-}
-
-/// Which rows are loops; nothing when none is.
-fn loops(batch: &EdgeBatch) -> Vec<bool> {
-    let loops: Vec<bool> = match (&batch.source, &batch.target) {
-        (Ends::Rows(sources), Ends::Rows(targets)) => {
-            sources.values().iter().zip(targets.values()).map(|(source, target)| source == target).collect()
-        }
-        (Ends::Keys(sources), Ends::Keys(targets)) if sources.data_type() == targets.data_type() => {
-            (0..batch.rows).map(|row| sources.slice(row, 1) == targets.slice(row, 1)).collect()
-        }
-        _ => Vec::new(),
-    };
-    if loops.contains(&true) { loops } else { Vec::new() }
 }
 
 /// A graph without rows whose ends are keys: all that is needed to render edges of which the keys are at hand.

@@ -12,6 +12,7 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::find::Sides;
 use super::keys;
 
 /// One hyperedge, seen from one of its members.
@@ -77,7 +78,7 @@ pub fn of_node(
     source: &dyn Source,
     (ty, node): (usize, NodeId<'_>),
     relation: Option<&str>,
-    sides: Option<[Option<Side>; 2]>,
+    sides: Sides,
     (limit, resources): (usize, &Resources),
 ) -> Result<(String, Vec<Incident>, u64)> {
     let key = match node {
@@ -107,13 +108,9 @@ pub fn of_node(
     if !types.contains(&true) {
         return Ok((key, Vec::new(), 0));
     }
-    let wanted_roles: Vec<&str> = sides
-        .unwrap_or([Some(Side::Out), None])
-        .into_iter()
-        .flatten()
-        .map(|side| if side == Side::Out { "head" } else { "tail" })
-        .chain(["member"])
-        .collect();
+    let mut wanted_roles = vec!["member"];
+    wanted_roles.extend(sides.include(Side::Out).then_some("head"));
+    wanted_roles.extend(sides.include(Side::In).then_some("tail"));
     let reading = Reading { source, types, renderer: Renderer::new(source, resources, &Silent)? };
     let mut owners: BTreeSet<(String, String)> = BTreeSet::new();
     reading.members(|ends| Ok(rows_of(&ends.member, |member| member == key)), &mut |ty, line| {

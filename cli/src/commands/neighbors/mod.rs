@@ -3,9 +3,10 @@
 mod find;
 mod incident;
 mod keys;
+#[cfg(test)]
+mod tests;
 
 use isomorph::convert::{Format, OpenOptions, Shape};
-use isomorph::model::Side;
 use isomorph::{Kind, Result};
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use super::{Answer, open_at};
 use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
 use crate::render::{Cell, Column, Screen, Table, of};
-use find::{Asked, Neighbor};
+use find::{Asked, Neighbor, Sides};
 use incident::Incident;
 
 /// See `docs/cli-json.md`.
@@ -54,11 +55,10 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });
     let key = key.as_deref();
-    let sides = match (args.out, args.incoming, args.both) {
-        (true, ..) => Some([Some(Side::Out), None]),
-        (_, true, _) => Some([Some(Side::In), None]),
-        (.., true) => Some([Some(Side::Out), Some(Side::In)]),
-        _ => None,
+    let sides = match (args.incoming, args.both) {
+        (true, _) => Sides::In,
+        (_, true) => Sides::Both,
+        _ => Sides::Out,
     };
     let asked =
         Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
@@ -73,7 +73,7 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
 
     let mut screen = screen(&asked, &found.neighbors, found.more, console);
     show_incidents(&name, &incidents, more_incidents, &mut screen);
-    if found.neighbors.is_empty() && incidents.is_empty() && sides.is_none() {
+    if found.neighbors.is_empty() && incidents.is_empty() && sides == Sides::Out {
         screen.line("", "--in shows the edges that reach it");
     }
     console.show(&screen)?;

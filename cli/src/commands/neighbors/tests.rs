@@ -1,0 +1,185 @@
+//! The neighbours of every node of every fixture, compared with what a scan of all edges says.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use isomorph::convert::{OpenOptions, Opened, Renderer, Resources, Silent};
+use isomorph::model::{Request, Tables};
+use isomorph::{Kind, Location};
+use isomorph_fixtures::{fixture, public_data};
+use serde_json::Value;
+
+use super::find::{Asked, Sides};
+
+/// A node: its type, and its key or row as JSON.
+type Node = (String, String);
+
+/// What a scan says.
+#[derive(Default)]
+struct Expected {
+    nodes: BTreeSet<Node>,
+    /// Of each end, edges that leave it, that reach it, and that have no direction.
+    edges: BTreeMap<Node, [Vec<String>; 3]>,
+}
+
+/// Nodes of a large graph that are looked up.
+const MOST_NODES: usize = 150;
+
+fn opened(path: &Path) -> isomorph::Result<Opened> {
+    let location = Location::parse(path.to_str().unwrap())?;
+    Opened::open(&location, &OpenOptions { look_ups: true, ..OpenOptions::default() })
+}
+
+/// The graphs at and below `path`; an opened directory is not searched for others.
+fn graphs(path: &Path, found: &mut Vec<(PathBuf, Opened)>) {
+    if let Ok(opened) = opened(path) {
+        found.push((path.to_owned(), opened));
+    } else if path.is_dir() {
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        entries.iter().for_each(|entry| graphs(entry, found));
+    }
+}
+
+/// How an edge is shown to one of its ends.
+fn shown(relation: &str, ty: &str, key: &Value, properties: Option<&Value>) -> String {
+    let properties = properties.map_or_else(|| "{}".to_owned(), Value::to_string);
+    format!("{relation} {ty} {key} {properties}")
+}
+
+impl Expected {
+    /// What a scan of all nodes and edges says.
+    ///
+    /// # Errors
+    /// When the graph is broken, or has no data.
+    fn of(opened: &Opened, resources: &Resources) -> isomorph::Result<Self> {
+        let source = opened.graph.as_ref();
+        let renderer = Renderer::new(source, resources, &Silent)?;
+        let mut expected = Expected::default();
+        for tables in [Tables::AllNodes, Tables::AllEdges] {
+            for part in source.scan(&Request::of(tables))? {
+                part.read(&mut |batch| {
+                    renderer.batch(&batch, |element| {
+                        expected.add(&serde_json::from_str(element.line).unwrap());
+                        Ok(())
+                    })
+                })?;
+            }
+        }
+        // Some formats imply the nodes that edges end in, and have no rows for them.
+        let implied = |ty: &String| source.graph().nodes.iter().any(|own| own.name == *ty && own.implied);
+        expected.nodes.extend(expected.edges.keys().filter(|(ty, _)| implied(ty)).cloned());
+        Ok(expected)
+    }
+
+    fn add(&mut self, line: &Value) {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        if let Some(ty) = line.get("node") {
+            let id = line.get("key").or(line.get("row")).unwrap();
+            self.nodes.insert((text(ty), id.to_string()));
+            return;
+        }
+        let (source, target) =
+            ((text(&line["types"][0]), &line["ends"][0]), (text(&line["types"][1]), &line["ends"][1]));
+        let directed = line.get("directed").is_none();
+        let (relation, properties) = (text(&line["edge"]), line.get("properties"));
+        let mut at = |(ty, key): &(String, &Value), slot: usize, other: &(String, &Value)| {
+            let edge = shown(&relation, &other.0, other.1, properties);
+            self.edges.entry((ty.clone(), key.to_string())).or_default()[slot].push(edge);
+        };
+        if directed {
+            at(&source, 0, &target);
+            at(&target, 1, &source);
+        } else {
+            at(&source, 2, &target);
+            if source != target {
+                at(&target, 2, &source);
+            }
+        }
+    }
+}
+
+/// Compares all nodes of a graph; how many were compared, or nothing where it cannot be scanned or has no look-ups.
+fn compare(path: &Path, opened: &Opened, resources: &Resources) -> Option<usize> {
+    let expected = Expected::of(opened, resources).ok()?;
+    let step = expected.nodes.len().div_ceil(MOST_NODES).max(1);
+    let mut compared = 0;
+    let none = Default::default();
+    for node in expected.nodes.iter().step_by(step) {
+        let ((ty, id), [leave, reach, undirected]) = (node, expected.edges.get(node).unwrap_or(&none));
+        let by_row = opened
+            .graph
+            .graph()
+            .nodes
+            .iter()
+            .any(|own| own.name == *ty && own.key.kind == isomorph::model::KeyKind::Row);
+        let id: Value = serde_json::from_str(id).unwrap();
+        let key = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+        let row = by_row.then(|| id.as_u64().unwrap());
+        let asked =
+            Asked::new(opened.graph.as_ref(), Some(ty), None, (!by_row).then_some(key.as_str()), row, resources);
+        let asked = asked.unwrap();
+        for (sides, parts) in [
+            (Sides::Out, vec![leave, undirected]),
+            (Sides::In, vec![reach, undirected]),
+            (Sides::Both, vec![leave, reach, undirected]),
+        ] {
+            let found = match asked.neighbors(sides, usize::MAX) {
+                Err(error) if error.kind() == Kind::Unsupported => return None,
+                found => found.unwrap_or_else(|error| panic!("{}: {ty} {id}: {error:?}", path.display())),
+            };
+            let mut found: Vec<String> = found.neighbors.iter().map(|own| own.shown()).collect();
+            let mut wanted: Vec<String> = parts.into_iter().flatten().cloned().collect();
+            found.sort();
+            wanted.sort();
+            assert_eq!(found, wanted, "{} {ty} {id} {sides:?}", path.display());
+        }
+        compared += 1;
+    }
+    Some(compared)
+}
+
+/// Compares all nodes of all graphs at and below `path`, of which there are at least `least`.
+fn compare_all(path: &Path, least: usize) {
+    let resources = Resources::of_this_machine().unwrap();
+    let mut all = Vec::new();
+    graphs(path, &mut all);
+    let mut counts = BTreeMap::new();
+    for (path, opened) in &all {
+        counts.insert(path, compare(path, opened, &resources));
+    }
+    assert!(counts.values().flatten().count() >= least, "{counts:?}");
+}
+
+#[test]
+fn every_node_of_the_fixtures_of_annnet() {
+    compare_all(&fixture("annnet"), 15);
+}
+
+#[test]
+fn every_node_of_the_fixtures_of_deepgnn() {
+    compare_all(&fixture("deepgnn"), 5);
+}
+
+#[test]
+fn every_node_of_the_fixtures_of_graphlake() {
+    compare_all(&fixture("graphlake"), 3);
+}
+
+#[test]
+fn every_node_of_the_fixtures_of_nock() {
+    compare_all(&fixture("nock"), 5);
+}
+
+#[test]
+fn every_node_of_the_example() {
+    compare_all(&fixture("../examples/social"), 1);
+}
+
+#[test]
+fn every_node_of_the_public_graphs_of_graphar() {
+    let Some(path) = public_data("graphar-testing") else { return };
+    compare_all(&path, 10);
+}

@@ -217,6 +217,7 @@ impl Disk for RealDisk {
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Lock> {
+        // Where directories cannot be opened, or have no locks, nothing keeps others away.
         let Ok(file) = File::open(path) else { return Ok(Lock::Unsupported) };
         Ok(match file.try_lock() {
             Ok(()) => Lock::Ours(Box::new(file)),

@@ -1,6 +1,7 @@
 //! An opened directory or prefix. Names from manifests are resolved inside it and nowhere else.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -28,7 +29,11 @@ struct Inner {
 
 #[derive(Debug)]
 enum Opened {
-    Local(Beneath),
+    /// Names are resolved below the directory, behind `prefix`, which is empty or ends with a slash.
+    Local {
+        directory: Beneath,
+        prefix: String,
+    },
     Remote(Store),
 }
 
@@ -50,17 +55,39 @@ impl Root {
     /// [`Kind::NotFound`], also for a prefix without objects; [`Kind::Usage`] when it is not a directory;
     /// [`Kind::Incomplete`] when an interrupted change cannot be finished; [`Kind::Io`].
     pub fn open(location: &Location) -> Result<Self> {
+        Root::open_within(location, None)
+    }
+
+    /// The same, but links may lead out of it as long as they stay below the directory `bounds`, which holds it. Absolute
+    /// links are not followed.
+    ///
+    /// # Errors
+    /// As [`Root::open`]; [`Kind::Usage`] when `bounds` does not hold it, or either is not local.
+    pub fn open_within(location: &Location, bounds: Option<&Location>) -> Result<Self> {
         let at = || Place::file(location.to_string());
         let place = match location.as_path() {
             Some(path) => {
                 redo::recover_beside(location)?;
                 redo::recover_within(location)?;
-                Opened::Local(Beneath::open(path).map_err(|error| match error.kind() {
-                    io::ErrorKind::NotADirectory => Error::usage("this is a file, not a directory").at(at()),
-                    io::ErrorKind::NotFound => Error::new(Kind::NotFound, "there is no such directory").at(at()),
-                    _ => Error::from(error).at(at()),
-                })?)
+                let opened = |path: &Path| {
+                    Beneath::open(path).map_err(|error| match error.kind() {
+                        io::ErrorKind::NotADirectory => Error::usage("this is a file, not a directory").at(at()),
+                        io::ErrorKind::NotFound => {
+                            let near = location.did_you_mean();
+                            Error::new(Kind::NotFound, format!("there is no such directory{near}")).at(at())
+                        }
+                        _ => Error::from(error).at(at()),
+                    })
+                };
+                match bounds {
+                    None => Opened::Local { directory: opened(path)?, prefix: String::new() },
+                    Some(bounds) => {
+                        let (bounds, prefix) = bounded(path, bounds).map_err(|error| error.at(at()))?;
+                        Opened::Local { directory: opened(&bounds)?, prefix }
+                    }
+                }
             }
+            None if bounds.is_some() => return Err(Error::usage("only local directories have links").at(at())),
             None => {
                 let store = Store::connect(location)?;
                 let listed = location.scheme().has_listing();
@@ -87,8 +114,9 @@ impl Root {
         sandbox::check(relative)?;
         let counter = Arc::new(Counter::below(&self.0.counter));
         match &self.0.place {
-            Opened::Local(directory) => {
-                let file = directory.file(relative).map_err(|error| outside_or(error, relative))?;
+            Opened::Local { directory, prefix } => {
+                let opened = directory.file(&format!("{prefix}{relative}"));
+                let file = opened.map_err(|error| self.outside_or(error, relative))?;
                 Blob::of_file(relative.to_owned(), file, counter)
             }
             Opened::Remote(store) => Ok(Blob::of_object(relative.to_owned(), store.open(relative)?, counter)),
@@ -157,15 +185,15 @@ impl Root {
             sandbox::check(prefix)?;
         }
         self.must_list(prefix)?;
-        let directory = match &self.0.place {
-            Opened::Local(directory) => directory,
+        let (directory, below) = match &self.0.place {
+            Opened::Local { directory, prefix } => (directory, prefix),
             Opened::Remote(store) => return store.list_dir(prefix),
         };
-        let found = match directory.list(prefix) {
+        let found = match directory.list(format!("{below}{prefix}").trim_end_matches('/')) {
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(Vec::new());
             }
-            found => found.map_err(|error| outside_or(error, prefix).at(self.place_of(prefix)))?,
+            found => found.map_err(|error| self.outside_or(error, prefix).at(self.place_of(prefix)))?,
         };
         let name = |name: String| if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
         let mut entries: Vec<Entry> = found
@@ -195,19 +223,59 @@ impl Root {
             .hint("name the file itself: a NOCK file, or the *.graph.yml of a GraphAr graph"))
     }
 
+    /// The error for a name that was checked and still leads out of the root, through a link; or for any other failure.
+    fn outside_or(&self, error: io::Error, relative: &str) -> Error {
+        match error.kind() {
+            io::ErrorKind::CrossesDevices => {
+                let link = self.location().as_path().and_then(|path| first_link(path, relative));
+                let message = match link {
+                    Some((link, target)) => {
+                        format!("{link} is a link to {}, outside of the directory that is opened", target.display())
+                    }
+                    None => "the name leaves its directory through a link".to_owned(),
+                };
+                Error::broken(&sandbox::PATH_ESCAPE, message).at(Place::file(relative))
+            }
+            io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => {
+                unopened(error, relative).of_kind(Kind::Malformed)
+            }
+            _ => unopened(error, relative),
+        }
+    }
+
     fn place_of(&self, relative: &str) -> Place {
         if relative.is_empty() { Place::file(self.location().to_string()) } else { Place::file(relative) }
     }
 }
 
-/// The error for a name that was checked and still leads out of the root, through a link; or for any other failure.
-fn outside_or(error: io::Error, relative: &str) -> Error {
-    match error.kind() {
-        io::ErrorKind::CrossesDevices => {
-            Error::broken(&sandbox::PATH_ESCAPE, "the name leaves its directory through a link")
-                .at(Place::file(relative))
+/// The directory `bounds` without links, and where `path` is below it.
+///
+/// # Errors
+/// [`Kind::Usage`] when it is not below it.
+fn bounded(path: &Path, bounds: &Location) -> Result<(PathBuf, String)> {
+    let refused = || Error::usage(format!("this directory is not below {bounds}, in which links are followed"));
+    let directory = bounds.as_path().ok_or_else(refused)?.canonicalize().map_err(|error| refused().caused_by(error))?;
+    let path = path.canonicalize().map_err(Error::from)?;
+    let below = path.strip_prefix(&directory).ok().and_then(Path::to_str).ok_or_else(refused)?;
+    let below = below.replace(std::path::MAIN_SEPARATOR, "/");
+    Ok((directory, if below.is_empty() { below } else { format!("{below}/") }))
+}
+
+/// The first component of `relative` that is a link which leads out of `root`, and its target.
+fn first_link(root: &Path, relative: &str) -> Option<(String, PathBuf)> {
+    let real = root.canonicalize();
+    let mut below = String::new();
+    for part in relative.split('/') {
+        below.push_str(part);
+        let path = root.join(&below);
+        // Only to be shown: where the link cannot be asked any more, nothing is.
+        if let Ok(target) = path.read_link() {
+            let inside = path.canonicalize().is_ok_and(|path| real.as_ref().is_ok_and(|real| path.starts_with(real)));
+            if !inside || target.is_absolute() {
+                return Some((below, target));
+            }
         }
-        io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => unopened(error, relative).of_kind(Kind::Malformed),
-        _ => unopened(error, relative),
+        below.push('/');
     }
+    None
 }

@@ -50,6 +50,7 @@ impl Workplace {
         if !is_directory || !platform::trusted(&path)? {
             return Ok(None);
         }
+        // What cannot be opened cannot be locked, and is left to whoever has it.
         let Ok(file) = File::open(&path) else { return Ok(None) };
         let ours = file.try_lock().is_ok() && platform::is_at(&file, &path)?;
         Ok(ours.then_some(Workplace { path, going, _lock: Some(file) }))

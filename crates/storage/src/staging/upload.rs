@@ -311,10 +311,20 @@ async fn show(
         }
         Ready::Parts(key, mut upload) => {
             // The completion of an upload cannot be made conditional through this library: asking first leaves a gap.
-            if create && store.head(&key).await.is_ok() {
+            let before = if create { store.head(&key).await.map(Some) } else { Ok(None) };
+            let refused = match before {
+                Ok(None) | Err(object_store::Error::NotFound { .. }) => None,
+                Ok(Some(_)) => {
+                    let source = "another writer was first".into();
+                    Some(object_store::Error::AlreadyExists { path: key.to_string(), source })
+                }
+                // Whether something is there is not known, and it must not be replaced.
+                Err(error) => Some(error),
+            };
+            if let Some(error) = refused {
+                // What cannot be removed now is removed by the store's own rules for unfinished uploads.
                 let _ = upload.abort().await;
-                let source = "another writer was first".into();
-                return Err(object_store::Error::AlreadyExists { path: key.to_string(), source });
+                return Err(error);
             }
             upload.complete().await?;
         }

@@ -82,6 +82,37 @@ fn links_are_followed_inside_the_root_only() {
 
 #[cfg(unix)]
 #[test]
+fn links_are_followed_below_the_directory_that_is_named() {
+    use std::os::unix::fs::symlink;
+    let home = tempfile::tempdir().unwrap();
+    let (all, root) = (home.path().join("all"), home.path().join("all/graphs/one"));
+    std::fs::create_dir_all(&root).unwrap();
+    std::fs::create_dir_all(all.join("data")).unwrap();
+    std::fs::write(all.join("data/file"), "data").unwrap();
+    std::fs::write(home.path().join("secret"), "secret").unwrap();
+    symlink("../../data", root.join("data")).unwrap();
+    symlink("../../../secret", root.join("up")).unwrap();
+    symlink(all.join("data"), root.join("absolute")).unwrap();
+
+    let within = |bounds: &std::path::Path| Root::open_within(&place(&root), Some(&place(bounds)));
+    let opened = within(&all).unwrap();
+    assert_eq!(&opened.read("data/file", 10).unwrap()[..], b"data");
+    assert_eq!(opened.list("data").unwrap().len(), 1);
+    assert_eq!(opened.list("").unwrap(), [], "links to directories are not listed");
+    assert!(opened.file("absolute/file").is_err() || cfg!(not(target_os = "linux")));
+    let error = opened.file("up").unwrap_err();
+    assert_eq!(error.broken_rule(), Some(&PATH_ESCAPE));
+    assert!(error.message().contains("up is a link to ../../../secret"), "{error}");
+    // By default, and below a directory that is too small, none is followed.
+    for opened in [Root::open(&place(&root)), within(&root)] {
+        let error = opened.unwrap().file("data/file").unwrap_err();
+        assert!(error.message().contains("data is a link to ../../data"), "{error}");
+    }
+    assert_eq!(within(&all.join("data")).unwrap_err().kind(), Kind::Usage);
+}
+
+#[cfg(unix)]
+#[test]
 fn pipes_and_devices_are_not_files() {
     let home = tempfile::tempdir().unwrap();
     let pipe = home.path().join("pipe");

@@ -231,6 +231,11 @@ fn broken_offsets_are_noticed() {
         ("\n3\n6\n", "\n3\n2\n", 1, "GAR-OFFSET-FALLS"),
         ("\n3\n6\n", "\n3\n600\n", 1, "GAR-OFFSET-END"),
         ("\n3\n6\n", "\n-3\n6\n", 1, "GAR-OFFSET-FALLS"),
+        // Edges that are left out: behind, before, and all of them.
+        ("\n3\n6\n", "\n2\n6\n", 0, "GAR-OFFSET-DEGREE"),
+        ("\n3\n6\n", "\n4\n6\n", 1, "GAR-OFFSET-DEGREE"),
+        ("\n3\n6\n", "\n0\n6\n", 0, "GAR-OFFSET-DEGREE"),
+        ("\n3\n6\n", "\n6\n6\n", 1, "GAR-OFFSET-DEGREE"),
     ] {
         let broken = sound.replacen(from, to, 1);
         assert_ne!(broken, sound);
@@ -260,5 +265,37 @@ fn chunks_with_too_few_rows_are_noticed() {
         let graph = support::open(&path, &OpenOptions::default());
         let error = graph.vertices(0, &[14]).unwrap_err();
         assert_eq!(error.broken_rule(), Some(&isomorph_graphar::rules::COUNT_ROWS), "{error:?}");
+    }
+}
+
+#[test]
+fn edge_chunks_and_counts_that_do_not_fit_are_noticed() {
+    let base = "edge/person_knows_person";
+    let lists = || Some(AdjListType::ALL.to_vec());
+    for file_type in FileType::ALL {
+        for list in ["ordered_by_source", "unordered_by_source"] {
+            let adjacency =
+                if list == "ordered_by_source" { lists() } else { Some(vec![AdjListType::UnorderedBySource]) };
+            let write = WriteOptions { file_type: Some(file_type), adjacency, ..WriteOptions::default() };
+            let rule = |damage: &dyn Fn(&Path)| {
+                let (_home, path) = written(&write);
+                damage(&path.join(base).join(list));
+                let graph = support::open(&path, &OpenOptions::default());
+                let error = graph.neighbors(0, NodeId::Row(4), Side::Out).unwrap_err();
+                error.broken_rule().map(|rule| rule.id)
+            };
+            // Vertex 4 has edges 12 to 14 of the 48 of its part, in the second chunk of ten.
+            let shorter = |path: &Path| {
+                std::fs::copy(path.join("adj_list/part0/chunk4"), path.join("adj_list/part0/chunk1")).unwrap();
+            };
+            // Of text only as much is read as the offsets call for.
+            let text = matches!(file_type, FileType::Csv | FileType::Json) && list == "ordered_by_source";
+            let expected = if text { "GAR-OFFSET-DEGREE" } else { "GAR-COUNT-ROWS" };
+            assert_eq!(rule(&shorter), Some(expected), "{file_type} {list}");
+            let missing = |path: &Path| std::fs::remove_file(path.join("adj_list/part0/chunk1")).unwrap();
+            assert_eq!(rule(&missing), Some("GAR-FILE-MISSING"), "{file_type} {list}");
+            let aligned = |path: &Path| std::fs::write(path.join("vertex_count"), 59u64.to_le_bytes()).unwrap();
+            assert_eq!(rule(&aligned), Some("GAR-COUNT-ALIGNED"), "{file_type} {list}");
+        }
     }
 }

@@ -65,9 +65,6 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         screen.line("layout", &layout.join(DOT));
     }
     report::findings(&mut screen, &about.findings, Severity::Warning, console.verbose);
-    if let Some(error) = &counts.error {
-        screen.line("counts", &format!("not read: {}", error.message()));
-    }
     checks(&mut screen, about);
     carry(&mut screen, beside);
     screen
@@ -197,15 +194,17 @@ fn checks(screen: &mut Screen, about: &About) {
     let next = "`isomorph validate` reads everything";
     let serious = about.findings.worst() >= Some(Severity::Warning);
     match (serious, about.findings.worst()) {
-        (false, None) => screen.marked("checks", Some(Mark::Sound), &format!("metadata sound{DOT}{next}")),
+        (false, None) => {
+            screen.marked("checks", Some(Mark::Sound), &format!("metadata sound, data not checked{DOT}{next}"))
+        }
         (false, Some(_)) => screen.marked(
             "checks",
             Some(Mark::Sound),
-            &format!("metadata sound, {}{DOT}{next}", report::summary(&about.findings)),
+            &format!("metadata sound, {}, data not checked{DOT}{next}", report::summary(&about.findings)),
         ),
         (true, worst) => {
             let mark = worst.and_then(report::mark);
-            screen.marked("checks", mark, &format!("{}{DOT}{next}", report::summary(&about.findings)))
+            screen.marked("checks", mark, &format!("{}, data not checked{DOT}{next}", report::summary(&about.findings)))
         }
     };
 }

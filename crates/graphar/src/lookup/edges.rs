@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
+use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Columns, EdgeBatch, Side};
 
 use super::gather::{Order, Segment};
 use crate::info::AdjListType;
 use crate::read::{EdgeScan, first_outside, indexes};
-use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target};
+use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, rows_error};
 use crate::{GraphAr, rules};
 
 /// The edges of several vertices.
@@ -30,12 +31,42 @@ impl Neighbors {
     }
 }
 
+/// Refuses a chunk that states another number of rows than the counts call for.
+pub(super) fn check_rows(path: &str, stated: Option<u64>, expected: u64) -> Result<()> {
+    match stated {
+        Some(stated) if stated != expected => {
+            let message = format!("{stated} rows where the counts say {expected}");
+            Err(Error::broken(&rules::COUNT_ROWS, message).at(path))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The rows of edges, and where those of each vertex begin.
 pub(super) struct Found {
     pub source: ArrayRef,
     pub target: ArrayRef,
     pub properties: Columns,
     pub starts: Vec<usize>,
+}
+
+impl Found {
+    /// The rows `keep`, with these starts.
+    fn only(self, keep: &UInt64Array, starts: Vec<usize>) -> Result<Self> {
+        if keep.len() == self.source.len() {
+            return Ok(Found { starts, ..self });
+        }
+        let of = |column: &ArrayRef| {
+            take(column, keep, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+        };
+        let properties = self.properties.iter().map(|column| column.as_ref().map(of).transpose());
+        Ok(Found {
+            source: of(&self.source)?,
+            target: of(&self.target)?,
+            properties: properties.collect::<Result<_>>()?,
+            starts,
+        })
+    }
 }
 
 impl GraphAr {
@@ -60,11 +91,11 @@ impl GraphAr {
             .or_else(|| table.list(AdjListType::new(false, by_source)))
             .or(table.lists.first())
             .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has none", table.info.name())))?;
-        let found = if list.kind.ordered() && list.kind.by_source() == by_source {
-            self.by_offsets(edge, table, list, &stored)
-        } else {
-            self.by_scan(edge, table, list, &stored, by_source)
-        };
+        let by_offsets = list.kind.ordered() && list.kind.by_source() == by_source;
+        let found = self.check_aligned(table, list).and_then(|()| match by_offsets {
+            true => self.by_offsets(edge, table, list, &stored),
+            false => self.by_scan(edge, table, list, &stored, by_source),
+        });
         let found = found.map_err(|error| table.with_other_lists(error, list))?;
         let sets = (self.row_set(table.shown.source)?, self.row_set(table.shown.target)?);
         crate::read::neighbors(edge, found.source, found.target, found.properties, found.starts, &sets)
@@ -90,46 +121,66 @@ impl GraphAr {
         rows.iter().map(|row| stored(*row)).collect()
     }
 
-    /// Through the offsets of an ordered list.
+    /// Through the offsets of an ordered list. The edges before and after those of a vertex are read with them: offsets
+    /// that leave out some of its edges show in nothing else.
     fn by_offsets(&self, edge: usize, table: &EdgeTable, list: &List, vertices: &[u64]) -> Result<Found> {
         let mut segments = Vec::with_capacity(vertices.len());
-        let mut starts = Vec::with_capacity(vertices.len() + 1);
-        let mut aligned = Vec::with_capacity(vertices.len());
-        let mut total = 0usize;
-        starts.push(0);
+        let mut spans = Vec::with_capacity(vertices.len());
         for vertex in vertices {
             let part = vertex / list.part_size;
-            let rows = self.lookups.edges_of(&table.root, list, part, vertex % list.part_size)?;
-            let mut from = rows.start;
-            while from < rows.end {
+            let span = self.lookups.edges_of(&table.root, list, part, vertex % list.part_size)?;
+            let read = span.with_neighbors();
+            let mut from = read.start;
+            while from < read.end {
                 let chunk = from / list.chunk_size;
-                let first = chunk * list.chunk_size;
-                let to = rows.end.min(first.saturating_add(list.chunk_size));
+                let first = chunk.saturating_mul(list.chunk_size);
+                let to = read.end.min(first.saturating_add(list.chunk_size));
                 segments.push(Segment { part, chunk, rows: from - first..to - first });
-                aligned.push(*vertex);
                 from = to;
             }
-            total = usize::try_from(rows.end - rows.start).map_or(usize::MAX, |rows| total.saturating_add(rows));
-            starts.push(total);
+            spans.push((*vertex, part, span));
         }
         let found = self.read_segments(edge, table, list, &segments)?;
         let by_source = list.kind.by_source();
-        let column = if by_source { &found.source } else { &found.target };
-        let name = if by_source { SOURCE_INDEX } else { TARGET_INDEX };
+        let (column, name) = if by_source { (&found.source, SOURCE_INDEX) } else { (&found.target, TARGET_INDEX) };
         let values = indexes(column, name, 0)?.values();
-        let mut at = 0;
-        for (segment, vertex) in segments.iter().zip(aligned) {
-            let rows = (segment.rows.end - segment.rows.start) as usize;
-            let own = values.get(at..at + rows).unwrap_or_default();
-            if let Some(row) = own.iter().position(|found| *found as u64 != vertex) {
-                let place =
-                    Place::file(list.layout.adj(segment.part, segment.chunk)).row(segment.rows.start + row as u64);
-                let message = format!("an edge of vertex {} where the offsets say {vertex}", own[row]);
-                return Err(Error::broken(&rules::OFFSET_DEGREE, message).at(place));
+        let mut starts = Vec::with_capacity(vertices.len() + 1);
+        starts.push(0);
+        let (mut keep, mut at) = (Vec::new(), 0);
+        for (vertex, part, span) in spans {
+            for row in span.with_neighbors() {
+                let own = values.get(at).copied().unwrap_or_default() as u64;
+                let fits = match row {
+                    before if before < span.rows.start => own < vertex,
+                    after if after >= span.rows.end => own > vertex,
+                    _ => own == vertex,
+                };
+                if !fits {
+                    let Range { start, end } = span.rows;
+                    let message =
+                        format!("an edge of vertex {own}, but the offsets of vertex {vertex} are {start} and {end}");
+                    let place = Place::file(list.layout.adj(part, row / list.chunk_size)).row(row % list.chunk_size);
+                    return Err(Error::broken(&rules::OFFSET_DEGREE, message).at(place));
+                }
+                if span.rows.contains(&row) {
+                    keep.push(at as u64);
+                }
+                at += 1;
             }
-            at += rows;
+            starts.push(keep.len());
         }
-        Ok(Found { starts, ..found })
+        found.only(&UInt64Array::from(keep), starts)
+    }
+
+    /// Refuses a list whose counts do not fit the vertices, as a scan does.
+    fn check_aligned(&self, table: &EdgeTable, list: &List) -> Result<()> {
+        let ty = if list.kind.by_source() { table.shown.source } else { table.shown.target };
+        let (own, vertices) = (self.lookups.aligned(&table.root, list)?, self.vertex_table(ty)?.rows()?);
+        if own == vertices {
+            return Ok(());
+        }
+        let message = format!("{own} here, {vertices} for the vertex type");
+        Err(Error::broken(&rules::COUNT_ALIGNED, message).at(Place::file(list.layout.vertex_count())))
     }
 
     /// Reads segments of a list with all properties that are shown, in their order.
@@ -146,16 +197,11 @@ impl GraphAr {
         order.each(segments, |part, chunk, rows| {
             let path = list.layout.adj(part, chunk);
             let reader = self.lookups.reader(&table.root, &path, list.encoding, EdgeScan::adj_fields)?;
-            let stored = reader.row_count().unwrap_or(list.chunk_size);
-            if let Some(last) = rows.iter().map(|rows| rows.end).max().filter(|last| *last > stored) {
-                let message = format!("the offsets lead to row {last} of a chunk of {stored}");
-                return Err(Error::broken(&rules::OFFSET_END, message).at(Place::file(path)));
-            }
-            // Text tells its number of rows only by ending.
-            let batch = reader.read_rows(&[SOURCE_INDEX, TARGET_INDEX], rows).map_err(|error| match error.kind() {
-                Kind::Usage => Error::broken(&rules::OFFSET_END, error.message()).at(path.as_str()),
-                _ => error.at(path.as_str()),
-            })?;
+            let expected = list.chunk_rows(self.lookups.count(&table.root, list, part)?, chunk);
+            check_rows(&path, reader.row_count(), expected)?;
+            // Text shows how many rows it has only by ending.
+            let read = reader.read_rows(&[SOURCE_INDEX, TARGET_INDEX], rows);
+            let batch = read.map_err(|error| rows_error(error, &path))?;
             self.check_ends(table, &path, batch.column(0), batch.column(1), rows)?;
             sources.push(batch.column(0).clone());
             targets.push(batch.column(1).clone());
@@ -163,6 +209,7 @@ impl GraphAr {
                 let path = list.layout.chunk(group.number, part, chunk);
                 let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
                 let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
+                check_rows(&path, reader.row_count(), expected)?;
                 let chunk = Chunk::of_reader(path, reader, &group.columns)?;
                 for (column, array) in group.columns.iter().zip(chunk.read_rows(rows)?) {
                     if let Target::Property(position) = column.target {

@@ -55,7 +55,7 @@ pub(crate) struct Lookups {
     readers: Cache<String, TableReader>,
     /// By offset file and block.
     offsets: Cache<(String, u64), Arc<[i64]>>,
-    /// Edges of a part, by count file.
+    /// Counts, by their files.
     counts: Cache<String, u64>,
     pages: PageCache,
 }

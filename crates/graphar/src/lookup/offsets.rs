@@ -1,5 +1,6 @@
 //! Where the edges of a vertex begin and end.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Place, Result};
@@ -15,6 +16,22 @@ use crate::table::{List, OFFSET, check_offsets, missing, offset_fields, offset_v
 /// Offsets that are read at once: those of a page of our files.
 const BLOCK: u64 = 4096;
 
+/// The edges of a vertex.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    /// Their rows, counted over the chunks of their part.
+    pub rows: Range<u64>,
+    /// Edges of the part.
+    edges: u64,
+}
+
+impl Span {
+    /// With the edge before them and the one after them, where there are such.
+    pub fn with_neighbors(&self) -> Range<u64> {
+        self.rows.start.saturating_sub(1)..self.rows.end.saturating_add(1).min(self.edges)
+    }
+}
+
 impl Lookups {
     /// The rows of part `part` of an ordered list, counted over its chunks, that are the edges of its vertex `vertex`,
     /// counted in the part.
@@ -22,7 +39,7 @@ impl Lookups {
     /// # Errors
     /// [`rules::FILE_MISSING`], [`rules::OFFSET_ROWS`], [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], and those of
     /// reading.
-    pub fn edges_of(&self, root: &Root, list: &List, part: u64, vertex: u64) -> Result<std::ops::Range<u64>> {
+    pub(super) fn edges_of(&self, root: &Root, list: &List, part: u64, vertex: u64) -> Result<Span> {
         let path = list.layout.offset(part);
         let parquet = list.encoding == Encoding::Parquet;
         let (block, at) = if parquet { (vertex / BLOCK, vertex % BLOCK) } else { (0, vertex) };
@@ -50,18 +67,31 @@ impl Lookups {
             let message = format!("up to {end} of {edges} edges");
             return Err(Error::broken(&rules::OFFSET_END, message).at(place()));
         }
-        Ok(begin..end)
+        Ok(Span { rows: begin..end, edges })
     }
 
-    /// The number of edges of a part. The counts of other parts are not read for it.
-    fn count(&self, root: &Root, list: &List, part: u64) -> Result<u64> {
-        let path = list.layout.edge_count(part);
+    /// The number of vertices that a list states.
+    ///
+    /// # Errors
+    /// [`rules::FILE_MISSING`], and those of reading a count.
+    pub(super) fn aligned(&self, root: &Root, list: &List) -> Result<u64> {
+        self.kept_count(root, list.layout.vertex_count())
+    }
+
+    fn kept_count(&self, root: &Root, path: String) -> Result<u64> {
         if let Some(count) = self.counts.get(&path) {
             return Ok(count);
         }
         let count = read_count(root, &path)?.ok_or_else(|| missing(&path))?;
-        check_chunks(chunk_count(count, list.chunk_size), "the edge count").map_err(|error| error.at(path.as_str()))?;
         self.counts.keep(path, count, 1);
+        Ok(count)
+    }
+
+    /// The number of edges of a part. The counts of other parts are not read for it.
+    pub(super) fn count(&self, root: &Root, list: &List, part: u64) -> Result<u64> {
+        let path = list.layout.edge_count(part);
+        let count = self.kept_count(root, path.clone())?;
+        check_chunks(chunk_count(count, list.chunk_size), "the edge count").map_err(|error| error.at(path))?;
         Ok(count)
     }
 

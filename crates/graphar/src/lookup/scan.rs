@@ -2,14 +2,15 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use isomorph_error::Result;
-use isomorph_tables::{Literal, Predicate, Selection};
+use isomorph_error::{Error, Result};
+use isomorph_tables::{Literal, Predicate, Selection, TableReader};
 
-use super::edges::Found;
+use super::edges::{Found, check_rows};
 use super::gather::Segment;
 use crate::GraphAr;
 use crate::layout::chunk_count;
-use crate::read::EdgeScan;
+use crate::read::{EdgeScan, indexes};
+use crate::rules;
 use crate::table::{EdgeTable, List, SOURCE_INDEX, TARGET_INDEX};
 
 const ROW: &str = "_isomorphRow";
@@ -39,16 +40,11 @@ impl GraphAr {
                 for chunk in 0..chunk_count(edges, list.chunk_size) {
                     let path = list.layout.adj(part, chunk);
                     let reader = self.lookups.reader(&table.root, &path, list.encoding, EdgeScan::adj_fields)?;
-                    let is_end = Predicate::equal(column, Literal::Int(i128::from(*vertex)));
-                    let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(is_end);
-                    for batch in reader.batches(&selection).map_err(|error| error.at(path.as_str()))? {
-                        let batch = batch.map_err(|error| error.at(path.as_str()))?;
-                        let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
-                        for row in rows.map(|rows| rows.values().as_ref()).unwrap_or_default() {
-                            let row = row.unsigned_abs();
-                            segments.push(Segment { part, chunk, rows: row..row + 1 });
-                            total += 1;
-                        }
+                    let expected = list.chunk_rows(edges, chunk);
+                    check_rows(&path, reader.row_count(), expected)?;
+                    for row in rows_with(&reader, column, *vertex, expected).map_err(|error| error.at(path.as_str()))? {
+                        segments.push(Segment { part, chunk, rows: row..row + 1 });
+                        total += 1;
                     }
                 }
             }
@@ -56,4 +52,32 @@ impl GraphAr {
         }
         Ok(Found { starts, ..self.read_segments(edge, table, list, &segments)? })
     }
+}
+
+/// The rows of an adjacency chunk of `expected` rows whose end in `column` is `vertex`.
+fn rows_with(reader: &TableReader, column: &str, vertex: u64, expected: u64) -> Result<Vec<u64>> {
+    let mut found = Vec::new();
+    // Text shows how many rows it has only by ending, so all of it is read.
+    if reader.row_count().is_none() {
+        let mut rows = 0u64;
+        for batch in reader.batches(&Selection::all().columns([column]))? {
+            let batch = batch?;
+            let ends = indexes(batch.column(0), column, rows)?.values();
+            let own = ends.iter().enumerate().filter(|(_, end)| u64::try_from(**end) == Ok(vertex));
+            found.extend(own.map(|(row, _)| rows + row as u64));
+            rows += batch.num_rows() as u64;
+        }
+        if rows != expected {
+            let message = format!("{rows} rows where the counts say {expected}");
+            return Err(Error::broken(&rules::COUNT_ROWS, message));
+        }
+        return Ok(found);
+    }
+    let is_end = Predicate::equal(column, Literal::Int(i128::from(vertex)));
+    for batch in reader.batches(&Selection::all().columns::<&str>([]).row_numbers(ROW).filter(is_end))? {
+        let batch = batch?;
+        let rows = batch.column_by_name(ROW).and_then(|rows| rows.as_primitive_opt::<Int64Type>());
+        found.extend(rows.into_iter().flat_map(|rows| rows.values()).map(|row| row.unsigned_abs()));
+    }
+    Ok(found)
 }

@@ -28,6 +28,9 @@ pub struct OpenArgs {
     /// GraphAr: where the data is, instead of what its prefix says
     #[arg(long, value_name = "DIR")]
     pub root: Option<String>,
+    /// GraphAr: follow links that stay below DIR, which holds the graph. None is followed out of the graph's directory by default
+    #[arg(long, value_name = "DIR")]
+    pub follow_links: Option<String>,
     /// GraphAr: the adjacency list that edges are read from
     #[arg(long, value_name = "LIST", value_parser = list_parser())]
     pub adjacency: Option<graphar::info::AdjListType>,
@@ -154,6 +157,7 @@ impl OpenArgs {
         let strict = if format == Format::GraphLake { format } else { Format::Nock };
         let given = [
             ("--root", Format::GraphAr, self.root.is_some()),
+            ("--follow-links", Format::GraphAr, self.follow_links.is_some()),
             ("--adjacency", Format::GraphAr, self.adjacency.is_some()),
             ("--key", Format::GraphAr, self.key.is_some()),
             ("--timestamps", Format::GraphAr, self.timestamps.is_some()),
@@ -183,6 +187,7 @@ impl OpenArgs {
             carry: self.carry,
             graphar: graphar::OpenOptions {
                 root: self.root.as_deref().map(Location::parse).transpose()?,
+                follow_links: self.follow_links.as_deref().map(Location::parse).transpose()?,
                 types: select.types.clone(),
                 columns: select.columns.clone(),
                 filters: filters(&select.conditions)?,

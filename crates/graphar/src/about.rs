@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use isomorph_error::{Findings, Result};
 use isomorph_model::About;
+use isomorph_storage::Entry;
 
 use crate::info::AdjListType;
 use crate::{GraphAr, rules};
@@ -10,7 +12,8 @@ use crate::{GraphAr, rules};
 impl GraphAr {
     /// Format, version, files, layout and what was noticed while opening.
     pub(crate) fn describe(&self) -> About {
-        let (files, bytes) = self.size();
+        let mut findings = self.findings.clone();
+        let (files, bytes) = self.size(&mut findings);
         About {
             format: "GraphAr".to_owned(),
             version: self.version(),
@@ -18,7 +21,7 @@ impl GraphAr {
             bytes,
             layout: self.layout(),
             edge_layouts: self.edges.iter().map(|table| lists(table.lists.iter().map(|list| list.kind))).collect(),
-            findings: self.findings.clone(),
+            findings,
         }
     }
 
@@ -48,11 +51,21 @@ impl GraphAr {
     }
 
     /// Number and size of the files of the types that are shown, information files included. Files that cannot be
-    /// listed count as none.
-    fn size(&self) -> (u64, u64) {
+    /// listed count as none, which is a finding; on a web server none can.
+    fn size(&self, findings: &mut Findings) -> (u64, u64) {
+        let mut listed = |listed: Result<Vec<Entry>>| match listed {
+            Ok(entries) => entries,
+            Err(error) => {
+                if self.root.location().scheme().has_listing() {
+                    let rule = error.broken_rule().unwrap_or(&rules::FILE_UNREADABLE);
+                    findings.push(rule, format!("not counted: {}", error.message()), error.place().clone());
+                }
+                Vec::new()
+            }
+        };
         let mut found: BTreeSet<(String, u64)> = BTreeSet::new();
         let mut add = |prefix: &str| {
-            let entries = self.root.list(prefix).unwrap_or_default();
+            let entries = listed(self.root.list(prefix));
             found.extend(entries.into_iter().map(|entry| (entry.name, entry.size)));
         };
         for table in &self.vertices {
@@ -72,7 +85,7 @@ impl GraphAr {
         let bases = self.vertices.iter().map(|table| table.layout.base());
         let bases = bases.chain(self.edges.iter().flat_map(|table| table.lists.iter().map(|list| list.layout.base())));
         for base in bases {
-            let entries = self.root.list_dir(base).unwrap_or_default();
+            let entries = listed(self.root.list_dir(base));
             let counts = entries.into_iter().filter(|entry| !entry.is_dir && is_count(&entry.name));
             found.extend(counts.map(|entry| (entry.name, entry.size)));
         }
@@ -82,6 +95,7 @@ impl GraphAr {
             infos.chain(self.info.edges.iter().map(|edge| edge.file.as_str())).chain([self.graph_file.as_str()]);
         for name in infos {
             files += 1;
+            // It was read while opening; whoever removed it since is not our concern.
             bytes += self.beside.file(name).map_or(0, |blob| blob.size());
         }
         (files, bytes)

@@ -3,6 +3,7 @@
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::Root;
 
+use crate::open::linked;
 use crate::rules;
 
 /// Bytes of a count file.
@@ -13,7 +14,7 @@ pub(crate) const COUNT_BYTES: u64 = 8;
 /// # Errors
 /// [`rules::COUNT_SIZE`], [`rules::COUNT_RANGE`], and those of reading.
 pub(crate) fn read_count(root: &Root, path: &str) -> Result<Option<u64>> {
-    let Some(blob) = root.try_file(path)? else { return Ok(None) };
+    let Some(blob) = root.try_file(path).map_err(|error| linked(error, path))? else { return Ok(None) };
     if blob.size() != COUNT_BYTES {
         let message = format!("a count file of {} bytes", blob.size());
         return Err(Error::broken(&rules::COUNT_SIZE, message).at(Place::file(path)));

@@ -68,7 +68,16 @@ impl Hints {
     /// The hints that travel with `graph`; none, if there are none or they cannot be understood.
     pub fn read(graph: &Graph) -> Self {
         let text = graph.metadata.get(LAYOUT).map(String::as_str).unwrap_or_default();
+        // They are no content: of another version, or damaged, they are as good as none.
         serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// Leaves what the layout has no part in: labels of the graph, and keys that GraphAr does not know.
+    pub(crate) fn forget_layout(&mut self) {
+        for hint in self.vertices.values_mut().chain(self.edges.values_mut()) {
+            let unknown = std::mem::take(&mut hint.unknown);
+            *hint = TypeHint { unknown, ..TypeHint::default() };
+        }
     }
 
     /// Lets the hints travel with `graph`.

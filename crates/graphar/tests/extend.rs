@@ -200,3 +200,53 @@ fn of_two_additions_at_once_one_is_refused() {
     }
     assert_sound(&at);
 }
+
+#[test]
+fn a_group_whose_nulls_would_be_empty_lines_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("social");
+    let at = written(&path);
+    let before = files(&path);
+    let group = |property| NewGroup { file_type: FileType::Csv, ..NewGroup::new([property]) };
+    let graph = open(&at);
+    let value = Property::new("rank", DataType::Int64);
+    let error = graph.add_edge_group(0, &group(value.clone()), &mut |_| Ok(Vec::new())).unwrap_err();
+    assert_eq!(error.broken_rule().map(|rule| rule.id), Some("GAR-CSV-BLANK"));
+    assert_eq!(before, files(&path));
+    // Every edge has a value, or there is a column beside it.
+    let ones = |rows: usize| Some(Arc::new(Int64Array::from(vec![1; rows])) as ArrayRef);
+    graph.add_edge_group(0, &group(value.required()), &mut |batch| Ok(vec![ones(batch.rows)])).unwrap();
+    graph.add_vertex_group(0, &group(Property::new("rank", DataType::Int64)), &mut |_| Ok(vec![None])).unwrap();
+    assert_sound(&at);
+}
+
+#[test]
+fn a_list_of_parts_that_are_too_large_to_count_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("social");
+    let to = Location::from_path(&path);
+    let graph = social(20);
+    let write = WriteOptions { adjacency: Some(vec![AdjListType::UnorderedBySource]), ..WriteOptions::default() };
+    write_as(&graph, &graph.graph, &write, &to, 1000).unwrap();
+    for file in std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()).filter(|file| file.is_file()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("chunk_size: 65536", "chunk_size: 9223372036854775807")).unwrap();
+    }
+    // It is a legal size, and such a graph is read.
+    let graph = open(&to);
+    assert_eq!(graph.info().vertices[0].chunk_size, i64::MAX as u64);
+    assert_eq!(graph.neighbors_batch(0, &[0, 19], isomorph_model::Side::Out).unwrap().edges.rows, 6);
+    assert_sound_but(&to, "GAR-META-CHUNK-LARGE");
+    let before = files(&path);
+    let error = graph.add_list(0, AdjListType::OrderedBySource, &Budget::default(), &Scratch::new(None).unwrap());
+    assert_eq!(error.unwrap_err().kind(), Kind::Unsupported);
+    assert_eq!(before, files(&path));
+}
+
+/// Sound but for warnings of one rule.
+fn assert_sound_but(at: &Location, id: &str) {
+    let mut findings = Findings::keeping(10);
+    open(at).validate(&mut findings).unwrap();
+    let others = findings.by_rule().filter(|(_, kept)| kept[0].rule.severity > Severity::Note);
+    assert!(others.into_iter().all(|(_, kept)| kept[0].rule.id == id), "{findings:#?}");
+}

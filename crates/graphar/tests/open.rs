@@ -113,9 +113,58 @@ fn links_that_leave_the_directory_are_refused() {
     std::os::unix::fs::symlink(home.path().join("vertex"), inside.join("vertex")).unwrap();
     let error = read(&inside, &OpenOptions::default()).unwrap_err();
     assert_eq!(error.broken_rule().unwrap().id, "STO-PATH-ESCAPE");
-    assert!(error.hints().any(|hint| hint.contains("--root")));
+    assert!(error.message().contains("vertex is a link to "), "{error}");
+    assert!(error.hints().any(|hint| hint.contains("--follow-links")));
     let root = Some(Location::from_path(home.path()));
     assert_eq!(read(&inside, &OpenOptions { root, ..OpenOptions::default() }).unwrap(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_below_a_directory_that_is_named() {
+    use std::os::unix::fs::symlink;
+    let home = tempfile::tempdir().unwrap();
+    let (data, inside) = (home.path().join("all/data"), home.path().join("all/graphs/inside"));
+    fs::create_dir_all(&data).unwrap();
+    fs::create_dir_all(&inside).unwrap();
+    graph(&data, "");
+    fs::write(inside.join("g.graph.yml"), GRAPH).unwrap();
+    symlink("../../data/v.vertex.yml", inside.join("v.vertex.yml")).unwrap();
+    symlink("../../data/vertex", inside.join("vertex")).unwrap();
+    let error = read(&inside, &OpenOptions::default()).unwrap_err();
+    assert!(error.message().contains("v.vertex.yml is a link to ../../data/v.vertex.yml"), "{error}");
+    assert!(error.hints().any(|hint| hint.contains("--follow-links")), "{error:?}");
+    let following = |bounds: &str| OpenOptions {
+        follow_links: Some(Location::from_path(&home.path().join(bounds))),
+        ..OpenOptions::default()
+    };
+    assert_eq!(read(&inside, &following("all")).unwrap(), 2);
+    assert_eq!(rule(read(&inside, &following("all/graphs"))), "STO-PATH-ESCAPE");
+    assert_eq!(read(&inside, &following("all/data")).unwrap_err().kind(), Kind::Usage);
+    let graph = GraphAr::open(&Location::from_path(&inside), &following("all")).unwrap();
+    let mut findings = isomorph_error::Findings::default();
+    graph.validate(&mut findings).unwrap();
+    assert!(findings.worst() < Some(isomorph_error::Severity::Error), "{findings:#?}");
+    // What they lead to is not written to.
+    let rank = isomorph_model::Property::new("rank", arrow_schema::DataType::Int64);
+    let group = isomorph_graphar::extend::NewGroup::new([rank]);
+    assert_eq!(graph.add_vertex_group(0, &group, &mut |_| Ok(Vec::new())).unwrap_err().kind(), Kind::Unsupported);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_chunk_that_is_a_link_out_of_the_graph_is_not_called_missing() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("g")).unwrap();
+    graph(&home.path().join("g"), "");
+    let chunk = home.path().join("g/vertex/v/id/chunk0");
+    fs::rename(&chunk, home.path().join("chunk0")).unwrap();
+    std::os::unix::fs::symlink("../../../../chunk0", &chunk).unwrap();
+    let graph = GraphAr::open(&Location::from_path(&home.path().join("g")), &OpenOptions::default()).unwrap();
+    let mut findings = isomorph_error::Findings::keeping(10);
+    graph.validate(&mut findings).unwrap();
+    let rules: Vec<&str> = findings.by_rule().map(|(_, kept)| kept[0].rule.id).collect();
+    assert!(rules.contains(&"STO-PATH-ESCAPE") && !rules.contains(&"GAR-FILE-MISSING"), "{findings:#?}");
 }
 
 #[test]
@@ -126,7 +175,7 @@ fn what_claims_too_much_is_refused_at_once() {
     fs::write(&count, (1u64 << 31).to_le_bytes()).unwrap();
     assert_eq!(rule(read(home.path(), &OpenOptions::default())), "GAR-COUNT-RANGE");
     // One chunk of 2^31 rows is a legal claim, and a false one.
-    fs::write(home.path().join("v.vertex.yml"), VERTEX.replace("chunk_size: 10", "chunk_size: 4611686018427387904"))
+    fs::write(home.path().join("v.vertex.yml"), VERTEX.replace("chunk_size: 10", "chunk_size: 9223372036854775807"))
         .unwrap();
     assert_eq!(rule(read(home.path(), &OpenOptions::default())), "GAR-COUNT-ROWS");
     fs::write(&count, i64::MAX.to_le_bytes()).unwrap();
@@ -212,6 +261,35 @@ fn unknown_keys_and_types_are_kept() {
 }
 
 #[test]
+fn unknown_keys_are_written_again_or_said_to_be_dropped() {
+    let home = tempfile::tempdir().unwrap();
+    graph(home.path(), "");
+    let unknown = "owner: me\ncity: K\u{f6}ln\ntags:\n  - a\nlabels:\n  - x\n";
+    fs::write(home.path().join("g.graph.yml"), format!("{GRAPH}{unknown}")).unwrap();
+    fs::write(home.path().join("v.vertex.yml"), format!("{VERTEX}team: blue\n")).unwrap();
+    let graph = GraphAr::open(&Location::from_path(home.path()), &OpenOptions::default()).unwrap();
+    let said: Vec<(String, bool)> = graph
+        .findings()
+        .by_rule()
+        .flat_map(|(_, kept)| kept)
+        .filter(|finding| finding.rule.id == "GAR-META-KEY-UNKNOWN")
+        .map(|finding| (finding.place.field.clone().unwrap(), finding.message.contains("keeps it")))
+        .collect();
+    let expected = [("owner", true), ("city", false), ("tags", false), ("team", true)];
+    assert_eq!(said, expected.map(|(key, kept)| (key.to_owned(), kept)));
+    // With and without the rest of its layout.
+    for hints in [false, true] {
+        let to = Location::from_path(&home.path().join(format!("again{hints}")));
+        let write = isomorph_graphar::WriteOptions { hints, ..Default::default() };
+        support::pump::write_as(&graph, graph.graph(), &write, &to, 10).unwrap();
+        let again = GraphAr::open(&to, &OpenOptions::default()).unwrap();
+        assert_eq!(again.info().unknown, [("owner".to_owned(), "me".to_owned())]);
+        assert_eq!(again.info().vertices[0].unknown, [("team".to_owned(), "blue".to_owned())]);
+        assert_eq!(again.info().labels, ["x"]);
+    }
+}
+
+#[test]
 fn what_is_no_key_and_no_known_type_comes_back_as_it_was() {
     let home = tempfile::tempdir().unwrap();
     graph(home.path(), "");
@@ -249,7 +327,7 @@ fn counts_that_no_file_bears_out_cost_nothing() {
     let source = support::social::social(20);
     let at = Location::from_path(&home.path().join("social"));
     support::pump::write_as(&source, &source.graph, &Default::default(), &at, 100).unwrap();
-    let huge = "chunk_size: 4611686018427387904";
+    let huge = "chunk_size: 9223372036854775807";
     for name in ["person", "city"] {
         let yml = home.path().join(format!("social/{name}.vertex.yml"));
         let text = fs::read_to_string(&yml).unwrap();

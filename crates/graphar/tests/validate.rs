@@ -6,10 +6,12 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
 use isomorph_error::{Findings, Severity};
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
-use isomorph_model::Source;
+use isomorph_model::{Batch, Request, Source, Tables};
 use isomorph_storage::Location;
 use support::pump::write_as;
 use support::social::social;
@@ -280,6 +282,54 @@ fn offsets_are_checked() {
     assert_eq!(found(&|text| text.replacen("\n30\n", "\n31\n", 1)), alone("GAR-OFFSET-END"));
     assert_eq!(found(&|text| format!("{text}30\n")), alone("GAR-OFFSET-ROWS"));
     assert_eq!(found(&|text| text.replacen("\n6\n", "\n\n", 1)), alone("GAR-COLUMN-TYPE"));
+}
+
+/// A graph of another writer: three vertices and edges 0 → 1, 0 → 2, 1 → 2 with a weight alone in CSV, the second null.
+fn weights_alone() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    let list = "edge/ordered_by_source";
+    write("g.graph.yml", b"name: g\nvertices:\n  - v.vertex.yml\nedges:\n  - e.edge.yml\nversion: gar/v1\n");
+    write("v.vertex.yml", b"type: v\nchunk_size: 10\nprefix: vertex/\nversion: gar/v1\n");
+    write(
+        "e.edge.yml",
+        b"src_type: v\nedge_type: e\ndst_type: v\nchunk_size: 10\nsrc_chunk_size: 10\ndst_chunk_size: 10\n\
+          directed: true\nprefix: edge/\nadj_lists:\n  - ordered: true\n    aligned_by: src\n    file_type: csv\n\
+          property_groups:\n  - prefix: weight/\n    file_type: csv\n    properties:\n      - name: weight\n        \
+          data_type: double\nversion: gar/v1\n",
+    );
+    write("vertex/vertex_count", &3u64.to_le_bytes());
+    write(&format!("{list}/vertex_count"), &3u64.to_le_bytes());
+    write(&format!("{list}/edge_count0"), &3u64.to_le_bytes());
+    write(&format!("{list}/offset/chunk0"), b"_graphArOffset\n0\n2\n3\n3\n");
+    write(&format!("{list}/adj_list/part0/chunk0"), b"_graphArSrcIndex,_graphArDstIndex\n0,1\n0,2\n1,2\n");
+    write(&format!("{list}/weight/part0/chunk0"), b"weight\n0.5\n\n2.5\n");
+    home
+}
+
+#[test]
+fn an_empty_line_of_a_single_column_is_a_null_with_a_finding() {
+    let home = weights_alone();
+    let findings = validate(home.path());
+    assert_eq!(ids(&findings), [("GAR-CSV-BLANK", 1)], "{findings:#?}");
+    let graph = support::open(home.path(), &OpenOptions::default());
+    let mut weights = Vec::new();
+    for part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
+        part.read(&mut |batch| {
+            let Batch::Edges(batch) = batch else { panic!("not edges") };
+            weights.extend(batch.properties[0].as_ref().unwrap().as_primitive::<Float64Type>().iter());
+            Ok(())
+        })
+        .unwrap();
+    }
+    assert_eq!(weights, [Some(0.5), None, Some(2.5)]);
+    // Where the line was left out, values would move to other edges.
+    std::fs::write(home.path().join("edge/ordered_by_source/weight/part0/chunk0"), "weight\n0.5\n2.5\n").unwrap();
+    assert_eq!(ids(&validate(home.path())), [("GAR-COUNT-ROWS", 1)]);
 }
 
 #[test]

@@ -15,7 +15,9 @@ use crate::info::{FileType, PropertyGroup, PropertyInfo};
 use crate::layout::{ListLayout, VertexLayout};
 use crate::rules;
 use crate::table::VERTEX_INDEX;
-use crate::write::{Encoder, Files, TableFile, TableSpec, checked_property, group_prefix, stored_column, stored_type};
+use crate::write::{
+    Encoder, Files, TableFile, TableSpec, checked_property, group_prefix, has_blank_lines, stored_column, stored_type,
+};
 
 /// The file of the chunk that is being written, by its path.
 struct Current {
@@ -212,6 +214,10 @@ fn new_group(group: &NewGroup, others: &[PropertyGroup], taken: &[&str], of_edge
     }
     if properties.is_empty() {
         return Err(Error::broken(&rules::META_GROUP_EMPTY, "a property group without properties"));
+    }
+    if group.file_type == FileType::Csv && has_blank_lines(&properties, of_edge) {
+        let message = "a group of one property that may be null";
+        return Err(Error::broken(&rules::CSV_BLANK, message).hint("--file-type parquet"));
     }
     let prefix = group_prefix(&properties, others, taken);
     Ok(PropertyGroup { prefix, file_type: group.file_type, properties })

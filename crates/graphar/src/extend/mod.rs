@@ -38,6 +38,7 @@ use isomorph_tables::Compression;
 
 use crate::info::{FileType, Unknown};
 use crate::write::Directory;
+use crate::yml::is_written_again;
 use crate::{GraphAr, rules};
 
 /// A property group that is to be added.
@@ -83,6 +84,10 @@ impl Directory for Below<'_> {
 impl GraphAr {
     /// Where the data is below the directory of the information files.
     fn data_below(&self) -> Result<&str> {
+        if self.follows_links {
+            let message = "a graph whose links are followed is not changed: what they lead to may belong to others";
+            return Err(Error::unsupported(message).at(self.graph_file.as_str()));
+        }
         let elsewhere = || {
             Error::unsupported("the data is not below the graph file, so both cannot change in one step")
                 .at(self.graph_file.as_str())
@@ -103,7 +108,7 @@ impl GraphAr {
 
     /// Refuses an information file with keys that would not be written again.
     fn refuse_unknown(&self, file: &str, unknown: &Unknown) -> Result<()> {
-        let is_kept = |key: &str| unknown.iter().any(|(name, text)| name == key && !text.starts_with(['[', '{']));
+        let is_kept = |key: &str| unknown.iter().any(|(name, text)| name == key && is_written_again(name, text));
         let found = self.findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| {
             finding.rule.id == rules::META_KEY_UNKNOWN.id
                 && finding.place.file.as_deref() == Some(file)

@@ -99,7 +99,10 @@ impl EdgeInfo {
         for list in &self.lists {
             if !kinds.insert(list.kind) {
                 findings.push(&rules::META_LIST_TWICE, list.kind.word(), file);
-            } else if let Some(other) = places.insert(directory(&list.prefix).unwrap_or_default(), list.kind) {
+            // A prefix that leaves the root is an error of its own, when the list is opened.
+            } else if let Ok(place) = directory(&list.prefix)
+                && let Some(other) = places.insert(place, list.kind)
+            {
                 let message = format!("{other} and {} share {}", list.kind, list.prefix);
                 findings.push(&rules::META_PREFIX_SHARED, message, file);
             }

@@ -6,6 +6,7 @@ mod select;
 
 pub use options::OpenOptions;
 pub use place::detect;
+pub(crate) use place::linked;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::schema::DocumentBody;
@@ -30,6 +31,8 @@ pub struct GraphAr {
     pub(crate) beside: Root,
     /// Where the data is below it, if it is.
     pub(crate) below: Option<String>,
+    /// Links out of the directory are followed, to what this graph may not change.
+    pub(crate) follows_links: bool,
     pub(crate) graph_file: String,
     pub(crate) info: GraphInfo,
     /// The files of the types as they were read.
@@ -54,15 +57,22 @@ impl GraphAr {
     /// [`isomorph_error::Severity::Error`] in the information and count files.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<GraphAr> {
         let mut findings = Findings::keeping(KEPT_FINDINGS);
-        let (beside, graph_file) = place::manifest(location)?;
+        let (beside, graph_file) = place::manifest(location, options.follow_links.as_ref())?;
         let (mut info, info_files) = place::load(&beside, &graph_file, &mut findings)?;
         select::select_types(&mut info, options.types.as_deref())?;
         info.check(&graph_file, &mut findings);
         crate::info::refuse(&findings)?;
         let columns = select::Columns::new(&info, options)?;
         select::check_filters(&info, options)?;
-        let (root, below) =
-            place::data_root(&beside, &graph_file, info.prefix.as_deref(), options.root.as_ref(), &mut findings)?;
+        let links = options.follow_links.as_ref();
+        let (root, below) = place::data_root(
+            &beside,
+            &graph_file,
+            info.prefix.as_deref(),
+            options.root.as_ref(),
+            links,
+            &mut findings,
+        )?;
         let refine = Refine { root: &root, timestamps: options.timestamps };
         let mut vertices = Vec::with_capacity(info.vertices.len());
         for vertex in &info.vertices {
@@ -94,6 +104,7 @@ impl GraphAr {
             root,
             beside,
             below,
+            follows_links: links.is_some(),
             graph_file,
             info,
             info_files,

@@ -13,6 +13,9 @@ use crate::info::AdjListType;
 pub struct OpenOptions {
     /// Where the data is, instead of what the graph's prefix says.
     pub root: Option<Location>,
+    /// Links are followed as long as they stay below this directory, which holds the graph; otherwise below that of the
+    /// graph file. Such a graph is not changed.
+    pub follow_links: Option<Location>,
     /// Only these types: vertex types, edge types (`knows`) or edge triples (`person_knows_person`). Edge types bring
     /// their vertex types with them; vertex types alone bring every edge type between them.
     pub types: Option<Vec<String>>,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Findings, Kind, Place, Result};
-use isomorph_storage::{Location, PATH_ESCAPE, Root, limits};
+use isomorph_storage::{Location, PATH_ESCAPE, Root, check_relative, limits};
 
 use crate::info::GraphInfo;
 use crate::layout::directory;
@@ -43,6 +43,7 @@ pub fn detect(location: &Location) -> Result<bool> {
 
 /// Whether a YAML file of another name says that it is a graph file.
 fn says_so(name: &str, bytes: &[u8]) -> bool {
+    // A file that is no YAML is none of ours; it is no error that it is there.
     let Ok(map) = yml::parse(name, bytes, &mut Findings::default()) else { return false };
     let has = |wanted: &str| map.entries.iter().any(|(key, _)| key == wanted);
     let version = map.entries.iter().any(|(key, node)| {
@@ -55,14 +56,14 @@ fn says_so(name: &str, bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is none, [`Kind::Usage`] when a directory holds several.
-pub(crate) fn manifest(location: &Location) -> Result<(Root, String)> {
+pub(crate) fn manifest(location: &Location, links: Option<&Location>) -> Result<(Root, String)> {
     let name = location.file_name();
     if name.ends_with(".yml") || name.ends_with(".yaml") {
         let directory =
             location.parent().ok_or_else(|| Error::usage("a file has a directory").at(location.to_string()))?;
-        return Ok((Root::open(&directory)?, name.to_owned()));
+        return Ok((Root::open_within(&directory, links)?, name.to_owned()));
     }
-    let root = Root::open(location)?;
+    let root = Root::open_within(location, links)?;
     let mut found: Vec<String> = root
         .list_dir("")?
         .into_iter()
@@ -88,9 +89,9 @@ pub(crate) type InfoFiles = BTreeMap<String, Bytes>;
 /// # Errors
 /// As [`GraphInfo::read`].
 pub(crate) fn load(root: &Root, name: &str, findings: &mut Findings) -> Result<(GraphInfo, InfoFiles)> {
-    let bytes = root.read(name, limits::MANIFEST_BYTES)?;
+    let bytes = root.read(name, limits::MANIFEST_BYTES).map_err(|error| linked(error, name))?;
     let read = RefCell::new(InfoFiles::new());
-    let files = |name: &str| match root.try_file(name)? {
+    let files = |name: &str| match root.try_file(name).map_err(|error| linked(error, name))? {
         Some(blob) => {
             let bytes = blob.read_all(limits::MANIFEST_BYTES)?;
             read.borrow_mut().insert(name.to_owned(), bytes.clone());
@@ -112,12 +113,13 @@ pub(crate) fn data_root(
     graph_file: &str,
     prefix: Option<&str>,
     chosen: Option<&Location>,
+    links: Option<&Location>,
     findings: &mut Findings,
 ) -> Result<(Root, Option<String>)> {
     let here = || Ok((beside.clone(), Some(String::new())));
     if let Some(chosen) = chosen {
         let below = (chosen == beside.location()).then(String::new);
-        return Ok((Root::open(chosen)?, below));
+        return Ok((Root::open_within(chosen, links)?, below));
     }
     let Some(prefix) = prefix else { return here() };
     let place = || Place::file(graph_file).in_field("prefix");
@@ -134,8 +136,15 @@ pub(crate) fn data_root(
     }
     match directory(&relative).map_err(|error| error.at(place()))? {
         same if same.is_empty() => here(),
-        below => Ok((Root::open(&beside.location().join(&below)?)?, Some(below))),
+        below => Ok((Root::open_within(&beside.location().join(&below)?, links)?, Some(below))),
     }
+}
+
+/// An error of opening the file `path`, with what to try where a link leads out of the directory.
+pub(crate) fn linked(error: Error, path: &str) -> Error {
+    // The name itself stays below it.
+    let by_link = error.broken_rule() == Some(&PATH_ESCAPE) && check_relative(path).is_ok();
+    if by_link { error.hint("--follow-links DIRECTORY    follows links that stay below it") } else { error }
 }
 
 /// A prefix relative to `base`: as it is when it is relative, cut when it is absolute and lies in `base`.
@@ -149,6 +158,7 @@ fn relative_to(base: &Location, prefix: &str) -> Option<String> {
         None => return Some(prefix.to_owned()),
     };
     let here = base.as_path()?;
+    // A directory whose path cannot be told holds no prefix; that it is not followed is a finding.
     let spelled = std::path::absolute(here).ok()?;
     let real = here.canonicalize().ok();
     [Some(spelled), real].into_iter().flatten().find_map(|here| {

@@ -30,7 +30,8 @@ impl LabelFile {
         let (path, opened) = match open(table, &path) {
             Err(error) if error.kind() == Kind::Incomplete => match table.layout.glued_label_chunk(chunk) {
                 Some(glued) => match open(table, &glued) {
-                    Err(_) => return Err(error),
+                    // In neither place: missed where it belongs.
+                    Err(other) if other.kind() == Kind::Incomplete => return Err(error),
                     opened => (glued, opened),
                 },
                 None => return Err(error),

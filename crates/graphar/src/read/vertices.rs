@@ -162,6 +162,7 @@ impl Part for VertexPart<'_> {
     }
 
     fn rows(&self) -> Option<u64> {
+        // Only asked beforehand: reading says what is wrong.
         self.selected().ok().map(|selected| selected.rows)
     }
 }

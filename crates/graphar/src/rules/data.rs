@@ -102,6 +102,13 @@ pub static NULL: Rule = error(
     "set is_nullable: true, or fill in the missing values",
 );
 
+/// A null that is an empty line.
+pub static CSV_BLANK: Rule = warning(
+    "GAR-CSV-BLANK",
+    "a CSV file with a single column has no nulls: each is an empty line, which published readers skip, so that later values move to other rows",
+    "isomorph convert PATH NEW --to graphar    write the property group as Parquet",
+);
+
 /// A primary property without value.
 pub static KEY_NULL: Rule = error(
     "GAR-KEY-NULL",

@@ -32,8 +32,8 @@ pub static META_KEY_MISSING: Rule = error(
 /// A key that GraphAr does not know.
 pub static META_KEY_UNKNOWN: Rule = note(
     "GAR-META-KEY-UNKNOWN",
-    "an information file holds no keys that GraphAr does not know; those beside its own keys are kept as hints",
-    "check the spelling of the key; remove it if it is not meant as a hint",
+    "an information file holds no keys that GraphAr does not know; those beside its own keys are written again where they are a line of text",
+    "check the spelling of the key; remove it if it means nothing to anybody",
 );
 
 /// A value of the wrong form.

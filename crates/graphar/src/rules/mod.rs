@@ -78,6 +78,7 @@ pub static RULES: &[&Rule] = &[
     &COLUMN_TYPE,
     &VALUE_INEXACT,
     &NULL,
+    &CSV_BLANK,
     &KEY_NULL,
     &KEY_TWICE,
     &LABEL_MISSING,

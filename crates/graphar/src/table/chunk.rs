@@ -12,6 +12,7 @@ use isomorph_tables::rules::CSV_HEADER;
 use isomorph_tables::{Batches, Encoding, PageCache, ReadOptions, Selection, TableReader};
 
 use super::{Column, VERTEX_INDEX};
+use crate::open::linked;
 use crate::rules;
 
 /// Opens the table in file `path`, with `fields` declared.
@@ -35,7 +36,7 @@ pub(crate) fn open_chunk_with(
 ) -> Result<TableReader> {
     let blob = root.file(path).map_err(|error| match error.kind() {
         Kind::NotFound => missing(path),
-        _ => error,
+        _ => linked(error, path),
     })?;
     let options = ReadOptions { pages, ..ReadOptions::declared(Arc::new(Schema::new(fields))) };
     TableReader::open(blob, encoding, &options).map_err(|error| error.at(Place::file(path)))

@@ -7,26 +7,44 @@ use isomorph_error::{Findings, Kind, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::{Encoding, Selection};
 
-use crate::info::PropertyGroup;
+use crate::info::{FileType, PropertyGroup};
 use crate::rules;
 use crate::table::{Chunk, Column};
 
 /// The files below a directory. Counts that are far too large call for files by the hundred thousand: looking in the
 /// listing is quick, asking for each of them is not.
-pub(super) struct Files(Option<HashSet<String>>);
+pub(super) struct Files {
+    listed: Option<HashSet<String>>,
+    root: Root,
+    /// Missing files that are still asked for: links that lead out are not listed.
+    asked: usize,
+}
+
+/// Missing files of a directory that are asked for by name.
+const ASKED: usize = 100;
 
 impl Files {
     /// The files below `directory`, where it has a listing: web servers have none.
     pub fn below(root: &Root, directory: &str) -> Result<Self> {
         match root.list(directory) {
-            Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage) => Ok(Files(None)),
-            listed => Ok(Files(Some(listed?.into_iter().map(|entry| entry.name).collect()))),
+            // The directory itself may be a link that leads out: each file says so.
+            Err(error) if matches!(error.kind(), Kind::Unsupported | Kind::Usage | Kind::Malformed) => {
+                Ok(Files { listed: None, root: root.clone(), asked: ASKED })
+            }
+            listed => {
+                let listed = listed?.into_iter().map(|entry| entry.name).collect();
+                Ok(Files { listed: Some(listed), root: root.clone(), asked: ASKED })
+            }
         }
     }
 
     /// Whether `path` is known not to be there, which is a finding then.
-    pub fn lack(&self, path: &str, findings: &mut Findings) -> bool {
-        let lack = self.0.as_ref().is_some_and(|files| !files.contains(path));
+    pub fn lack(&mut self, path: &str, findings: &mut Findings) -> bool {
+        let mut lack = self.listed.as_ref().is_some_and(|files| !files.contains(path));
+        if lack && self.asked > 0 {
+            self.asked -= 1;
+            lack = self.root.file(path).is_err_and(|error| error.kind() == Kind::NotFound);
+        }
         if lack {
             findings.push(&rules::FILE_MISSING, "the file is missing", path);
         }
@@ -35,7 +53,7 @@ impl Files {
 
     /// Files that are none of `expected`.
     pub fn others(self, expected: impl Iterator<Item = String>, findings: &mut Findings) {
-        let mut others = self.0.unwrap_or_default();
+        let mut others = self.listed.unwrap_or_default();
         expected.for_each(|name| {
             others.remove(&name);
         });
@@ -88,6 +106,24 @@ pub(super) fn nulls(
         let row = array.nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)).unwrap_or_default();
         let place = Place::file(path).row(start + row as u64).in_field(&column.name);
         findings.push(rule, format!("{} nulls in {}", array.null_count(), column.name), place);
+    }
+}
+
+/// Nulls that are empty lines, in a CSV chunk of one column; one finding for each batch.
+pub(super) fn blank_lines(
+    chunk: &Chunk<'_>,
+    group: &PropertyGroup,
+    arrays: &[ArrayRef],
+    start: u64,
+    findings: &mut Findings,
+) {
+    let ([array], [_], FileType::Csv, false) = (arrays, group.properties.as_slice(), group.file_type, chunk.indexed)
+    else {
+        return;
+    };
+    if let Some(row) = array.nulls().and_then(|nulls| nulls.iter().position(|valid| !valid)) {
+        let message = format!("{} empty lines, read as nulls", array.null_count());
+        findings.push(&rules::CSV_BLANK, message, Place::file(&chunk.path).row(start + row as u64));
     }
 }
 

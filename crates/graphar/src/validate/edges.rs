@@ -3,7 +3,7 @@
 use arrow_array::Int64Array;
 use isomorph_error::{Error, Findings, Place, Result};
 
-use super::chunks::{BATCH_ROWS, everything, extra_columns, extra_files, nulls, stated_rows};
+use super::chunks::{BATCH_ROWS, blank_lines, everything, extra_columns, extra_files, nulls, stated_rows};
 use super::hashes::RowSum;
 use super::offsets::Offsets;
 use super::{find, or_find};
@@ -204,6 +204,7 @@ fn read_chunk(
         for ((chunk, group, info), batch) in opened.iter().zip(batches.iter().skip(1)) {
             let columns = chunk.columns(batch)?;
             nulls(&chunk.path, info, &group.columns, &columns, at, findings);
+            blank_lines(chunk, info, &columns, at, findings);
             arrays.extend(columns);
         }
         reading.sum.add([source.values(), target.values()], &arrays);

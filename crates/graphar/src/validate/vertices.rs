@@ -6,7 +6,7 @@ use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use super::chunks::{Files, everything, extra_columns, extra_files, must_count, nulls, stated_rows};
+use super::chunks::{Files, blank_lines, everything, extra_columns, extra_files, must_count, nulls, stated_rows};
 use super::{find, or_find};
 use crate::read::{LabelFile, check_index};
 use crate::rules;
@@ -29,7 +29,7 @@ pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> 
         check_group(table, group, chunks, findings)?;
     }
     if !table.info.labels.is_empty() {
-        let files = Files::below(&table.root, &table.layout.labels())?;
+        let mut files = Files::below(&table.root, &table.layout.labels())?;
         for chunk in 0..chunks {
             if files.lack(&table.layout.label_chunk(chunk), findings) {
                 continue;
@@ -51,7 +51,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         Some(_) => Some(KeyRowsBuilder::new(LookupOptions::new(&Budget::new(2 * KEY_MEMORY), &Scratch::new(None)?))),
         None => None,
     };
-    let files = Files::below(&table.root, &table.layout.group(group.number))?;
+    let mut files = Files::below(&table.root, &table.layout.group(group.number))?;
     let mut absent = 0;
     for number in 0..chunks {
         let path = table.layout.chunk(group.number, number);
@@ -86,6 +86,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
                 }
                 let arrays = chunk.columns(&batch)?;
                 nulls(&chunk.path, info, &group.columns, &arrays, seen, findings);
+                blank_lines(&chunk, info, &arrays, seen, findings);
                 match (&mut keys, key.and_then(|key| arrays.get(key))) {
                     (Some(keys), Some(array)) if array.null_count() == 0 => keys.push(array)?,
                     _ => keys = None,

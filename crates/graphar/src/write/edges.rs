@@ -8,6 +8,7 @@ use isomorph_tables::Compression;
 use std::sync::Arc;
 
 use super::columns::{as_indexes, stored};
+use super::options::MAX_VERTEX_CHUNK;
 use super::sink::Files;
 use super::table::{TableFile, TableSpec};
 use super::types::stored_type;
@@ -90,6 +91,11 @@ impl EdgeWriter {
             });
         }
         let part_size = if by_source { info.source_chunk_size } else { info.target_chunk_size };
+        // The offsets of a part are counted in memory.
+        if part_size > MAX_VERTEX_CHUNK {
+            let message = format!("vertex chunks of {part_size} are read, but not written");
+            return Err(Error::unsupported(message).hint("isomorph convert --vertex-chunk 65536"));
+        }
         Ok(EdgeWriter {
             by_source,
             lists,

@@ -9,12 +9,14 @@ use super::{Grouping, WriteOptions};
 use crate::hints::TypeHint;
 use crate::info::{FileType, PropertyGroup, PropertyInfo};
 
-/// Cuts `properties` into groups. `taken` are names in the same directory that no group may have.
+/// Cuts `properties` into groups. `taken` are names in the same directory that no group may have. Files of an edge type
+/// (`of_edge`) have no index column.
 pub(super) fn groups(
     properties: Vec<PropertyInfo>,
     options: &WriteOptions,
     hint: &TypeHint,
     taken: &[&str],
+    of_edge: bool,
 ) -> Result<Vec<PropertyGroup>> {
     let default = options.file_type.unwrap_or(FileType::Parquet);
     let cut: Vec<(FileType, Vec<PropertyInfo>)> = match options.grouping {
@@ -23,7 +25,7 @@ pub(super) fn groups(
         Some(Grouping::One) | None => vec![(default, properties)],
     };
     let mut groups: Vec<PropertyGroup> = Vec::new();
-    let apart = cut.into_iter().flat_map(|(file_type, properties)| without_lists_in_csv(file_type, properties));
+    let apart = cut.into_iter().flat_map(|(file_type, properties)| out_of_csv(file_type, properties, of_edge));
     for (file_type, properties) in apart.filter(|(_, properties)| !properties.is_empty()) {
         let prefix = group_prefix(&properties, &groups, taken);
         groups.push(PropertyGroup { prefix, file_type, properties });
@@ -65,12 +67,22 @@ fn hinted(
     groups
 }
 
-/// CSV holds no lists: these get a Parquet group of their own.
-fn without_lists_in_csv(file_type: FileType, properties: Vec<PropertyInfo>) -> Vec<(FileType, Vec<PropertyInfo>)> {
-    if file_type != FileType::Csv {
+/// Whether a null of these properties would be an empty line of CSV, which published readers skip: there is no column
+/// beside it.
+pub(crate) fn has_blank_lines(properties: &[PropertyInfo], of_edge: bool) -> bool {
+    of_edge && matches!(properties, [only] if only.nullable)
+}
+
+/// What CSV cannot hold gets a Parquet group of its own: lists, and a property whose nulls would be empty lines.
+fn out_of_csv(file_type: FileType, properties: Vec<PropertyInfo>, of_edge: bool) -> Vec<(FileType, Vec<PropertyInfo>)> {
+    if file_type != FileType::Csv || has_blank_lines(&properties, of_edge) {
+        let file_type = if file_type == FileType::Csv { FileType::Parquet } else { file_type };
         return vec![(file_type, properties)];
     }
     let (lists, plain): (Vec<_>, Vec<_>) = properties.into_iter().partition(PropertyInfo::is_list);
+    if has_blank_lines(&plain, of_edge) {
+        return vec![(FileType::Parquet, plain.into_iter().chain(lists).collect())];
+    }
     vec![(FileType::Csv, plain), (FileType::Parquet, lists)]
 }
 
@@ -92,16 +104,17 @@ mod tests {
     fn groups_are_cut_as_asked_for() {
         let options = |grouping| WriteOptions { grouping, ..WriteOptions::default() };
         let none = TypeHint::default();
-        let one = groups(properties(&["a", "b"]), &options(None), &none, &[]).unwrap();
+        let one = groups(properties(&["a", "b"]), &options(None), &none, &[], false).unwrap();
         assert_eq!(prefixes(&one), ["a_b/"]);
         let each =
-            groups(properties(&["a", "labels", "LABELS"]), &options(Some(Grouping::Each)), &none, &["labels"]).unwrap();
+            groups(properties(&["a", "labels", "LABELS"]), &options(Some(Grouping::Each)), &none, &["labels"], false)
+                .unwrap();
         assert_eq!(prefixes(&each), ["a/", "group_labels/", "group_group_LABELS/"]);
         let hint = TypeHint { groups: vec![("csv".into(), vec!["b".into(), "gone".into()])], ..none.clone() };
-        let hinted = groups(properties(&["a", "b"]), &options(None), &hint, &[]).unwrap();
+        let hinted = groups(properties(&["a", "b"]), &options(None), &hint, &[], false).unwrap();
         assert_eq!(prefixes(&hinted), ["b/", "a/"]);
         assert_eq!(hinted[0].file_type, FileType::Csv);
-        assert!(groups(Vec::new(), &options(None), &none, &[]).unwrap().is_empty());
+        assert!(groups(Vec::new(), &options(None), &none, &[], true).unwrap().is_empty());
     }
 
     #[test]
@@ -109,8 +122,27 @@ mod tests {
         let mut all = properties(&["a"]);
         all.push(PropertyInfo::new("l", ValueType::List(ListItem::String)));
         let options = WriteOptions { file_type: Some(FileType::Csv), ..WriteOptions::default() };
-        let groups = groups(all, &options, &TypeHint::default(), &[]).unwrap();
+        let groups = groups(all, &options, &TypeHint::default(), &[], false).unwrap();
         let types: Vec<_> = groups.iter().map(|group| group.file_type).collect();
         assert_eq!(types, [FileType::Csv, FileType::Parquet]);
+    }
+
+    #[test]
+    fn a_column_whose_nulls_would_be_empty_lines_does_not_go_into_csv() {
+        let options = WriteOptions { file_type: Some(FileType::Csv), ..WriteOptions::default() };
+        let types = |properties: Vec<PropertyInfo>, of_edge| -> Vec<(FileType, usize)> {
+            let groups = groups(properties, &options, &TypeHint::default(), &[], of_edge).unwrap();
+            groups.iter().map(|group| (group.file_type, group.properties.len())).collect()
+        };
+        assert_eq!(types(properties(&["a"]), true), [(FileType::Parquet, 1)]);
+        // Beside the index of a vertex, or another property, there is a comma.
+        assert_eq!(types(properties(&["a"]), false), [(FileType::Csv, 1)]);
+        assert_eq!(types(properties(&["a", "b"]), true), [(FileType::Csv, 2)]);
+        let mut required = properties(&["a"]);
+        required[0].nullable = false;
+        assert_eq!(types(required, true), [(FileType::Csv, 1)]);
+        let mut with_list = properties(&["a"]);
+        with_list.push(PropertyInfo::new("l", ValueType::List(ListItem::String)));
+        assert_eq!(types(with_list, true), [(FileType::Parquet, 2)]);
     }
 }

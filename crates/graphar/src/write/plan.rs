@@ -17,7 +17,7 @@ use crate::info::{
     AdjList, AdjListType, EdgeInfo, FileType, GraphInfo, PropertyInfo, Unknown, ValueType, Version, VertexInfo,
 };
 use crate::rules;
-use crate::yml::check_text;
+use crate::yml::{check_text, is_written_again};
 
 /// The information files of `graph`, as `options` want them.
 ///
@@ -26,7 +26,10 @@ use crate::yml::check_text;
 /// information files that a name would break.
 pub(super) fn plan(graph: &Graph, options: &WriteOptions) -> Result<GraphInfo> {
     refuse(graph)?;
-    let hints = if options.hints { Hints::read(graph) } else { Hints::default() };
+    let mut hints = Hints::read(graph);
+    if !options.hints {
+        hints.forget_layout();
+    }
     let planner = Planner { options, version: version(graph, options) };
     let mut info = GraphInfo {
         name: options.name.clone().or_else(|| graph.name.clone()),
@@ -98,12 +101,9 @@ pub(super) fn extra_info_of(document: &Document) -> Result<Vec<(String, String)>
     Ok(pairs)
 }
 
-/// Unknown keys of the source that are one line of text.
+/// Unknown keys of the source that can be written again.
 fn known_again(unknown: &Unknown) -> Unknown {
-    let scalar = |(key, text): &&(String, String)| {
-        check_text(key).is_ok() && check_text(text).is_ok() && !text.starts_with(['[', '{'])
-    };
-    unknown.iter().filter(scalar).cloned().collect()
+    unknown.iter().filter(|(key, text)| is_written_again(key, text)).cloned().collect()
 }
 
 /// The version to state: what was asked for, or, with hints, what the graph's own files stated.
@@ -153,7 +153,7 @@ impl Planner<'_> {
             chunk_size,
             prefix: format!("vertex/{name}/"),
             labels,
-            groups: groups(properties, options, hint, taken)?,
+            groups: groups(properties, options, hint, taken, false)?,
             version: Some(self.version.clone()),
             unknown: known_again(&hint.unknown),
         })
@@ -206,7 +206,7 @@ impl Planner<'_> {
             directed: (directed || hint.directed || hint.chunk_size == 0).then_some(directed),
             prefix: format!("edge/{name}/"),
             lists: lists(options, hint)?,
-            groups: groups(properties, options, hint, &["adj_list", "offset", "vertex_count", "edge_count"])?,
+            groups: groups(properties, options, hint, &["adj_list", "offset", "vertex_count", "edge_count"], true)?,
             version: Some(self.version.clone()),
             unknown: known_again(&hint.unknown),
         })

@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Findings, Place, Result, Rule};
 
-use super::{Map, Node};
+use super::{Map, Node, is_written_again};
 use crate::rules;
 
 /// The keys of a mapping that have not been asked for yet.
@@ -71,12 +71,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A chunk size: a whole number from 1 to 2^62.
+    /// A chunk size: a whole number from 1 to 2^63 − 1, the largest that the published library reads.
     pub fn chunk_size(&mut self, key: &str) -> Result<u64> {
         let (text, line) = self.required(key)?;
-        match text.parse::<u64>() {
-            Ok(number) if (1..=1 << 62).contains(&number) => Ok(number),
-            _ => Err(self.not(key, line, "a whole number above 0")),
+        match text.parse::<i64>().map(u64::try_from) {
+            Ok(Ok(number)) if number > 0 => Ok(number),
+            _ => Err(self.not(key, line, "a whole number from 1 to 2^63 - 1")),
         }
     }
 
@@ -127,23 +127,32 @@ impl<'a> Fields<'a> {
 
     /// What nobody asked for, as key and text; lists and mappings as JSON.
     pub fn rest(mut self) -> Vec<(String, String)> {
-        self.find_rest("not a key of GraphAr; it is kept");
-        let text = |node| match node {
-            Node::Scalar { text, .. } => text,
-            other => json(&other).to_string(),
+        let text = |node: &Node| match node {
+            Node::Scalar { text, .. } => text.clone(),
+            other => json(other).to_string(),
         };
-        self.left.into_iter().map(|(key, node)| (key, text(node))).collect()
+        self.find_rest(|key, node| match is_written_again(key, &text(node)) {
+            true => "not a key of GraphAr; a conversion to GraphAr keeps it",
+            false => "not a key of GraphAr; conversions drop it",
+        });
+        self.left
+            .into_iter()
+            .map(|(key, node)| {
+                let text = text(&node);
+                (key, text)
+            })
+            .collect()
     }
 
     /// Passes over what nobody asked for.
     pub fn pass_over_rest(mut self) {
-        self.find_rest("not a key of GraphAr; it is passed over");
+        self.find_rest(|_, _| "not a key of GraphAr; conversions drop it");
     }
 
-    fn find_rest(&mut self, message: &str) {
+    fn find_rest(&mut self, message: impl Fn(&str, &Node) -> &'static str) {
         for (key, node) in &self.left {
             let place = Place::file(self.file).line(node.line()).in_field(key.clone());
-            self.findings.push(&rules::META_KEY_UNKNOWN, message, place);
+            self.findings.push(&rules::META_KEY_UNKNOWN, message(key, node), place);
         }
     }
 }
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_chunk_size_is_a_number_above_zero() {
-        for text in ["0", "-1", "abc", "1.5", "9999999999999999999", "[1]"] {
+        for text in ["0", "-1", "abc", "1.5", "9223372036854775808", "9999999999999999999", "[1]"] {
             let mut findings = Findings::default();
             let map = super::super::parse("x.yml", format!("n: {text}\n").as_bytes(), &mut findings).unwrap();
             let error = Fields::new("x.yml", map, &mut findings).chunk_size("n").unwrap_err();

@@ -10,4 +10,4 @@ mod write;
 
 pub(crate) use fields::Fields;
 pub(crate) use parse::{Map, Node, parse};
-pub(crate) use write::{Emitter, check_text};
+pub(crate) use write::{Emitter, check_text, is_written_again};

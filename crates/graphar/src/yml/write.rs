@@ -21,6 +21,13 @@ pub(crate) fn check_text(text: &str) -> Result<String> {
     spell(text, false)
 }
 
+/// Whether a key that GraphAr does not know is written again: one line of text is, a list or a mapping, of which `text`
+/// is the JSON, is not.
+pub(crate) fn is_written_again(key: &str, text: &str) -> bool {
+    // Keys have no quotes in the YAML that every reader understands.
+    check_text(key).is_ok_and(|spelled| spelled == key) && check_text(text).is_ok() && !text.starts_with(['[', '{'])
+}
+
 fn spell(text: &str, in_list: bool) -> Result<String> {
     let refuse = |why: &str| {
         let shown: String = text.chars().take(60).collect();

@@ -22,6 +22,8 @@ pub(crate) struct CsvWriter<W> {
     quoting: Quoting,
     /// Words that would be read as null unless they are quoted.
     null_words: Vec<String>,
+    /// The name of the only column, where there is one: readers skip its empty lines.
+    only: Option<String>,
     buffer: Vec<u8>,
 }
 
@@ -33,6 +35,7 @@ impl<W: Write> CsvWriter<W> {
             out,
             quoting: options.csv.quoting,
             null_words: options.csv.null_words.clone(),
+            only: (schema.fields().len() == 1).then(|| schema.field(0).name().clone()),
             buffer: Vec::new(),
         };
         for (position, field) in schema.fields().iter().enumerate() {
@@ -59,6 +62,7 @@ impl<W: Write> CsvWriter<W> {
                 let start = self.buffer.len();
                 let is_written = self.field(column.get(row));
                 self.keep_from_null(start);
+                self.keep_from_blank(start, row)?;
                 if !is_written {
                     let schema = batch.schema();
                     let error = Error::unsupported("years before 0 and behind 9999 cannot be written as text");
@@ -118,6 +122,22 @@ impl<W: Write> CsvWriter<W> {
             self.buffer.insert(start, b'"');
             self.buffer.push(b'"');
         }
+    }
+
+    /// Refuses a record that is an empty line, and quotes one of blanks, if the field that begins at `start` is alone.
+    /// Arrow and pandas skip these.
+    fn keep_from_blank(&mut self, start: usize, row: usize) -> Result<()> {
+        let Some(name) = &self.only else { return Ok(()) };
+        let field = &self.buffer[start..];
+        if field.is_empty() {
+            let message = "a null in the only column would be an empty line, which readers skip";
+            return Err(Error::unsupported(message).at(Place::field(name).row(row as u64)));
+        }
+        if field.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
+            self.buffer.insert(start, b'"');
+            self.buffer.push(b'"');
+        }
+        Ok(())
     }
 
     fn quoted_if_nock(&mut self, write: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {

@@ -26,6 +26,7 @@ pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadat
     let advised = fenced(&PARQUET_FOOTER, || {
         parquet_to_arrow_schema(parquet, entries).map_err(|error| isomorph_error::Error::malformed(error.to_string()))
     });
+    // Advice of another library that cannot be read is not taken: the columns are then what Parquet itself declares.
     let Ok(advised) = advised else { return native.clone() };
     if advised.fields().len() != native.len() {
         return native.clone();

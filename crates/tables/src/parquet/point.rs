@@ -193,6 +193,7 @@ impl FlatChunk<'_> {
             return Ok(false);
         }
         let start = self.file.blob.read(page.offset..page.offset + START)?;
+        // The ordinary way reads the whole page, and says what is wrong with it.
         let Ok(header) = PageHeader::parse(&start) else { return Ok(false) };
         let PageKind::Data { values, encoding, .. } = header.kind else { return Ok(false) };
         let page_rows = index.rows_of(number);

@@ -71,6 +71,7 @@ impl Pages {
 
     fn bounds_at(&self, file: &ParquetFile, group: usize, row: u64) -> Bounds {
         let page = self.bounds.get(self.places.page_of(row));
+        // Statistics that cannot be read rule nothing out: the page is read.
         page.and_then(|page| of_page(file, group, self.column, page).ok()).unwrap_or(Bounds::UNKNOWN)
     }
 }

@@ -54,6 +54,7 @@ fn words(array: &ArrayRef) -> Option<(Value, Value)> {
     for key in array.keys().iter().flatten() {
         *used.get_mut(usize::try_from(key).ok()?)? = true;
     }
+    // What has no extremes prunes nothing.
     extremes(&filter(array.values(), &BooleanArray::from(used)).ok()?)
 }
 

@@ -50,19 +50,19 @@ pub struct LakeLoadArgs {
     /// The texts: N-Triples, N-Quads, Turtle, TriG, RDF/XML or JSON-LD, packed or not; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub texts: Vec<String>,
-    /// The syntax, instead of what the names or the beginnings of the texts say
+    /// The syntax, instead of what names and contents of the files say [default: by name, then by content]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
-    /// The graph of triples that name none; the default graph otherwise
+    /// The graph of triples that name none [default: the default graph]
     #[arg(long, value_name = "IRI")]
     pub graph: Option<String>,
-    /// What relative IRIs are relative to
+    /// What relative IRIs are relative to [default: none]
     #[arg(long, value_name = "IRI", value_parser = base)]
     pub base: Option<String>,
     /// Leave out statements that are broken, and count them
     #[arg(long)]
     pub lenient: bool,
-    /// Write down what became of the labels of blank nodes: the old, the new and the text, with tabs between
+    /// Write down what became of the labels of blank nodes: the old, the new and the text, with tabs between [default: none]
     #[arg(long, value_name = "FILE")]
     pub blank_map: Option<String>,
     /// Write no filters by which triples are found when their ids are known
@@ -83,7 +83,7 @@ pub struct LakeEditArgs {
     /// Statements of N-Quads: '<urn:s> <urn:p> "o"'. Standard input if there are none. Labels of blank nodes are those of the store
     #[arg(value_name = "STATEMENT")]
     pub statements: Vec<String>,
-    /// What a short prefix of a foreign store stands for
+    /// What a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -98,7 +98,7 @@ pub struct LakeDropArgs {
     /// The graphs, as `lake log` names them: an IRI, <IRI>, prefix:name, _:label, or default for the default graph
     #[arg(required = true, value_name = "GRAPH")]
     pub graphs: Vec<String>,
-    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store
+    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -117,7 +117,7 @@ pub struct LakeGraphsArgs {
     /// Drop the triples of a graph that has this name already
     #[arg(long)]
     pub replace: bool,
-    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store
+    /// What a prefix in names of graphs stands for, and a short prefix of a foreign store [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -144,7 +144,7 @@ pub struct LakeCompactArgs {
     /// Merge all files of each predicate, not only where many are of one size or much is deleted
     #[arg(long)]
     pub full: bool,
-    /// What a short prefix of a foreign store stands for
+    /// What a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
     #[command(flatten)]
@@ -159,10 +159,10 @@ pub struct LakeVacuumArgs {
     /// Remove it
     #[arg(long)]
     pub apply: bool,
-    /// Snapshots that stay, the newest; all of them if neither this nor --keep-for is given
+    /// Snapshots that stay, the newest [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub keep_last: Option<u64>,
-    /// Younger snapshots stay, whatever --keep-last says: 30d, 12h, 90m
+    /// Younger snapshots stay, whatever --keep-last says: 30d, 12h, 90m [default: all]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub keep_for: Option<Duration>,
     /// Files that no snapshot names stay while they are younger: a writer may be about to name them. So does what `lake load --resume` could go on with
@@ -175,7 +175,7 @@ pub struct LakeVacuumArgs {
 /// What changes of a store take.
 #[derive(Debug, Default, Args)]
 pub struct LakeChangeArgs {
-    /// The time of the new snapshot instead of the clock's; SOURCE_DATE_EPOCH otherwise
+    /// The time of the new snapshot [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
     pub epoch: Option<SystemTime>,
     #[command(flatten)]

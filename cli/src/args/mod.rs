@@ -7,6 +7,8 @@ mod help;
 #[allow(clippy::unwrap_used)]
 mod hints;
 mod lake;
+#[cfg(test)]
+mod manners;
 mod read;
 pub mod sample;
 mod size;
@@ -36,7 +38,7 @@ pub use write::TargetArgs;
 #[command(
     name = "isomorph",
     version,
-    about = "Open graphs in any of their formats, convert them without loss",
+    about = "Read, convert, validate and query graphs in many formats",
     after_help = help::AFTER,
     help_template = help::ISOMORPH,
     styles = Styles::plain(),
@@ -125,7 +127,7 @@ pub struct ConvertArgs {
     #[arg(long)]
     pub lossy: bool,
     /// What becomes of hyperedges in a format without them: nodes with edges to their members; edges between their members,
-    /// head to tail or each two; nothing. The last two imply --lossy
+    /// head to tail or each two; nothing. The last two imply --lossy [default: reify]
     #[arg(long, value_name = "HOW", value_parser = write::hyperedges_parser(), default_value = "reify", hide_default_value = true)]
     pub hyperedges: Hyperedges,
     /// Replace what is at the destination, in one step
@@ -168,19 +170,19 @@ pub struct DiffArgs {
     /// Other order or another schema is a difference too
     #[arg(long)]
     pub exact: bool,
-    /// Compare both as this format holds them: without what only a carry can say
+    /// Compare both as this format holds them: without what only a sidecar can hold [default: as they are]
     #[arg(long = "as", value_name = "FORMAT", value_parser = write::format_parser())]
     pub seen_as: Option<Format>,
     /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
     #[arg(long)]
     pub rdfc: bool,
-    /// GraphAr: `row` identifies nodes by their position, whatever their primary property
+    /// GraphAr: `row` identifies nodes by their position, whatever their primary property [default: the primary property]
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
-    /// GraphLake: what a short prefix of a foreign store stands for
+    /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
     pub namespaces: Vec<(String, String)>,
-    /// RDF: what relative IRIs are relative to, where a text does not say it
+    /// RDF: what relative IRIs are relative to, where a text does not say it [default: none]
     #[arg(long, value_name = "IRI", value_parser = read::base)]
     pub base: Option<String>,
     /// Go on where opening finds errors, with a warning; and what `convert --lenient` does
@@ -230,19 +232,19 @@ pub struct NeighborsArgs {
     /// Key of the node; in RDF an IRI, also as <IRI> or prefix:name, or _:label
     #[arg(required_unless_present_any = ["id", "row"], conflicts_with_all = ["id", "row"])]
     pub node: Option<String>,
-    /// Key of the node, also when it begins with a dash
+    /// Key of the node, also when it begins with a dash [default: NODE]
     #[arg(long, value_name = "KEY", conflicts_with = "row", allow_hyphen_values = true)]
     pub id: Option<String>,
-    /// Row of the node within its type, from 0, instead of a key
+    /// Row of the node within its type, from 0, instead of a key [default: by key]
     #[arg(long, value_name = "N")]
     pub row: Option<u64>,
-    /// Type of the node, where there are several
+    /// Type of the node, where several types have such a key [default: the one that has it]
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,
-    /// Only edges of this relation
+    /// Only edges of this relation [default: all]
     #[arg(long, value_name = "RELATION")]
     pub edge: Option<String>,
-    /// Edges that leave the node, and edges without a direction. The default
+    /// Edges that leave the node, and edges without a direction; this is the default
     #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["incoming", "both"])]
     pub out: bool,
     /// Edges that reach the node, and edges without a direction
@@ -267,10 +269,10 @@ pub struct MatchArgs {
     /// default for the default graph. Several patterns, each as one argument, are joined by the names that they share
     #[arg(required = true, num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
-    /// The graph of patterns that name none: <IRI>, prefix:name, ?name, or default
+    /// The graph of patterns that name none: <IRI>, prefix:name, ?name, or default [default: any]
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<String>,
-    /// How many triples or solutions are shown: 100, or with --nquads all
+    /// How many triples or solutions are shown [default: 100, with --nquads all]
     #[arg(long, value_name = "N")]
     pub limit: Option<std::num::NonZeroU64>,
     /// Print lines of N-Quads instead of a table
@@ -295,7 +297,7 @@ pub struct MatchArgs {
 pub struct ExtendArgs {
     /// A GraphAr graph, its directory or its graph file; or an annnet graph of annnet 0.4 or layout 1.1
     pub path: String,
-    /// Types of columns that have none in their file: score:double. With --table only these columns, else all others
+    /// Types of columns that have none in their file: score:double. With --table only these columns, else all others [default: all, with the types of the file]
     #[arg(long, value_name = "NAME[:TYPE],…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     #[command(flatten)]
@@ -310,23 +312,23 @@ pub struct ExtendArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "GraphAr")]
 pub struct ExtendGraphArArgs {
-    /// The type to add to: person, or for an adjacency list knows or person_knows_person
+    /// The type to add to: person, or for an adjacency list knows or person_knows_person [default: none]
     #[arg(long = "type", value_name = "TYPE")]
     pub ty: Option<String>,
-    /// Add the columns of this table to the nodes: Parquet, ORC, CSV or JSON lines
+    /// Add the columns of this table to the nodes: Parquet, ORC, CSV or JSON lines [default: none]
     #[arg(long, value_name = "FILE", group = "what", requires = "ty", conflicts_with = "adj_list")]
     pub table: Option<String>,
-    /// The column that names the node: by its key, or by its row if it is called _graphArVertexIndex. The one that is
-    /// called like the key by default
+    /// The column that names the node: by its key, or by its row if it is called
+    /// _graphArVertexIndex [default: the column named like the key]
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub by: Option<String>,
-    /// Encoding of the new chunks: parquet, orc, csv or json
+    /// Encoding of the new chunks: parquet, orc, csv or json [default: parquet]
     #[arg(long, value_name = "TYPE", requires = "table", value_parser = write::file_type_parser())]
     pub file_type: Option<FileType>,
-    /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
+    /// Compression of Parquet and ORC: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3 [default: zstd:1]
     #[arg(long, value_name = "CODEC", requires = "table", value_parser = write::compression)]
     pub compression: Option<Compression>,
-    /// Add this order of the edges
+    /// Add this order of the edges [default: none]
     #[arg(long, value_name = "LIST", group = "what", requires = "ty", value_parser = read::list_parser())]
     pub adj_list: Option<AdjListType>,
 }
@@ -335,28 +337,28 @@ pub struct ExtendGraphArArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "annnet")]
 pub struct ExtendAnnnetArgs {
-    /// Add the vertices of this table: id, layer, slices; other columns are attributes
+    /// Add the vertices of this table: id, layer, slices; other columns are attributes [default: none]
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub vertices: Option<String>,
     /// Add the edges of this table: id, source and target, or members, or head and tail; weight, directed, slices and
-    /// more (see the page of annnet); other columns are attributes
+    /// more (see the page of annnet); other columns are attributes [default: none]
     #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub edges: Option<String>,
-    /// Replace one attribute table: nodes, edges, slices, edge-slices or layers
+    /// Replace one attribute table: nodes, edges, slices, edge-slices or layers [default: none]
     #[arg(long, value_name = "KIND=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::attribute_table)]
     pub attributes: Option<(AttributeTable, String)>,
-    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge
+    /// Make a slice of the members in this table, or give it others: node or edge in each row, weight of the edge [default: none]
     #[arg(long, value_name = "NAME=FILE", group = "what", conflicts_with_all = ["table", "adj_list", "vertices", "edges"],
         value_parser = write::named_file)]
     pub slice: Option<(String, String)>,
-    /// Add an entry to the history: a JSON object, or a text, which becomes a note
+    /// Add an entry to the history: a JSON object, or a text, which becomes a note [default: none]
     #[arg(long, value_name = "JSON|TEXT", group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub history: Option<String>,
     /// Make views for look-ups, cache/csr.zarr and cache/csc.zarr, or make them again; after any other change
     #[arg(long, group = "what", conflicts_with_all = ["table", "adj_list"])]
     pub cache: bool,
-    /// The time of the entry instead of the clock's; SOURCE_DATE_EPOCH otherwise
+    /// The time of the entry [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", requires = "history", value_parser = epoch::parse)]
     pub epoch: Option<std::time::SystemTime>,
 }

@@ -19,25 +19,25 @@ use crate::filter;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Opening")]
 pub struct OpenArgs {
-    /// The format, instead of finding it out
+    /// The format of the input [default: by name and content]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub from: Option<Format>,
     /// What travels beside the data: use it and refuse when it is stale, use names and types alone, or leave it out
     #[arg(long, value_name = "USE", default_value = "auto", value_parser = carry_parser())]
     pub carry: CarryUse,
-    /// GraphAr: where the data is, instead of what its prefix says
+    /// GraphAr: where the data is, instead of what its prefix says [default: as the prefix says]
     #[arg(long, value_name = "DIR")]
     pub root: Option<String>,
-    /// GraphAr: follow links that stay below DIR, which holds the graph. None is followed out of the graph's directory by default
+    /// GraphAr: follow links that stay below DIR, which holds the graph [default: follow none out of the graph's directory]
     #[arg(long, value_name = "DIR")]
     pub follow_links: Option<String>,
-    /// GraphAr: the adjacency list that edges are read from
+    /// GraphAr: the adjacency list that edges are read from [default: an ordered one]
     #[arg(long, value_name = "LIST", value_parser = list_parser())]
     pub adjacency: Option<graphar::info::AdjListType>,
-    /// GraphAr: `row` identifies nodes by their position, whatever their primary property
+    /// GraphAr: `row` identifies nodes by their position, whatever their primary property [default: the primary property]
     #[arg(long, value_name = "row", value_parser = ["row"])]
     pub key: Option<String>,
-    /// GraphAr: the unit of timestamps that no Parquet file tells
+    /// GraphAr: the unit of timestamps that no Parquet file tells [default: ms]
     #[arg(long, value_name = "UNIT", value_parser = unit_parser())]
     pub timestamps: Option<TimeUnit>,
     /// NOCK, GraphLake: refuse whatever the specification forbids
@@ -51,35 +51,35 @@ pub struct OpenArgs {
     /// NOCK: read edge_id as a property; it is layout otherwise
     #[arg(long)]
     pub keep_edge_id: bool,
-    /// DeepGNN: the text format, instead of what names of files say
+    /// DeepGNN: the text format, instead of what names of files say [default: by name]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text_format: Option<deepgnn::TextFormat>,
-    /// DeepGNN: the file with what Linear and EdgeList leave out; meta.json beside the text otherwise
+    /// DeepGNN: the file with what Linear and EdgeList leave out [default: meta.json beside the text]
     #[arg(long, value_name = "FILE")]
     pub defaults: Option<String>,
-    /// DeepGNN: read a text as the published converter does, also where that loses data
+    /// DeepGNN: read a text as the published converter does, also where that loses data [default: off]
     #[arg(long, value_name = "deepgnn", value_parser = ["deepgnn"])]
     pub compat: Option<String>,
     /// DeepGNN: lines of EdgeList state two times behind the weight
     #[arg(long)]
     pub temporal: bool,
-    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64,3:float32-at-times
+    /// DeepGNN: types of the features of nodes in a binary, which does not store them: 0:float32,1:text,2:sparse-int64,3:float32-at-times [default: none]
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub node_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
-    /// DeepGNN: the same of edges
+    /// DeepGNN: the same of edges [default: none]
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
-    /// @ and milliseconds since 1970; LAKE@VERSION says the same
+    /// @ and milliseconds since 1970; LAKE@VERSION says the same [default: the latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
-    /// GraphLake: what a short prefix of a foreign store stands for
+    /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", alias = "prefix", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
-    /// GraphLake: a triple that was deleted stays deleted, also when it was added again, as the specification's words have it
+    /// GraphLake: follow the specification literally: adding a deleted triple again has no effect
     #[arg(long)]
     pub naive: bool,
-    /// RDF: the syntax, instead of what the name or the beginning of a text says
+    /// RDF: the syntax, instead of what the name or the beginning of a text says [default: by name, then by content]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub syntax: Option<rdf::Syntax>,
     /// RDF: what relative IRIs are relative to, where a text does not say it; `convert`: what IRIs of types, properties and
@@ -95,13 +95,13 @@ pub struct OpenArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Selecting (GraphAr)")]
 pub struct SelectArgs {
-    /// Only these node and edge types
+    /// Only these node and edge types [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only these properties, by name or as TYPE.NAME; keys are always read
+    /// Only these properties, by name or as TYPE.NAME; keys are always read [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
-    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'
+    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"' [default: none]
     #[arg(long = "where", value_name = "TYPE: CONDITION")]
     pub conditions: Vec<String>,
 }
@@ -110,13 +110,13 @@ pub struct SelectArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Resources")]
 pub struct ResourceArgs {
-    /// Memory to work with: 512MiB, 2GiB. A quarter of what there is by default
+    /// Memory to work with: 512MiB, 2GiB [default: a quarter of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,
-    /// Where temporary files go when that is too little
+    /// Where temporary files go when that is too little [default: the system's]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
-    /// Number of threads; all cores by default
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
 }

@@ -85,7 +85,7 @@ pub struct ElementsArgs {
     /// How they are chosen
     #[arg(long, value_enum, value_name = "HOW", default_value = "weighted")]
     pub strategy: Elements,
-    /// Only these types, by name or number
+    /// Only these types, by name or number [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
     #[command(flatten)]
@@ -104,10 +104,10 @@ pub struct NearArgs {
     /// How they are chosen
     #[arg(long, value_enum, value_name = "HOW", default_value = "weighted")]
     pub strategy: Near,
-    /// Only edges of these types, by name or number
+    /// Only edges of these types, by name or number [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only edges that are there at this time
+    /// Only edges that are there at this time [default: any]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timestamp: Option<i64>,
     #[command(flatten)]
@@ -129,10 +129,10 @@ pub struct WalkArgs {
     /// q of node2vec: a larger one keeps walks near where they came from
     #[arg(short, value_name = "Q", default_value_t = 1.0)]
     pub q: f64,
-    /// Only edges of these types, by name or number
+    /// Only edges of these types, by name or number [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only edges that are there at this time
+    /// Only edges that are there at this time [default: any]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timestamp: Option<i64>,
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub struct FeaturesArgs {
     /// The nodes
     #[arg(required_unless_present = "edges")]
     pub nodes: Vec<String>,
-    /// An edge instead of nodes, by its ends and its type; may be given several times
+    /// An edge instead of nodes, by its ends and its type; may be given several times [default: none]
     #[arg(long = "edge", value_names = ["SOURCE", "TARGET", "TYPE"], num_args = 3, action = ArgAction::Append, conflicts_with = "nodes")]
     pub edges: Vec<String>,
     /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. A binary does not store
@@ -176,7 +176,7 @@ pub struct CommonArgs {
     /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
-    /// Write the answer to this file, as Arrow, instead of showing it
+    /// Write the answer to this file, as Arrow, instead of showing it [default: none]
     #[arg(long, value_name = "FILE")]
     pub arrow: Option<String>,
     /// Copy the files of the graph to temporary ones instead of mapping them: for files that others change meanwhile
@@ -185,13 +185,14 @@ pub struct CommonArgs {
     /// Leave `_isomorph/node_ids` alone. It says where nodes in no order are, and is written beside a binary that has many
     #[arg(long)]
     pub no_index: bool,
-    /// What hyperedges are: edges between their members; nodes with edges to their members; nothing
+    /// What hyperedges are: edges between their members; nodes with edges to their members; nothing [default: refuse
+    /// a graph that has some]
     #[arg(long, value_name = "HOW", value_parser = hyperedges_parser())]
     pub hyperedges: Option<Hyperedges>,
     /// What groups are, as the slices and layers of annnet: nodes with edges to their members; nothing
     #[arg(long, value_enum, value_name = "HOW", default_value = "skip")]
     pub groups: Groups,
-    /// Type of the nodes that are named, where several types have such keys
+    /// Type of the nodes, where several types have such keys [default: the one that has them]
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,
     #[command(flatten)]

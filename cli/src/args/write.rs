@@ -19,63 +19,63 @@ use super::read::{list_parser, syntax_parser, text_parser};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
-    /// The format to write; told by the destination's name otherwise, or by where the data came from
+    /// The format to write [default: by the destination's name, or the source's own]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub to: Option<Format>,
-    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK
+    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: parquet]
     #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
     pub file_type: Option<FileType>,
-    /// Compression of Parquet, ORC and the arrays of annnet: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3
+    /// Compression of Parquet, ORC and the arrays of annnet: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3 [default: snappy for NOCK, zstd:1 for GraphAr and annnet]
     #[arg(long, value_name = "CODEC", value_parser = compression)]
     pub compression: Option<Compression>,
-    /// GraphAr: vertices of a chunk
+    /// GraphAr: vertices of a chunk [default: 65536]
     #[arg(long, value_name = "ROWS", visible_alias = "vertex-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
     pub vertex_chunk: Option<u64>,
-    /// GraphAr: edges of a chunk
+    /// GraphAr: edges of a chunk [default: 4194304]
     #[arg(long, value_name = "ROWS", visible_alias = "edge-chunk-size", value_parser = clap::value_parser!(u64).range(1..))]
     pub edge_chunk: Option<u64>,
-    /// GraphAr: the adjacency lists of every edge type
+    /// GraphAr: the adjacency lists of every edge type [default: ordered_by_source,ordered_by_dest]
     #[arg(long, value_name = "LIST,…", value_delimiter = ',', value_parser = list_parser())]
     pub adj_lists: Option<Vec<AdjListType>>,
-    /// GraphAr: whether all properties of a type share their files, or each has its own
+    /// GraphAr: whether all properties of a type share their files, or each has its own [default: one]
     #[arg(long, value_name = "HOW", value_parser = grouping_parser())]
     pub groups: Option<Grouping>,
-    /// GraphAr: name of the graph, instead of its own
+    /// GraphAr: name of the graph, instead of its own [default: its own]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// NOCK → GraphAr: a column for each member of props, or one column of JSON
+    /// NOCK → GraphAr: a column for each member of props, or one column of JSON [default: columns]
     #[arg(long, value_name = "HOW", value_parser = ["columns", "json"], default_value = "columns", hide_default_value = true)]
     pub props: String,
-    /// NOCK → GraphAr: labels as labels, or as a property
+    /// NOCK → GraphAr: labels as labels, or as a property [default: files]
     #[arg(long, value_name = "HOW", value_parser = ["files", "property"], default_value = "files", hide_default_value = true)]
     pub labels: String,
-    /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column
+    /// NOCK → GraphAr: an edge type for each relation, or one with the relation in a column [default: types]
     #[arg(long, value_name = "HOW", value_parser = ["types", "column"], default_value = "types", hide_default_value = true)]
     pub relations: String,
-    /// RDF, NOCK → others: a node type for each class or label. DeepGNN → others: for each value of a property, of 32-bit integers
+    /// RDF, NOCK → others: a node type for each class or label. DeepGNN → others: for each value of a property, of 32-bit integers [default: one node type]
     #[arg(long, value_name = "label|property:NAME", value_parser = types_from)]
     pub node_type_from: Option<TypesFrom>,
-    /// RDF → others: what classes become labels, those that rdf:type says in the default graph
+    /// RDF → others: what classes become labels, those that rdf:type says in the default graph [default: none]
     #[arg(long, value_name = "rdf:type", value_parser = ["rdf:type"])]
     pub labels_from: Option<String>,
     /// RDF → NOCK, NOCK → RDF: literals as properties and back, or as pynock has it: literals as nodes, edges as triples. The second
-    /// implies --lossy
+    /// implies --lossy [default: rich to NOCK, as a property graph to RDF]
     #[arg(long, value_name = "MODE", value_parser = rdf_mode_parser())]
     pub rdf_mode: Option<RdfMode>,
     /// Names for these node types: 0=person,1=city or http://example.org/Person=person. Of several labels of a node the first that
-    /// stands here is its type, else the first in the order of their bytes
+    /// stands here is its type, else the first in the order of their bytes [default: the values]
     #[arg(long, value_name = "VALUE=NAME,…", value_delimiter = ',', value_parser = type_name, requires = "node_type_from")]
     pub type_names: Option<Vec<(String, String)>>,
     /// GraphAr: lay the graph out as it was, where nothing else is said
     #[arg(long)]
     pub keep_layout: bool,
-    /// NOCK, DeepGNN: write a directory of so many partitions, or of so many files of a text
+    /// NOCK, DeepGNN: write a directory of so many partitions, or of so many files of a text [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: Option<u32>,
-    /// NOCK: the property of nodes that holds the number of their partition; by a hash of the name otherwise
+    /// NOCK: the property of nodes that holds the number of their partition [default: a hash of the name]
     #[arg(long, value_name = "NAME", requires = "partitions")]
     pub partition_by: Option<String>,
-    /// NOCK: physical types, those of the specification or those that pynock writes
+    /// NOCK: physical types, those of the specification or those that pynock writes [default: spec]
     #[arg(long, value_name = "TYPES", value_parser = dialect_parser())]
     pub dialect: Option<nock::Types>,
     /// NOCK: write truth as DOUBLE, for values that FLOAT cannot hold
@@ -90,35 +90,35 @@ pub struct TargetArgs {
     /// NOCK: sort the rows of a text file by name
     #[arg(long)]
     pub sort: bool,
-    /// annnet: the layout, that of annnet 0.4 or that of the specification's text
+    /// annnet: the layout, that of annnet 0.4 or that of the specification's text [default: v2]
     #[arg(long, value_name = "LAYOUT", value_parser = layout_parser())]
     pub layout: Option<annnet::WriteLayout>,
     /// annnet: write the incidence matrix as well; it follows from the tables
     #[arg(long)]
     pub matrix: bool,
-    /// DeepGNN: write a text of this format instead of a binary; the destination's name says so otherwise, as in graph.tsv.gz
+    /// DeepGNN: write a text of this format instead of a binary [default: by the destination's name, as in graph.tsv.gz]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text: Option<deepgnn::TextFormat>,
     /// DeepGNN: leave out of Linear and EdgeList what all nodes or all edges share, and state it once in meta.json
     #[arg(long, requires = "partitions")]
     pub leave_out: bool,
-    /// DeepGNN: what decides which partition a line goes to, its number or the first id in it
+    /// DeepGNN: what decides which partition a line goes to, its number or the first id in it [default: line]
     #[arg(long, value_name = "BY", value_parser = dispatch_parser())]
     pub dispatch: Option<deepgnn::Dispatch>,
     /// DeepGNN: write no tables for weighted sampling
     #[arg(long)]
     pub no_samplers: bool,
-    /// DeepGNN: the last time that is known; times of edges are stored when there is one
+    /// DeepGNN: the last time that is known; times of edges are stored when there is one [default: none]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub watermark: Option<i64>,
-    /// RDF: the syntax to write; the destination's name says so otherwise, as in graph.ttl.gz
+    /// RDF: the syntax to write [default: by the destination's name, as in graph.ttl.gz]
     #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
     pub to_syntax: Option<rdf::Syntax>,
     /// annnet: write cache/csr.zarr and cache/csc.zarr as well: edges by their ends, for fast look-ups
     #[arg(long)]
     pub cache: bool,
-    /// The time that files and directories get instead of the clock's; SOURCE_DATE_EPOCH otherwise. No other byte depends
-    /// on when or where it was written
+    /// The time that files and directories get instead of the clock's. No other byte depends
+    /// on when or where it was written [default: SOURCE_DATE_EPOCH, or the clock]
     #[arg(long, value_name = "SECONDS|RFC3339", value_parser = epoch::parse)]
     pub epoch: Option<SystemTime>,
 }

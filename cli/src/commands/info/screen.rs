@@ -65,6 +65,9 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
         screen.line("layout", &layout.join(DOT));
     }
     report::findings(&mut screen, &about.findings, Severity::Warning, console.verbose);
+    if let Some(error) = &counts.error {
+        screen.line("counts", &format!("not read: {}", error.message()));
+    }
     checks(&mut screen, about);
     carry(&mut screen, beside);
     screen

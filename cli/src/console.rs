@@ -18,11 +18,17 @@ pub struct Console {
     pub json: bool,
     /// Everything instead of the first of each.
     pub verbose: bool,
+    /// Standard output is taken by data: all else goes to standard error.
+    pub aside: bool,
 }
 
 impl Console {
     /// An empty screen for standard output.
     pub fn screen(&self) -> Screen {
+        if self.aside {
+            let err = io::stderr();
+            return Screen::new(Palette::of(&err), columns(terminal_size_of(&err)));
+        }
         let out = io::stdout();
         Screen::new(Palette::of(&out), columns(terminal_size_of(&out)))
     }
@@ -32,7 +38,14 @@ impl Console {
     /// # Errors
     /// When standard output cannot be written.
     pub fn show(&self, screen: &Screen) -> Result<()> {
-        if self.json { Ok(()) } else { self.write(|out| out.write_all(screen.as_str().as_bytes())) }
+        match (self.json, self.aside) {
+            (true, _) => Ok(()),
+            (false, true) => {
+                self.complain(screen.as_str());
+                Ok(())
+            }
+            (false, false) => self.write(|out| out.write_all(screen.as_str().as_bytes())),
+        }
     }
 
     /// Prints a JSON document, if that is wanted.
@@ -41,6 +54,12 @@ impl Console {
     /// When standard output cannot be written.
     pub fn document(&self, document: &impl Serialize) -> Result<()> {
         if !self.json {
+            return Ok(());
+        }
+        if self.aside {
+            let text = serde_json::to_string_pretty(document)
+                .map_err(|error| Error::new(Kind::Io, format!("this cannot be written as JSON: {error}")))?;
+            self.complain(&format!("{text}\n"));
             return Ok(());
         }
         self.write(|out| {

@@ -11,6 +11,7 @@ mod progress;
 mod render;
 mod report;
 mod rules;
+mod stdio;
 mod usage;
 
 use std::process::ExitCode;
@@ -29,7 +30,7 @@ fn main() -> ExitCode {
         Err(error) => return usage::report(&error),
     };
     render::colour(cli.color);
-    let console = Console { json: cli.json, verbose: cli.verbose };
+    let console = Console { json: cli.json, verbose: cli.verbose, aside: false };
     match commands::run(&cli.command, &console) {
         Ok(answer) => answer.into(),
         Err(error) if console::is_closed(&error) => ExitCode::SUCCESS,

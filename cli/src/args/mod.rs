@@ -30,7 +30,7 @@ pub use lake::{
     LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs, LakeInitArgs,
     LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
-pub use read::{OpenArgs, ResourceArgs, SelectArgs, snapshot_of, whole_store, written_place};
+pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, whole_store, written_place};
 pub use write::TargetArgs;
 
 /// The command line.
@@ -107,7 +107,7 @@ pub enum Command {
 /// Arguments of `info`.
 #[derive(Debug, Args)]
 pub struct InfoArgs {
-    /// A file, a directory or a URL
+    /// A file, a directory or a URL; - is standard input
     pub path: String,
     #[command(flatten)]
     pub open: OpenArgs,
@@ -116,9 +116,9 @@ pub struct InfoArgs {
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The graph to convert: a file, a directory or a URL
+    /// The graph to convert: a file, a directory or a URL; - is standard input
     pub source: String,
-    /// Where the result goes. There must be nothing yet, unless --replace is given
+    /// Where the result goes. There must be nothing yet, unless --replace is given; - is standard output, for texts
     pub destination: String,
     /// Show the plan and write nothing
     #[arg(long)]
@@ -149,7 +149,7 @@ pub struct ConvertArgs {
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
-    /// A file, a directory or a URL
+    /// A file, a directory or a URL; - is standard input
     pub path: String,
     #[command(flatten)]
     pub open: OpenArgs,
@@ -198,7 +198,7 @@ pub struct DiffArgs {
 /// Arguments of `digest`.
 #[derive(Debug, Args)]
 pub struct DigestArgs {
-    /// A file, a directory or a URL
+    /// A file, a directory or a URL; - is standard input
     pub path: String,
     /// RDF, GraphLake: give blank nodes canonical labels first (RDFC-1.0), so that what they are called makes no difference
     #[arg(long)]
@@ -214,7 +214,7 @@ pub struct DigestArgs {
 /// Arguments of `dump`.
 #[derive(Debug, Args)]
 pub struct DumpArgs {
-    /// A file, a directory or a URL
+    /// A file, a directory or a URL; - is standard input
     pub path: String,
     #[command(flatten)]
     pub open: OpenArgs,
@@ -227,7 +227,7 @@ pub struct DumpArgs {
 /// Arguments of `neighbors`.
 #[derive(Debug, Args)]
 pub struct NeighborsArgs {
-    /// A file, a directory or a URL
+    /// A file, a directory or a URL; - is standard input
     pub path: String,
     /// Key of the node; in RDF an IRI, also as <IRI> or prefix:name, or _:label
     #[arg(required_unless_present_any = ["id", "row"], conflicts_with_all = ["id", "row"])]

@@ -14,6 +14,7 @@ use isomorph::{Error, Location, Result};
 use super::size;
 use super::write::format_parser;
 use crate::filter;
+use crate::stdio;
 
 /// How a graph is opened.
 #[derive(Debug, Clone, Default, Args)]
@@ -186,8 +187,8 @@ impl OpenArgs {
             from: Some(format),
             carry: self.carry,
             graphar: graphar::OpenOptions {
-                root: self.root.as_deref().map(Location::parse).transpose()?,
-                follow_links: self.follow_links.as_deref().map(Location::parse).transpose()?,
+                root: self.root.as_deref().map(file_place).transpose()?,
+                follow_links: self.follow_links.as_deref().map(file_place).transpose()?,
                 types: select.types.clone(),
                 columns: select.columns.clone(),
                 filters: filters(&select.conditions)?,
@@ -214,7 +215,7 @@ impl OpenArgs {
             },
             deepgnn: deepgnn::OpenOptions {
                 format: self.text_format,
-                defaults: self.defaults.as_deref().map(Location::parse).transpose()?,
+                defaults: self.defaults.as_deref().map(file_place).transpose()?,
                 compat: self.compat.is_some(),
                 lenient: self.lenient,
                 temporal: self.temporal,
@@ -258,7 +259,7 @@ impl OpenArgs {
     /// # Errors
     /// As [`OpenArgs::options`].
     pub fn place(&self, path: &str, select: &SelectArgs, resources: &Resources) -> Result<(Location, OpenOptions)> {
-        let (location, at) = snapshot_of(path)?;
+        let (location, at) = read_place(path, resources)?;
         let mut options = self.options(&location, select, resources)?;
         match at {
             Some(_) if self.snapshot.is_some() => {
@@ -271,12 +272,31 @@ impl OpenArgs {
     }
 }
 
+/// The place of a graph that is read and that a user calls `path`: also `-`, standard input. See [`snapshot_of`].
+///
+/// # Errors
+/// As [`snapshot_of`]; when standard input cannot be read, or was read before.
+pub fn read_place(path: &str, resources: &Resources) -> Result<(Location, Option<graphlake::At>)> {
+    if path == stdio::DASH { Ok((stdio::input(&resources.scratch)?, None)) } else { snapshot_of(path) }
+}
+
+/// The place that a user calls `path`, where neither standard input nor standard output can be meant.
+///
+/// # Errors
+/// When it is no place; [`isomorph::Kind::Usage`] for `-`.
+pub fn file_place(path: &str) -> Result<Location> {
+    if path == stdio::DASH {
+        return Err(stdio::refused("a file or a directory is needed here"));
+    }
+    Location::parse(path)
+}
+
 /// The place that a user calls `path`, and the snapshot if it is a store and `@` with a snapshot behind it.
 ///
 /// # Errors
 /// When it is no place, or cannot be looked at.
 pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
-    let whole = Location::parse(path)?;
+    let whole = file_place(path)?;
     if let Some((base, at)) = path.rsplit_once('@')
         && !base.is_empty()
         && !whole.as_path().is_some_and(std::path::Path::exists)

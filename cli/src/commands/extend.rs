@@ -1,14 +1,14 @@
 //! `extend`: adds to a graph without rewriting what is there.
 
+use isomorph::Result;
 use isomorph::convert::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 use isomorph::formats::annnet::update::Updated;
 use isomorph::formats::graphar::info::FileType;
 use isomorph::tables::Compression;
-use isomorph::{Location, Result};
 use serde::Serialize;
 
 use super::Answer;
-use crate::args::{ExtendArgs, epoch_or_environment};
+use crate::args::{ExtendArgs, epoch_or_environment, file_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -51,14 +51,14 @@ struct AnnnetDocument<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let location = Location::parse(&args.path)?;
+    let location = file_place(&args.path)?;
     let interrupt = Interrupt::listen()?;
     let bars = Bars::new(interrupt.clone());
     let (graphar, ty) = (&args.graphar, args.graphar.ty.as_deref().unwrap_or_default());
     let added = match (&graphar.table, graphar.adj_list) {
         (Some(table), _) => {
             let columns =
-                TableColumns { file: Location::parse(table)?, by: graphar.by.clone(), columns: args.columns.clone() };
+                TableColumns { file: file_place(table)?, by: graphar.by.clone(), columns: args.columns.clone() };
             let options = GroupOptions {
                 file_type: graphar.file_type.unwrap_or(FileType::Parquet),
                 compression: graphar.compression.unwrap_or(Compression::Zstd(1)),
@@ -93,20 +93,12 @@ pub fn run(args: &ExtendArgs, console: &Console) -> Result<Answer> {
 /// What an annnet graph gets.
 fn extension(args: &ExtendArgs) -> Result<Extension> {
     let own = &args.annnet;
-    let file = |text: &Option<String>| text.as_deref().map(Location::parse).transpose();
+    let file = |text: &Option<String>| text.as_deref().map(file_place).transpose();
     Ok(Extension {
         vertices: file(&own.vertices)?,
         edges: file(&own.edges)?,
-        table: own
-            .attributes
-            .as_ref()
-            .map(|(kind, file)| Location::parse(file).map(|file| (*kind, file)))
-            .transpose()?,
-        slice: own
-            .slice
-            .as_ref()
-            .map(|(name, file)| Location::parse(file).map(|file| (name.clone(), file)))
-            .transpose()?,
+        table: own.attributes.as_ref().map(|(kind, file)| file_place(file).map(|file| (*kind, file))).transpose()?,
+        slice: own.slice.as_ref().map(|(name, file)| file_place(file).map(|file| (name.clone(), file))).transpose()?,
         history: own.history.as_deref().map(entry),
         views: own.cache,
         columns: args.columns.clone().unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use isomorph::convert::{CarryUse, Opened, carry};
 use isomorph::error::{Findings, Place, Severity};
-use isomorph::{Kind, Location, Result};
+use isomorph::{Kind, Result};
 use serde::Serialize;
 
 use super::Answer;
@@ -41,7 +41,7 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
     timed("reading", || opened.native.validate(&mut findings))?;
     if args.open.carry != CarryUse::Ignore {
-        beside(&location, &mut findings)?;
+        beside(&opened, &mut findings)?;
     }
     let sound = findings.worst() < Some(Severity::Error);
     let rules = opened.format.rules().len();
@@ -63,8 +63,8 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
 }
 
 /// Adds what is wrong with what travels beside the data: every byte is compared.
-fn beside(location: &Location, findings: &mut Findings) -> Result<()> {
-    match carry::verify(location) {
+fn beside(opened: &Opened, findings: &mut Findings) -> Result<()> {
+    match carry::verify_as(&opened.location, opened.format) {
         Ok((_, differences)) => {
             for difference in differences {
                 findings.push(&carry::CARRY_STALE, difference, Place::default());

@@ -8,6 +8,7 @@ mod bad_input;
 mod carry;
 mod compare;
 mod convert;
+mod dash;
 mod deepgnn;
 mod extend;
 mod folders;

@@ -51,7 +51,7 @@ pub use dump::dump;
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, edit_lake, load_lake};
 pub use mapping::{NodeTypes, TypesFrom};
-pub use open::{Opened, carry_of, home_of, sound};
+pub use open::{Opened, carry_beside, carry_of, home_of, sound};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
 pub use plan::{Plan, PlanLine, target_format};

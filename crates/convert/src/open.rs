@@ -165,6 +165,7 @@ impl Opened {
 
     /// The format of the graph: of the carried one, if there is one.
     pub fn format_of_graph(&self) -> Format {
+        // A carry of a format that is not known is not read: see `Carry::read`.
         self.carry.as_ref().and_then(|carry| carry.of.parse().ok()).unwrap_or(self.format)
     }
 }
@@ -199,7 +200,14 @@ pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
 /// # Errors
 /// [`Kind::NotFound`] when there is none.
 pub fn carry_of(location: &Location) -> Result<(Carry, Vec<String>)> {
-    let format = Format::at(location)?;
+    carry_beside(location, Format::at(location)?)
+}
+
+/// The same of data that is known to be of `format`.
+///
+/// # Errors
+/// As [`carry_of`].
+pub fn carry_beside(location: &Location, format: Format) -> Result<(Carry, Vec<String>)> {
     let (home, directory) = home_of(location, format);
     let carry = Carry::read(&home, directory)?
         .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;

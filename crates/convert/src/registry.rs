@@ -11,7 +11,7 @@ use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds as holds_literals};
 use isomorph_model::{Graph, Property, Sink, Source, Written};
-use isomorph_storage::{Location, Staging};
+use isomorph_storage::{Location, Scheme, Staging};
 use serde::Serialize;
 
 use crate::catalogue::{catalogue, not_one_graph};
@@ -150,6 +150,10 @@ impl Format {
     /// # Errors
     /// When the place cannot be looked at.
     pub fn detect(self, location: &Location) -> Result<bool> {
+        // These are directories, and a stream is one file.
+        if location.scheme() == Scheme::Stream && matches!(self, Format::GraphAr | Format::GraphLake) {
+            return Ok(false);
+        }
         match self {
             Format::GraphAr => isomorph_graphar::detect(location),
             Format::Nock => Ok(isomorph_nock::detect(location)?.is_some()),

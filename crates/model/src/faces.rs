@@ -139,7 +139,8 @@ fn decoded(text: &str) -> Option<String> {
     let mut parts = text.split('%');
     bytes.extend_from_slice(parts.next()?.as_bytes());
     for part in parts {
-        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+        let digits = part.get(..2).filter(|digits| !digits.starts_with('+'))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
         bytes.extend_from_slice(part.get(2..)?.as_bytes());
     }
     String::from_utf8(bytes).ok()

@@ -166,7 +166,10 @@ fn unescaped(text: &str) -> Option<String> {
             'r' => '\r',
             'f' => '\u{c}',
             '"' | '\'' | '\\' => sign,
-            'u' | 'U' => char::from_u32(u32::from_str_radix(escape.get(1..end)?, 16).ok()?)?,
+            'u' | 'U' => {
+                let digits = escape.get(1..end).filter(|digits| !digits.starts_with('+'))?;
+                char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+            }
             _ => return None,
         });
         rest = escape.get(end..)?;
@@ -178,6 +181,12 @@ fn unescaped(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn escapes_have_no_sign() {
+        assert_eq!(unescaped("\\u00E9\\U000000E9").as_deref(), Some("\u{e9}\u{e9}"));
+        assert_eq!([unescaped("\\u+0E9"), unescaped("\\U+00000E9")], [None, None]);
+    }
 
     #[test]
     fn kinds_never_collide() {

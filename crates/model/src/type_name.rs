@@ -125,19 +125,19 @@ fn parse_inside(name: &str, depth: usize) -> Result<DataType> {
             } else if let Some(unit) = inside("duration[", ']') {
                 DataType::Duration(parse_unit(unit).ok_or_else(unknown)?)
             } else if let Some(size) = inside("bytes(", ')') {
-                DataType::FixedSizeBinary(size.parse().map_err(|_| unknown())?)
+                DataType::FixedSizeBinary(number(size).ok_or_else(unknown)?)
             } else if let Some((precision, scale)) = inside("decimal(", ')').and_then(|rest| rest.split_once(", ")) {
-                let precision = precision.parse().map_err(|_| unknown())?;
-                DataType::Decimal128(precision, scale.parse().map_err(|_| unknown())?)
+                let precision = number(precision).ok_or_else(unknown)?;
+                DataType::Decimal128(precision, number(scale).ok_or_else(unknown)?)
             } else if let Some((precision, scale)) = inside("decimal256(", ')').and_then(|rest| rest.split_once(", ")) {
-                let precision = precision.parse().map_err(|_| unknown())?;
-                DataType::Decimal256(precision, scale.parse().map_err(|_| unknown())?)
+                let precision = number(precision).ok_or_else(unknown)?;
+                DataType::Decimal256(precision, number(scale).ok_or_else(unknown)?)
             } else if let Some((item, size)) = name
                 .strip_prefix("list<")
                 .and_then(|rest| rest.strip_suffix(')'))
                 .and_then(|rest| rest.rsplit_once(">("))
             {
-                let size = size.parse().map_err(|_| unknown())?;
+                let size = number(size).ok_or_else(unknown)?;
                 DataType::FixedSizeList(Arc::new(Field::new(ITEM, parse_type(item)?, true)), size)
             } else {
                 return Err(unknown());
@@ -207,10 +207,23 @@ pub mod by_name {
     }
 }
 
+/// A number without a plus sign in front, which the parser of the standard library takes.
+fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|_| !text.starts_with('+'))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn sizes_have_no_plus_sign() {
+        assert!(parse_type("bytes(5)").is_ok() && parse_type("decimal(5, -2)").is_ok());
+        for name in ["bytes(+5)", "decimal(+5, 2)", "decimal(5, +2)", "decimal256(5, +2)", "list<int64>(+3)"] {
+            assert!(parse_type(name).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn types_inside_one_another_have_an_end() {

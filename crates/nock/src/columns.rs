@@ -96,8 +96,12 @@ impl ColumnSet {
     }
 }
 
-/// Whether a column is one that pandas adds to hold its index: written by pynock after sorting, never content.
+/// Whether a column is one that pandas or Dask adds to hold its index: written by pynock after sorting, never content.
 pub(crate) fn is_pandas_index(name: &str) -> bool {
+    // A text file holds an index without a name under an empty one; Dask writes its own name for it.
+    if matches!(name, "" | "__null_dask_index__") {
+        return true;
+    }
     name.strip_prefix("__index_level_")
         .and_then(|rest| rest.strip_suffix("__"))
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
@@ -123,6 +127,7 @@ mod tests {
         assert!(is_pandas_index("__index_level_0__"));
         assert!(is_pandas_index("__index_level_12__"));
         assert!(!is_pandas_index("__index_level___"));
+        assert!(is_pandas_index("") && is_pandas_index("__null_dask_index__"));
         assert!(!is_pandas_index("index"));
     }
 }

@@ -5,6 +5,9 @@
 //! [`crate::Tolerance`], not by the severity.
 
 isomorph_error::rules! {
+    /// A line of a text file has nothing in it.
+    CSV_BLANK "NOCK-CSV-BLANK" Error
+        "a text file has no blank lines, on which pynock fails", "isomorph convert PATH NEW.csv    write the file without them";
     /// A text file begins with a byte-order mark.
     CSV_BOM "NOCK-CSV-BOM" Error
         "a text file begins with its header, not with a byte-order mark", "save the file as UTF-8 without a byte-order mark";
@@ -12,12 +15,20 @@ isomorph_error::rules! {
     CSV_FIELD "NOCK-CSV-FIELD" Warning
         "a field of a text file has at most 131,072 characters, the limit of Python's csv module",
         "isomorph convert PATH NEW.parq    write Parquet, which has no such limit";
+    /// A flag is spelled in a way that Python does not read.
+    CSV_FLAG "NOCK-CSV-FLAG" Error
+        "is_rdf is spelled True or False in a text file; pynock fails on other words",
+        "isomorph convert PATH NEW.csv    write the words so";
+    /// A text has no quotation marks around it.
+    CSV_QUOTES "NOCK-CSV-QUOTES" Warning
+        "texts are quoted in a text file, numbers and flags are not", "isomorph convert PATH NEW.csv    quote them";
     /// An edge row has no number.
     EDGE_ID "NOCK-EDGE-ID" Error
         "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "write -1 on node rows, and a number from 0 on edge rows";
     /// A number that the type of the specification cannot hold.
     EDGE_ID_RANGE "NOCK-EDGE-ID-RANGE" Warning
-        "edge_id fits in 32 bits, the type of the specification", "isomorph convert PATH NEW.parq    number the edges anew";
+        "edge_id is -1 on a node row, and fits in 32 bits on an edge row, the type of the specification",
+        "isomorph convert PATH NEW.parq    number the edges anew";
     /// Two edge rows of one node have the same number.
     EDGE_ID_REPEATED "NOCK-EDGE-ID-REPEATED" Warning
         "edge_id is unique among the edge rows of a node", "give each edge row of the node another number";

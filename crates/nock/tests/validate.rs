@@ -49,6 +49,7 @@ fn each_rule_of_rows() {
     assert_eq!(ids(&findings(file(&[a(), e(i32::MAX.into())]))), ["NOCK-FILE-TYPES"]);
     breaks(&[a(), e(i64::from(i32::MAX) + 1)], &rules::EDGE_ID_RANGE, 1);
     breaks(&[Row { edge_id: Some(i64::MIN), ..a() }, e(0)], &rules::EDGE_ID_RANGE, 0);
+    breaks(&[Row { edge_id: Some(-5), ..a() }, e(0)], &rules::EDGE_ID_RANGE, 0);
     breaks(&[a(), e(0), e(1), e(1)], &rules::EDGE_ID_REPEATED, 3);
     breaks(&[a(), e(1), e(1)], &rules::EDGE_ID_REPEATED, 2);
     breaks(&[e(0), a()], &rules::EDGE_SEQUENCE, 0);
@@ -104,6 +105,52 @@ fn rules_of_files() {
     nock.validate(&mut found).unwrap();
     assert_eq!(ids(&found), ["NOCK-CSV-BOM", "NOCK-FILE-COLUMNS", "NOCK-FILE-TYPES", "NOCK-PART-SCHEMA"]);
     assert_eq!(found.worst(), Some(Severity::Error));
+}
+
+#[test]
+fn texts_are_spelled_as_the_published_library_reads_them() {
+    let header =
+        "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
+    let sound = "\"a \"\"b\"\"\",-1,\"\",\"\",1.0,-1,False,\"A\",\"{\"\"k\"\":\"\"x\n\ny,true\"\"}\"\n";
+    let sound = sound.replace("x\n\ny", "x\\n");
+    let cases = [
+        (sound.clone(), None),
+        (sound.replace("False", "0"), None),
+        (sound.replace('\n', "\r\n"), None),
+        (sound.replace("False", "\"True\""), None),
+        (sound.replace("False", "true"), Some((&rules::CSV_FLAG, 2))),
+        (sound.replace("False", "FALSE"), Some((&rules::CSV_FLAG, 2))),
+        (format!("\n{sound}"), Some((&rules::CSV_BLANK, 2))),
+        (format!("{sound}\r\n"), Some((&rules::CSV_BLANK, 3))),
+        (sound.replace("\"A\"", "A"), Some((&rules::CSV_QUOTES, 2))),
+        (
+            "\"a\",-1,\"\",\"\",1.0,-1,False,\"A\nB\",\"\"\nb,-1,,,1.0,-1,True,,\n".to_owned(),
+            Some((&rules::CSV_QUOTES, 4)),
+        ),
+    ];
+    for (rows, broken) in cases {
+        let found = findings(format!("{header}{rows}").into_bytes());
+        let wanted: Vec<&str> = broken.iter().map(|(rule, _)| rule.id).collect();
+        let ids: Vec<&str> = ids(&found).into_iter().filter(|id| *id != "NOCK-RDF-NAME").collect();
+        assert_eq!(ids, wanted, "{rows}");
+        if let Some((rule, line)) = broken {
+            let (count, kept) = found.by_rule().find(|(_, kept)| kept[0].rule == rule).unwrap();
+            assert_eq!((count, kept[0].place.line), (1, Some(line)), "{rows}");
+        }
+    }
+}
+
+#[test]
+fn the_index_of_pandas_is_no_property() {
+    for name in ["", "__index_level_0__", "__null_dask_index__"] {
+        let text = format!(
+            "\"{name}\",src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n\
+             0,\"a\",-1,\"\",\"\",1.0,-1,True,\"\",\"\"\n"
+        );
+        let nock = open_bytes(text.into_bytes(), &OpenOptions::default()).unwrap();
+        let names: Vec<&str> = nock.graph().nodes[0].properties.iter().map(|property| property.name.as_str()).collect();
+        assert_eq!(names, ["truth", "is_rdf", ""], "{name}: the bag is the one without a name");
+    }
 }
 
 #[test]

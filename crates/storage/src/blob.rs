@@ -48,6 +48,9 @@ impl Blob {
     /// # Errors
     /// [`Kind::NotFound`], [`Kind::Io`], and [`Kind::Usage`] when it is a directory, a device or a pipe.
     pub fn open(location: &Location) -> Result<Blob> {
+        if let Some(stream) = location.stream() {
+            return Ok(stream.clone());
+        }
         let name = location.to_string();
         let counter = Arc::default();
         let Some(path) = location.as_path() else {

@@ -9,7 +9,7 @@ use isomorph_error::{Error, Result, nearest};
 use object_store::ObjectStore;
 
 use crate::disk::{Disk, DiskHandle};
-use crate::sandbox;
+use crate::{Blob, sandbox};
 
 /// Which kind of place a [`Location`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +28,8 @@ pub enum Scheme {
     Http,
     /// A web server. Read only.
     Https,
+    /// Bytes that came in a stream, such as standard input. Read only.
+    Stream,
 }
 
 impl Scheme {
@@ -41,17 +43,19 @@ impl Scheme {
             Scheme::Hdfs => "hdfs",
             Scheme::Http => "http",
             Scheme::Https => "https",
+            Scheme::Stream => "stream",
         }
     }
 
     /// Whether something can be written there.
     pub fn is_writable(self) -> bool {
-        !matches!(self, Scheme::Hdfs | Scheme::Http | Scheme::Https)
+        !matches!(self, Scheme::Hdfs | Scheme::Http | Scheme::Https | Scheme::Stream)
     }
 
-    /// Whether what lies below a place can be listed; of a web server only files can be had whose names are known.
+    /// Whether what lies below a place can be listed; of a web server only files can be had whose names are known, and a stream is one
+    /// file.
     pub fn has_listing(self) -> bool {
-        !matches!(self, Scheme::Http | Scheme::Https)
+        !matches!(self, Scheme::Http | Scheme::Https | Scheme::Stream)
     }
 }
 
@@ -75,6 +79,7 @@ pub struct Location(Inner);
 enum Inner {
     Local { path: PathBuf, name: String, disk: DiskHandle },
     Remote { scheme: Scheme, authority: String, key: String, store: Option<Arc<dyn ObjectStore>> },
+    Stream { blob: Blob },
 }
 
 impl Location {
@@ -111,6 +116,19 @@ impl Location {
         Location::local(path, DiskHandle::REAL)
     }
 
+    /// The place of bytes that came in a stream and were kept, under the name of `blob`: one file without neighbours.
+    pub fn of_stream(blob: Blob) -> Self {
+        Location(Inner::Stream { blob })
+    }
+
+    /// The bytes of a stream.
+    pub(crate) fn stream(&self) -> Option<&Blob> {
+        match &self.0 {
+            Inner::Stream { blob } => Some(blob),
+            Inner::Local { .. } | Inner::Remote { .. } => None,
+        }
+    }
+
     fn local(path: &Path, disk: DiskHandle) -> Self {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         Location(Inner::Local { path: path.to_owned(), name, disk })
@@ -120,7 +138,7 @@ impl Location {
     pub fn on_disk(self, disk: Arc<dyn Disk>) -> Self {
         match self.0 {
             Inner::Local { path, .. } => Location::local(&path, DiskHandle::of(disk)),
-            remote @ Inner::Remote { .. } => Location(remote),
+            other @ (Inner::Remote { .. } | Inner::Stream { .. }) => Location(other),
         }
     }
 
@@ -130,20 +148,21 @@ impl Location {
             Inner::Remote { scheme, authority, key, .. } => {
                 Location(Inner::Remote { scheme, authority, key, store: Some(store) })
             }
-            local @ Inner::Local { .. } => Location(local),
+            other @ (Inner::Local { .. } | Inner::Stream { .. }) => Location(other),
         }
     }
 
     /// The place at `relative` below this one.
     ///
     /// # Errors
-    /// As [`check_relative`](crate::check_relative): `relative` may not leave this place.
+    /// As [`check_relative`](crate::check_relative): `relative` may not leave this place. There is nothing below a stream.
     pub fn join(&self, relative: &str) -> Result<Self> {
         sandbox::check(relative)?;
         Ok(match &self.0 {
             Inner::Local { path, disk, .. } => Location::local(&path.join(relative), disk.clone()),
             Inner::Remote { key, .. } if key.is_empty() => self.with_key(relative.to_owned()),
             Inner::Remote { key, .. } => self.with_key(format!("{key}/{relative}")),
+            Inner::Stream { blob } => return Err(not_a_directory(blob)),
         })
     }
 
@@ -156,6 +175,7 @@ impl Location {
                 Location::local(&path.with_file_name(name), disk.clone())
             }
             Inner::Remote { key, .. } => self.with_key(format!("{key}{suffix}")),
+            Inner::Stream { .. } => self.clone(),
         }
     }
 
@@ -168,6 +188,7 @@ impl Location {
                 Some(Location::local(parent, disk.clone()))
             }
             Inner::Remote { key, .. } if key.is_empty() => None,
+            Inner::Stream { .. } => None,
             Inner::Remote { key, .. } => {
                 Some(self.with_key(key.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned()))
             }
@@ -195,6 +216,7 @@ impl Location {
         match &self.0 {
             Inner::Local { name, .. } => name,
             Inner::Remote { key, .. } => key.rsplit('/').next().unwrap_or_default(),
+            Inner::Stream { blob } => blob.name(),
         }
     }
 
@@ -202,7 +224,7 @@ impl Location {
     pub fn as_path(&self) -> Option<&Path> {
         match &self.0 {
             Inner::Local { path, .. } => Some(path),
-            Inner::Remote { .. } => None,
+            Inner::Remote { .. } | Inner::Stream { .. } => None,
         }
     }
 
@@ -216,13 +238,14 @@ impl Location {
         match &self.0 {
             Inner::Local { .. } => Scheme::Local,
             Inner::Remote { scheme, .. } => *scheme,
+            Inner::Stream { .. } => Scheme::Stream,
         }
     }
 
     /// Bucket, container, name service, or host with port; empty for a local place.
     pub fn authority(&self) -> &str {
         match &self.0 {
-            Inner::Local { .. } => "",
+            Inner::Local { .. } | Inner::Stream { .. } => "",
             Inner::Remote { authority, .. } => authority,
         }
     }
@@ -232,19 +255,20 @@ impl Location {
         match &self.0 {
             Inner::Local { .. } => "",
             Inner::Remote { key, .. } => key,
+            Inner::Stream { blob } => blob.name(),
         }
     }
 
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         match &self.0 {
             Inner::Local { disk, .. } => disk.get(),
-            Inner::Remote { .. } => DiskHandle::REAL.get(),
+            Inner::Remote { .. } | Inner::Stream { .. } => DiskHandle::REAL.get(),
         }
     }
 
     pub(crate) fn store(&self) -> Option<&Arc<dyn ObjectStore>> {
         match &self.0 {
-            Inner::Local { .. } => None,
+            Inner::Local { .. } | Inner::Stream { .. } => None,
             Inner::Remote { store, .. } => store.as_ref(),
         }
     }
@@ -253,6 +277,11 @@ impl Location {
     fn identity(&self) -> (Scheme, Option<&Path>, &str, &str) {
         (self.scheme(), self.as_path(), self.authority(), self.key())
     }
+}
+
+/// The error for a stream where a directory is needed.
+pub(crate) fn not_a_directory(stream: &Blob) -> Error {
+    Error::usage("this is a stream, not a directory").at(stream.place())
 }
 
 /// Scheme and rest, when `text` is a URL. One letter before the colon is a Windows drive, not a scheme.
@@ -373,6 +402,7 @@ impl fmt::Display for Location {
                 write!(f, "{}://{authority}", scheme.prefix())
             }
             Inner::Remote { scheme, authority, key, .. } => write!(f, "{}://{authority}/{key}", scheme.prefix()),
+            Inner::Stream { blob } => f.write_str(blob.name()),
         }
     }
 }

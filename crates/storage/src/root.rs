@@ -9,6 +9,7 @@ use isomorph_error::{Error, Kind, Place, Result};
 
 use crate::blob::unopened;
 use crate::counter::Counter;
+use crate::location::not_a_directory;
 use crate::platform::Beneath;
 use crate::remote::Store;
 use crate::{Blob, Location, limits, redo, sandbox};
@@ -65,6 +66,9 @@ impl Root {
     /// As [`Root::open`]; [`Kind::Usage`] when `bounds` does not hold it, or either is not local.
     pub fn open_within(location: &Location, bounds: Option<&Location>) -> Result<Self> {
         let at = || Place::file(location.to_string());
+        if let Some(stream) = location.stream() {
+            return Err(not_a_directory(stream));
+        }
         let place = match location.as_path() {
             Some(path) => {
                 redo::recover_beside(location)?;

@@ -121,8 +121,16 @@ impl ScratchFile {
     /// # Errors
     /// [`Kind::Io`].
     pub fn blob(&self) -> Result<Blob> {
+        self.blob_named("temporary file")
+    }
+
+    /// The same under another name, for errors.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn blob_named(&self, name: &str) -> Result<Blob> {
         let file = self.file.try_clone().map_err(Error::from)?;
-        Blob::of_file("temporary file".to_owned(), file, Arc::new(Counter::default()))
+        Blob::of_file(name.to_owned(), file, Arc::new(Counter::default()))
     }
 
     /// Says where a write failed, which whoever writes to a stream does not know.

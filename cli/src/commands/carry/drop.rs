@@ -1,10 +1,10 @@
 //! `carry drop`: removes what travels beside the data.
 
+use isomorph::Result;
 use isomorph::convert::carry;
-use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::CarryArgs;
+use crate::args::{CarryArgs, file_place};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::render::Mark;
@@ -21,7 +21,7 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
-    let location = Location::parse(&args.path)?;
+    let location = file_place(&args.path)?;
     let document = carry::remove(&location)?;
     let mut screen = console.screen();
     screen.marked("removed", Some(Mark::Sound), &format!("{document}; the data is as it was"));

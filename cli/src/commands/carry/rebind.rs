@@ -3,11 +3,11 @@
 //! The data is read through the carry; only when its content is the content that the carry states are the new sizes and
 //! hashes recorded.
 
+use isomorph::Result;
 use isomorph::convert::carry;
-use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::RebindArgs;
+use crate::args::{RebindArgs, file_place};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,7 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &RebindArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let location = Location::parse(&args.path)?;
+    let location = file_place(&args.path)?;
     let bound = carry::rebind(&location, &resources, &Bars::new(Interrupt::default()))?;
     let mut screen = console.screen();
     let text = format!("to {}: the graph is still the same", of(bound.files.len() as u64, "file"));

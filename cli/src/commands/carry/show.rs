@@ -1,11 +1,11 @@
 //! `carry show`: what it says, and whether it still fits.
 
+use isomorph::Result;
 use isomorph::convert::carry::{Bound, Carry};
 use isomorph::convert::{Digests, carry, carry_of};
-use isomorph::{Location, Result};
 use serde::Serialize;
 
-use crate::args::ShowArgs;
+use crate::args::{ShowArgs, file_place};
 use crate::commands::Answer;
 use crate::commands::info::format_name;
 use crate::console::Console;
@@ -29,7 +29,7 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
-    let location = Location::parse(&args.path)?;
+    let location = file_place(&args.path)?;
     let (carry, differences) = if args.verify { carry::verify(&location)? } else { carry_of(&location)? };
     let mut screen = console.screen();
     let about =

@@ -6,14 +6,15 @@ mod screen;
 
 use isomorph::convert::{ConvertOptions, Format, Plan, Shape, convert, target_format};
 use isomorph::storage::{Mode, Staging};
-use isomorph::{Error, Location, Result};
+use isomorph::{Error, Kind, Location, Result};
 
 use self::early::Early;
 use super::{Answer, open_at};
 use crate::args::{ConvertArgs, OpenArgs, written_place};
-use crate::console::Console;
+use crate::console::{self, Console};
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
+use crate::stdio::{self, DASH, Output};
 
 /// Converts a graph, or only plans it.
 ///
@@ -21,7 +22,12 @@ use crate::progress::Bars;
 /// Whatever keeps it from doing so.
 pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let destination = written_place(&args.destination)?;
+    let printed = if args.destination == DASH { Some(Output::new(&resources.scratch)?) } else { None };
+    let destination = match &printed {
+        Some(output) => output.location(),
+        None => written_place(&args.destination)?,
+    };
+    let console = &Console { aside: printed.is_some() && !args.plan, ..*console };
     let open = OpenArgs { base_of_result: true, ..args.open.clone() };
     let (source, mut how) = open.place(&args.source, &args.select, &resources)?;
     // A text of DeepGNN that becomes a binary is read once.
@@ -42,13 +48,24 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         base: args.open.base.clone(),
         ..ConvertOptions::default()
     };
-    let to = target_format(&opened, &destination, &options)?;
+    let to = match target_format(&opened, &destination, &options) {
+        Err(_) if printed.is_some() => {
+            return Err(Error::usage("standard output has no name that says which format is wanted")
+                .hint("--to-syntax SYNTAX    a text of RDF")
+                .hint("--to nock --file-type csv    a text of NOCK")
+                .hint("--text FORMAT    a text of DeepGNN"));
+        }
+        to => to?,
+    };
     if options.base.is_some() && opened.format != Format::Rdf && to.shape() != Shape::Triples {
         return Err(Error::usage("--base is for texts of RDF, and for what becomes RDF"));
     }
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);
+    if printed.is_some() {
+        stdio::check_text(to, &options.write)?;
+    }
     let interrupt = Interrupt::listen()?;
     if !args.plan {
         probe(&destination, directory, args.replace)?;
@@ -62,6 +79,9 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let shown = early.shown();
     let is_itself = plan.mapping.steps.is_empty() && plan.carried.is_empty();
     let carries = !is_itself && !options.loses();
+    if printed.is_some() && carries && !plan.carried.is_empty() {
+        return Err(needs_sidecar());
+    }
     let beside = carries.then(|| screen::beside(destination.file_name(), directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
@@ -75,12 +95,25 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             drop(bars);
             console.warn(&certificate.findings);
             findings.merge(certificate.findings.clone());
+            if let Some(output) = &printed {
+                if output.has_sidecar() {
+                    return Err(needs_sidecar());
+                }
+                output.print(&mut console::Output::new(), &interrupt)?;
+            }
             console.show(&screen::certificate(&certificate, args, options.loses(), directory, console))?;
             Some(certificate)
         }
     };
     console.document(&document::Document::new(&args.destination, &plan, &cost, certificate.as_ref(), &findings))?;
     Ok(Answer::Yes)
+}
+
+/// The error for standard output, which has no place for a sidecar.
+fn needs_sidecar() -> Error {
+    Error::new(Kind::WouldLose, "this conversion writes a sidecar, for which standard output has no place")
+        .hint("--lossy    write no sidecar, and list what is lost")
+        .hint("name a file    instead of -")
 }
 
 /// Fails now, and not after a long survey, when nothing could be written there.

@@ -9,6 +9,7 @@ use isomorph::model::digest::Digest;
 use crate::args::ConvertArgs;
 use crate::console::Console;
 use crate::render::{Cell, Column, Mark, STAGE, Screen, Table, bytes, duration, memory, of, thousands, width};
+use crate::stdio::DASH;
 
 /// Where the carry of a destination lies, as people write it.
 pub fn beside(name: &str, directory: bool) -> String {
@@ -146,7 +147,7 @@ pub fn certificate(
         digests(&mut screen, &found, console.verbose);
     }
     let slash = if directory { "/" } else { "" };
-    let name = args.destination.trim_end_matches('/');
+    let name = if args.destination == DASH { "standard output" } else { args.destination.trim_end_matches('/') };
     let files = if directory { format!("{}, ", of(certificate.files, "file")) } else { String::new() };
     let size = bytes(certificate.bytes);
     screen.marked(

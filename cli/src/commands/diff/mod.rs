@@ -11,7 +11,7 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 
 use super::{Answer, open_at};
-use crate::args::{DiffArgs, snapshot_of};
+use crate::args::{DiffArgs, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
@@ -133,7 +133,7 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources, console: &Console) -
     options.rdf.threads = resources.threads;
     options.rdf.read.base.clone_from(&args.base);
     options.graphlake.namespaces = args.namespaces.iter().cloned().collect();
-    let (location, at) = snapshot_of(path)?;
+    let (location, at) = read_place(path, resources)?;
     options.graphlake.at = at.unwrap_or_default();
     open_at(&location, &options, console)
 }

@@ -9,11 +9,12 @@ pub use screen::format_name;
 
 use isomorph::convert::{CarryUse, Opened, Resources};
 use isomorph::model::About;
-use isomorph::{Kind, Location, Result};
+use isomorph::{Kind, Result};
 
 use super::Answer;
-use crate::args::{InfoArgs, SelectArgs};
+use crate::args::{InfoArgs, SelectArgs, file_place};
 use crate::console::Console;
+use crate::stdio::DASH;
 use counts::Counts;
 
 /// All that there is to say.
@@ -47,8 +48,8 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     let (location, mut options) =
         match args.open.place(&args.path, &SelectArgs::default(), &Resources::of_this_machine()?) {
             // A directory of graphs: list them.
-            Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() => {
-                let found = isomorph::convert::catalogue(&Location::parse(&args.path)?)?;
+            Err(error) if error.kind() == Kind::Unsupported && args.open.from.is_none() && args.path != DASH => {
+                let found = isomorph::convert::catalogue(&file_place(&args.path)?)?;
                 if found.graphs.is_empty() {
                     return Err(error);
                 }
@@ -84,7 +85,7 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
 }
 
 fn beside(opened: &Opened, wanted: CarryUse) -> Result<Beside> {
-    let (carry, differences) = match isomorph::convert::carry_of(&opened.location) {
+    let (carry, differences) = match isomorph::convert::carry_beside(&opened.location, opened.format) {
         Ok(found) => found,
         Err(error) if error.kind() == Kind::NotFound => return Ok(Beside::Nothing),
         Err(error) => return Err(error),

@@ -6,7 +6,7 @@ use isomorph::convert::{LakeLoad, LakeStream, LakeText, load_lake};
 use isomorph::{Error, Location, Result};
 use serde::Serialize;
 
-use crate::args::{LakeLoadArgs, epoch_or_environment, written_place};
+use crate::args::{LakeLoadArgs, epoch_or_environment, file_place, written_place};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::input::Input;
@@ -45,7 +45,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
         graph: args.graph.clone(),
         base: args.base.clone(),
         lenient: args.lenient,
-        blank_map: args.blank_map.as_deref().map(Location::parse).transpose()?,
+        blank_map: args.blank_map.as_deref().map(file_place).transpose()?,
         no_id_filters: args.no_id_filters,
         epoch: epoch_or_environment(args.change.epoch)?,
         resume: args.resume,

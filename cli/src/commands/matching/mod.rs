@@ -98,7 +98,7 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     if let Some(other) = args.open.from.filter(|from| !matches!(from, Format::GraphLake | Format::Rdf)) {
         return Err(Error::usage(format!("patterns are matched in graphlake and rdf, not in {}", other.id())));
     }
-    let is_lake = args.open.from.map_or_else(|| graphlake::detect(&location), |from| Ok(from == Format::GraphLake))?;
+    let is_lake = options.from == Some(Format::GraphLake);
     if !is_lake {
         let elsewhere = |what: &str| {
             Err(Error::unsupported(what.to_owned())

@@ -445,7 +445,8 @@ fn unescaped(text: &str) -> Option<String> {
         }
         let digits = |chars: &mut std::str::Chars<'_>, count: usize| {
             let digits: String = chars.by_ref().take(count).collect();
-            u32::from_str_radix(&digits, 16).ok().filter(|_| digits.len() == count).and_then(char::from_u32)
+            let is_number = digits.len() == count && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            u32::from_str_radix(&digits, 16).ok().filter(|_| is_number).and_then(char::from_u32)
         };
         out.push(match chars.next()? {
             't' => '\t',
@@ -466,6 +467,12 @@ fn unescaped(text: &str) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn escapes_have_no_sign() {
+        assert_eq!(unescaped("\\u00E9").as_deref(), Some("\u{e9}"));
+        assert_eq!([unescaped("\\u+0E9"), unescaped("\\U+00000E9")], [None, None]);
+    }
 
     fn query(arguments: &[&str]) -> Result<Query> {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();

@@ -10,11 +10,12 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph::sampling::Generator;
 use isomorph::storage::{Mode, Staging};
-use isomorph::{Error, Kind, Location, Result};
+use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use super::features::is_number;
+use crate::args::file_place;
 use crate::args::sample::CommonArgs;
 use crate::console::Console;
 use crate::render::{Cell, Column, Table};
@@ -104,7 +105,7 @@ impl Drawn {
     /// # Errors
     /// When the file is there already or cannot be written.
     pub fn write(self, file: &str, console: &Console) -> Result<()> {
-        let location = Location::parse(file)?;
+        let location = file_place(file)?;
         let schema = Arc::new(Schema::new(self.fields.clone()));
         let rows = self.rows();
         let options = RecordBatchOptions::new().with_row_count(Some(rows));

@@ -89,6 +89,9 @@ fn skip_padding(from: &mut dyn Read, size: u64) -> Result<()> {
 /// An octal number, with blanks around it.
 fn number(field: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(field).ok()?.trim_matches(['\0', ' ']);
+    if digits.starts_with('+') {
+        return None;
+    }
     u64::from_str_radix(digits, 8).ok().or_else(|| digits.is_empty().then_some(0))
 }
 
@@ -120,7 +123,8 @@ fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     let mut path = None;
     while !records.is_empty() {
         let blank = records.iter().position(|byte| *byte == b' ')?;
-        let length: usize = std::str::from_utf8(records.get(..blank)?).ok()?.parse().ok()?;
+        let length = std::str::from_utf8(records.get(..blank)?).ok().filter(|length| !length.starts_with('+'))?;
+        let length: usize = length.parse().ok()?;
         let record = records.get(blank + 1..length)?.strip_suffix(b"\n")?;
         if let Some(value) = record.strip_prefix(b"path=") {
             path = Some(value.to_vec());

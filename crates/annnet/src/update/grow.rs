@@ -155,7 +155,8 @@ impl Tables<'_> {
 /// The number in the name of a file of a table.
 fn number(path: &str) -> Option<u64> {
     let own = path.rsplit_once('/')?.1;
-    own.strip_prefix("part-")?.strip_suffix(PART_SUFFIX)?.parse().ok()
+    let digits = own.strip_prefix("part-")?.strip_suffix(PART_SUFFIX)?;
+    digits.parse().ok().filter(|_| !digits.starts_with('+'))
 }
 
 fn names(schema: &Schema) -> Vec<&str> {

@@ -25,7 +25,15 @@ fn nothing(location: &Location) -> Error {
 /// # Errors
 /// [`Kind::NotFound`] when there is no carry; when a file cannot be read.
 pub fn verify(location: &Location) -> Result<(Carry, Vec<String>)> {
-    let (home, directory) = home_of(location, Format::at(location)?);
+    verify_as(location, Format::at(location)?)
+}
+
+/// The same of data that is known to be of `format`.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_as(location: &Location, format: Format) -> Result<(Carry, Vec<String>)> {
+    let (home, directory) = home_of(location, format);
     let carry = Carry::read(&home, directory)?.ok_or_else(|| nothing(location))?;
     let mut differences = carry.differences(&home, directory)?;
     // What a look at the ends of files has found needs no second look.

@@ -6,13 +6,14 @@
 mod bind;
 
 use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
-use isomorph_storage::{Blob, COMPANION_SUFFIX, FileDigest, FileHasher, Location, Root, TAIL_BYTES, limits};
+use isomorph_storage::{Blob, COMPANION_SUFFIX, FileDigest, FileHasher, Location, Root, Scheme, TAIL_BYTES, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::digests::Digests;
 use crate::mapping::Mapping;
+use crate::registry::Format;
 
-pub use bind::{rebind, remove, verify};
+pub use bind::{rebind, remove, verify, verify_as};
 
 /// Name of the folder inside a directory.
 pub const FOLDER: &str = "_isomorph";
@@ -105,6 +106,9 @@ impl Carry {
     /// # Errors
     /// When it is there and cannot be read.
     pub fn read(location: &Location, directory: bool) -> Result<Option<Carry>> {
+        if location.scheme() == Scheme::Stream {
+            return Ok(None);
+        }
         let place = location_of(location, directory)?;
         let blob = match Blob::open(&place) {
             Ok(blob) => blob,
@@ -117,6 +121,14 @@ impl Carry {
                 .at(Place::file(place.to_string()).line(error.line() as u64))
                 .hint("--carry ignore    read the data without it")
         })?;
+        if carry.of.parse::<Format>().is_err() {
+            return Err(Error::unsupported(format!(
+                "the carry is of a graph in {:?}, a format that is not known",
+                carry.of
+            ))
+            .at(place.to_string())
+            .hint("--carry ignore    read the data without it"));
+        }
         if carry.version != VERSION {
             return Err(Error::unsupported(format!("a carry of version {}", carry.version)).at(place.to_string()));
         }

@@ -83,6 +83,7 @@ fn identity(text: &LakeText) -> Result<Identity> {
     };
     let blob = Blob::open(text)?;
     let found = blob.opened_as();
+    // A time that cannot be counted is as good as none, which is refused below.
     let modified = found.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.and_then(|span| u64::try_from(span.as_nanos()).ok());
     if modified.is_none() && found.etag.is_none() {
@@ -91,7 +92,7 @@ fn identity(text: &LakeText) -> Result<Identity> {
         )
         .at(blob.place()));
     }
-    // The same words mean another file in another directory.
+    // The same words mean another file in another directory. What has no such name is a place elsewhere.
     let path = text.as_path().and_then(|path| std::fs::canonicalize(path).ok());
     let name = path.map_or_else(|| text.to_string(), |path| path.display().to_string());
     Ok(Identity { name, size: found.size, modified, etag: found.etag.clone() })

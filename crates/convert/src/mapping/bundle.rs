@@ -112,9 +112,10 @@ impl Bundled {
             }
         };
         let keyless = self.bundling.typed.nodes.get(ty).is_some_and(|ty| ty.key.kind == KeyKind::Row);
-        match (keyless, node.parse()) {
-            (true, Ok(row)) => Ok((ty, NodeId::Row(row))),
-            (true, Err(_)) => Err(missing(format!("{node:?}"))),
+        // A row has one spelling, without the sign that the parser of numbers takes.
+        match (keyless, node.parse().ok().filter(|_| !node.starts_with('+'))) {
+            (true, Some(row)) => Ok((ty, NodeId::Row(row))),
+            (true, None) => Err(missing(format!("{node:?}"))),
             (false, _) => Ok((ty, NodeId::Key(node))),
         }
     }

@@ -122,7 +122,7 @@ impl BulkEdges<'_> {
             Way::Target(_) => (keys(&edges.target)?, Arc::new(self.rows.rows(sources, &edges.source)?)),
             Way::Both(_, kept) => {
                 let other = keys(&edges.target)?;
-                (keys(&edges.source)?, as_kept(other, kept).ok_or_else(|| self.rows.dangling(targets, None))?)
+                (keys(&edges.source)?, as_kept(other, kept)?.ok_or_else(|| self.rows.dangling(targets, None))?)
             }
         };
         let ty = (self.of.types.len() > 1).then(|| Arc::new(UInt32Array::from_value(edges.ty as u32, edges.rows)) as _);
@@ -267,14 +267,17 @@ fn key_type(keys: &SpilledKeys) -> DataType {
 
 /// The keys in the type of `kept`; none when they are of another sort altogether, so that none of them is there. What
 /// has no place in that type becomes null, which is not there either.
-fn as_kept(keys: &ArrayRef, kept: &SpilledKeys) -> Option<ArrayRef> {
+///
+/// # Errors
+/// When keys of this type cannot be brought to another one.
+fn as_kept(keys: &ArrayRef, kept: &SpilledKeys) -> Result<Option<ArrayRef>> {
     let own = match keys.data_type() {
         DataType::Dictionary(_, values) => values.as_ref(),
         other => other,
     };
     let text = kept.kind() == KeyKind::Text;
     if own.is_integer() == text {
-        return None;
+        return Ok(None);
     }
-    cast(keys, &key_type(kept)).ok()
+    cast(keys, &key_type(kept)).map(Some).map_err(arrow)
 }

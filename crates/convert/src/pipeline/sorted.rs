@@ -90,7 +90,9 @@ impl<'w> Sorters<'w> {
     /// When there is no room for temporary files.
     fn finish(self, graph: &Graph, sorted: &mut [Option<Sorted>]) -> Result<()> {
         for (at, sorter) in self.sorters {
-            let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else { continue };
+            let (Some(wanted), Some(place)) = (self.wanted.get(at), sorted.get_mut(at)) else {
+                return Err(Error::usage("edges were sorted that nobody wants"));
+            };
             let ty = graph.edges.get(wanted.ty);
             let relations = ty.is_some_and(|ty| ty.relation.fixed().is_none());
             let directed = ty.is_some_and(|ty| ty.direction == Direction::PerRow);
@@ -181,7 +183,9 @@ pub(super) fn sort(
         )?;
         sorters.finish(graph, &mut sorted)?;
     }
-    Ok(sorted.into_iter().flatten().collect())
+    // Deliveries take what was sorted by position: none may be missing.
+    let all: Option<Vec<Sorted>> = sorted.into_iter().collect();
+    all.ok_or_else(|| Error::usage("edges of a type were not sorted"))
 }
 
 /// What travels with the ends: relation and direction where rows have their own, then the properties.

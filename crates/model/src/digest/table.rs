@@ -178,7 +178,7 @@ impl FromStr for Digest {
     fn from_str(text: &str) -> Result<Self, Error> {
         let digits: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         match u128::from_str_radix(&digits, 16) {
-            Ok(value) if digits.len() == 32 => Ok(Digest(value)),
+            Ok(value) if digits.len() == 32 && !digits.starts_with('+') => Ok(Digest(value)),
             _ => Err(Error::malformed(format!("a digest has 32 hexadecimal digits, not {text:?}"))),
         }
     }
@@ -207,6 +207,7 @@ mod tests {
         assert_eq!(digest.to_string(), "0123 4567 89ab cdef 0011 2233 4455 6677");
         assert_eq!(digest.to_string().parse::<Digest>().unwrap(), digest);
         assert!("0123".parse::<Digest>().is_err());
+        assert!("+0000000000000000000000000000001".parse::<Digest>().is_err());
     }
 
     #[test]

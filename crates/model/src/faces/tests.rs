@@ -291,3 +291,9 @@ fn what_has_no_quads_is_refused() {
     let error = Quads::new(&social.graph, None).batch(edges, &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.message(), "ends are rows where keys are wanted");
 }
+
+#[test]
+fn an_encoded_name_has_no_sign() {
+    assert_eq!(super::decoded("a%C3%A9").as_deref(), Some("a\u{e9}"));
+    assert_eq!([super::decoded("a%+5"), super::decoded("%+a")], [None, None]);
+}

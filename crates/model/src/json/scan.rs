@@ -70,6 +70,10 @@ impl<'a> Quoted<'a> {
 fn unicode_escape(text: &str) -> Result<(char, usize)> {
     let unit = |from: usize| {
         let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
+        // The number parser of the standard library takes a sign in front, which JSON does not have here.
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return None;
+        }
         u32::from_str_radix(digits, 16).ok()
     };
     let character = match (unit(0), unit(6)) {

@@ -34,6 +34,8 @@ pub(crate) struct Partition {
     /// Number of rows, if the file says so. In the nested layout: of node rows.
     pub rows: Option<u64>,
     table: TableReader,
+    /// The bytes of a text file.
+    pub text: Option<Blob>,
     /// Whether the values of a map of props are JSON texts.
     pub map_of_json: bool,
     /// Whether a text file begins with a byte-order mark.
@@ -72,6 +74,7 @@ impl Partition {
     pub fn open(blob: Blob, id: u64, format: Format, tolerance: Tolerance) -> Result<Partition> {
         let (name, size) = (blob.name().to_owned(), blob.size());
         let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
+        let text = (format == Format::Csv).then(|| blob.clone());
         let table = match format {
             Format::Parquet => TableReader::open(blob, Encoding::Parquet, &with_words())?,
             Format::Csv => open_text(&blob, tolerance)?,
@@ -79,7 +82,7 @@ impl Partition {
         let rows = table.row_count();
         let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
         let map_of_json = table.footer_metadata().contains(&PROPS_FOOTER);
-        Ok(Partition { id, name, size, format, layout, rows, table, map_of_json, has_mark })
+        Ok(Partition { id, name, size, format, layout, rows, table, text, map_of_json, has_mark })
     }
 
     /// The pieces of this partition, which is number `partition`: of about `piece_rows` rows.

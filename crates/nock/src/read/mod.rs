@@ -8,3 +8,4 @@ mod source;
 
 pub use graph::NODE;
 pub use open::Nock;
+pub(crate) use open::unless_broken;

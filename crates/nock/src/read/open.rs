@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::Graph;
 use isomorph_storage::{Blob, Location};
 
@@ -138,24 +138,30 @@ impl Nock {
             settled: OnceLock::new(),
             settling: Mutex::default(),
         };
-        nock.has_shadows = nock.look_for_shadows(rows);
+        nock.has_shadows = nock.look_for_shadows(rows)?;
         nock.graph = graph(&nock, nock.settled());
         Ok(nock)
     }
 
     /// Whether nodes need a property for the partition of foreign nodes; settles where that is the way to know.
     ///
-    /// A broken row does not keep a file from being opened: reading and validating it will name the row.
-    fn look_for_shadows(&self, rows: Option<u64>) -> bool {
-        let unresolved = || self.settle().ok().map(|settled| settled.unresolved_shadows > 0);
+    /// A broken row does not keep a file from being opened: reading and validating it will name the row. Anything else that keeps it from
+    /// being read does.
+    fn look_for_shadows(&self, rows: Option<u64>) -> Result<bool> {
+        let unresolved = || -> Result<Option<bool>> {
+            Ok(unless_broken(self.settle())?.map(|settled| settled.unresolved_shadows > 0))
+        };
         // Text has no statistics: to find out anything it must be read, and then everything can be found out.
         if rows.is_none_or(|rows| rows <= self.options.settle_up_to)
-            && let Some(unresolved) = unresolved()
+            && let Some(unresolved) = unresolved()?
         {
-            return unresolved;
+            return Ok(unresolved);
         }
-        let foreign = self.partitions.iter().any(|partition| partition.has_foreign_rows().unwrap_or(true));
-        foreign && (self.partitions.len() == 1 || unresolved().unwrap_or(true))
+        let mut foreign = false;
+        for partition in &self.partitions {
+            foreign = foreign || unless_broken(partition.has_foreign_rows())?.unwrap_or(true);
+        }
+        Ok(foreign && (self.partitions.len() == 1 || unresolved()?.unwrap_or(true)))
     }
 
     /// Compares all names, once, and says what was found. Scans of nodes need it and do it by themselves.
@@ -233,6 +239,18 @@ impl Nock {
             Some(Piece { rows: Some(rows), .. }) => place.row(rows.start + position.row()),
             _ => place.row(position.row()),
         }
+    }
+}
+
+/// The result of a reading; nothing where the data is broken, which is told when it is read.
+///
+/// # Errors
+/// What else kept it from being read: the environment, a limit, an interruption.
+pub(crate) fn unless_broken<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == Kind::Malformed => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,6 +3,7 @@
 mod cells;
 mod raw;
 mod rows;
+mod text;
 
 use isomorph_error::{Error, Findings, Place, Result, Severity};
 use isomorph_tables::Selection;
@@ -10,6 +11,7 @@ use isomorph_tables::Selection;
 use crate::columns::ColumnSet;
 use crate::dataset::{Format, Partition, Piece};
 use crate::layout::Dialect;
+use crate::read::unless_broken;
 use crate::{CompareOptions, Nock, OpenOptions, Tolerance, compare, rules};
 use raw::Raw;
 use rows::RowChecks;
@@ -25,6 +27,9 @@ pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
     findings.merge(nock.noticed.clone());
     for (index, partition) in nock.partitions.iter().enumerate() {
         check_file(partition, findings);
+        if let Some(blob) = &partition.text {
+            text::check(blob, findings)?;
+        }
         let mut checks = RowChecks::new(partition);
         for piece in nock.pieces.iter().filter(|piece| piece.partition == index) {
             check_piece(partition, piece, &mut checks, findings)?;
@@ -32,7 +37,7 @@ pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
     }
     check_twins(nock, findings)?;
     // A row that cannot be read is among the findings already; the names are compared when every row can be.
-    if let Ok(settled) = nock.settle() {
+    if let Some(settled) = unless_broken(nock.settle())? {
         findings.merge(settled.findings.clone());
     }
     Ok(())

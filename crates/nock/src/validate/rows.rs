@@ -72,7 +72,7 @@ impl<'a> RowChecks<'a> {
                 at.push(&rules::NAME_EMPTY, Column::SrcName, "src_name is empty");
             }
             let id = raw.edge_ids.value(row);
-            if i32::try_from(id).is_err() {
+            if id < -1 || i32::try_from(id).is_err() {
                 at.push(&rules::EDGE_ID_RANGE, Column::EdgeId, format!("edge_id is {id}"));
             }
             let is_rdf = raw.is_rdf.as_ref().map(|flags| flags.is_valid(row).then(|| flags.value(row)));

@@ -13,6 +13,7 @@ use crate::{Location, Scheme};
 /// When this build has no client for it, or the environment describes none.
 pub(crate) fn connect(location: &Location) -> Result<Arc<dyn ObjectStore>> {
     match location.scheme() {
+        Scheme::Stream => Err(Error::usage("a stream is not in an object store")),
         Scheme::Local => Err(Error::usage("a local path is not in an object store")),
         Scheme::Hdfs => hadoop(location),
         Scheme::S3 | Scheme::Gcs | Scheme::Azure | Scheme::Http | Scheme::Https => cloud(location),
@@ -68,7 +69,7 @@ fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
         HttpBuilder::new().with_client_options(allow_http).with_url(url)
     };
     let store: object_store::Result<Arc<dyn ObjectStore>> = match location.scheme() {
-        Scheme::Local | Scheme::Hdfs => return Err(Error::usage("this is not in an object store")),
+        Scheme::Local | Scheme::Hdfs | Scheme::Stream => return Err(Error::usage("this is not in an object store")),
         Scheme::S3 => AmazonS3Builder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _),
         Scheme::Gcs => {
             GoogleCloudStorageBuilder::from_env().with_bucket_name(authority).build().map(|store| Arc::new(store) as _)

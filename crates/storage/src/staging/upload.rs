@@ -63,6 +63,7 @@ pub(super) enum Ready {
 /// The error for a kind of place that is only read.
 pub(crate) fn read_only(destination: &Location) -> Error {
     let what = match destination.scheme() {
+        Scheme::Stream => "a stream that came in is only read",
         Scheme::Hdfs => "places in Hadoop's file system are only read",
         _ => "a web server cannot be written to",
     };

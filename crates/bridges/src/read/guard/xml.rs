@@ -410,6 +410,9 @@ fn names_no_character(name: &[u8]) -> bool {
     let Some(number) = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok()) else {
         return false;
     };
+    if number.contains('+') {
+        return true;
+    }
     let code = match number.strip_prefix('x') {
         Some(digits) => u32::from_str_radix(digits, 16),
         None => number.parse(),
@@ -427,6 +430,12 @@ mod tests {
         let bytewise = text.as_bytes().chunks(1).find_map(|byte| guard.look(byte).err());
         assert_eq!(whole, bytewise.map(|(_, error)| error.message().to_owned()));
         whole
+    }
+
+    #[test]
+    fn numbers_of_characters_have_no_sign() {
+        assert!(!names_no_character(b"#xE9") && !names_no_character(b"#233"));
+        assert!(names_no_character(b"#x+E9") && names_no_character(b"#+233"));
     }
 
     #[test]

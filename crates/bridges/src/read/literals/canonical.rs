@@ -192,6 +192,10 @@ pub(super) fn resolved(text: &str, entities: &Entities) -> Option<String> {
             "apos" => out.push('\''),
             _ => match name.strip_prefix('#') {
                 Some(number) => {
+                    // The number parser of the standard library takes a sign in front, which XML does not have here.
+                    if number.contains('+') {
+                        return None;
+                    }
                     let code = match number.strip_prefix('x') {
                         Some(number) => u32::from_str_radix(number, 16).ok()?,
                         None => number.parse().ok()?,
@@ -215,6 +219,12 @@ mod tests {
         let scope: Namespaces = scope.into_iter().map(|(prefix, iri)| (prefix.to_owned(), iri.to_owned())).collect();
         let entities = [("e".to_owned(), "<&>".to_owned())].into_iter().collect();
         canonical(content, &Rc::new(scope), &entities)
+    }
+
+    #[test]
+    fn numbers_of_characters_have_no_sign() {
+        assert_eq!(form("&#xE9;&#233;").as_deref(), Some("\u{e9}\u{e9}"));
+        assert_eq!([form("&#x+E9;"), form("&#+233;")], [None, None]);
     }
 
     #[test]

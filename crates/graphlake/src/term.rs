@@ -83,6 +83,18 @@ impl<'a> Datatype<'a> {
     }
 }
 
+/// Fails on a base direction that no literal has: another than `ltr` and `rtl`, or one without a language.
+pub(crate) fn direction_fits(language: Option<&str>, direction: Option<&str>) -> Result<()> {
+    match (language, direction) {
+        (_, None) | (Some(_), Some("ltr" | "rtl")) => Ok(()),
+        (_, Some(other)) => {
+            let message =
+                format!("the base direction {other:?} is not supported: it must be ltr or rtl, with a language");
+            Err(Error::malformed(message))
+        }
+    }
+}
+
 /// Whether a literal of a datatype is nothing but text; without a language rdf:langString is nothing else.
 fn is_plain(datatype: &str) -> bool {
     datatype == isomorph_model::xsd::STRING || datatype == LANG_STRING
@@ -139,6 +151,19 @@ pub(crate) fn no_iri(text: &str, what: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_direction_needs_a_language() {
+        for (language, direction, fits) in [
+            (None, None, true),
+            (Some("ar"), None, true),
+            (Some("ar"), Some("rtl"), true),
+            (Some("ar"), Some("up"), false),
+            (None, Some("ltr"), false),
+        ] {
+            assert_eq!(direction_fits(language, direction).is_ok(), fits, "{language:?} {direction:?}");
+        }
+    }
 
     #[test]
     fn datatypes_are_taken_apart() {

@@ -44,6 +44,10 @@ impl Bundling {
         let ([node], [edge]) = (bundled.nodes.as_slice(), bundled.edges.as_slice()) else {
             return Err(Error::usage("only one table of nodes and one of edges can be typed"));
         };
+        // Nothing of such a table says which of its edges have no direction.
+        if edge.direction != Direction::Directed {
+            return Err(Error::usage("only a table of directed edges can be typed"));
+        }
         let mut typed = Graph { name: bundled.name.clone(), documents: bundled.documents.clone(), ..Graph::default() };
         let mut ty = NodeType::new(&node.name, Key::utf8().named(rules.key));
         ty.ordered = node.ordered;

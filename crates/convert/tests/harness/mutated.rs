@@ -12,7 +12,7 @@ const CHANGES: usize = 8;
 
 #[test]
 fn one_change_is_found_and_named() {
-    let (mut named, mut refused) = (0, Vec::new());
+    let (mut named, mut refused, mut unknown) = (0, Vec::new(), Vec::new());
     for (number, case) in zoo().iter().enumerate() {
         for member in MEMBERS {
             if is_heavy(case) || case.rows() > 1_000 || member.refuses(case) {
@@ -34,38 +34,46 @@ fn one_change_is_found_and_named() {
                     }
                     Err(error) => {
                         let error = format!("{error:?}");
-                        assert!(NOTICED.iter().any(|reason| error.contains(reason)), "{what}: {error}");
+                        if !NOTICED.iter().any(|reason| error.contains(reason)) {
+                            unknown.push(format!("{what}: {error}"));
+                        }
                         refused.push(format!("{what}: {error}"));
                     }
                 }
             }
         }
     }
+    // A change that is only noticed when the result is read back was written wrong.
+    assert!(unknown.is_empty(), "{} not named: {unknown:#?}", unknown.len());
     assert!(named > 2 * refused.len(), "{named} named, {} refused: {refused:#?}", refused.len());
 }
 
-/// Changes that are noticed earlier: lost nodes that edges still name, names twice, what breaks its own declaration (a
-/// null truth, a label of a type without labels), what the format lacks.
+/// Changes that are refused before anything is written: lost nodes that edges still name, names twice, what the format
+/// lacks.
 const NOTICED: &[&str] = &[
     "MODEL-DANGLING-END",
     "MODEL-REPEATED-KEY",
     "keys of a type that has none",
     "GAR-LABEL-MISSING",
-    "what was read back is another graph",
     "CARRY-FITS",
     "the graph is not in the shape of NOCK",
+    "only a table of directed edges can be typed",
     "GraphAr has no documents",
     "extra_info is an object of texts",
     "a GraphAr edge type is directed or not, as a whole",
     // What no store of GraphLake has.
     "GRAPHLAKE-IRI",
+    "it must be ltr or rtl, with a language",
+    "qualifiers other than the named graph as quads",
     // What no text of RDF has.
+    "only resources, triples and literals in graphs are RDF",
     "RDF-SYNTAX",
     "is no absolute IRI",
     "is no label of a blank node",
     // What no graph of DeepGNN has.
     "relations by row cannot be written as edge types here",
     "edges of DeepGNN have a direction, no keys and no layers",
+    "nodes of DeepGNN have no labels",
     "JSON has edges of nodes only",
     "has no feature id from 0 to 65535",
     "is no type of edges",

@@ -55,6 +55,9 @@ impl Shape {
         if !is_integer(&node.key) {
             return Err(Error::usage("nodes of DeepGNN have integers for keys"));
         }
+        if node.labels != isomorph_model::LabelVocabulary::None {
+            return Err(Error::usage("nodes of DeepGNN have no labels"));
+        }
         let others = !graph.hyperedges.is_empty() || !graph.values.is_empty() || !graph.groups.is_empty();
         if graph.edges.len() > 1 || others {
             return Err(Error::usage("a graph of DeepGNN has nodes and one table of edges, and nothing else"));

@@ -147,6 +147,7 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
             if language.is_none() && !datatype.is_empty() && !term::is_absolute_iri(datatype) {
                 return Err(term::no_iri(datatype, "datatype"));
             }
+            term::direction_fits(language, direction)?;
             let iri = Some(datatype).filter(|_| language.is_none());
             Datatype { iri, language, direction }.push(&mut triple.datatype);
             term::normalize(&mut triple.datatype);

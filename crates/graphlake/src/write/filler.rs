@@ -174,6 +174,7 @@ impl Filler {
 
     fn datatype(&mut self, object: &Object<'_>) -> Result<u32> {
         let Object::Literal { datatype: iri, language, direction, .. } = *object else { return Ok(0) };
+        term::direction_fits(language, direction)?;
         self.text.clear();
         Datatype { iri: Some(iri).filter(|_| language.is_none()), language, direction }.push(&mut self.text);
         if self.text.is_empty() {

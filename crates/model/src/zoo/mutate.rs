@@ -13,7 +13,7 @@ use crate::digest::LineKind;
 use crate::json::Members;
 use crate::label::LabelBuilder;
 use crate::schema::{Document, DocumentBody, Owner};
-use crate::{Batch, Direction, Ends, KeyKind, MemoryGraph, Relation, ValueKind, well_known};
+use crate::{Batch, Direction, Ends, KeyKind, LabelVocabulary, MemoryGraph, Relation, ValueKind, well_known};
 
 /// A graph with one thing changed.
 #[derive(Debug, Clone)]
@@ -60,6 +60,19 @@ struct All {
     found: Vec<Mutation>,
 }
 
+/// Declares labels where a type declares them: a graph that breaks its own declaration is no graph.
+fn declare(vocabulary: &mut LabelVocabulary, labels: &[String]) {
+    match vocabulary {
+        LabelVocabulary::Open => {}
+        LabelVocabulary::None if labels.is_empty() => {}
+        LabelVocabulary::None => *vocabulary = LabelVocabulary::Declared(labels.to_vec()),
+        LabelVocabulary::Declared(declared) => {
+            let missing = labels.iter().filter(|label| !declared.contains(label)).cloned().collect::<Vec<_>>();
+            declared.extend(missing);
+        }
+    }
+}
+
 impl All {
     fn push(&mut self, kind: LineKind, what: String, graph: MemoryGraph) {
         self.found.push(Mutation { what, kind, property: None, graph });
@@ -96,6 +109,11 @@ impl All {
         }
     }
 
+    /// Whether an owner is an RDF resource.
+    fn is_resource(&self, owner: Owner) -> bool {
+        matches!(owner, Owner::Nodes(ty) if self.memory.graph.nodes[ty].implied)
+    }
+
     /// Rows lost and repeated.
     fn rows(&mut self, at: usize, row: usize) {
         let (kind, name) = self.kind(at);
@@ -107,6 +125,12 @@ impl All {
                 // Without keys the rows behind a lost one would all be other nodes.
                 let row_key = ty.key.kind == KeyKind::Row;
                 (!ty.implied && (last || !row_key), !ty.implied && last)
+            }
+            // Triples are a set: one that is stated twice is the same graph.
+            Batch::Values(values) => (true, !self.is_resource(self.memory.graph.values[values.table].owner)),
+            Batch::Edges(edges) => {
+                let ty = &self.memory.graph.edges[edges.ty];
+                (true, ty.key.is_some() || !self.is_resource(Owner::Nodes(ty.source)))
             }
             _ => (true, true),
         };
@@ -146,7 +170,8 @@ impl All {
             cells.push(("altered", altered(&property, &column.slice(row, 1))));
             // An empty bag says as little as none.
             let says_nothing = null || property.kind == ValueKind::Bag && is_empty_bag(&column, row);
-            if !says_nothing {
+            // A property that is declared never null stays so: else the graph would break its own declaration.
+            if !says_nothing && property.nullable {
                 cells.push(("null", new_null_array(column.data_type(), 1)));
             }
             for (what, cell) in cells {
@@ -198,11 +223,12 @@ impl All {
         for (what, changed) in changes {
             let mut rows = rows.clone();
             rows[row] = changed;
-            let graph = self.with(at, |_, batch| {
+            let graph = self.with(at, |memory, batch| {
                 let mut builder = LabelBuilder::default();
                 rows.iter().for_each(|row| builder.push(row.iter().map(String::as_str)));
                 if let Batch::Nodes(nodes) = batch {
                     nodes.labels = Some(builder.finish());
+                    declare(&mut memory.graph.nodes[nodes.ty].labels, &rows[row]);
                 }
             });
             let (kind, name) = self.kind(at);

@@ -1,7 +1,7 @@
 //! One line of N-Triples or N-Quads, as it mostly is.
 //!
 //! Taken are lines that the grammar allows beyond doubt: IRIs of letters, digits and signs that need no thought, labels and
-//! languages of ASCII, literals with or without escapes. Of any other line nothing is said; it goes to the parser that
+//! languages of ASCII, literals with or without escapes, triple terms of these without literals. Of any other line nothing is said; it goes to the parser that
 //! knows everything. So there is one place that decides what is wrong, and it is not here.
 
 use std::ops::Range;
@@ -180,6 +180,23 @@ fn resource(bytes: &[u8], at: usize) -> Option<(Text, usize)> {
     Some((Text::There(range), at))
 }
 
+/// A triple term of IRIs and blank nodes from its `<<(` on, as its canonical form has it: with one blank between its parts.
+fn triple(bytes: &[u8], at: usize) -> Option<(ObjectText, usize)> {
+    let blank = |at: usize| (bytes.get(at) == Some(&b' ')).then_some(at + 1);
+    if bytes.get(at..at + 4)? != b"<<( " {
+        return None;
+    }
+    let (_, end) = resource(bytes, at + 4)?;
+    let predicate = blank(end)?;
+    if bytes.get(predicate) != Some(&b'<') {
+        return None;
+    }
+    let (_, end) = iri(bytes, predicate)?;
+    let (_, end) = resource(bytes, blank(end)?)?;
+    let close = blank(end)?;
+    (bytes.get(close..close + 3)? == b")>>").then_some((ObjectText::Term(Text::There(at..close + 3)), close + 3))
+}
+
 impl Lines {
     /// What `line` is, which has no line feed. `graphs` says whether graphs are named.
     pub(super) fn read<'l>(&'l mut self, line: &'l str, graphs: bool) -> Line<'l> {
@@ -238,6 +255,7 @@ impl Lines {
         let at = blanks(bytes, at);
         let (object, at) = match bytes.get(at)? {
             b'"' => self.literal(line, bytes, at + 1)?,
+            b'<' if bytes.get(at + 1) == Some(&b'<') => triple(bytes, at)?,
             _ => {
                 let (term, at) = resource(bytes, at)?;
                 (ObjectText::Term(term), at)

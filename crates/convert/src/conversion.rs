@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::mapping::{Described, Lifter, Mapping, Native, Numberer, says_itself};
+use crate::mapping::{Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -186,6 +186,20 @@ pub fn convert(
             return Ok(None);
         }
         let options = as_written(&mapping);
+        let inverse = mapping.inverse();
+        // A text need not be surveyed by who knows what it says.
+        let read_once = match (plan.to, mapping.lifting()) {
+            (Format::Rdf, Some(record)) => {
+                LoweredText::read(location, &options.rdf, record, &resources.budget, progress)?
+            }
+            _ => None,
+        };
+        if let Some(text) = read_once {
+            let back = inverse.rest().apply(Arc::new(text), &resources.budget)?;
+            let back = digest(back.as_ref(), resources, progress)?;
+            compare(&source, &back).map_err(|error| blame(opened, error))?;
+            return Ok(Some(back));
+        }
         // A carry tells a reader of DeepGNN which types features have.
         let is_shown = plan.to == Format::DeepGnn && mapping.kept().is_some();
         let fits = |(place, edge_id, _): &(Location, bool, _)| {
@@ -195,7 +209,7 @@ pub fn convert(
             Some((_, _, found)) => found,
             None => plan.to.open(location, &options)?,
         };
-        let back = digest(mapping.inverse().apply(found, &resources.budget)?.as_ref(), resources, progress)?;
+        let back = digest(inverse.apply(found, &resources.budget)?.as_ref(), resources, progress)?;
         compare(&source, &back).map_err(|error| match plan.mapping.scattering() {
             Some(_) => no_more_than_rdf(error),
             _ => blame(opened, error),

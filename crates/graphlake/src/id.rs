@@ -33,7 +33,19 @@ impl TripleId {
 
     /// The IRI that stands for the triple in what is written (R32).
     pub fn iri(&self) -> String {
-        format!("{URN}{self}")
+        let mut iri = String::with_capacity(URN.len() + 2 * self.0.len());
+        iri.push_str(URN);
+        self.push_hex(&mut iri);
+        iri
+    }
+
+    /// Appends its digits. Each quoted triple is named so: digit by digit, not number by number.
+    fn push_hex(&self, out: &mut String) {
+        let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
+        for byte in self.0 {
+            out.push(digit(byte >> 4));
+            out.push(digit(byte & 15));
+        }
     }
 
     /// The other IRI that stands for it in foreign stores: a name of RFC 6920, without an authority.
@@ -45,7 +57,7 @@ impl TripleId {
     ///
     /// Each id has one IRI of each kind: digits are small letters, and a name has neither an authority nor a query. RFC 6920 compares
     /// neither, but they say where the thing is to be had, which would be lost if such a term were read as the triple.
-    pub(crate) fn of_term(iri: &str) -> Option<Self> {
+    pub fn of_term(iri: &str) -> Option<Self> {
         match iri.strip_prefix(URN) {
             Some(hex) => TripleId::of_hex(hex).filter(|_| !hex.bytes().any(|byte| byte.is_ascii_uppercase())),
             None => TripleId::of_base64(iri.strip_prefix(NI)?),
@@ -63,14 +75,23 @@ impl TripleId {
     }
 
     fn of_hex(hex: &str) -> Option<Self> {
-        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            b'A'..=b'F' => byte - b'A' + 10,
+            _ => u8::MAX,
+        };
         let mut id = [0; 32];
         if hex.len() != 2 * id.len() {
             return None;
         }
         for (byte, pair) in id.iter_mut().zip(hex.as_bytes().chunks(2)) {
             let [high, low] = pair else { return None };
-            *byte = (digit(*high)? * 16 + digit(*low)?) as u8;
+            let (high, low) = (digit(*high), digit(*low));
+            if high > 15 || low > 15 {
+                return None;
+            }
+            *byte = high << 4 | low;
         }
         Some(TripleId(id))
     }
@@ -93,9 +114,8 @@ const NI: &str = "ni:///sha-256;";
 
 impl fmt::Display for TripleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Each quoted triple is named so: digit by digit, not number by number.
-        let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' - 10 + half });
-        let digits: String = self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        let mut digits = String::with_capacity(2 * self.0.len());
+        self.push_hex(&mut digits);
         f.write_str(&digits)
     }
 }

@@ -16,6 +16,7 @@
 //! A triple with n ≥ 1 reifiers is n edges, one without any is one. Identity from RDF and back needs nothing else;
 //! from a property graph and back it needs the description ([`crate::Graph`]), which knows types, widths and names.
 
+mod columns;
 mod from_rdf;
 mod lexical;
 mod resources;
@@ -23,6 +24,7 @@ mod resources;
 mod tests;
 mod to_rdf;
 
+pub use columns::{EdgeRange, QuadColumns, QuadRows, Triple};
 pub use from_rdf::{EdgeRows, FromQuads, Rows};
 pub use lexical::holds;
 pub use resources::{RESOURCE, description, literal_fields};

@@ -85,6 +85,24 @@ pub fn parts(text: &str) -> Option<(String, String, Part)> {
     (is_iri && rest.trim_start() == ")>>").then_some((subject, predicate, object))
 }
 
+/// Subject, predicate and object of a triple term in canonical form whose parts are IRIs or blank nodes, as canonical texts within it.
+/// Of what is more than that, and of what is no triple term, nothing is said: [`parts`] knows.
+pub fn resources(text: &str) -> Option<[&str; 3]> {
+    fn next(text: &str) -> Option<(&str, &str)> {
+        if let Some(iri) = text.strip_prefix('<') {
+            let end = memchr::memchr(b'>', iri.as_bytes())?;
+            let (iri, rest) = iri.split_at_checked(end)?;
+            return if iri.starts_with('<') { None } else { Some((iri, rest.strip_prefix("> ")?)) };
+        }
+        let (label, rest) = text.split_once(' ')?;
+        (label.len() > 2 && label.starts_with("_:") && !label.contains(['\t', ')'])).then_some((label, rest))
+    }
+    let (subject, rest) = next(text.strip_prefix("<<( ")?)?;
+    let (predicate, rest) = next(rest)?;
+    let (object, rest) = next(rest)?;
+    (rest == ")>>" && kind(predicate) == TermKind::Iri).then_some([subject, predicate, object])
+}
+
 /// The canonical text of the term that N-Triples begins with, and the rest.
 fn resource(text: &str) -> Option<(String, &str)> {
     if text.starts_with("<<(") {
@@ -214,7 +232,13 @@ mod tests {
             (r#""5"^^<urn:d>"#, Part::Literal("5".to_owned(), some("urn:d"), None, None)),
             (r#""x"@ar--rtl"#, Part::Literal("x".to_owned(), None, some("ar"), some("rtl"))),
         ] {
-            let found = parts(&triple("<urn:s>", "<urn:p>", text));
+            let term = triple("<urn:s>", "<urn:p>", text);
+            let found = parts(&term);
+            let plain = match &object {
+                Part::Term(object) if !object.starts_with("<<(") => Some(["urn:s", "urn:p", object]),
+                _ => None,
+            };
+            assert_eq!(resources(&term), plain, "{text}");
             assert_eq!(found, Some(("urn:s".to_owned(), "urn:p".to_owned(), object)), "{text}");
         }
         assert_eq!(
@@ -230,7 +254,7 @@ mod tests {
             "<<( <a> <b> \"c )>>",
             "<<( <<( <a>",
         ] {
-            assert_eq!(parts(bad), None, "{bad}");
+            assert_eq!((parts(bad), resources(bad)), (None, None), "{bad}");
         }
     }
 }

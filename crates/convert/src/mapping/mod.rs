@@ -46,7 +46,7 @@ pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
-pub use lift::{Lifter, Lifting, Lowered, Native};
+pub use lift::{Lifter, Lifting, Lowered, LoweredText, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
 pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};
@@ -243,6 +243,11 @@ impl Mapping {
             Some(Step::Lift(record)) => Some(record),
             _ => None,
         }
+    }
+
+    /// The way without its first step.
+    pub fn rest(&self) -> Mapping {
+        Mapping { steps: self.steps.get(1..).unwrap_or_default().to_vec() }
     }
 
     /// Shows `source` as what it is mapped to. Nothing is read; what has to be held later is held within `budget`.

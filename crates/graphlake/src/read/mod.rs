@@ -8,6 +8,7 @@ mod part;
 pub(crate) mod quoted;
 mod scan;
 mod source;
+mod stored;
 mod survey;
 
 pub(crate) use batches::Collector;

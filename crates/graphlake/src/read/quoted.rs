@@ -120,6 +120,12 @@ fn id(
     if terms::kind(term) != terms::TermKind::Triple {
         return Ok(None);
     }
+    // Mostly a triple of resources, which need no text of their own.
+    if let Some([subject, predicate, object]) = terms::resources(term) {
+        let object = Object::Term(object);
+        take(&Quad { subject, predicate, object, graph: Some(QUOTED_GRAPH) })?;
+        return Ok(Some(TripleId::with(line, subject, predicate, &object).iri()));
+    }
     let Some((subject, predicate, object)) = terms::parts(term) else { return Err(no_iri(term, "triple term")) };
     let inner = depth.checked_sub(1).ok_or_else(|| {
         Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))

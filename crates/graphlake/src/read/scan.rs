@@ -21,6 +21,13 @@ pub struct Section<'a> {
     stretch: Wanted,
 }
 
+impl Section<'_> {
+    /// The name of its graph, as a snapshot has it.
+    pub(super) fn graph_name(&self) -> &str {
+        &self.graph.name
+    }
+}
+
 impl GraphLake {
     /// The living triples of `predicate` in `graph`, in `order`.
     pub(crate) fn merge(&self, graph: &NamedGraph, predicate: &str, order: Order) -> Result<Merge> {
@@ -145,7 +152,7 @@ impl GraphLake {
         self.snapshot.graphs.iter().flat_map(of)
     }
 
-    fn quads_of(
+    pub(super) fn quads_of(
         &self,
         Section { graph, predicate, order, stretch }: &Section<'_>,
         take: &mut dyn FnMut(Quad<'_>) -> Result<()>,

@@ -205,6 +205,31 @@ fn read_texts(texts: &[Option<String>], data_type: &DataType) -> Result<ArrayRef
     cast(&(Arc::new(texts.iter().map(Option::as_deref).collect::<StringArray>()) as ArrayRef), data_type)
 }
 
+/// The same as [`read`], of a column of lexical forms.
+///
+/// # Errors
+/// When a form is none of the type.
+pub(super) fn read_column(data_type: &DataType, texts: StringArray) -> Result<ArrayRef> {
+    use DataType as T;
+    let misfit = |text: &str| Error::malformed(format!("{text:?} is no value of type {data_type}"));
+    Ok(match data_type {
+        T::Utf8 => Arc::new(texts),
+        T::Float32 => {
+            let parsed = texts.iter().map(|text| text.map(|text| text.parse().map_err(|_| misfit(text))).transpose());
+            Arc::new(parsed.collect::<Result<Float32Array>>()?)
+        }
+        T::Float64 => {
+            let parsed = texts.iter().map(|text| text.map(|text| text.parse().map_err(|_| misfit(text))).transpose());
+            Arc::new(parsed.collect::<Result<Float64Array>>()?)
+        }
+        T::Binary | T::Timestamp(_, Some(_)) | T::List(_) => {
+            let texts: Vec<Option<String>> = texts.iter().map(|text| text.map(str::to_owned)).collect();
+            read(data_type, &texts)?
+        }
+        _ => cast(&(Arc::new(texts) as ArrayRef), data_type)?,
+    })
+}
+
 /// The lexical form in an item of a JSON array; none for null.
 fn plain_text(raw: &str) -> Result<Option<String>> {
     Ok(match json::value(raw)? {

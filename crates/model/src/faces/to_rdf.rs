@@ -46,6 +46,9 @@ pub struct Quads<'g> {
 struct Words {
     triple: String,
     reifier: String,
+    content: Vec<u8>,
+    /// How many edges came that are equal, by what reifiers are called by, where a triple has several.
+    equal: HashMap<u128, u64>,
 }
 
 /// A triple of which more edges may come.
@@ -141,7 +144,7 @@ impl<'g> Quads<'g> {
         let of_all = fixed.then(|| edges.id(0));
         for row in 0..edges.subjects.len() {
             if edges.keys.is_some() {
-                edges.say(row, 0, true, &self.names, &mut self.words, take)?;
+                edges.say(row, (true, true), &self.names, &mut self.words, take)?;
                 continue;
             }
             let ends = (edges.subjects.value(row), edges.objects.value(row));
@@ -155,11 +158,11 @@ impl<'g> Quads<'g> {
             open.edges += 1;
             match open.edges {
                 1 => open.first = Some((Arc::clone(&edges), row)),
-                several => {
+                _ => {
                     if let Some((edges, row)) = open.first.take() {
-                        edges.say(row, 0, true, &self.names, &mut self.words, take)?;
+                        edges.say(row, (true, true), &self.names, &mut self.words, take)?;
                     }
-                    edges.say(row, several - 1, true, &self.names, &mut self.words, take)?;
+                    edges.say(row, (false, true), &self.names, &mut self.words, take)?;
                 }
             }
         }
@@ -170,16 +173,20 @@ impl<'g> Quads<'g> {
     fn close(&mut self, take: &mut Take<'_>) -> Result<()> {
         self.ends.0.clear();
         self.ends.1.clear();
+        if !self.words.equal.is_empty() {
+            self.words.equal.clear();
+        }
         if self.open.len() == 1 {
             // Nearly always; a table of one needs no order.
             let first = self.open.drain().next().and_then(|(_, open)| open.first);
-            return first.map_or(Ok(()), |(edges, row)| edges.say(row, 0, false, &self.names, &mut self.words, take));
+            return first
+                .map_or(Ok(()), |(edges, row)| edges.say(row, (true, false), &self.names, &mut self.words, take));
         }
         let mut waiting: Vec<(u128, Open)> = self.open.drain().collect();
         waiting.sort_unstable_by_key(|(id, _)| *id);
         let first = waiting.into_iter().filter_map(|(_, open)| open.first);
         let (names, words) = (&self.names, &mut self.words);
-        first.into_iter().try_for_each(|(edges, row)| edges.say(row, 0, false, names, words, take))
+        first.into_iter().try_for_each(|(edges, row)| edges.say(row, (true, false), names, words, take))
     }
 
     fn prepared(&self, batch: &EdgeBatch) -> Result<Edges> {
@@ -279,27 +286,26 @@ impl Edges {
         hasher.digest128()
     }
 
-    /// Gives the quads of an edge: it is the one behind `before` others of its triple, and one of several or with a key if
-    /// `is_reified`.
+    /// Gives the quads of an edge: its triple, if it is the first of it, and what its reifier says; that is there also if nothing is
+    /// said, where it is one of several or has a key.
     fn say(
         &self,
         row: usize,
-        before: u64,
-        is_reified: bool,
+        (is_first, is_reified): (bool, bool),
         names: &Names<'_>,
         words: &mut Words,
         take: &mut Take<'_>,
     ) -> Result<()> {
         let (subject, predicate, object) = (self.subjects.value(row), self.predicate(row), self.objects.value(row));
         let graph = self.graph(row);
-        if before == 0 {
+        if is_first {
             take(Quad { subject, predicate, object: Object::Term(object), graph })?;
         }
         let undirected = !is_directed(self.direction, self.directed.as_ref(), row);
         if !is_reified && !undirected && !self.columns.iter().any(|column| column.says(row)) {
             return Ok(());
         }
-        let Words { triple, reifier } = words;
+        let Words { triple, reifier, content, equal } = words;
         triple.clear();
         reifier.clear();
         term::push_triple(triple, subject, predicate, object);
@@ -309,13 +315,28 @@ impl Edges {
                 reifier.push('#');
                 push_encoded(reifier, keys.value(row));
             }
-            // The same for any batches and threads: only the triple, with its graph, and the place in its run count.
             None => {
-                let end = triple.len();
-                // Writing to text cannot fail.
-                let _ = write!(triple, "{graph:?}");
-                let _ = write!(reifier, "_:e{:032x}.{before}", xxh3_128(triple.as_bytes()));
-                triple.truncate(end);
+                content.clear();
+                push_part(content, triple);
+                push_part(content, graph.unwrap_or_default());
+                content.push(u8::from(undirected) << 1 | u8::from(graph.is_some()));
+                let mut add = |predicate: &str, object: Object<'_>| {
+                    push_part(content, predicate);
+                    push_object(content, &object);
+                    Ok(())
+                };
+                self.columns.iter().try_for_each(|column| column.say(row, names, &mut add))?;
+                let mut name = xxh3_128(content);
+                if is_reified {
+                    // Equal edges are told apart by how many there are: which is which means nothing.
+                    let before = equal.entry(name).or_default();
+                    if *before > 0 {
+                        content.extend_from_slice(&before.to_le_bytes());
+                        name = xxh3_128(content);
+                    }
+                    *before += 1;
+                }
+                push_name(reifier, name);
             }
         }
         let mut said = is_reified;
@@ -331,6 +352,47 @@ impl Edges {
             true => take(Quad { subject: reifier, predicate: RDF_REIFIES, object: Object::Term(triple), graph }),
             false => Ok(()),
         }
+    }
+}
+
+/// Appends a part of what is hashed: no two lists of parts are the same bytes.
+fn push_part(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// The same of an object.
+fn push_object(out: &mut Vec<u8>, object: &Object<'_>) {
+    match *object {
+        Object::Term(term) => {
+            out.push(0);
+            push_part(out, term);
+        }
+        Object::Literal { lexical, datatype, language, direction } => {
+            out.push(1 | u8::from(language.is_some()) << 1 | u8::from(direction.is_some()) << 2);
+            [lexical, datatype, language.unwrap_or_default(), direction.unwrap_or_default()]
+                .into_iter()
+                .for_each(|text| push_part(out, text));
+        }
+    }
+}
+
+/// The digits of names.
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Digits that half of a hash has.
+const HALF: usize = 11;
+
+/// Appends the blank node that is called by a hash: each half as a number of eleven digits.
+fn push_name(out: &mut String, hash: u128) {
+    out.push_str("_:e");
+    for half in [(hash >> 64) as u64, hash as u64] {
+        let (mut digits, mut rest) = ([b'0'; HALF], half);
+        for digit in digits.iter_mut().rev() {
+            *digit = DIGITS[(rest % 62) as usize];
+            rest /= 62;
+        }
+        out.extend(digits.map(char::from));
     }
 }
 

@@ -10,9 +10,10 @@ use isomorph_model::{
 };
 use isomorph_storage::{Budget, Scratch};
 
+use super::in_memory::InMemory;
 use super::subjects::{Collecting, Said, Subjects};
 use super::tables::{EdgesPart, NodesPart, Sorted, Tables};
-use super::{Lifting, neighbors};
+use super::{Lifting, end_form, neighbors, types_of};
 use crate::mapping::shred::CARRY_FITS;
 use crate::progress::Silent;
 
@@ -24,13 +25,19 @@ pub struct Lowered {
     inner: Arc<dyn Source>,
     record: Lifting,
     budget: Budget,
-    sorted: OnceLock<Sorted>,
-    /// Held by who sorts, so that nobody does it twice.
-    sorting: Mutex<()>,
+    shown: OnceLock<Shown>,
+    /// Held by who reads everything, so that nobody does it twice.
+    reading: Mutex<()>,
+}
+
+/// The rows of all tables.
+enum Shown {
+    InMemory(InMemory),
+    Sorted(Sorted),
 }
 
 impl Lowered {
-    /// Shows `inner` as `record.graph`. Nothing is read before it is asked for; then all is sorted, within `budget`.
+    /// Shows `inner` as `record.graph`. Nothing is read before it is asked for; then everything is, within `budget`.
     ///
     /// # Errors
     /// [`CARRY_FITS`] when it is no RDF.
@@ -39,17 +46,34 @@ impl Lowered {
             return Err(Error::broken(&CARRY_FITS, "what was lifted to RDF is none"));
         }
         let (record, budget) = (record.clone(), budget.clone());
-        Ok(Lowered { inner, record, budget, sorted: OnceLock::new(), sorting: Mutex::new(()) })
+        Ok(Lowered { inner, record, budget, shown: OnceLock::new(), reading: Mutex::new(()) })
     }
 
-    /// The rows of all tables, sorted when they are first asked for.
-    fn sorted(&self, progress: &dyn Progress) -> Result<&Sorted> {
-        let _alone = self.sorting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sorted) = self.sorted.get() {
-            return Ok(sorted);
+    /// The same graph with its rows sorted, though they fit into memory.
+    #[cfg(test)]
+    pub(super) fn sorted(self) -> Result<Self> {
+        let sorted = self.sort(&Silent)?;
+        let _ = self.shown.set(Shown::Sorted(sorted));
+        Ok(self)
+    }
+
+    /// Whether its rows are in memory, when they were read.
+    #[cfg(test)]
+    pub(super) fn is_in_memory(&self) -> bool {
+        matches!(self.shown.get(), Some(Shown::InMemory(_)))
+    }
+
+    /// The rows of all tables, read when they are first asked for.
+    fn shown(&self, progress: &dyn Progress) -> Result<&Shown> {
+        let _alone = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shown) = self.shown.get() {
+            return Ok(shown);
         }
-        let sorted = self.sort(progress)?;
-        Ok(self.sorted.get_or_init(|| sorted))
+        let shown = match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
+            Some(rows) => Shown::InMemory(rows),
+            None => Shown::Sorted(self.sort(progress)?),
+        };
+        Ok(self.shown.get_or_init(|| shown))
     }
 
     fn sort(&self, progress: &dyn Progress) -> Result<Sorted> {
@@ -141,20 +165,16 @@ impl Source for Lowered {
 
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
         self.inner.prepare(threads, progress)?;
-        self.sorted(progress).map(|_| ())
+        self.shown(progress).map(|_| ())
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
         let graph = &self.record.graph;
-        let (nodes, edges) = match request.tables {
-            Scanned::All => (0..graph.nodes.len(), 0..graph.edges.len()),
-            Scanned::AllNodes => (0..graph.nodes.len(), 0..0),
-            Scanned::AllEdges => (0..0, 0..graph.edges.len()),
-            Scanned::Nodes(ty) | Scanned::NodeKeys(ty) => (ty..ty + 1, 0..0),
-            Scanned::Edges(ty) | Scanned::EdgeEnds(ty) => (0..0, ty..ty + 1),
-            Scanned::Rest => (0..0, 0..0),
+        let (nodes, edges) = types_of(graph, request.tables);
+        let sorted = match self.shown(&Silent)? {
+            Shown::InMemory(rows) => return Ok(rows.parts(nodes, edges, request.batch_rows)),
+            Shown::Sorted(sorted) => sorted,
         };
-        let sorted = self.sorted(&Silent)?;
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         for ty in nodes {
             if let Some(Some(sorted)) = sorted.nodes.get(ty) {
@@ -170,12 +190,7 @@ impl Source for Lowered {
     }
 
     fn end_form(&self, ty: usize) -> EndForm {
-        let graph = &self.record.graph;
-        let keyless = |at: usize| graph.nodes.get(at).is_some_and(|ty| ty.key.kind == KeyKind::Row);
-        match graph.edges.get(ty) {
-            Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
-            _ => EndForm::Keys,
-        }
+        end_form(&self.record.graph, ty)
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {

@@ -3,23 +3,51 @@
 //! To *lift* is to say a graph in RDF, to *lower* is the way back; the words are those of SAWSDL. What the triples look like
 //! is said in [`isomorph_model::faces`]. On the way there a [`Lifter`] stands before a sink of quads: it needs parallel edges
 //! together, and that is an order that a sink asks for. On the way back [`Lowered`] brings together what is said of each
-//! subject, by sorting.
+//! subject: in memory where it fits, else by sorting.
 
+mod in_memory;
 mod lifter;
 mod lowered;
 mod native;
 mod neighbors;
 pub(super) mod subjects;
 mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::ops::Range;
 
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::faces::{BASE, holds};
-use isomorph_model::{Graph, KeyKind, xsd};
+use isomorph_model::{EndForm, Graph, KeyKind, Tables as Scanned, xsd};
 use serde::{Deserialize, Serialize};
 
 pub use lifter::Lifter;
 pub use lowered::Lowered;
 pub use native::Native;
+pub use text::LoweredText;
+
+/// The node types and the edge types that a scan of `tables` is of.
+fn types_of(graph: &Graph, tables: Scanned) -> (Range<usize>, Range<usize>) {
+    match tables {
+        Scanned::All => (0..graph.nodes.len(), 0..graph.edges.len()),
+        Scanned::AllNodes => (0..graph.nodes.len(), 0..0),
+        Scanned::AllEdges => (0..0, 0..graph.edges.len()),
+        Scanned::Nodes(ty) | Scanned::NodeKeys(ty) => (ty..ty + 1, 0..0),
+        Scanned::Edges(ty) | Scanned::EdgeEnds(ty) => (0..0, ty..ty + 1),
+        Scanned::Rest => (0..0, 0..0),
+    }
+}
+
+/// Whether ends of edges are rows: where neither has a key.
+fn end_form(graph: &Graph, ty: usize) -> EndForm {
+    let keyless = |at: usize| graph.nodes.get(at).is_some_and(|ty| ty.key.kind == KeyKind::Row);
+    match graph.edges.get(ty) {
+        Some(ty) if keyless(ty.source) && keyless(ty.target) => EndForm::Rows,
+        _ => EndForm::Keys,
+    }
+}
 
 /// What the names of RDF's own vocabulary begin with.
 const RDF_NAMESPACE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";

@@ -28,6 +28,7 @@ THREADS = 2
 
 from part_annnet import ANNNET, PROCESSOR_TICK, annnet
 from part_lake import lake, large
+from part_lift import lift
 
 try:
     import pyarrow as pa
@@ -447,7 +448,7 @@ def sampling(bench: Bench) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--smoke", action="store_true", help="tiny data: whether it works, not how fast")
-    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn", "sampling", "lake"], help="one part of it")
+    options.add_argument("--only", choices=["nock", "edges", "annnet", "deepgnn", "sampling", "lake", "lift"], help="one part of it")
     options.add_argument("--large", action="store_true", help="of lake only 100,000,000 triples within 1 GiB, which take 30 GB of disk")
     options.add_argument("--folder", type=Path, help="where data is written; a temporary folder otherwise")
     chosen = options.parse_args()
@@ -463,7 +464,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         bench = Bench(SMOKE if chosen.smoke else FULL, Path(folder), tool, command)
         triples = large if chosen.large else lambda bench: lake(bench, chosen.smoke)
-        parts = ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn), ("sampling", sampling), ("lake", triples)
+        lifted = lambda bench: lift(bench, chosen.smoke)
+        parts = (
+            ("nock", nock), ("edges", edges), ("annnet", annnet), ("deepgnn", deepgnn), ("sampling", sampling),
+            ("lake", triples), ("lift", lifted),
+        )  # fmt: skip
         for name, part in parts:
             if chosen.only in (None, name):
                 part(bench)

@@ -95,3 +95,17 @@ fn nodes_can_be_identified_by_their_position() {
     home.run(&["diff", &social, "g", "--key", "row"]).exits(0);
     home.run(&["diff", "people.csv", "people.csv", "--key", "row"]).exits(2);
 }
+
+#[test]
+fn keys_of_elements_that_differ_keep_their_type() {
+    let home = Home::new();
+    let lines = |weight: u32| format!("-1 7 0 {weight}\n-1 9 0 1\n");
+    home.write("one.linear", lines(1));
+    home.write("two.linear", lines(2));
+    let document = home.run(&["diff", "one.linear", "two.linear", "--json"]).exits(1).json();
+    assert_eq!(document["elements"][0]["key"], 7, "{document}");
+    home.write("people.csv", PEOPLE);
+    home.write("edited.csv", PEOPLE.replace("\"ada\",1,\"admires\",\"mary\",0.5,-1,False,\"\",\"\"\n", ""));
+    let document = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
+    assert_eq!(document["elements"][0]["key"], serde_json::json!(["ada", "mary"]));
+}

@@ -57,8 +57,8 @@ fn documents_have_the_documented_fields() {
 
     let diff = json(&["diff", "people.csv", "other.csv"]);
     assert_members(&diff, "left right equal order_equal schema_equal lines elements differing");
-    assert_members(&diff["lines"][0], "kind type property left right equal");
-    assert_members(&diff["elements"][0], "kind type identity left right");
+    assert_members(&diff["lines"][0], "kind type property left right equal only_left only_right");
+    assert_members(&diff["elements"][0], "kind type identity key left right");
 
     let digest = json(&["digest", "people.csv"]);
     assert_members(&digest, "path digest content order schema lines");

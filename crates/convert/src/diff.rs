@@ -1,5 +1,7 @@
 //! The same graph? If not: which kind, which type, which elements.
 
+mod one_sided;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::Result;
@@ -29,6 +31,9 @@ pub struct DiffLine {
     pub right: u64,
     /// Whether they are the same.
     pub equal: bool,
+    /// How many of them only the left graph has, and how many only the right one; a fact that one has more often counts as often as it
+    /// has more. `None` if they were not counted, because no elements were asked for.
+    pub only: Option<[u64; 2]>,
 }
 
 /// An element that differs.
@@ -60,8 +65,8 @@ pub struct Diff {
     pub lines: Vec<DiffLine>,
     /// The first elements that differ.
     pub elements: Vec<DiffElement>,
-    /// How many elements differ, if they were counted.
-    pub differing: u64,
+    /// How many elements differ; `None` if they were not counted.
+    pub differing: Option<u64>,
 }
 
 /// Compares two graphs; names the first `limit` elements that differ. Of two snapshots of one store of GraphLake, what both have in
@@ -100,7 +105,7 @@ fn recounted(lines: Vec<DiffLine>, apart: &Apart) -> Vec<DiffLine> {
             (Line::new(LineKind::Edges, &[RESOURCE, predicate, RESOURCE], ""), edges),
         ];
         for (line, [left, right]) in counted.into_iter().filter(|(_, counts)| *counts != [0; 2]) {
-            let of_line = || DiffLine { line: line.clone(), left, right, equal: true };
+            let of_line = || DiffLine { line: line.clone(), left, right, equal: true, only: Some([0; 2]) };
             let known = all.entry(line.clone()).or_insert_with(of_line);
             (known.left, known.right) = (left, right);
         }
@@ -124,9 +129,13 @@ fn whole(
         schema_equal: of_left.digests.schema == of_right.digests.schema,
         lines,
         elements: Vec::new(),
-        differing: 0,
+        differing: Some(0).filter(|_| equal || limit > 0),
     };
     if !equal && limit > 0 {
+        let counts = one_sided::count([left, right], [&of_left.table, &of_right.table], resources, progress)?;
+        for line in &mut diff.lines {
+            line.only = Some(counts.get(&line.line).copied().unwrap_or_default());
+        }
         let differing = Differing::of(&of_left, &of_right);
         let (left, right) = (Side::new(left, resources, progress)?, Side::new(right, resources, progress)?);
         let mut sums = left.sums(&differing, resources, progress)?;
@@ -145,7 +154,9 @@ fn lines(left: &Table, right: &Table) -> Vec<DiffLine> {
     all.into_iter()
         .map(|line| {
             let (of_left, of_right) = (left.get(line), right.get(line));
-            DiffLine { line: line.clone(), left: of_left.count, right: of_right.count, equal: of_left == of_right }
+            let equal = of_left == of_right;
+            let only = Some([0; 2]).filter(|_| equal);
+            DiffLine { line: line.clone(), left: of_left.count, right: of_right.count, equal, only }
         })
         .collect()
 }
@@ -280,6 +291,7 @@ fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) {
     for (key, lines) in right {
         both.entry(key).or_default()[1] = lines;
     }
+    let mut differing = 0;
     for (key, [lines, mut others]) in both {
         let mut open = cancel(lines, &mut others);
         // What is paired does not depend on which thread came first.
@@ -287,13 +299,14 @@ fn pair(left: Kept, right: Kept, limit: usize, diff: &mut Diff) {
         others.sort_unstable_by(|one, other| other.cmp(one));
         while !open.is_empty() || !others.is_empty() {
             let (left, right) = (open.pop(), others.pop());
-            diff.differing += 1;
+            differing += 1;
             if diff.elements.len() < limit {
                 let (kind, ty, identity) = (key.0.word(), key.1.clone(), key.2.clone());
                 diff.elements.push(DiffElement { kind, ty, identity, left, right });
             }
         }
     }
+    diff.differing = Some(differing);
 }
 
 /// Removes from both what is in both, as often as it is; returns what is left of the first.

@@ -1,14 +1,14 @@
 //! The three digests of a source, computed on all threads.
 
 use isomorph_error::Result;
-use isomorph_model::digest::{Digest, Table};
+use isomorph_model::digest::{Digest, FactTaker, Table};
 use isomorph_model::{EndForm, Request, Source, Tables};
 use isomorph_storage::{Budget, Scratch};
 use serde::{Deserialize, Serialize};
 
 use crate::parallel;
 use crate::progress::Progress;
-use crate::running::{Running, State};
+use crate::running::Running;
 
 /// What limits a job.
 #[derive(Debug, Clone)]
@@ -57,8 +57,29 @@ pub struct Digested {
 /// # Errors
 /// When the source cannot be read or is not sound.
 pub fn digest(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Digested> {
+    digest_with(Running::new(source, resources)?, source, resources, progress)
+}
+
+/// The same with every fact handed over as well.
+///
+/// # Errors
+/// As [`digest`].
+pub(crate) fn each_fact(
+    source: &dyn Source,
+    taker: FactTaker,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<()> {
+    digest_with(Running::new(source, resources)?.with_taker(taker), source, resources, progress).map(|_| ())
+}
+
+fn digest_with(
+    running: Running,
+    source: &dyn Source,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Digested> {
     source.prepare(resources.threads, progress)?;
-    let running = Running::new(source, resources)?;
     let by_row = (0..source.graph().edges.len()).any(|ty| source.end_form(ty) == EndForm::Rows);
     let passes: &[(&str, Tables)] = match by_row || running.has_rest() {
         true => &[("nodes", Tables::AllNodes), ("edges", Tables::AllEdges)],
@@ -69,17 +90,22 @@ pub fn digest(source: &dyn Source, resources: &Resources, progress: &dyn Progres
         progress.begin(stage, parts.iter().map(|part| part.rows()).sum());
         let read = if *tables == Tables::AllEdges && running.numbers_edges() {
             // Edges have no row numbers: they count in the order in which they come.
-            let mut state = State::default();
+            let mut state = running.state();
             let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
                 progress.advance(batch.rows() as u64)?;
                 running.add(&mut state, &batch)
             });
             read.map(|()| vec![state])
         } else {
-            parallel::fold(&parts, resources.threads, State::default, |state, _, batch| {
-                progress.advance(batch.rows() as u64)?;
-                running.add(state, &batch)
-            })
+            parallel::fold(
+                &parts,
+                resources.threads,
+                || running.state(),
+                |state, _, batch| {
+                    progress.advance(batch.rows() as u64)?;
+                    running.add(state, &batch)
+                },
+            )
         };
         progress.end();
         read?.into_iter().for_each(|state| running.merge(state));

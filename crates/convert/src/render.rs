@@ -105,6 +105,16 @@ impl Renderer {
         Ok(Renderer { graph, keys: keys.finish()?, beside })
     }
 
+    /// A renderer for documents, nodes, and what refers to others by their keys. Reads nothing.
+    ///
+    /// # Errors
+    /// When the memory is short.
+    pub fn without_keys(source: &dyn Source, resources: &Resources) -> Result<Self> {
+        let graph = source.graph().clone();
+        let keys = KeysByRow::builder(&graph, resources).finish()?;
+        Ok(Renderer { graph, keys, beside: KeysBeside::default() })
+    }
+
     /// Calls `each` for the documents of the graph.
     ///
     /// # Errors

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Result};
-use isomorph_model::digest::{ContentDigest, LineKind, OrderDigest, RowHashes, edge_keys, key_hashes, schema_digest};
+use isomorph_model::digest::{
+    ContentDigest, FactTaker, LineKind, OrderDigest, RowHashes, edge_keys, key_hashes, schema_digest,
+};
 use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, EndForm, Ends, Graph, KeyKind, Request, Source, Tables};
 use isomorph_tables::lookup::{Hashes, HashesBuilder};
@@ -21,6 +23,8 @@ pub struct Running {
     hashes: BTreeMap<(LineKind, usize), KeyHashes>,
     /// What refers by row to what comes beside it has to wait, and does.
     waiting: AtomicBool,
+    /// Who takes every fact beside the sums.
+    taker: Option<FactTaker>,
     total: Mutex<Sums>,
 }
 
@@ -106,8 +110,22 @@ impl Running {
             graph: source.graph().clone(),
             hashes: hashes.collect(),
             waiting: AtomicBool::new(false),
+            taker: None,
             total: Mutex::default(),
         })
+    }
+
+    /// The same that gives each fact to `taker`; states are those of [`Running::state`].
+    pub fn with_taker(mut self, taker: FactTaker) -> Self {
+        self.taker = Some(taker);
+        self
+    }
+
+    /// The sums of one thread, of which nothing was seen yet.
+    pub fn state(&self) -> State {
+        let Some(taker) = &self.taker else { return State::default() };
+        let content = ContentDigest::with_taker(taker.clone());
+        State { sums: Sums { content, order: OrderDigest::default() } }
     }
 
     /// The same for edges that come in any order, so that nothing can refer to them by row.
@@ -241,10 +259,15 @@ impl Running {
     ) -> Result<()> {
         let parts = source.scan(&Request::of(Tables::Rest))?;
         progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
-        let states = parallel::fold(&parts, resources.threads, State::default, |state, _, batch| {
-            progress.advance(batch.rows() as u64)?;
-            add(state, &batch)
-        });
+        let states = parallel::fold(
+            &parts,
+            resources.threads,
+            || self.state(),
+            |state, _, batch| {
+                progress.advance(batch.rows() as u64)?;
+                add(state, &batch)
+            },
+        );
         progress.end();
         states?.into_iter().for_each(|state| self.merge(state));
         Ok(())
@@ -262,8 +285,10 @@ impl Running {
     /// # Errors
     /// When a document is not sound.
     pub fn finish(self) -> Result<Digested> {
-        let mut total = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-        total.content.documents(&self.graph)?;
+        let mut documents = self.state();
+        documents.sums.content.documents(&self.graph)?;
+        self.merge(documents);
+        let total = self.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         let digests = Digests {
             content: total.content.digest(),
             order: total.order.digest(),

@@ -202,7 +202,7 @@ fn a_difference_is_found_and_named() {
     let differing: Vec<&str> =
         found.lines.iter().filter(|line| !line.equal).map(|line| line.line.property.as_str()).collect();
     assert_eq!(differing, ["feature"]);
-    assert_eq!((found.differing, found.elements.len()), (903, 5));
+    assert_eq!((found.differing, found.elements.len()), (Some(903), 5));
     assert!(found.elements.iter().all(|element| element.kind == "node" && element.ty == "person"));
 }
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff, relabelled};
 use isomorph::formats::{graphlake, nock};
 use isomorph::model::digest::{Line, LineKind};
+use isomorph::model::json;
 use isomorph::{Error, Result};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::{Answer, open_at};
 use crate::args::{DiffArgs, read_place};
@@ -26,8 +28,8 @@ struct Document<'a> {
     order_equal: bool,
     schema_equal: bool,
     lines: Vec<LineDocument<'a>>,
-    elements: &'a [DiffElement],
-    differing: u64,
+    elements: Vec<ElementDocument<'a>>,
+    differing: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,17 +41,43 @@ struct LineDocument<'a> {
     left: u64,
     right: u64,
     equal: bool,
+    only_left: Option<u64>,
+    only_right: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct ElementDocument<'a> {
+    #[serde(flatten)]
+    element: &'a DiffElement,
+    /// Its key, or its ends as a list, with numbers as numbers.
+    key: Option<Box<RawValue>>,
+}
+
+impl<'a> ElementDocument<'a> {
+    fn new(element: &'a DiffElement) -> Self {
+        // Several parts stand beside one another.
+        let list = format!("[{}]", element.identity);
+        let mut parts = 0;
+        let read = json::items(&list, |_| {
+            parts += 1;
+            Ok(())
+        });
+        let text = if parts == 1 { element.identity.clone() } else { list };
+        ElementDocument { element, key: read.ok().and_then(|()| RawValue::from_string(text).ok()) }
+    }
 }
 
 impl<'a> Document<'a> {
     fn new(args: &'a DiffArgs, found: &'a Diff) -> Self {
-        let lines = found.lines.iter().map(|DiffLine { line, left, right, equal }| LineDocument {
+        let lines = found.lines.iter().map(|DiffLine { line, left, right, equal, only }| LineDocument {
             kind: line.kind,
             ty: &line.ty,
             property: &line.property,
             left: *left,
             right: *right,
             equal: *equal,
+            only_left: only.map(|[left, _]| left),
+            only_right: only.map(|[_, right]| right),
         });
         Document {
             left: &args.left,
@@ -58,7 +86,7 @@ impl<'a> Document<'a> {
             order_equal: found.order_equal,
             schema_equal: found.schema_equal,
             lines: lines.collect(),
-            elements: &found.elements,
+            elements: found.elements.iter().map(ElementDocument::new).collect(),
             differing: found.differing,
         }
     }
@@ -93,9 +121,9 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
         screen.table(&lines(&found, console.verbose));
         screen.table(&element::table(&found.elements));
         let named = found.elements.len() as u64;
-        if found.differing > named && named > 0 {
-            let more = of(found.differing - named, "more element");
-            screen.plain(&format!("and {more}; --limit {} names them", found.differing), None);
+        if let Some(all) = found.differing.filter(|all| *all > named && named > 0) {
+            let more = of(all - named, "more element");
+            screen.plain(&format!("and {more}; --limit {all} names them"), None);
         }
         if let (Some(format), None) = (shared_view(&left, &right), args.seen_as) {
             screen.line("", &format!("--as {} compares both as {format} holds them", format.id()));
@@ -173,14 +201,14 @@ fn lines(found: &Diff, all: bool) -> Table {
     table
 }
 
-/// What is different about a line.
+/// What is different about a line: how much only one side has, which the numbers of both do not tell.
 fn state(line: &DiffLine) -> String {
-    let (more, less) = (line.left.max(line.right), line.left.min(line.right));
-    match line.left.cmp(&line.right) {
+    match line.only {
         _ if line.equal => "equal".to_owned(),
-        std::cmp::Ordering::Equal => "differs".to_owned(),
-        std::cmp::Ordering::Greater => format!("{} missing on the right", thousands(more - less)),
-        std::cmp::Ordering::Less => format!("{} missing on the left", thousands(more - less)),
+        None => "differs".to_owned(),
+        Some([left, 0]) => format!("{} missing on the right", thousands(left)),
+        Some([0, right]) => format!("{} missing on the left", thousands(right)),
+        Some([left, right]) => format!("{} missing on the right, {} on the left", thousands(left), thousands(right)),
     }
 }
 

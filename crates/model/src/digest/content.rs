@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 
 use super::encode::Buffer;
 use super::fact::{KeyStem, of_parts, row_hash, stem};
-use super::table::{Digest, Line, LineKind, Sum, Table};
+use super::table::{Digest, FactTaker, Line, LineKind, Table, Tallies, Tally};
 use super::values::{add_values, same_length, sum_row_values};
 use crate::schema::Owner;
 use crate::{Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, LabelColumn, NodeBatch, well_known};
@@ -46,30 +46,36 @@ impl RowHashes for Vec<Vec<u128>> {
 /// A running content digest. Add batches in any order, on any thread, and merge.
 #[derive(Debug, Default)]
 pub struct ContentDigest {
-    pub(super) table: Table,
+    pub(super) tallies: Tallies,
     pub(super) buffer: Buffer,
     pub(super) hashes: [Vec<u128>; 3],
 }
 
 impl ContentDigest {
+    /// A digest that gives each fact to `taker`, beside adding it up.
+    pub fn with_taker(taker: FactTaker) -> Self {
+        let tallies = Tallies { taker: Some(taker), ..Tallies::default() };
+        ContentDigest { tallies, ..ContentDigest::default() }
+    }
+
     /// Adds what another thread has summed.
     pub fn merge(&mut self, other: ContentDigest) {
-        self.table.merge(other.table);
+        self.tallies.table.merge(other.tallies.table);
     }
 
     /// The table of sums so far.
     pub fn table(&self) -> &Table {
-        &self.table
+        &self.tallies.table
     }
 
     /// The table of sums.
     pub fn into_table(self) -> Table {
-        self.table
+        self.tallies.table
     }
 
     /// The digest of the table so far.
     pub fn digest(&self) -> Digest {
-        self.table.digest()
+        self.tallies.table.digest()
     }
 
     /// Adds nodes; returns the hashes of their keys, in order.
@@ -94,15 +100,15 @@ impl ContentDigest {
         let names = [ty.name.as_str()];
         if !ty.implied {
             let stem = stem(LineKind::Nodes.word(), &names, "");
-            let mut sum = Sum::default();
+            let mut sum = self.tallies.begin();
             hashes.iter().for_each(|hash| sum.add(of_parts([stem, *hash])));
-            self.table.merge_line(Line::new(LineKind::Nodes, &names, ""), sum);
+            self.tallies.merge_line(Line::new(LineKind::Nodes, &names, ""), sum);
             self.all_groups(graph, Owner::Nodes(batch.ty), &hashes)?;
         }
         if let Some(labels) = &batch.labels {
             self.labels(&names, labels, &hashes)?;
         }
-        let (table, buffer) = (&mut self.table, &mut self.buffer);
+        let (table, buffer) = (&mut self.tallies, &mut self.buffer);
         add_values(table, buffer, (LineKind::Nodes, &names), &ty.properties, &batch.properties, &hashes)?;
         self.hashes[0] = hashes;
         Ok(&self.hashes[0])
@@ -122,14 +128,14 @@ impl ContentDigest {
                 self.buffer.hash()
             })
             .collect();
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         for (hash, &set) in hashes.iter().zip(labels.rows()) {
             for name in labels.sets().get(set as usize).into_iter().flatten() {
                 let name = names.get(*name as usize).copied().unwrap_or_default();
                 sum.add(of_parts([stem, *hash, name]));
             }
         }
-        self.table.merge_line(Line::new(LineKind::Nodes, ty, well_known::LABELS), sum);
+        self.tallies.merge_line(Line::new(LineKind::Nodes, ty, well_known::LABELS), sum);
         Ok(())
     }
 
@@ -176,7 +182,7 @@ impl ContentDigest {
                 same_length(keys, batch.rows, "key")?;
                 KeyStem::new("edges", &names, key.kind).hash(keys.as_ref(), &mut self.buffer, values)?;
                 self.all_groups(graph, Owner::Edges(batch.ty), values)?;
-                let (table, buffer) = (&mut self.table, &mut self.buffer);
+                let (table, buffer) = (&mut self.tallies, &mut self.buffer);
                 add_values(table, buffer, (LineKind::Edges, &names), &ty.properties, &batch.properties, values)?;
             }
             (Some(_), None) => return Err(Error::usage("keyed edges without their keys")),
@@ -192,9 +198,9 @@ impl ContentDigest {
             }
             None => vec![&fixed],
         };
-        let mut sums: Vec<(u128, Sum)> = relations
+        let mut sums: Vec<(u128, Tally)> = relations
             .iter()
-            .map(|relation| (stem("edges", &[&source, relation, &target], ""), Sum::default()))
+            .map(|relation| (stem("edges", &[&source, relation, &target], ""), self.tallies.begin()))
             .collect();
         let same_type = ty.source == ty.target;
         for row in 0..batch.rows {
@@ -208,7 +214,7 @@ impl ContentDigest {
             sum.add(of_parts([*stem, from, to, u128::from(directed), values[row]]));
         }
         for (relation, (_, sum)) in relations.iter().zip(sums) {
-            self.table.merge_line(Line::new(LineKind::Edges, &[&source, relation, &target], ""), sum);
+            self.tallies.merge_line(Line::new(LineKind::Edges, &[&source, relation, &target], ""), sum);
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub use content::{ContentDigest, RowHashes};
 pub use fact::{edge_keys, key_hashes};
 pub use order::OrderDigest;
 pub use schema::{schema_digest, schema_json};
-pub use table::{Digest, Line, LineKind, Sum, Table};
+pub use table::{Digest, FactTaker, Line, LineKind, Sum, Table};
 
 /// Version of the definition; part of every digest and named beside it.
 pub const VERSION: &str = "isomorph-xxh3-1";

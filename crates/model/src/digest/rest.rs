@@ -10,7 +10,7 @@ use super::cells::Cells;
 use super::content::{ContentDigest, RowHashes, is_directed};
 use super::encode::{Buffer, Tag};
 use super::fact::{KeyStem, of_parts, stem};
-use super::table::{Line, LineKind, Sum};
+use super::table::{Line, LineKind};
 use super::values::{add_values, same_length, sum_row_values};
 use crate::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch, ValueBatch};
 use crate::schema::{DocumentBody, GroupKind, MembershipTable, Owner};
@@ -46,14 +46,14 @@ impl ContentDigest {
         let mut keys = Vec::new();
         KeyStem::new("hyperedges", &names, ty.key.kind).hash(batch.keys.as_ref(), &mut self.buffer, &mut keys)?;
         let stem = stem("hyperedges", &names, "");
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         for (row, key) in keys.iter().enumerate() {
             let directed = is_directed(ty.direction, batch.directed.as_ref(), row);
             sum.add(of_parts([stem, *key, u128::from(directed)]));
         }
-        self.table.merge_line(Line::new(LineKind::Hyperedges, &names, ""), sum);
+        self.tallies.merge_line(Line::new(LineKind::Hyperedges, &names, ""), sum);
         self.all_groups(graph, Owner::Hyperedges(batch.ty), &keys)?;
-        let (table, buffer) = (&mut self.table, &mut self.buffer);
+        let (table, buffer) = (&mut self.tallies, &mut self.buffer);
         add_values(table, buffer, (LineKind::Hyperedges, &names), &ty.properties, &batch.properties, &keys)?;
         Ok(keys)
     }
@@ -75,13 +75,13 @@ impl ContentDigest {
         let layers = batch.layers.as_deref();
         add_details(&mut self.buffer, layers, batch.coefficients.as_ref(), None, &mut members)?;
         let stem = stem("members", &[&ty.name], "");
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         for ((owner, member), role) in owners.iter().zip(&members).zip(&batch.roles) {
             self.buffer.begin([stem, *owner, *member]);
             self.buffer.text(role.ok_or_else(|| Error::malformed("a member without a role"))?);
             sum.add(self.buffer.hash());
         }
-        self.table.merge_line(Line::new(LineKind::Members, &[&ty.name], ""), sum);
+        self.tallies.merge_line(Line::new(LineKind::Members, &[&ty.name], ""), sum);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl ContentDigest {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let stem = stem(kind.word(), &names, &table.property.name);
         let cells = Cells::new(&table.property, batch.values.as_ref())?;
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         cells
             .hash_all(
                 &mut self.buffer,
@@ -111,7 +111,7 @@ impl ContentDigest {
                 },
             )
             .map_err(|error| error.at(Place::field(table.property.name.clone())))?;
-        self.table.merge_line(Line::new(kind, &names, &table.property.name), sum);
+        self.tallies.merge_line(Line::new(kind, &names, &table.property.name), sum);
         Ok(())
     }
 
@@ -125,10 +125,10 @@ impl ContentDigest {
         let mut keys = Vec::new();
         KeyStem::new("groups", &names, kind.key.kind).hash(batch.keys.as_ref(), &mut self.buffer, &mut keys)?;
         let stem = stem("groups", &names, "");
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         keys.iter().for_each(|key| sum.add(of_parts([stem, *key])));
-        self.table.merge_line(Line::new(LineKind::Groups, &names, ""), sum);
-        let (table, buffer) = (&mut self.table, &mut self.buffer);
+        self.tallies.merge_line(Line::new(LineKind::Groups, &names, ""), sum);
+        let (table, buffer) = (&mut self.tallies, &mut self.buffer);
         add_values(table, buffer, (LineKind::Groups, &names), &kind.properties, &batch.properties, &keys)?;
         Ok(keys)
     }
@@ -158,17 +158,17 @@ impl ContentDigest {
         let line = membership_line(graph, kind, table);
         let stem = line.stem();
         let all = self.all_keys(graph, kind, table)?;
-        let mut sum = Sum::default();
+        let mut sum = self.tallies.begin();
         for ((group, member), values) in groups.iter().zip(&members).zip(values) {
             let fact = of_parts([stem, *group, *member, values]);
             if all.contains(group) {
                 // It is a member already, by the rule: what the row adds is its properties.
-                sum.hash = sum.hash.wrapping_add(fact).wrapping_sub(of_parts([stem, *group, *member, 0]));
+                sum.replace(of_parts([stem, *group, *member, 0]), fact);
             } else {
                 sum.add(fact);
             }
         }
-        self.table.merge_line(line, sum);
+        self.tallies.merge_line(line, sum);
         Ok(())
     }
 
@@ -178,11 +178,11 @@ impl ContentDigest {
             for table in kind.memberships.iter().filter(|table| table.of == owner) {
                 let line = membership_line(graph, kind, table);
                 let stem = line.stem();
-                let mut sum = Sum::default();
+                let mut sum = self.tallies.begin();
                 for group in self.all_keys(graph, kind, table)? {
                     members.iter().for_each(|member| sum.add(of_parts([stem, group, *member, 0])));
                 }
-                self.table.merge_line(line, sum);
+                self.tallies.merge_line(line, sum);
             }
         }
         Ok(())
@@ -246,9 +246,9 @@ impl ContentDigest {
             self.buffer.bytes.clear();
             self.buffer.hashed(stem("documents", &name, ""));
             body(&document.body, &mut self.buffer).map_err(|error| error.at(Place::field(document.name.clone())))?;
-            let mut sum = Sum::default();
+            let mut sum = self.tallies.begin();
             sum.add(self.buffer.hash());
-            self.table.merge_line(Line::new(LineKind::Documents, &name, ""), sum);
+            self.tallies.merge_line(Line::new(LineKind::Documents, &name, ""), sum);
         }
         Ok(())
     }

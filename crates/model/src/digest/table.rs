@@ -93,6 +93,66 @@ impl Sum {
     }
 }
 
+/// Takes facts one by one: the line, the hashes of facts that are there, and of facts that are taken back because another one
+/// stands in their place.
+pub type FactTaker = std::sync::Arc<dyn Fn(&Line, &[u128], &[u128]) + Send + Sync>;
+
+/// A sum in the making. Where somebody takes facts one by one, their hashes are kept until the line is merged.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    sum: Sum,
+    keeps: bool,
+    facts: Vec<u128>,
+    withdrawn: Vec<u128>,
+}
+
+impl Tally {
+    /// Adds one fact.
+    pub fn add(&mut self, hash: u128) {
+        self.sum.add(hash);
+        if self.keeps {
+            self.facts.push(hash);
+        }
+    }
+
+    /// Puts one fact in the place of another.
+    pub fn replace(&mut self, hash: u128, by: u128) {
+        self.sum.hash = self.sum.hash.wrapping_add(by).wrapping_sub(hash);
+        if self.keeps {
+            self.facts.push(by);
+            self.withdrawn.push(hash);
+        }
+    }
+}
+
+/// The sums of a graph in the making, and who takes its facts.
+#[derive(Default)]
+pub(super) struct Tallies {
+    pub table: Table,
+    pub taker: Option<FactTaker>,
+}
+
+impl std::fmt::Debug for Tallies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tallies").field("table", &self.table).field("taken", &self.taker.is_some()).finish()
+    }
+}
+
+impl Tallies {
+    /// A sum of a line, which [`Tallies::merge_line`] takes.
+    pub fn begin(&self) -> Tally {
+        Tally { keeps: self.taker.is_some(), ..Tally::default() }
+    }
+
+    /// Adds to one line.
+    pub fn merge_line(&mut self, line: Line, tally: Tally) {
+        if let Some(taker) = &self.taker {
+            taker(&line, &tally.facts, &tally.withdrawn);
+        }
+        self.table.merge_line(line, tally.sum);
+    }
+}
+
 /// All sums of a graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table(BTreeMap<Line, Sum>);

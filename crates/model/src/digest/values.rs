@@ -10,13 +10,13 @@ use super::columns::Bytes;
 use super::encode::Buffer;
 use super::fact::stem;
 use super::json as json_bytes;
-use super::table::{Line, LineKind, Sum, Table};
+use super::table::{Line, LineKind, Tallies, Tally};
 use crate::json::Members;
 use crate::{Columns, Property, ValueKind};
 
 /// Adds one fact for each value of keyed elements.
 pub(super) fn add_values(
-    table: &mut Table,
+    table: &mut Tallies,
     buffer: &mut Buffer,
     (kind, ty): (LineKind, &[&str]),
     properties: &[Property],
@@ -29,7 +29,7 @@ pub(super) fn add_values(
         if property.kind == ValueKind::Bag {
             let mut bag = Bag::new(properties);
             for_bag(column, |row, name, value| {
-                let (stem, sum) = bag.line(name, |name| stem(kind.word(), ty, name));
+                let (stem, sum) = bag.line(name, |name| (stem(kind.word(), ty, name), table.begin()));
                 buffer.begin([stem, owners[row]]);
                 json_bytes::encode(value, buffer)?;
                 sum.add(buffer.hash());
@@ -41,7 +41,7 @@ pub(super) fn add_values(
             continue;
         }
         let stem = stem(kind.word(), ty, &property.name);
-        let mut sum = Sum::default();
+        let mut sum = table.begin();
         Cells::new(property, column)?
             .hash_all(buffer, |row| [stem, owners[row]], |_, hash| sum.add(hash))
             .map_err(|error| error.at(Place::field(property.name.clone())))?;
@@ -66,7 +66,7 @@ pub(super) fn sum_row_values(
         if property.kind == ValueKind::Bag {
             let mut bag = Bag::new(properties);
             for_bag(column, |row, name, value| {
-                let (stem, _) = bag.line(name, stem);
+                let (stem, _) = bag.line(name, |name| (stem(name), Tally::default()));
                 buffer.begin([stem]);
                 json_bytes::encode(value, buffer)?;
                 add(row, buffer.hash());
@@ -103,7 +103,7 @@ fn told_as(properties: &[Property], name: &str) -> String {
 struct Bag<'a> {
     properties: &'a [Property],
     /// Name of the line, stem, sum.
-    lines: Vec<(String, u128, Sum)>,
+    lines: Vec<(String, u128, Tally)>,
     by_name: HashMap<String, usize>,
     /// Members mostly come in the same order in every row: look there first.
     expected: usize,
@@ -115,7 +115,7 @@ impl<'a> Bag<'a> {
     }
 
     /// The stem and the sum of a member.
-    fn line(&mut self, name: &str, stem: impl FnOnce(&str) -> u128) -> (u128, &mut Sum) {
+    fn line(&mut self, name: &str, begin: impl FnOnce(&str) -> (u128, Tally)) -> (u128, &mut Tally) {
         let found = self.lines.get(self.expected).is_some_and(|(expected, _, _)| expected == name);
         let at = match found {
             true => self.expected,
@@ -123,8 +123,8 @@ impl<'a> Bag<'a> {
         };
         if at == self.lines.len() {
             let line = told_as(self.properties, name);
-            let stem = stem(&line);
-            self.lines.push((line, stem, Sum::default()));
+            let (stem, sum) = begin(&line);
+            self.lines.push((line, stem, sum));
             self.by_name.insert(name.to_owned(), at);
         }
         self.expected = if at + 1 < self.lines.len() { at + 1 } else { 0 };

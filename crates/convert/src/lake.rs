@@ -1,6 +1,9 @@
 //! RDF texts into stores of GraphLake that are there already, as one transaction each.
 
+mod edit;
 mod resume;
+
+pub use edit::{LakeChanges, LakeEdit, change_lake, edit_lake};
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,11 +11,9 @@ use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, read_stream, relabelled};
+use isomorph_bridges::{ReadOptions, Syntax, Text, read_stream, relabelled};
 use isomorph_error::{Findings, Kind, Result};
-use isomorph_graphlake::{
-    Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, Transaction, WriteOptions, fresh_id,
-};
+use isomorph_graphlake::{Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, WriteOptions, fresh_id};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
@@ -457,32 +458,4 @@ impl Labels {
         }
         Ok(self.import.filter(|_| self.used.load(Relaxed)))
     }
-}
-
-/// What of statements is done to a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LakeEdit {
-    /// They are inserted; labels of blank nodes are those of the store.
-    Insert,
-    /// They are deleted.
-    Delete,
-}
-
-/// Inserts statements of N-Quads into a store, or deletes them, as one transaction.
-///
-/// # Errors
-/// When a statement is broken, or something cannot be written: then nothing is changed.
-pub fn edit_lake(
-    lake: &Lake,
-    edit: LakeEdit,
-    mut statements: impl Read,
-    budget: &Budget,
-) -> Result<(Reading, Option<Committed>)> {
-    let mut transaction: Transaction<'_> = lake.begin()?;
-    let options = ReadOptions { budget: budget.clone(), ..ReadOptions::default() };
-    let reading = isomorph_bridges::read(&mut statements, Syntax::NQuads, &options, &mut |quad| match edit {
-        LakeEdit::Insert => transaction.insert(&quad),
-        LakeEdit::Delete => transaction.delete(&quad),
-    })?;
-    Ok((reading, transaction.commit()?))
 }

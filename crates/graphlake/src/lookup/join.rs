@@ -78,6 +78,8 @@ pub struct Join<'a, L> {
     /// For each step that was begun, the bindings that it was asked with, and its answers.
     levels: Vec<(Arc<Bindings>, Solutions<L>)>,
     begun: bool,
+    /// Whether batches begin small.
+    small: bool,
 }
 
 impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
@@ -111,7 +113,14 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             plan.push(JoinStep { pattern: at, per_row, estimate: lake.estimate(&question) });
             steps.push(step(pattern, question, &mut columns, &mut bound));
         }
-        Ok(Join { lake, steps: steps.into(), plan, columns, levels: Vec::new(), begun: false })
+        Ok(Join { lake, steps: steps.into(), plan, columns, levels: Vec::new(), begun: false, small: false })
+    }
+
+    /// The same in batches that begin small and grow, on all levels: for callers that may stop after a few solutions, which then cost
+    /// little.
+    pub fn with_small_batches(mut self) -> Self {
+        self.small = true;
+        self
     }
 
     /// The order in which the patterns are asked, with what is expected of each.
@@ -195,6 +204,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             columns: Vec::new(),
             levels: vec![(Arc::clone(&unit), part)],
             begun: true,
+            small: self.small,
         };
         Ok(solutions.for_threads(threads)?.into_iter().map(part).collect())
     }
@@ -204,6 +214,7 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
         if let Some(step) = self.steps.get(self.levels.len()) {
             let bindings = Arc::new(bindings);
             let solutions = Solutions::new(self.lake.clone(), &step.question, Arc::clone(&bindings))?;
+            let solutions = if self.small { solutions.with_small_batches() } else { solutions };
             self.levels.push((bindings, solutions));
         }
         Ok(())

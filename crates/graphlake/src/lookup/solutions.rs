@@ -18,6 +18,10 @@ use crate::triple::Triple;
 /// Rows of a batch at most.
 const ROWS: usize = 4096;
 
+/// Rows of the first batch for who may want no more than a few; each one after it may have so many times as many.
+const FIRST_ROWS: usize = 16;
+const MORE_ROWS: usize = 4;
+
 /// Text of a batch after which it ends, bytes.
 pub(super) const TEXT: u64 = 1 << 20;
 
@@ -48,8 +52,8 @@ pub struct Found {
 }
 
 impl Found {
-    fn is_full(&self) -> bool {
-        self.rows.len() >= ROWS || self.subjects.text_bytes() + self.objects.text_bytes() >= TEXT
+    fn is_full(&self, rows: usize) -> bool {
+        self.rows.len() >= rows || self.subjects.text_bytes() + self.objects.text_bytes() >= TEXT
     }
 }
 
@@ -71,6 +75,8 @@ pub struct Solutions<L> {
     asked: Arc<Asked>,
     units: VecDeque<Unit>,
     running: Option<Running>,
+    /// Rows of the next batch at most.
+    rows: usize,
     /// For what is kept from one step to the next; taken with the first.
     memory: Option<Reservation>,
 }
@@ -90,7 +96,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
     /// [`isomorph_error::Kind::Usage`] when the bindings have no such column.
     pub fn new(lake: L, question: &Question<'_>, bindings: Arc<Bindings>) -> Result<Self> {
         let (asked, units) = Asked::of(&lake, question, bindings)?;
-        Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, memory: None })
+        Ok(Solutions { lake, asked: Arc::new(asked), units: units.into(), running: None, rows: ROWS, memory: None })
     }
 
     /// The same for who counts rows: no column is filled. Beside it is the number of rows that need no reading, and do not come.
@@ -99,7 +105,13 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         asked.asks = [false; 4];
         let known = lake.known_rows(&asked, &mut units);
         let asked = Arc::new(asked);
-        Ok((Solutions { lake, asked, units: units.into(), running: None, memory: None }, known))
+        Ok((Solutions { lake, asked, units: units.into(), running: None, rows: ROWS, memory: None }, known))
+    }
+
+    /// The same in batches that begin small and grow: for callers that may stop after a few rows.
+    pub fn with_small_batches(mut self) -> Self {
+        self.rows = FIRST_ROWS;
+        self
     }
 
     /// The next solutions, which may be none; nothing at the end.
@@ -108,6 +120,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
     /// When a file is missing, cut, broken or not in its order, or memory is short. After an error it has ended.
     pub fn next_batch(&mut self) -> Result<Option<Found>> {
         let done = self.step();
+        self.rows = self.rows.saturating_mul(MORE_ROWS).min(ROWS);
         if done.is_err() {
             self.units.clear();
             self.running = None;
@@ -137,9 +150,9 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
                 self.running = None;
                 continue;
             }
-            running.give(&self.lake, &self.asked, &mut found)?;
+            running.give(&self.lake, &self.asked, self.rows, &mut found)?;
             work += 1;
-            if work >= WORK || found.is_full() {
+            if work >= WORK || found.is_full(self.rows) {
                 return Ok(Some(found));
             }
         }
@@ -179,6 +192,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
             asked: Arc::clone(&self.asked),
             units,
             running: running.take(),
+            rows: self.rows,
             memory: None,
         };
         Ok(shares.into_iter().map(make).collect())
@@ -258,7 +272,7 @@ impl Running {
     }
 
     /// Gives the current triple for rows that ask for it, as many as there is room for.
-    fn give(&mut self, lake: &GraphLake, asked: &Asked, found: &mut Found) -> Result<()> {
+    fn give(&mut self, lake: &GraphLake, asked: &Asked, most: usize, found: &mut Found) -> Result<()> {
         let (Some((triple, key)), Some((files, graph))) = (self.merge.current(), lake.files(&self.unit)) else {
             self.left = 0..0;
             return Ok(());
@@ -281,7 +295,7 @@ impl Running {
             if named {
                 found.graphs.push_resource(term::graph_name(&graph.name).unwrap_or_default())?;
             }
-            if found.is_full() {
+            if found.is_full(most) {
                 break;
             }
         }

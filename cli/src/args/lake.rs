@@ -21,6 +21,8 @@ pub enum LakeCommand {
     Insert(LakeEditArgs),
     /// Delete statements
     Delete(LakeEditArgs),
+    /// Delete and insert the statements of files, as one transaction
+    Apply(LakeApplyArgs),
     /// Drop graphs with all their triples
     Drop(LakeDropArgs),
     /// Copy a graph under another name; the files are shared
@@ -80,9 +82,32 @@ pub struct LakeLoadArgs {
 pub struct LakeEditArgs {
     /// The store
     pub path: String,
-    /// Statements of N-Quads: '<urn:s> <urn:p> "o"'. Standard input if there are none. Labels of blank nodes are those of the store
+    /// Statements, each as one argument, of the terms of `match`: 'ex:ann a foaf:Person', '<urn:s> <urn:p> "o"@en <urn:graph>'; - or none reads N-Quads from standard input. Labels of blank nodes are those of the store
     #[arg(value_name = "STATEMENT")]
     pub statements: Vec<String>,
+    /// What a prefix in statements stands for, and a short prefix of a foreign store [default: the store's own]
+    #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
+    pub namespaces: Vec<(String, String)>,
+    #[command(flatten)]
+    pub change: LakeChangeArgs,
+}
+
+/// Arguments of `lake apply`.
+#[derive(Debug, Args)]
+#[command(override_usage = "isomorph lake apply [OPTIONS] <PATH> [FILE]... [--delete <FILE>]...")]
+#[command(group = clap::ArgGroup::new("changes").required(true).multiple(true))]
+pub struct LakeApplyArgs {
+    /// The store
+    pub path: String,
+    /// RDF texts whose statements are inserted, after those of --delete are deleted; - is N-Quads on standard input. Labels of blank nodes are those of the store
+    #[arg(value_name = "FILE", group = "changes")]
+    pub inserts: Vec<String>,
+    /// An RDF text whose statements are deleted, before others are inserted; - is N-Quads on standard input; may be given several times [default: none]
+    #[arg(long = "delete", value_name = "FILE", group = "changes")]
+    pub deletes: Vec<String>,
+    /// The syntax, instead of what names and contents of the files say [default: by name, then by content]
+    #[arg(long, value_name = "SYNTAX", value_parser = syntax_parser())]
+    pub syntax: Option<rdf::Syntax>,
     /// What a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = namespace)]
     pub namespaces: Vec<(String, String)>,
@@ -190,6 +215,7 @@ impl LakeCommand {
             | LakeCommand::Load(LakeLoadArgs { path, .. })
             | LakeCommand::Insert(LakeEditArgs { path, .. })
             | LakeCommand::Delete(LakeEditArgs { path, .. })
+            | LakeCommand::Apply(LakeApplyArgs { path, .. })
             | LakeCommand::Drop(LakeDropArgs { path, .. })
             | LakeCommand::Copy(LakeGraphsArgs { path, .. })
             | LakeCommand::Move(LakeGraphsArgs { path, .. })
@@ -207,6 +233,7 @@ impl LakeCommand {
             LakeCommand::Load(_)
             | LakeCommand::Insert(_)
             | LakeCommand::Delete(_)
+            | LakeCommand::Apply(_)
             | LakeCommand::Drop(_)
             | LakeCommand::Copy(_)
             | LakeCommand::Move(_)

@@ -22,13 +22,14 @@ use clap_complete::Shell;
 use isomorph::convert::{CarryUse, Format, Hyperedges};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
+use isomorph::formats::graphlake;
 use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
 pub use flags::Flags;
 pub use lake::{
-    LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs, LakeInitArgs,
-    LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
+    LakeApplyArgs, LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs,
+    LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
 pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, whole_store, written_place};
 pub use write::TargetArgs;
@@ -216,6 +217,9 @@ pub struct DigestArgs {
 pub struct DumpArgs {
     /// A file, a directory or a URL; - is standard input
     pub path: String,
+    /// How many lines are printed, after which no more is read [default: all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<std::num::NonZeroU64>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]
@@ -267,12 +271,18 @@ pub struct MatchArgs {
     pub path: String,
     /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name, the 64 digits of the id of a quoted triple; ?name or _ for anything,
     /// default for the default graph. Several patterns, each as one argument, are joined by the names that they share
-    #[arg(required = true, num_args = 1.., value_name = "PATTERN")]
+    #[arg(required_unless_present = "id", num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
+    /// The triple that has this id, instead of a pattern, once for each graph that it is in: 64 hexadecimal digits, as --ids prints them; may be given several times [default: none]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["pattern", "graph", "estimate"])]
+    pub id: Vec<graphlake::TripleId>,
+    /// Print the ids of triples: the SHA-256 of their lines of N-Triples
+    #[arg(long, conflicts_with_all = ["count", "estimate"])]
+    pub ids: bool,
     /// The graph of patterns that name none: <IRI>, prefix:name, ?name, or default [default: any]
     #[arg(long, value_name = "GRAPH")]
     pub graph: Option<String>,
-    /// How many triples or solutions are shown [default: 100, with --nquads all]
+    /// How many triples or solutions are shown, after which no more are looked for [default: 100, with --nquads all]
     #[arg(long, value_name = "N")]
     pub limit: Option<std::num::NonZeroU64>,
     /// Print lines of N-Quads instead of a table

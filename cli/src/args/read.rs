@@ -340,9 +340,15 @@ pub fn whole_store(path: &str) -> Result<Location> {
 /// # Errors
 /// When it is none.
 pub fn namespace(text: &str) -> Result<(String, String)> {
-    let (prefix, iri) = text.split_once('=').filter(|(_, iri)| iri.contains(':')).ok_or_else(|| {
-        Error::usage(format!("{text:?} is no prefix and what it stands for")).hint("ex=http://example.org/")
-    })?;
+    let refused = |because: &str| {
+        Error::usage(format!("{text:?} is not a prefix and its namespace: {because}"))
+            .hint("--ns ex=http://example.org/")
+    };
+    let (prefix, iri) = text.split_once('=').ok_or_else(|| refused("there is no ="))?;
+    if prefix.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"':\\".contains(c)) {
+        return Err(refused("a prefix has no blanks, colons, quotes and brackets"));
+    }
+    rdf::check_base(iri).map_err(|_| refused("the namespace is not an absolute IRI"))?;
     Ok((prefix.to_owned(), iri.to_owned()))
 }
 

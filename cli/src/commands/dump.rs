@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use isomorph::Result;
-use isomorph::convert::{Silent, dump};
+use isomorph::convert::{Silent, dump_first};
 
 use super::{Answer, open};
 use crate::args::DumpArgs;
@@ -17,7 +17,8 @@ pub fn run(args: &DumpArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let opened = open(&args.path, &args.open, &args.select, &resources, console)?;
     let mut out = Output::new();
-    dump(opened.graph.as_ref(), &mut out, &resources, &Silent)?;
+    let most = args.limit.map_or(u64::MAX, |limit| limit.get());
+    dump_first(opened.graph.as_ref(), most, &mut out, &resources, &Silent)?;
     out.flush()?;
     Ok(Answer::Yes)
 }

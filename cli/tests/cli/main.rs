@@ -21,6 +21,7 @@ mod json;
 mod lake;
 mod lake_damaged;
 mod lake_input;
+mod matching;
 mod neighbors;
 mod rdf;
 mod reproducible;

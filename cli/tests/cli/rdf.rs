@@ -58,7 +58,7 @@ fn a_text_is_asked_for_a_pattern() {
     }
     assert_eq!(counts, [4, 2, 1, 1, 1, 1, 3, 1, 1, 0]);
     let some = home.run(&["match", "text.nq", "?s ?p ?o", "--limit", "1", "--json"]).exits(0).json();
-    assert_eq!((some["triples"].as_array().unwrap().len(), some["more"].as_u64()), (1, Some(3)));
+    assert_eq!((some["triples"].as_array().unwrap().len(), &some["more"]), (1, &serde_json::Value::Null));
     for asked in [&["?s ?p ?o", "?o ?q ?r"][..], &["?s ?p ?o", "--estimate"]] {
         let refused = home.run(&[&["match", "text.nq"], asked].concat()).exits(3);
         assert!(refused.err.contains("isomorph convert text.nq NAME.lake"), "{}", refused.err);

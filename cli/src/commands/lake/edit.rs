@@ -2,13 +2,14 @@
 
 use std::io::{self, Cursor, Read};
 
-use isomorph::Result;
 use isomorph::convert::{LakeEdit, edit_lake};
-use isomorph::formats::graphlake::Committed;
+use isomorph::formats::graphlake::{Committed, push_quad};
+use isomorph::{Error, Result};
 use serde::Serialize;
 
 use crate::args::LakeEditArgs;
 use crate::commands::Answer;
+use crate::commands::matching::{Prefixes, Query};
 use crate::console::Console;
 use crate::render::{Mark, of, thousands};
 
@@ -36,7 +37,7 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
     let statements: Box<dyn Read> = match args.statements.as_slice() {
         [] => Box::new(io::stdin().lock()),
         [dash] if dash == "-" => Box::new(io::stdin().lock()),
-        given => Box::new(Cursor::new(given.iter().map(|one| line(one)).collect::<String>())),
+        given => Box::new(Cursor::new(lines(given, args, edit)?)),
     };
     let (reading, commit) = edit_lake(&lake, edit, statements, &budget)?;
     let mut screen = console.screen();
@@ -75,13 +76,30 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
 }
 
 /// So many triples, and what is to be said of some.
-fn noted(count: u64, some: u64, what: &str) -> String {
+pub(super) fn noted(count: u64, some: u64, what: &str) -> String {
     let are = if some == 1 { "was" } else { "were" };
     if some > 0 { format!("{}, {some} {are} {what}", of(count, "triple")) } else { of(count, "triple") }
 }
 
-/// A statement as a line of N-Quads: whoever types one need not end it.
-fn line(statement: &str) -> String {
-    let statement = statement.trim_end();
-    if statement.ends_with('.') { format!("{statement}\n") } else { format!("{statement} .\n") }
+/// Statements of the command line as lines of N-Quads.
+fn lines(given: &[String], args: &LakeEditArgs, edit: LakeEdit) -> Result<String> {
+    let prefixes = Prefixes::new(&args.namespaces.iter().cloned().collect());
+    let query = Query::parse(given, None, &prefixes)?;
+    let mut lines = String::new();
+    for asked in &query.patterns {
+        let quad = asked.quad().ok_or_else(|| {
+            let error = Error::usage(format!("{} is not a statement: it has variables", asked.text()));
+            match edit {
+                LakeEdit::Insert => error.hint("'<http://example.org/ann> a foaf:Person'    a statement"),
+                LakeEdit::Delete => error.hint(format!(
+                    "isomorph match {path} '{}' --nquads | isomorph lake delete {path}    delete all that fits",
+                    asked.text(),
+                    path = args.path
+                )),
+            }
+        })?;
+        push_quad(&mut lines, &quad);
+        lines.push('\n');
+    }
+    Ok(lines)
 }

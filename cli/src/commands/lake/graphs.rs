@@ -36,7 +36,7 @@ struct Named<'a> {
 pub fn drop(args: &LakeDropArgs, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let mut transaction = lake.begin()?;
-    let graphs: Vec<Option<String>> = args.graphs.iter().map(|name| named(name, &args.namespaces)).collect();
+    let graphs = args.graphs.iter().map(|name| named(name, &args.namespaces)).collect::<Result<Vec<_>>>()?;
     for graph in &graphs {
         if !transaction.has_graph(graph.as_deref())? {
             return Err(missing(graph.as_deref(), &args.path));
@@ -69,7 +69,7 @@ pub enum Original {
 pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Result<Answer> {
     let lake = super::open(&args.path, &args.change, &args.namespaces)?;
     let mut transaction = lake.begin()?;
-    let [from, to] = [&args.from, &args.to].map(|name| named(name, &args.namespaces));
+    let (from, to) = (named(&args.from, &args.namespaces)?, named(&args.to, &args.namespaces)?);
     if !transaction.has_graph(from.as_deref())? {
         return Err(missing(from.as_deref(), &args.path));
     }
@@ -96,9 +96,8 @@ pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Res
 }
 
 /// The name of a graph as stores have it; none is the default graph.
-fn named(word: &str, namespaces: &[(String, String)]) -> Option<String> {
-    let prefixes = Prefixes::new(&namespaces.iter().cloned().collect());
-    Some(word).filter(|word| *word != "default").map(|word| prefixes.resource(word))
+fn named(word: &str, namespaces: &[(String, String)]) -> Result<Option<String>> {
+    Prefixes::new(&namespaces.iter().cloned().collect()).graph(word)
 }
 
 fn missing(graph: Option<&str>, path: &str) -> Error {

@@ -104,7 +104,7 @@ pub fn run(args: &LakeLoadArgs, console: &Console) -> Result<Answer> {
 }
 
 /// The texts that are meant; `-` is standard input.
-fn texts(words: &[String], interrupt: &Interrupt) -> Result<Vec<LakeText>> {
+pub(super) fn texts(words: &[String], interrupt: &Interrupt) -> Result<Vec<LakeText>> {
     if words.iter().filter(|word| *word == "-").count() > 1 {
         return Err(Error::usage("standard input can be read once only").hint("give - once"));
     }

@@ -1,5 +1,6 @@
 //! `lake`: stores of GraphLake, changed where they lie.
 
+mod apply;
 mod compact;
 mod edit;
 mod graphs;
@@ -27,6 +28,7 @@ pub fn run(command: &LakeCommand, console: &Console) -> Result<Answer> {
         LakeCommand::Load(args) => load::run(args, console),
         LakeCommand::Insert(args) => edit::run(args, LakeEdit::Insert, console),
         LakeCommand::Delete(args) => edit::run(args, LakeEdit::Delete, console),
+        LakeCommand::Apply(args) => apply::run(args, console),
         LakeCommand::Drop(args) => graphs::drop(args, console),
         LakeCommand::Copy(args) => graphs::copy(args, graphs::Original::Stays, console),
         LakeCommand::Move(args) => graphs::copy(args, graphs::Original::Goes, console),

@@ -2,21 +2,24 @@
 
 mod pattern;
 mod solutions;
+mod term;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::io::Write;
 use std::sync::Arc;
 
 use isomorph::convert::{Format, sound};
-use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, push_quad};
+use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, TripleId, push_quad};
 use isomorph::formats::rdf;
 use isomorph::model::Source;
 use isomorph::model::faces::{Object, Quad};
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-pub use self::pattern::Prefixes;
-use self::pattern::{Asked, Query};
+use self::pattern::Asked;
+pub use self::pattern::{Prefixes, Query};
 use super::Answer;
 use crate::args::{MatchArgs, OpenArgs, SelectArgs};
 use crate::console::{Console, Output};
@@ -29,23 +32,26 @@ const PIECE: usize = 512 << 10;
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     path: &'a str,
-    pattern: &'a str,
+    /// None where ids were asked for.
+    pattern: Option<&'a str>,
     triples: &'a [Found],
-    /// How many more there are.
-    more: u64,
+    /// How many more there are, if that is known.
+    more: Option<u64>,
 }
 
 /// With `--count`.
 #[derive(Debug, Serialize)]
 struct Count<'a> {
     path: &'a str,
-    pattern: &'a str,
+    pattern: Option<&'a str>,
     count: u64,
 }
 
 /// A triple; its terms as in N-Triples.
 #[derive(Debug, Serialize)]
 struct Found {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     subject: String,
     predicate: String,
     object: String,
@@ -94,7 +100,10 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     let (location, mut options) = open.place(&args.path, &SelectArgs::default(), &resources)?;
     options.graphlake.namespaces = args.open.namespaces.iter().cloned().collect();
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
-    let mut query = Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?;
+    let mut query = match args.id.as_slice() {
+        [] => Query::parse(&args.pattern, args.graph.as_deref(), &prefixes)?,
+        _ => Query::default(),
+    };
     if let Some(other) = args.open.from.filter(|from| !matches!(from, Format::GraphLake | Format::Rdf)) {
         return Err(Error::usage(format!("patterns are matched in graphlake and rdf, not in {}", other.id())));
     }
@@ -109,6 +118,8 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
             _ if !rdf::detect(&location)? => {
                 elsewhere("patterns are matched in stores of GraphLake and in RDF texts only")
             }
+            [] => elsewhere("ids of triples are looked up in stores of GraphLake"),
+            _ if args.ids => elsewhere("ids of triples are those of stores of GraphLake"),
             [asked] if !args.estimate => text::run(args, &location, &options.rdf, asked, &prefixes, console),
             _ => elsewhere("a text is asked for one pattern, which is read off it; joins and estimates are for stores"),
         };
@@ -126,12 +137,10 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     let asking =
         Asking { args, lake: &lake, query: &query, text: &text, prefixes: &prefixes, threads: resources.threads };
     match query.patterns.as_slice() {
+        [] => asking.by_id(console),
         _ if args.estimate => asking.plan(console),
-        [asked] if args.nquads => asking.lines(asked),
-        [asked] if args.count => {
-            let count = asking.known(asked).map_or_else(|| asking.count(asked), Ok)?;
-            asking.counted(count, "triple", console)
-        }
+        [asked] if args.nquads => asking.lines(asked, &mut Output::new()).map(|()| Answer::Yes),
+        [asked] if args.count => asking.counted(asking.count(asked)?, "triple", console),
         [asked] => asking.triples(asked, console),
         _ if args.nquads => Err(Error::usage("solutions of several patterns are no quads").hint("--json")),
         _ => solutions::run(&asking, console),
@@ -139,11 +148,22 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
 }
 
 impl Asking<'_> {
-    /// Hands over a quad that was found as it is meant, with quoted triples as triple terms, where it fits. Gives what `take` gives.
-    fn meant<T>(&self, asked: &Asked, quad: &Quad<'_>, take: impl FnOnce(&Quad<'_>) -> Result<T>) -> Result<Option<T>> {
-        if !asked.agrees(quad) {
-            return Ok(None);
-        }
+    /// Hands over a quad that was found as it is meant, with quoted triples as triple terms, where it fits; with its id, where that is
+    /// wanted. Gives what `take` gives.
+    fn meant<T>(
+        &self,
+        asked: &Asked,
+        quad: &Quad<'_>,
+        take: impl FnOnce(&Quad<'_>, Option<TripleId>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        if asked.agrees(quad) { self.spelt(quad, take).map(Some) } else { Ok(None) }
+    }
+
+    /// Hands over a quad as it is meant.
+    fn spelt<T>(&self, quad: &Quad<'_>, take: impl FnOnce(&Quad<'_>, Option<TripleId>) -> Result<T>) -> Result<T> {
+        // Ids are of triples as the store has them.
+        let id = (self.args.ids || !self.args.id.is_empty())
+            .then(|| TripleId::of(quad.subject, quad.predicate, &quad.object));
         let subject = self.lake.spelt(quad.subject)?;
         let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
         let quad = Quad {
@@ -151,13 +171,14 @@ impl Asking<'_> {
             object: object.as_deref().map_or(quad.object, Object::Term),
             ..*quad
         };
-        take(&quad).map(Some)
+        take(&quad, id)
     }
 
     /// Hands over what fits one pattern until `take` says that it wants no more.
-    fn each(&self, asked: &Asked, take: &mut dyn FnMut(&Quad<'_>) -> Result<bool>) -> Result<()> {
+    fn each(&self, asked: &Asked, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
         let pattern = asked.pattern();
-        let mut solutions = Solutions::new(self.lake, &Question::from(&pattern), Arc::new(Bindings::unit()))?;
+        let solutions = Solutions::new(self.lake, &Question::from(&pattern), Arc::new(Bindings::unit()))?;
+        let mut solutions = solutions.with_small_batches();
         while let Some(found) = solutions.next_batch()? {
             for row in 0..found.rows.len() {
                 if self.meant(asked, &found.quad(row, &pattern), &mut *take)? == Some(false) {
@@ -176,6 +197,9 @@ impl Asking<'_> {
 
     /// How many triples fit, on all threads.
     fn count(&self, asked: &Asked) -> Result<u64> {
+        if let Some(known) = self.known(asked) {
+            return Ok(known);
+        }
         let pattern = asked.pattern();
         if self.query.is_free() {
             return self.lake.ask_count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
@@ -183,35 +207,68 @@ impl Asking<'_> {
         self.lake.matching_count(self.threads, &pattern, |quad| asked.agrees(quad))
     }
 
-    fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
+    /// The first triples that fit, and how many more there are, if that is known. The others are not looked for; what files tell of
+    /// their number is told.
+    fn first(&self, asked: &Asked) -> Result<(Vec<Found>, Option<u64>)> {
         let limit = limit(self.args);
-        let known = self.known(asked);
-        let (mut found, mut done) = (Vec::new(), true);
-        self.each(asked, &mut |quad| {
-            done = (found.len() as u64) < limit;
-            found.extend(done.then(|| Found::of(quad)));
-            Ok(done && (known.is_none() || (found.len() as u64) < limit))
+        let (mut found, mut ended) = (Vec::new(), false);
+        self.each(asked, &mut |quad, id| {
+            found.push(Found::of(quad, id));
+            ended = found.len() as u64 >= limit;
+            Ok(!ended)
         })?;
-        // Those that are shown come first, and soon; the others are counted.
-        let all = match known {
-            Some(known) => known,
-            None if done => found.len() as u64,
-            None => self.count(asked)?,
+        let more = match self.known(asked) {
+            Some(known) => Some(known.saturating_sub(found.len() as u64)),
+            None => Some(0).filter(|_| !ended),
         };
-        let more = all.saturating_sub(found.len() as u64);
-        let (args, text, prefixes) = (self.args, self.text, self.prefixes);
-        shown(args, text, prefixes, &found, more, console)
+        Ok((found, more))
+    }
+
+    fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
+        let (found, more) = self.first(asked)?;
+        shown(self.args, Some(self.text), self.prefixes, &found, more, console)
+    }
+
+    /// The triples that have the ids, once for each graph that they are in, and the same as lines of N-Quads.
+    fn of_ids(&self) -> Result<(Vec<Found>, String)> {
+        let (mut found, mut lines) = (Vec::new(), String::new());
+        for id in &self.args.id {
+            self.lake.by_id(id, &mut |quad| {
+                self.spelt(&quad, |quad, id| {
+                    push_line(&mut lines, quad, id.filter(|_| self.args.ids));
+                    found.push(Found::of(quad, id));
+                    Ok(())
+                })
+            })?;
+        }
+        Ok((found, lines))
+    }
+
+    fn by_id(&self, console: &Console) -> Result<Answer> {
+        let (mut found, lines) = self.of_ids()?;
+        let count = found.len() as u64;
+        if self.args.count {
+            return counted(self.args, None, count, "triple", console);
+        }
+        if self.args.nquads {
+            let limit = self.args.limit.map_or(usize::MAX, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
+            let mut lines = lines.split_inclusive('\n').take(limit);
+            console.write(|out| lines.try_for_each(|line| out.write_all(line.as_bytes())))?;
+            return Ok(Answer::Yes);
+        }
+        found.truncate(usize::try_from(limit(self.args)).unwrap_or(usize::MAX));
+        let more = Some(count - found.len() as u64);
+        shown(self.args, None, self.prefixes, &found, more, console)
     }
 
     /// Prints what fits as lines of N-Quads, as it comes. Where all of it is wanted, the threads that read write lines as well.
-    fn lines(&self, asked: &Asked) -> Result<Answer> {
-        let mut out = Output::new();
+    fn lines(&self, asked: &Asked, out: &mut dyn Write) -> Result<()> {
         match self.args.limit {
             Some(limit) => {
                 let (mut left, mut line) = (limit.get(), String::new());
-                self.each(asked, &mut |quad| {
+                self.each(asked, &mut |quad, id| {
                     left -= 1;
-                    print(&mut out, &mut line, quad)?;
+                    print(out, &mut line, quad, id)?;
                     Ok(left > 0)
                 })?;
             }
@@ -220,9 +277,8 @@ impl Asking<'_> {
                 let worded = |found: graphlake::Found, give: &mut dyn FnMut(String) -> Result<()>| {
                     let mut lines = String::new();
                     for row in 0..found.rows.len() {
-                        self.meant(asked, &found.quad(row, &pattern), |quad| {
-                            push_quad(&mut lines, quad);
-                            lines.push('\n');
+                        self.meant(asked, &found.quad(row, &pattern), |quad, id| {
+                            push_line(&mut lines, quad, id);
                             Ok(())
                         })?;
                         if lines.len() >= PIECE {
@@ -236,12 +292,11 @@ impl Asking<'_> {
                 self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
             }
         }
-        out.flush()?;
-        Ok(Answer::Yes)
+        Ok(out.flush()?)
     }
 
     fn counted(&self, count: u64, what: &str, console: &Console) -> Result<Answer> {
-        counted(self.args, self.text, count, what, console)
+        counted(self.args, Some(self.text), count, what, console)
     }
 
     /// Says in which order patterns would be asked, and what is expected, without reading a triple.
@@ -279,54 +334,92 @@ fn limit(args: &MatchArgs) -> u64 {
     args.limit.map_or(100, |limit| limit.get())
 }
 
+/// How many there are, as far as it is known, and how to see more.
+fn extent(shown: u64, more: Option<u64>, what: &str) -> (String, Option<String>) {
+    match more {
+        Some(0) => (of(shown, what), None),
+        Some(more) => {
+            let total = shown + more;
+            let rest = of(more, &format!("more {what}"));
+            (of(total, what), Some(format!("and {rest}; --limit {total} shows them")))
+        }
+        None => (
+            format!("the first {}", of(shown, what)),
+            Some(format!("there may be more: --count counts them, --limit {} shows more", shown.saturating_mul(10))),
+        ),
+    }
+}
+
 /// Shows triples, and says how many more there are.
 fn shown(
     args: &MatchArgs,
-    text: &str,
+    pattern: Option<&str>,
     prefixes: &Prefixes,
     found: &[Found],
-    more: u64,
+    more: Option<u64>,
     console: &Console,
 ) -> Result<Answer> {
-    let total = found.len() as u64 + more;
+    let (count, rest) = extent(found.len() as u64, more, "triple");
     let mut screen = console.screen();
-    screen.line("match", &format!("{text}   {}", of(total, "triple")));
-    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)]);
+    screen.line("match", &format!("{}   {count}", title(args, pattern)));
+    let mut columns = vec![Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)];
+    columns.extend(args.ids.then(|| Column::text(0)));
+    let mut table = Table::new(columns);
     for triple in found {
         let short = |term: &str| prefixes.shorten(term);
         let graph = triple.graph.as_deref().map(short).unwrap_or_default();
-        let cells = [String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
+        let mut cells =
+            vec![String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
+        cells.extend(triple.id.clone().filter(|_| args.ids));
         table.row(cells.iter().map(Cell::from));
     }
     screen.table(&table);
-    if more > 0 {
-        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more triple")));
+    if let Some(rest) = rest {
+        screen.line("", &rest);
     }
     console.show(&screen)?;
-    console.document(&Document { path: &args.path, pattern: text, triples: found, more })?;
+    console.document(&Document { path: &args.path, pattern, triples: found, more })?;
     Ok(Answer::Yes)
 }
 
-fn counted(args: &MatchArgs, text: &str, count: u64, what: &str, console: &Console) -> Result<Answer> {
+/// What was asked for: patterns, or ids.
+fn title(args: &MatchArgs, pattern: Option<&str>) -> String {
+    match pattern {
+        Some(text) => text.to_owned(),
+        None => args.id.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn counted(args: &MatchArgs, pattern: Option<&str>, count: u64, what: &str, console: &Console) -> Result<Answer> {
     let mut screen = console.screen();
-    screen.line("match", &format!("{text}   {}", of(count, what)));
+    screen.line("match", &format!("{}   {}", title(args, pattern), of(count, what)));
     console.show(&screen)?;
-    console.document(&Count { path: &args.path, pattern: text, count })?;
+    console.document(&Count { path: &args.path, pattern, count })?;
     Ok(Answer::Yes)
+}
+
+/// Appends a quad as a line of N-Quads, with its id as a comment behind it.
+fn push_line(lines: &mut String, quad: &Quad<'_>, id: Option<TripleId>) {
+    push_quad(lines, quad);
+    if let Some(id) = id {
+        lines.push_str(" # ");
+        lines.push_str(&id.to_string());
+    }
+    lines.push('\n');
 }
 
 /// Prints a quad as a line of N-Quads; `line` is a buffer.
-fn print(out: &mut Output, line: &mut String, quad: &Quad<'_>) -> Result<()> {
+fn print(out: &mut dyn Write, line: &mut String, quad: &Quad<'_>, id: Option<TripleId>) -> Result<()> {
     line.clear();
-    push_quad(line, quad);
-    line.push('\n');
+    push_line(line, quad, id);
     Ok(out.write_all(line.as_bytes())?)
 }
 
 impl Found {
-    fn of(quad: &Quad<'_>) -> Self {
+    fn of(quad: &Quad<'_>, id: Option<TripleId>) -> Self {
         let term = |text: &str| isomorph::model::term::ntriples(text);
         Found {
+            id: id.map(|id| id.to_string()),
             subject: term(quad.subject),
             predicate: term(quad.predicate),
             object: solutions::text(&quad.object),

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern, TripleId};
+use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern};
 use isomorph::model::faces::{Object, Quad, RDF_TYPE};
 use isomorph::{Error, Result};
+
+use super::term::{Part, Word, words};
 
 /// Prefixes that everybody uses in one way.
 const KNOWN: [(&str, &str); 12] = [
@@ -34,10 +36,28 @@ impl Prefixes {
 
     /// The resource that a word names as in a pattern; the word itself, where it could be nothing but an IRI or a label.
     pub fn resource(&self, word: &str) -> String {
-        resource(word, self).unwrap_or_else(|_| word.to_owned())
+        match Word::alone(word).part(self) {
+            Ok(Part::Resource(text)) => text,
+            _ => word.to_owned(),
+        }
     }
 
-    fn expand(&self, name: &str) -> Option<String> {
+    /// The graph that a word names: an IRI or a blank node; nothing is the default graph.
+    ///
+    /// # Errors
+    /// When it names none.
+    pub fn graph(&self, word: &str) -> Result<Option<String>> {
+        if word == "default" {
+            return Ok(None);
+        }
+        let word = Word::alone(word);
+        match word.part(self)? {
+            Part::Resource(text) if !text.starts_with("<<(") => Ok(Some(text)),
+            _ => Err(word.refused("a graph", "graphs are named by IRIs and blank nodes", "<http://example.org/graph>")),
+        }
+    }
+
+    pub(super) fn expand(&self, name: &str) -> Option<String> {
         let (prefix, local) = name.split_once(':')?;
         Some(format!("{}{local}", self.0.get(prefix)?))
     }
@@ -60,20 +80,6 @@ impl Prefixes {
     }
 }
 
-/// One place of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    /// Anything; the same wherever the name comes again.
-    Free(Option<String>),
-    Resource(String),
-    Literal {
-        lexical: String,
-        datatype: String,
-        language: Option<String>,
-        direction: Option<String>,
-    },
-}
-
 /// A pattern: subject, predicate, object and graph.
 #[derive(Debug)]
 pub struct Asked {
@@ -85,7 +91,7 @@ pub struct Asked {
 }
 
 /// Patterns that are asked for together, and the names of their variables.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Query {
     pub patterns: Vec<Asked>,
     /// In the order in which they come, without those that have no name.
@@ -99,12 +105,12 @@ impl Query {
     /// # Errors
     /// When terms are fewer or more, or no terms.
     pub fn parse(arguments: &[String], graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
-        let mut patterns: Vec<Vec<String>> = vec![Vec::new()];
+        let mut patterns: Vec<Vec<Word>> = vec![Vec::new()];
         let whole = arguments.first().map(|first| words(first)).transpose()?.is_some_and(|words| words.len() >= 3);
         for argument in arguments {
             for word in words(argument)? {
                 match patterns.last_mut() {
-                    Some(last) if word != "." => last.push(word),
+                    Some(last) if word.text != "." => last.push(word),
                     _ => patterns.push(Vec::new()),
                 }
             }
@@ -163,40 +169,57 @@ impl Query {
     }
 }
 
-impl Part {
-    /// What it is, unless it may be anything.
-    fn term(&self) -> Object<'_> {
-        match self {
-            Part::Free(_) => Object::Term(""),
-            Part::Resource(text) => Object::Term(text),
-            Part::Literal { lexical, datatype, language, direction } => {
-                Object::Literal { lexical, datatype, language: language.as_deref(), direction: direction.as_deref() }
-            }
-        }
-    }
-}
-
 impl Asked {
-    fn of(mut words: Vec<String>, graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
+    fn of(mut words: Vec<Word>, graph: Option<&str>, prefixes: &Prefixes) -> Result<Self> {
         if words.len() == 3 {
-            words.extend(graph.map(str::to_owned));
+            words.extend(graph.map(Word::alone));
         }
-        let text = words.join(" ");
-        let default = words.len() == 4 && words[3] == "default";
+        let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let default = words.len() == 4 && words.last().is_some_and(|word| word.text == "default");
         if default {
             words.pop();
         }
-        if !matches!(words.len(), 3 | 4) || (default && words.len() != 3) {
+        if !matches!(words.len(), 3 | 4) {
             return Err(Error::usage(format!("a pattern has three terms, or four with a graph, not {}", words.len()))
                 .hint("isomorph match PATH '?s rdf:type ?o'"));
         }
-        let parts = words.iter().map(|word| part(word, prefixes)).collect::<Result<Vec<_>>>()?;
-        for (at, what) in [(0, "subject"), (1, "predicate"), (3, "graph")] {
-            if let Some(Part::Literal { lexical, .. }) = parts.get(at) {
-                return Err(Error::usage(format!("the {what} cannot be the literal {lexical:?}")));
+        let parts = words.iter().map(|word| word.part(prefixes)).collect::<Result<Vec<_>>>()?;
+        let places = [
+            ("subject", "an IRI or a blank node"),
+            ("predicate", "an IRI"),
+            ("object", ""),
+            ("graph", "an IRI or a blank node"),
+        ];
+        for ((word, part), (place, can)) in words.iter().zip(&parts).zip(places) {
+            let fits = match part {
+                Part::Literal { .. } => place == "object",
+                Part::Resource(text) if text.starts_with("<<(") => matches!(place, "subject" | "object"),
+                Part::Resource(text) if text.starts_with("_:") => place != "predicate",
+                Part::Resource(_) | Part::Free(_) => true,
+            };
+            if !fits {
+                let what = if matches!(part, Part::Literal { .. }) { "the literal is" } else { "it is" };
+                let because = format!("{what} in the place of the {place}");
+                return Err(word.refused(
+                    can,
+                    &because,
+                    "isomorph match PATH '<http://example.org/s> a \"o\" <http://example.org/g>'",
+                ));
             }
         }
         Ok(Asked { text, parts, default })
+    }
+
+    /// The quad, if there is nothing left open.
+    pub fn quad(&self) -> Option<Quad<'_>> {
+        let pattern = self.pattern();
+        let graph = match pattern.graph {
+            InGraph::Named(name) => Some(name),
+            InGraph::Default => None,
+            InGraph::Any if self.parts.len() == 3 => None,
+            InGraph::Any => return None,
+        };
+        Some(Quad { subject: pattern.subject?, predicate: pattern.predicate?, object: pattern.object?, graph })
     }
 
     /// The pattern as it was typed.
@@ -290,189 +313,10 @@ fn same(one: &Object<'_>, other: &Object<'_>) -> bool {
     }
 }
 
-/// Divides a text at blanks that are in no IRI, no literal and no triple term.
-fn words(text: &str) -> Result<Vec<String>> {
-    let mut words = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let mut end = None;
-        let (mut quoted, mut bracketed, mut escaped, mut depth) = (false, false, false, 0usize);
-        let mut skip = 0;
-        for (at, c) in rest.char_indices() {
-            if at < skip {
-                continue;
-            }
-            match c {
-                _ if escaped => escaped = false,
-                '\\' if quoted => escaped = true,
-                '"' if !bracketed => quoted = !quoted,
-                '<' if !quoted && !bracketed && rest[at..].starts_with("<<(") => (depth, skip) = (depth + 1, at + 3),
-                ')' if !quoted && !bracketed && depth > 0 && rest[at..].starts_with(")>>") => {
-                    (depth, skip) = (depth - 1, at + 3);
-                }
-                '<' if !quoted => bracketed = true,
-                '>' if !quoted => bracketed = false,
-                c if c.is_whitespace() && !quoted && !bracketed && depth == 0 => {
-                    end = Some(at);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        if end.is_none() && (quoted || bracketed || depth > 0) {
-            let wanted = if quoted {
-                "\""
-            } else if bracketed {
-                ">"
-            } else {
-                ")>>"
-            };
-            return Err(Error::usage(format!("{rest} does not end: {wanted} is missing")));
-        }
-        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        words.push(word.to_owned());
-        rest = behind.trim_start();
-    }
-    Ok(words)
-}
-
-fn part(word: &str, prefixes: &Prefixes) -> Result<Part> {
-    if word == "_" {
-        return Ok(Part::Free(None));
-    }
-    if let Some(name) = word.strip_prefix('?') {
-        return Ok(Part::Free(Some(name.to_owned()).filter(|name| !name.is_empty())));
-    }
-    if word.starts_with('"') {
-        return literal(word, prefixes);
-    }
-    if let Some(datatype) = datatype_of(word) {
-        let datatype = format!("http://www.w3.org/2001/XMLSchema#{datatype}");
-        return Ok(Part::Literal { lexical: word.to_owned(), datatype, language: None, direction: None });
-    }
-    Ok(Part::Resource(resource(word, prefixes)?))
-}
-
-/// What a number or a truth value without quotes is, as in Turtle.
-fn datatype_of(word: &str) -> Option<&'static str> {
-    if matches!(word, "true" | "false") {
-        return Some("boolean");
-    }
-    let number = word.strip_prefix(['+', '-']).unwrap_or(word);
-    let (digits, exponent) =
-        number.split_once(['e', 'E']).map_or((number, None), |(digits, rest)| (digits, Some(rest)));
-    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
-    let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let some = |text: &str| !text.is_empty() && all(text);
-    if !all(whole) || !fraction.is_none_or(all) {
-        return None;
-    }
-    match (fraction, exponent) {
-        (_, Some(exponent)) => {
-            let sound = some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
-            (sound && (some(whole) || fraction.is_some_and(some))).then_some("double")
-        }
-        (Some(fraction), None) => some(fraction).then_some("decimal"),
-        (None, None) => some(whole).then_some("integer"),
-    }
-}
-
-fn resource(word: &str, prefixes: &Prefixes) -> Result<String> {
-    if word == "a" {
-        return Ok(RDF_TYPE.to_owned());
-    }
-    if word.starts_with("_:") || word.starts_with("<<(") {
-        return Ok(word.to_owned());
-    }
-    if let Some(iri) = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')) {
-        return Ok(iri.to_owned());
-    }
-    // Digits alone are the id of a triple, and no term but here (R32).
-    if let Some(id) = Some(word).filter(|word| !word.contains(':')).and_then(|word| word.parse::<TripleId>().ok()) {
-        return Ok(id.iri());
-    }
-    // What stands behind a prefix never begins with slashes.
-    let bare = word.split_once("://").is_some() || word.starts_with("urn:");
-    match prefixes.expand(word) {
-        Some(iri) if !bare => Ok(iri),
-        _ if bare => Ok(word.to_owned()),
-        _ => Err(Error::usage(format!(
-            "{word} is no term: neither <IRI> nor _:label, \"literal\", prefix:name, ?name or _"
-        ))
-        .hint(match word.split_once(':') {
-            Some((prefix, _)) => format!("--ns {prefix}=http://…"),
-            None => format!("<{word}> or \"{word}\""),
-        })),
-    }
-}
-
-fn literal(word: &str, prefixes: &Prefixes) -> Result<Part> {
-    let unsound = || Error::usage(format!("{word} is no literal")).hint("\"text\", \"text\"@en, \"42\"^^xsd:integer");
-    let end = word.rfind('"').filter(|end| *end > 0).ok_or_else(unsound)?;
-    let lexical = unescaped(word.get(1..end).unwrap_or_default()).ok_or_else(unsound)?;
-    let (mut datatype, mut language, mut direction) = (String::new(), None, None);
-    let behind = word.get(end + 1..).unwrap_or_default();
-    if let Some(name) = behind.strip_prefix("^^") {
-        datatype = resource(name, prefixes)?;
-    } else if let Some(tag) = behind.strip_prefix('@') {
-        let (tag, way) = tag.split_once("--").map_or((tag, None), |(tag, way)| (tag, Some(way)));
-        if !is_language(tag) || !matches!(way, None | Some("ltr" | "rtl")) {
-            return Err(unsound());
-        }
-        language = Some(tag.to_ascii_lowercase());
-        direction = way.map(str::to_owned);
-    } else if !behind.is_empty() {
-        return Err(unsound());
-    }
-    Ok(Part::Literal { lexical, datatype, language, direction })
-}
-
-/// Whether a text can say a language, as the grammar of N-Triples has it.
-fn is_language(tag: &str) -> bool {
-    let mut subtags = tag.split('-');
-    let first = subtags.next().is_some_and(|first| first.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    let rest = subtags.all(|one| !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    first && rest && !tag.starts_with('-') && !tag.is_empty()
-}
-
-fn unescaped(text: &str) -> Option<String> {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        let digits = |chars: &mut std::str::Chars<'_>, count: usize| {
-            let digits: String = chars.by_ref().take(count).collect();
-            let is_number = digits.len() == count && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-            u32::from_str_radix(&digits, 16).ok().filter(|_| is_number).and_then(char::from_u32)
-        };
-        out.push(match chars.next()? {
-            't' => '\t',
-            'b' => '\x08',
-            'n' => '\n',
-            'r' => '\r',
-            'f' => '\x0c',
-            own @ ('"' | '\'' | '\\') => own,
-            'u' => digits(&mut chars, 4)?,
-            'U' => digits(&mut chars, 8)?,
-            _ => return None,
-        });
-    }
-    Some(out)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    #[test]
-    fn escapes_have_no_sign() {
-        assert_eq!(unescaped("\\u00E9").as_deref(), Some("\u{e9}"));
-        assert_eq!([unescaped("\\u+0E9"), unescaped("\\U+00000E9")], [None, None]);
-    }
 
     fn query(arguments: &[&str]) -> Result<Query> {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
@@ -512,10 +356,10 @@ mod tests {
 
     #[test]
     fn terms_are_read_in_every_spelling() {
-        let asked = parse("ex:alice  a <urn:a b> .").unwrap();
+        let asked = parse("ex:alice  a <urn:a-b> .").unwrap();
         let pattern = asked.pattern();
         assert_eq!((pattern.subject, pattern.predicate), (Some("http://example.org/alice"), Some(RDF_TYPE)));
-        assert_eq!(pattern.object, Some(Object::Term("urn:a b")));
+        assert_eq!(pattern.object, Some(Object::Term("urn:a-b")));
         let asked = parse("_:b ?p \"a \\\"b\\\" \\u00e9\"@EN http://example.org/g").unwrap();
         let pattern = asked.pattern();
         assert_eq!((pattern.subject, pattern.predicate), (Some("_:b"), None));

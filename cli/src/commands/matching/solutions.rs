@@ -1,7 +1,7 @@
 //! Solutions of several patterns that share variables.
 
 use isomorph::Result;
-use isomorph::formats::graphlake::Join;
+use isomorph::formats::graphlake::{Bindings, Join, JoinPattern, Node, TripleId};
 use isomorph::model::faces::Object;
 use isomorph::model::{ntriples, term};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::{Answer, Asking};
 use crate::console::Console;
-use crate::render::{Cell, Column, Table, of};
+use crate::render::{Cell, Column, Table};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -18,28 +18,40 @@ struct Document<'a> {
     pattern: &'a str,
     variables: &'a [String],
     solutions: &'a [Map<String, Value>],
-    /// How many more there are.
-    more: u64,
+    /// For each solution the id of the triple that each pattern found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Vec<String>>>,
+    /// 0 if there are no more; None if no more were looked for.
+    more: Option<u64>,
 }
 
-/// Shows the solutions, or how many there are.
-pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
+/// The first solutions.
+#[derive(Debug, Default)]
+pub(super) struct Solved {
+    /// For each the terms of the variables that have names.
+    pub(super) rows: Vec<Vec<String>>,
+    /// For each the ids of the triples that the patterns found, where they are wanted.
+    pub(super) ids: Vec<Vec<String>>,
+    /// Whether these are all.
+    pub(super) all: bool,
+}
+
+/// Finds as many solutions as are wanted: the last of them ends the work.
+pub(super) fn first(asking: &Asking<'_>) -> Result<Solved> {
     let (patterns, variables) = asking.query.joined();
-    let join = Join::new(asking.lake, &patterns, variables)?;
-    if asking.args.count {
-        return asking.counted(join.count(asking.threads)?, "solution", console);
-    }
-    let limit = super::limit(asking.args);
-    let names = &asking.query.variables;
-    let columns: Vec<Option<usize>> = (0..names.len()).map(|variable| join.column(variable)).collect();
-    let (mut found, mut more): (Vec<Vec<String>>, u64) = (Vec::new(), 0);
-    join.each(asking.threads, &mut |batch| {
-        let shown = (limit - found.len() as u64).min(batch.rows() as u64);
-        more += batch.rows() as u64 - shown;
-        for row in 0..shown as usize {
-            let cell = |column: &Option<usize>| -> Result<String> {
-                let column = column.and_then(|column| batch.columns().get(column));
-                Ok(match column.and_then(|column| column.get(row)) {
+    let mut join = Join::new(asking.lake, &patterns, variables)?.with_small_batches();
+    let limit = usize::try_from(super::limit(asking.args)).unwrap_or(usize::MAX);
+    let names = asking.query.variables.len();
+    let columns: Vec<Option<usize>> = (0..variables).map(|variable| join.column(variable)).collect();
+    let mut solved = Solved::default();
+    while solved.rows.len() < limit {
+        let Some(batch) = join.next_batch()? else {
+            solved.all = true;
+            break;
+        };
+        for row in 0..batch.rows().min(limit - solved.rows.len()) {
+            let cell = |variable: usize| -> Result<String> {
+                Ok(match term(&batch, &columns, variable, row) {
                     Some(Object::Term(stored)) => {
                         let spelt = asking.lake.spelt(stored)?;
                         text(&Object::Term(spelt.as_deref().unwrap_or(stored)))
@@ -48,32 +60,75 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
                     None => String::new(),
                 })
             };
-            found.push(columns.iter().map(cell).collect::<Result<_>>()?);
+            solved.rows.push((0..names).map(cell).collect::<Result<_>>()?);
+            if asking.args.ids {
+                let ids = patterns.iter().map(|pattern| id(pattern, |at| term(&batch, &columns, at, row)));
+                solved.ids.push(ids.collect());
+            }
         }
-        Ok(())
-    })?;
-    let total = found.len() as u64 + more;
+    }
+    Ok(solved)
+}
+
+/// How many solutions there are.
+pub(super) fn count(asking: &Asking<'_>) -> Result<u64> {
+    let (patterns, variables) = asking.query.joined();
+    Join::new(asking.lake, &patterns, variables)?.count(asking.threads)
+}
+
+/// Shows the solutions, or how many there are.
+pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
+    if asking.args.count {
+        return asking.counted(count(asking)?, "solution", console);
+    }
+    let Solved { rows: found, ids, all } = first(asking)?;
+    let names = &asking.query.variables;
+    let more = Some(0).filter(|_| all);
+    let (count, rest) = super::extent(found.len() as u64, more, "solution");
     let mut screen = console.screen();
-    screen.line("match", &format!("{}   {}", asking.text, of(total, "solution")));
+    screen.line("match", &format!("{}   {count}", asking.text));
+    let shown_ids = if asking.args.ids { asking.query.patterns.len() } else { 0 };
     let mut columns = vec![Column::stage()];
-    columns.extend((0..names.len()).map(|at| Column::text(u8::try_from(at).unwrap_or(u8::MAX))));
+    columns.extend((0..names.len() + shown_ids).map(|at| Column::text(u8::try_from(at).unwrap_or(u8::MAX))));
     let mut table = Table::new(columns);
     let head = names.iter().map(|name| Cell::from(format!("?{name}")));
-    table.row(std::iter::once(Cell::from("")).chain(head));
-    for row in &found {
+    let ids_head = (1..=shown_ids).map(|number| Cell::from(format!("id {number}")));
+    table.row(std::iter::once(Cell::from("")).chain(head).chain(ids_head));
+    for (at, row) in found.iter().enumerate() {
         let cells = row.iter().map(|term| Cell::from(asking.prefixes.shorten(term)));
-        table.row(std::iter::once(Cell::from("")).chain(cells));
+        let own = ids.get(at).into_iter().flatten().map(Cell::from);
+        table.row(std::iter::once(Cell::from("")).chain(cells).chain(own));
     }
     screen.table(&table);
-    if more > 0 {
-        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more solution")));
+    if let Some(rest) = rest {
+        screen.line("", &rest);
     }
     console.show(&screen)?;
     let solutions: Vec<Map<String, Value>> =
         found.into_iter().map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect()).collect();
     let path = &asking.args.path;
-    console.document(&Document { path, pattern: asking.text, variables: names, solutions: &solutions, more })?;
+    let ids = asking.args.ids.then_some(ids);
+    console.document(&Document { path, pattern: asking.text, variables: names, solutions: &solutions, ids, more })?;
     Ok(Answer::Yes)
+}
+
+/// What a variable has in a row.
+fn term<'b>(batch: &'b Bindings, columns: &[Option<usize>], variable: usize, row: usize) -> Option<Object<'b>> {
+    batch.columns().get(columns.get(variable).copied().flatten()?)?.get(row)
+}
+
+/// The id of the triple that a pattern found in a solution.
+fn id<'t>(pattern: &JoinPattern<'t>, value: impl Fn(usize) -> Option<Object<'t>>) -> String {
+    let [subject, predicate, object] = pattern.nodes.map(|node| match node {
+        Node::Term(term) => Some(term),
+        Node::Variable(variable) => value(variable),
+    });
+    match (subject, predicate, object) {
+        (Some(Object::Term(subject)), Some(Object::Term(predicate)), Some(object)) => {
+            TripleId::of(subject, predicate, &object).to_string()
+        }
+        _ => String::new(),
+    }
 }
 
 /// A term as in N-Triples.

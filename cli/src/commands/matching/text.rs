@@ -1,19 +1,21 @@
-//! What a pattern describes of an RDF text, which is read from its begin to its end: whoever asks often makes a store of it.
+//! What a pattern describes of an RDF text, which is read from its begin on: to its end, or to the last triple that is wanted.
 
+use std::collections::HashSet;
 use std::io::Write;
 
-use isomorph::formats::rdf::{OpenOptions, RdfText};
-use isomorph::{Location, Result};
+use isomorph::formats::rdf::{OpenOptions, RdfText, Text};
+use isomorph::model::faces::Quad;
+use isomorph::{Error, Kind, Location, Result};
 
 use super::pattern::{Asked, Prefixes};
-use super::{Answer, Found, counted, limit, print, shown};
+use super::{Answer, Found, counted, limit, print, push_line, shown};
 use crate::args::MatchArgs;
 use crate::console::{Console, Output};
 
 /// Shows what fits.
 ///
 /// # Errors
-/// When the text cannot be read or is broken.
+/// When the text cannot be read or is broken, as far as it is read.
 pub fn run(
     args: &MatchArgs,
     location: &Location,
@@ -22,29 +24,65 @@ pub fn run(
     prefixes: &Prefixes,
     console: &Console,
 ) -> Result<Answer> {
-    let text = RdfText::open(location, options)?;
-    let most = if args.nquads { args.limit.map_or(u64::MAX, |limit| limit.get()) } else { limit(args) };
-    let (mut found, mut count) = (Vec::new(), 0);
     let (mut out, mut line) = (Output::new(), String::new());
-    text.quads(&mut |quad| {
-        if !asked.fits(&quad) {
-            return Ok(());
+    let pattern = args.pattern.join(" ");
+    if args.count || args.nquads && args.limit.is_none() {
+        let mut count = 0;
+        RdfText::open(location, options)?.quads(&mut |quad| {
+            if !asked.fits(&quad) {
+                return Ok(());
+            }
+            count += 1;
+            if args.nquads { print(&mut out, &mut line, &quad, None) } else { Ok(()) }
+        })?;
+        if args.count {
+            return counted(args, Some(&pattern), count, "triple", console);
         }
-        count += 1;
-        if args.nquads && count <= most {
-            print(&mut out, &mut line, &quad)?;
-        } else if !args.count && count <= most {
-            found.push(Found::of(&quad));
-        }
-        Ok(())
-    })?;
-    if args.nquads {
         out.flush()?;
         return Ok(Answer::Yes);
     }
-    let pattern = args.pattern.join(" ");
-    match args.count {
-        true => counted(args, &pattern, count, "triple", console),
-        false => shown(args, &pattern, prefixes, &found, count - found.len() as u64, console),
+    let most = limit(args);
+    let mut found = Vec::new();
+    let all = first(location, options, asked, most, &mut |quad| {
+        match args.nquads {
+            true => print(&mut out, &mut line, quad, None)?,
+            false => found.push(Found::of(quad, None)),
+        }
+        Ok(())
+    })?;
+    out.flush()?;
+    drop(out);
+    match args.nquads {
+        true => Ok(Answer::Yes),
+        false => shown(args, Some(&pattern), prefixes, &found, Some(0).filter(|_| all), console),
+    }
+}
+
+/// Hands over the first `most` triples that fit, each once, and reads no further; returns whether these are all.
+fn first(
+    location: &Location,
+    options: &OpenOptions,
+    asked: &Asked,
+    most: u64,
+    take: &mut dyn FnMut(&Quad<'_>) -> Result<()>,
+) -> Result<bool> {
+    let text = Text::open_as(location, options.syntax, options.packing)?;
+    let (mut seen, mut line, mut ended) = (HashSet::new(), String::new(), false);
+    let read = text.read(&options.read, &mut |quad| {
+        if !asked.fits(&quad) {
+            return Ok(());
+        }
+        line.clear();
+        push_line(&mut line, &quad, None);
+        if seen.insert(line.clone()) {
+            take(&quad)?;
+            ended = seen.len() as u64 >= most;
+        }
+        if ended { Err(Error::new(Kind::Cancelled, "no more triples are wanted")) } else { Ok(()) }
+    });
+    match read {
+        Ok(_) => Ok(true),
+        Err(_) if ended => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -1,0 +1,82 @@
+//! `lake apply`: statements out of a store and others into it, at once.
+
+use isomorph::convert::change_lake;
+use isomorph::formats::graphlake::Committed;
+use isomorph::{Error, Result};
+use serde::Serialize;
+
+use super::edit::noted;
+use super::load::texts;
+use crate::args::LakeApplyArgs;
+use crate::commands::Answer;
+use crate::console::Console;
+use crate::interrupt::Interrupt;
+use crate::render::{Mark, thousands};
+
+/// See `docs/cli-json.md`.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    path: &'a str,
+    version: Option<i64>,
+    deletes: u64,
+    inserts: u64,
+    inserted: u64,
+    quoted: u64,
+    again: Option<u64>,
+    deleted: u64,
+    missing: u64,
+    lost: u32,
+}
+
+/// Deletes the statements of some files and inserts those of others, as one transaction.
+///
+/// # Errors
+/// Whatever keeps it from doing so.
+pub fn run(args: &LakeApplyArgs, console: &Console) -> Result<Answer> {
+    let is_input = |words: &[String]| words.iter().any(|word| word == "-");
+    if is_input(&args.deletes) && is_input(&args.inserts) {
+        return Err(Error::usage("standard input can be read once only").hint("give - once"));
+    }
+    let lake = super::open(&args.path, &args.change, &args.namespaces)?;
+    let budget = args.change.resources.resources()?.budget;
+    let interrupt = Interrupt::listen()?;
+    let (deletes, inserts) = (texts(&args.deletes, &interrupt)?, texts(&args.inserts, &interrupt)?);
+    let changes = interrupt.outcome(change_lake(&lake, &deletes, &inserts, args.syntax, &budget))?;
+    let mut screen = console.screen();
+    match &changes.commit {
+        None => {
+            screen.line("nothing", "no changes to make");
+        }
+        Some(commit) => {
+            let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "there before");
+            let mut what =
+                format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not there"));
+            if commit.quoted > 0 {
+                what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
+            }
+            screen.marked(
+                "applied",
+                Some(Mark::Sound),
+                &format!("{what} · version {} of {}", commit.version, args.path),
+            );
+            super::tell_others(commit.lost, &mut screen);
+        }
+    };
+    console.show(&screen)?;
+    // Without a commit nothing that was to be deleted was there.
+    let none = Committed { again: Some(0), missing: changes.deletes, ..Committed::default() };
+    let done = changes.commit.clone().unwrap_or(none);
+    console.document(&Document {
+        path: &args.path,
+        version: changes.commit.as_ref().map(|commit| commit.version),
+        deletes: changes.deletes,
+        inserts: changes.inserts,
+        inserted: done.inserted,
+        quoted: done.quoted,
+        again: done.again,
+        deleted: done.deleted,
+        missing: done.missing,
+        lost: done.lost,
+    })?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,350 @@
+//! Terms as users type them: `<urn:s>`, `ex:name`, `"text"@en`, `42`, `<<( s p o )>>`. Every term is read by the parser of N-Quads in
+//! the end, so that what no text can say is refused here and finds nothing nowhere.
+
+use isomorph::formats::graphlake::TripleId;
+use isomorph::formats::rdf::{self, ReadOptions, Syntax};
+use isomorph::model::faces::{Object, RDF_TYPE};
+use isomorph::model::ntriples::push_object;
+use isomorph::{Error, Result};
+
+use super::pattern::Prefixes;
+
+/// Characters that no IRI has, beside blanks and control characters.
+const NOT_IN_IRIS: &str = "<>\"{}|^`\\";
+
+/// A term as it was typed, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    pub text: String,
+    /// Characters before it in the pattern, and one.
+    pub column: usize,
+}
+
+/// One place of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Anything; the same wherever the name comes again.
+    Free(Option<String>),
+    /// An IRI, a blank node or a triple term.
+    Resource(String),
+    /// A literal.
+    Literal {
+        /// Its text.
+        lexical: String,
+        /// The IRI of its datatype; empty for plain text.
+        datatype: String,
+        /// In lower case.
+        language: Option<String>,
+        /// `ltr` or `rtl`.
+        direction: Option<String>,
+    },
+}
+
+impl Part {
+    /// What it is, unless it may be anything.
+    pub fn term(&self) -> Object<'_> {
+        match self {
+            Part::Free(_) => Object::Term(""),
+            Part::Resource(text) => Object::Term(text),
+            Part::Literal { lexical, datatype, language, direction } => {
+                Object::Literal { lexical, datatype, language: language.as_deref(), direction: direction.as_deref() }
+            }
+        }
+    }
+
+    fn of(object: &Object<'_>) -> Self {
+        match *object {
+            Object::Term(text) => Part::Resource(text.to_owned()),
+            Object::Literal { lexical, datatype, language, direction } => Part::Literal {
+                lexical: lexical.to_owned(),
+                datatype: if language.is_some() { String::new() } else { datatype.to_owned() },
+                language: language.map(str::to_ascii_lowercase),
+                direction: direction.map(str::to_owned),
+            },
+        }
+    }
+}
+
+impl Word {
+    /// A word that stands alone.
+    pub fn alone(text: &str) -> Self {
+        Word { text: text.to_owned(), column: 1 }
+    }
+
+    /// The term that it is.
+    ///
+    /// # Errors
+    /// When it is none; the error has the column, and a term that would be read.
+    pub fn part(&self, prefixes: &Prefixes) -> Result<Part> {
+        if self.text == "_" {
+            return Ok(Part::Free(None));
+        }
+        if let Some(name) = self.text.strip_prefix('?') {
+            if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Ok(Part::Free(Some(name.to_owned()).filter(|name| !name.is_empty())));
+            }
+            return Err(self.refused("a variable", "names have letters, digits and _ only", "?name"));
+        }
+        let line = format!("<urn:s> <urn:p> {} .\n", self.ntriples(prefixes)?);
+        let mut found = Vec::new();
+        let read = rdf::read(&mut line.as_bytes(), Syntax::NQuads, &ReadOptions::default(), &mut |quad| {
+            found.push((Part::of(&quad.object), quad.graph.is_some()));
+            Ok(())
+        });
+        match (read, found.pop()) {
+            (Ok(_), Some((part, false))) if found.is_empty() => Ok(part),
+            _ if self.text.starts_with("<<") => Err(self.no_triple("its terms are no terms of a triple")),
+            _ if self.text.starts_with('"') => Err(self.no_literal("a datatype, language or escape is wrong")),
+            _ if self.text.starts_with("_:") => Err(self.no_blank_node()),
+            _ => Err(self.no_iri("no text of RDF can have it")),
+        }
+    }
+
+    /// The same as a resource, as [`Word::part`].
+    fn ntriples(&self, prefixes: &Prefixes) -> Result<String> {
+        let word = self.text.as_str();
+        if word.starts_with("<<") {
+            return self.triple(prefixes);
+        }
+        if word.starts_with('"') {
+            return self.literal(prefixes);
+        }
+        if word.starts_with("_:") {
+            let label = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '·');
+            let sound = word.chars().skip(2).all(label) && word.len() > 2;
+            return if sound { Ok(word.to_owned()) } else { Err(self.no_blank_node()) };
+        }
+        if let Some(datatype) = datatype_of(word) {
+            return Ok(format!("\"{word}\"^^<http://www.w3.org/2001/XMLSchema#{datatype}>"));
+        }
+        self.iri(word, prefixes)
+    }
+
+    /// An IRI in angle brackets: one that stands there, one that is named with a prefix, or that of the id of a triple.
+    fn iri(&self, word: &str, prefixes: &Prefixes) -> Result<String> {
+        if word == "a" {
+            return Ok(format!("<{RDF_TYPE}>"));
+        }
+        if let Some(rest) = word.strip_prefix('<') {
+            let Some(iri) = rest.strip_suffix('>') else {
+                return Err(self.no_iri("the last > does not end it"));
+            };
+            return self.sound(iri);
+        }
+        // Digits alone are the id of a triple, and no term but here (R32).
+        if let Some(id) = Some(word).filter(|word| !word.contains(':')).and_then(|word| word.parse::<TripleId>().ok()) {
+            return Ok(format!("<{}>", id.iri()));
+        }
+        // What stands behind a prefix never begins with slashes.
+        let bare = word.split_once("://").is_some() || word.starts_with("urn:");
+        match prefixes.expand(word) {
+            Some(iri) if !bare => self.sound(&iri),
+            _ if bare => self.sound(word),
+            _ => Err(self
+                .refused("a term", "terms are <IRI>, prefix:name, _:label, \"literal\", ?name or _", "")
+                .hint(match word.split_once(':') {
+                    Some((prefix, _)) => format!("--ns {prefix}=http://…"),
+                    None => format!("<http://example.org/name>    an IRI; or the literal {}", quoted(word)),
+                })),
+        }
+    }
+
+    /// The IRI in angle brackets, if it is an absolute one.
+    fn sound(&self, iri: &str) -> Result<String> {
+        // An escape is one character.
+        let escapes = |text: &str| text.starts_with("\\u") || text.starts_with("\\U");
+        let wrong = |(at, c): &(usize, char)| {
+            let escape = *c == '\\' && iri.get(*at..).is_some_and(escapes);
+            (*c <= ' ' || NOT_IN_IRIS.contains(*c)) && !escape
+        };
+        if let Some((_, c)) = iri.char_indices().find(wrong) {
+            let c = if c == ' ' { "a blank".to_owned() } else { format!("{c:?}").replace('\'', "") };
+            return Err(self.no_iri(&format!("{c} cannot stand in one")));
+        }
+        let scheme = iri.split_once(':').map(|(scheme, _)| scheme);
+        let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        if !scheme.is_some_and(|scheme| {
+            scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(of_scheme)
+        }) {
+            return Err(self.no_iri("it is not absolute: it does not begin with a scheme such as http:"));
+        }
+        Ok(format!("<{iri}>"))
+    }
+
+    fn literal(&self, prefixes: &Prefixes) -> Result<String> {
+        let mut escaped = false;
+        let end = self.text.char_indices().skip(1).find(|(_, c)| {
+            let ends = *c == '"' && !escaped;
+            escaped = *c == '\\' && !escaped;
+            ends
+        });
+        let (lexical, behind) = end
+            .and_then(|(end, _)| Some((self.text.get(1..end)?, self.text.get(end + 1..)?)))
+            .ok_or_else(|| self.no_literal("it does not end"))?;
+        // Somebody's shell passes line ends as they are.
+        let lexical = lexical.replace('\n', "\\n").replace('\r', "\\r");
+        let behind = match behind.strip_prefix("^^") {
+            Some(name) if name.starts_with("_:") || name.starts_with("<<") || name == "a" => {
+                return Err(self.no_literal("its datatype is not an IRI"));
+            }
+            Some(name) => format!("^^{}", self.iri(name, prefixes)?),
+            None if behind.is_empty() => String::new(),
+            None if behind.starts_with('@') => self.language(behind)?,
+            None => return Err(self.no_literal("what comes behind it is neither @language nor ^^datatype")),
+        };
+        Ok(format!("\"{lexical}\"{behind}"))
+    }
+
+    /// A language, with a direction or without.
+    fn language(&self, behind: &str) -> Result<String> {
+        let tag = behind.trim_start_matches('@');
+        let (language, direction) = tag.split_once("--").map_or((tag, None), |(tag, way)| (tag, Some(way)));
+        let mut subtags = language.split('-');
+        let first =
+            subtags.next().is_some_and(|first| !first.is_empty() && first.bytes().all(|b| b.is_ascii_alphabetic()));
+        let others = subtags.all(|one| !one.is_empty() && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        if !behind.starts_with('@') || behind.starts_with("@@") || !first || !others {
+            return Err(self.no_literal("its language is not a tag such as en or de-AT"));
+        }
+        if !matches!(direction, None | Some("ltr" | "rtl")) {
+            return Err(self.no_literal("its direction is neither ltr nor rtl"));
+        }
+        Ok(behind.to_owned())
+    }
+
+    fn triple(&self, prefixes: &Prefixes) -> Result<String> {
+        let inside = self.text.strip_prefix("<<(").and_then(|text| text.strip_suffix(")>>"));
+        let Some(inside) = inside else { return Err(self.no_triple("it begins with <<( and ends with )>>")) };
+        let before = self.column + 3;
+        let words = words(inside)?;
+        if words.len() != 3 {
+            return Err(self.no_triple("it has three terms"));
+        }
+        let mut text = "<<( ".to_owned();
+        for word in words {
+            let word = Word { column: word.column + before - 1, ..word };
+            let part = word.part(prefixes)?;
+            if matches!(part, Part::Free(_)) {
+                return Err(word.refused(
+                    "a term of a quoted triple",
+                    "a quoted triple has no variables",
+                    "<http://example.org/name>",
+                ));
+            }
+            push_object(&mut text, &part.term());
+            text.push(' ');
+        }
+        Ok(text + ")>>")
+    }
+
+    /// The error for a word that is not `what`, because of this.
+    pub fn refused(&self, what: &str, because: &str, example: &str) -> Error {
+        let error = Error::usage(format!("{} in column {} is not {what}: {because}", self.text, self.column));
+        if example.is_empty() { error } else { error.hint(example) }
+    }
+
+    fn no_iri(&self, because: &str) -> Error {
+        self.refused("an IRI", because, "<http://example.org/name>    an IRI, in angle brackets")
+    }
+
+    fn no_literal(&self, because: &str) -> Error {
+        self.refused("a literal", because, "\"text\", \"text\"@en, \"42\"^^xsd:integer    literals")
+    }
+
+    fn no_blank_node(&self) -> Error {
+        self.refused("a blank node", "labels have letters, digits, _, - and . only", "_:label1    a blank node")
+    }
+
+    fn no_triple(&self, because: &str) -> Error {
+        let example = "<<( <http://example.org/s> <http://example.org/p> \"o\" )>>    a quoted triple";
+        self.refused("a quoted triple", because, example)
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let mut text = String::new();
+    push_object(&mut text, &Object::plain(word, ""));
+    text
+}
+
+/// Divides a text at blanks that are in no IRI, no literal and no triple term.
+///
+/// # Errors
+/// When an IRI, a literal or a triple term does not end.
+pub fn words(text: &str) -> Result<Vec<Word>> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let mut end = None;
+        let (mut quoted, mut bracketed, mut escaped, mut depth) = (false, false, false, 0usize);
+        let mut skip = 0;
+        for (at, c) in rest.char_indices() {
+            if at < skip {
+                continue;
+            }
+            match c {
+                _ if escaped => escaped = false,
+                '\\' if quoted => escaped = true,
+                '"' if !bracketed => quoted = !quoted,
+                '<' if !quoted && !bracketed && rest[at..].starts_with("<<(") => (depth, skip) = (depth + 1, at + 3),
+                ')' if !quoted && !bracketed && depth > 0 && rest[at..].starts_with(")>>") => {
+                    (depth, skip) = (depth - 1, at + 3);
+                }
+                '<' if !quoted => bracketed = true,
+                '>' if !quoted => bracketed = false,
+                c if c.is_whitespace() && !quoted && !bracketed && depth == 0 => {
+                    end = Some(at);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let column = text.chars().count() - rest.chars().count() + 1;
+        if end.is_none() && (quoted || bracketed || depth > 0) {
+            let wanted = if quoted {
+                "\""
+            } else if bracketed {
+                ">"
+            } else {
+                ")>>"
+            };
+            return Err(Error::usage(format!("{rest} in column {column} does not end: {wanted} is missing"))
+                .hint("<http://example.org/name>, \"text\"    as a whole in the quotation marks of the shell"));
+        }
+        let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        // A full stop right behind a term ends the pattern, as in texts.
+        let ends = word.starts_with(['<', '"']) || word.starts_with("_:");
+        let (word, stop) = match word.strip_suffix('.').filter(|_| ends) {
+            Some(word) => (word, Some(Word { text: ".".to_owned(), column: column + word.chars().count() })),
+            None => (word, None),
+        };
+        words.push(Word { text: word.to_owned(), column });
+        words.extend(stop);
+        rest = behind.trim_start();
+    }
+    Ok(words)
+}
+
+/// What a number or a truth value without quotes is, as in Turtle.
+fn datatype_of(word: &str) -> Option<&'static str> {
+    if matches!(word, "true" | "false") {
+        return Some("boolean");
+    }
+    let number = word.strip_prefix(['+', '-']).unwrap_or(word);
+    let (digits, exponent) =
+        number.split_once(['e', 'E']).map_or((number, None), |(digits, rest)| (digits, Some(rest)));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
+    let all = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let some = |text: &str| !text.is_empty() && all(text);
+    if !all(whole) || !fraction.is_none_or(all) {
+        return None;
+    }
+    match (fraction, exponent) {
+        (_, Some(exponent)) => {
+            let sound = some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+            (sound && (some(whole) || fraction.is_some_and(some))).then_some("double")
+        }
+        (Some(fraction), None) => some(fraction).then_some("decimal"),
+        (None, None) => some(whole).then_some("integer"),
+    }
+}

@@ -1,0 +1,218 @@
+//! `match`: terms, limits and ids; and the terms of `lake insert`, `lake delete` and `lake apply`.
+
+use crate::support::Home;
+
+const LINES: &str = r#"<http://e.org/a> <http://e.org/p> <http://e.org/b> .
+<http://e.org/a> <http://e.org/p> "x"@en <http://e.org/g> .
+<http://e.org/b> <http://e.org/p> <http://e.org/c> .
+<http://e.org/r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <http://e.org/a> <http://e.org/p> "q" )>> .
+"#;
+
+const NS: [&str; 2] = ["--ns", "e=http://e.org/"];
+
+fn with_lake() -> Home {
+    let home = Home::new();
+    home.write("a.nq", LINES);
+    home.run(&["lake", "load", "lake", "a.nq"]).exits(0);
+    home
+}
+
+#[test]
+fn terms_that_no_text_can_have_are_refused_with_their_column() {
+    let home = with_lake();
+    for (pattern, says) in [
+        ("<a>|<b> ? ?", "<a>|<b> in column 1 is not an IRI"),
+        ("< > ? ?", "< > in column 1 is not an IRI"),
+        ("? <alice> ?", "<alice> in column 3 is not an IRI: it is not absolute"),
+        ("?  ? <a b>", "<a b> in column 6 is not an IRI"),
+        ("? ? ? <a b>", "<a b> in column 7 is not an IRI"),
+        ("? ? <http://[::1>", "in column 5 is not an IRI"),
+        ("e:a|b ? ?", "e:a|b in column 1 is not an IRI"),
+        ("http://e.org/a{b} ? ?", "in column 1 is not an IRI"),
+        ("? _:b ?", "_:b in column 3 is not an IRI"),
+        ("? <<( <urn:a> <urn:b> <urn:c> )>> ?", "in column 3 is not an IRI"),
+        ("? ? ? \"g\"", "\"g\" in column 7 is not an IRI or a blank node"),
+        ("? ? ? <<( <urn:a> <urn:b> <urn:c> )>>", "in column 7 is not an IRI or a blank node"),
+        ("_: ? ?", "_: in column 1 is not a blank node"),
+        ("_:a|b ? ?", "_:a|b in column 1 is not a blank node"),
+        ("?a-b ? ?", "?a-b in column 1 is not a variable"),
+        ("? ? \"x\"^^<a b>", "\"x\"^^<a b> in column 5 is not an IRI"),
+        ("? ? \"x\"^^_:b", "in column 5 is not a literal: its datatype is not an IRI"),
+        ("? ? \"x\"^^", "in column 5 is not a term"),
+        ("? ? \"x\"@en-", "in column 5 is not a literal: its language"),
+        ("? ? \"x\"@en--up", "in column 5 is not a literal: its direction"),
+        ("? ? \"a\"\"b\"", "in column 5 is not a literal"),
+        ("? ? \"\\q\"", "in column 5 is not a literal"),
+        ("? ? \"\\ud800\"", "in column 5 is not a literal"),
+        ("? ? <<( <urn:a> <urn:b> )>>", "in column 5 is not a quoted triple"),
+        ("? ? <<( <urn:a> ?x <urn:c> )>>", "?x in column 17 is not a term of a quoted triple"),
+        ("? ? <<( <urn:a> <urn:b> <c d> )>>", "<c d> in column 25 is not an IRI"),
+    ] {
+        for place in ["lake", "a.nq"] {
+            let refused = home.run(&["match", place, pattern, NS[0], NS[1]]).exits(2);
+            assert!(refused.err.contains(says) && refused.err.contains("\n  try "), "{pattern}: {}", refused.err);
+        }
+    }
+    let graph = |name: &str| home.run(&["match", "lake", "? ? ?", "--graph", name]).exits(2).err;
+    assert!(graph("<a b>").contains("<a b> in column 1 is not an IRI"), "{}", graph("<a b>"));
+    for ns in ["ex", "ex=example", "ex=http://e.org/a b", "e x=http://e.org/"] {
+        let refused = home.run(&["match", "lake", "? ? ?", "--ns", ns]).exits(2);
+        assert!(refused.err.contains("is not a prefix and its namespace"), "{ns}: {}", refused.err);
+    }
+    for words in
+        [&["copy", "lake", "default", "<a b>"][..], &["move", "lake", "<e>", "e:x"], &["drop", "lake", "\"g\""]]
+    {
+        let refused = home.run(&[&["lake"], words, &NS].concat()).exits(2);
+        assert!(refused.err.contains("in column 1 is not"), "{words:?}: {}", refused.err);
+    }
+    // What is refused tells terms that are read.
+    for pattern in ["<http://example.org/name> ? ?", "? ? \"42\"^^xsd:integer", "_:label1 ? ?"] {
+        home.run(&["match", "lake", pattern]).exits(0);
+    }
+    let escaped = home.run(&["match", "lake", "<http://e.org/\\u0061> ? ?", "--count", "--json"]).exits(0).json();
+    assert_eq!(escaped["count"], 2, "an escape is the character that it stands for");
+}
+
+#[test]
+fn prefixes_are_known_inside_of_quoted_triples() {
+    let home = with_lake();
+    let found = home.run(&["match", "lake", "? ? <<( e:a e:p \"q\" )>>", NS[0], NS[1], "--json"]).exits(0).json();
+    assert_eq!(found["triples"][0]["subject"], "<http://e.org/r>");
+}
+
+#[test]
+fn triples_are_printed_with_their_ids_and_found_by_them() {
+    let home = with_lake();
+    let lines = home.run(&["match", "lake", "? ? ?", "--nquads", "--ids"]).exits(0).out;
+    home.write("with_ids.nq", &lines);
+    home.run(&["diff", "with_ids.nq", "lake"]).exits(0);
+    let (line, id) = lines.lines().find(|line| line.contains("\"x\"@en")).unwrap().split_once(" . # ").unwrap();
+    let triple = home.run(&["match", "lake", line, "--ids", "--json"]).exits(0).json();
+    assert_eq!(triple["triples"][0]["id"], id);
+    let found = home.run(&["match", "lake", "--id", id, "--json"]).exits(0).json();
+    assert_eq!((&found["pattern"], &found["triples"], &found["more"]), (&().into(), &triple["triples"], &0.into()));
+    assert_eq!(home.run(&["match", "lake", "--id", id, "--nquads"]).exits(0).out, format!("{line} .\n"));
+    assert!(home.run(&["match", "lake", "? ? ?", "--ids"]).exits(0).out.contains(id));
+    // What is quoted and not said has an id as well, and is in the graph of quoted triples.
+    let quoted = home.run(&["match", "lake", "<http://e.org/a> ? \"q\" <urn:graphlake:quoted>", "--ids", "--json"]);
+    let quoted = quoted.exits(0).json()["triples"][0]["id"].as_str().unwrap().to_owned();
+    let both = home.run(&["match", "lake", "--id", &quoted, "--id", id, "--json"]).exits(0).json();
+    assert_eq!(both["triples"].as_array().unwrap().len(), 2, "{both}");
+    assert_eq!(both["triples"][0]["graph"], "<urn:graphlake:quoted>");
+    let joined = home.run(&["match", "lake", "?x e:p ?y . ?y e:p ?z", "--ids", "--json", NS[0], NS[1]]).exits(0).json();
+    let of = |pattern: &str| {
+        home.run(&["match", "lake", pattern, "--ids", "--json", NS[0], NS[1]]).exits(0).json()["triples"][0]["id"]
+            .clone()
+    };
+    assert_eq!(joined["ids"], serde_json::json!([[of("e:a e:p e:b"), of("e:b e:p e:c")]]));
+    let none = home.run(&["match", "lake", "--id", &"0".repeat(64), "--count", "--json"]).exits(0).json();
+    assert_eq!((&none["count"], &none["pattern"]), (&0.into(), &().into()));
+    for refused in
+        [&["lake"][..], &["lake", "--id", "12"], &["lake", "? ? ?", "--id", id], &["lake", "? ? ?", "--ids", "--count"]]
+    {
+        home.run(&[&["match"], refused].concat()).exits(2);
+    }
+    for refused in [&["--id", id][..], &["? ? ?", "--ids"]] {
+        home.run(&[&["match", "a.nq"], refused].concat()).exits(3);
+    }
+}
+
+#[test]
+fn the_last_answer_that_is_wanted_ends_the_work() {
+    let home = with_lake();
+    // A text is read as far as that: what is broken behind it is not seen.
+    home.write("broken.nq", format!("{LINES}this is no statement\n"));
+    let found = home.run(&["match", "broken.nq", "? ? ?", "--limit", "3", "--json"]).exits(0).json();
+    assert_eq!((found["triples"].as_array().unwrap().len(), &found["more"]), (3, &().into()));
+    assert_eq!(home.run(&["match", "broken.nq", "? ? ?", "--limit", "3", "--nquads"]).exits(0).out.lines().count(), 3);
+    home.run(&["match", "broken.nq", "? ? ?", "--limit", "5"]).exits(3);
+    home.run(&["match", "broken.nq", "? ? ?", "--count"]).exits(3);
+    // A statement that is there twice is one answer.
+    home.write("twice.nq", LINES.repeat(2));
+    let found = home.run(&["match", "twice.nq", "? ? ?", "--json"]).exits(0).json();
+    assert_eq!((found["triples"].as_array().unwrap().len(), &found["more"]), (4, &0.into()));
+    // What has ended says so, and how many there are only where that is known.
+    let joined = |limit: &str| home.run(&["match", "lake", "? ?p ?x . ?y ?p ?", "--limit", limit]).exits(0).out;
+    assert!(joined("2").contains("the first 2 solutions") && joined("2").contains("--count"), "{}", joined("2"));
+    let more = |limit: &str| {
+        let words = ["match", "lake", "? ?p ?x . ?y ?p ?", "--limit", limit, "--json"];
+        home.run(&words).exits(0).json()["more"].clone()
+    };
+    assert_eq!((more("2"), more("100")), (().into(), 0.into()));
+}
+
+#[test]
+fn statements_have_the_terms_of_patterns() {
+    let home = Home::new();
+    home.run(&["lake", "init", "lake"]).exits(0);
+    let run = |words: &[&str]| home.run(&[&["lake"], words, &NS].concat());
+    let done =
+        run(&["insert", "lake", "e:ann a foaf:Person . e:ann e:age 42 e:g", "_:b e:says <<( e:ann e:p \"q\"@en )>>."]);
+    assert_eq!(done.exits(0).out, "inserted 3 triples, and 1 that they quote · version 1 of lake\n");
+    run(&["insert", "lake", "e:ann", "foaf:name", "\"Ann\""]).exits(0);
+    let lines = home.run(&["match", "lake", "? ? ?", "--nquads"]).exits(0).out;
+    for line in [
+        "<http://e.org/ann> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://xmlns.com/foaf/0.1/Person> .\n",
+        "<http://e.org/ann> <http://e.org/age> \"42\"^^<http://www.w3.org/2001/XMLSchema#integer> <http://e.org/g> .\n",
+        "_:b <http://e.org/says> <<( <http://e.org/ann> <http://e.org/p> \"q\"@en )>> .\n",
+        "<http://e.org/ann> <http://xmlns.com/foaf/0.1/name> \"Ann\" .\n",
+    ] {
+        assert!(lines.contains(line), "{lines}");
+    }
+    let done = run(&["delete", "lake", "e:ann e:age 42 e:g . e:ann a foaf:Person", "--json"]).exits(0).json();
+    assert_eq!((&done["deleted"], &done["statements"]), (&2.into(), &2.into()));
+    for (words, says) in [
+        (&["insert", "lake", "e:ann a ?what"][..], "is not a statement: it has variables"),
+        (&["insert", "lake", "e:ann a <a b>"], "<a b> in column 9 is not an IRI"),
+        (&["delete", "lake", "? ? ?"], "isomorph match lake '? ? ?' --nquads | isomorph lake delete lake"),
+    ] {
+        let refused = run(words).exits(2);
+        assert!(refused.err.contains(says) && refused.err.ends_with("nothing was changed\n"), "{}", refused.err);
+    }
+    // What it tells to do deletes all that fits.
+    let fits = home.run(&["match", "lake", "e:ann ? ?", "--nquads", NS[0], NS[1]]).exits(0).out;
+    home.feed(&["lake", "delete", "lake", "-"], fits.as_bytes()).exits(0);
+    assert_eq!(home.run(&["match", "lake", "? ? ?", "--count", "--json"]).exits(0).json()["count"], 1);
+}
+
+#[test]
+fn changes_of_files_are_one_transaction() {
+    let home = with_lake();
+    home.write("old.nq", "<http://e.org/a> <http://e.org/p> <http://e.org/b> .\n<urn:n> <urn:p> \"both\" .\n");
+    home.write("new.ttl", "@prefix : <urn:> . :n :p \"both\", 1 .\n");
+    let done = home.run(&["lake", "apply", "lake", "new.ttl", "--delete", "old.nq"]).exits(0).out;
+    assert_eq!(done, "applied  deleted 1 triple; inserted 2 triples · version 2 of lake\n");
+    let has = |pattern: &str| home.run(&["match", "lake", pattern, "--count", "--json"]).exits(0).json()["count"] == 1;
+    // Deletes come before inserts.
+    assert!(has("<urn:n> ? \"both\"") && has("<urn:n> ? 1") && !has("? ? <http://e.org/b>"));
+    let again = ["lake", "apply", "lake", "--delete", "-", "new.ttl", "--json"];
+    let done = home.feed(&again, b"<urn:n> <urn:p> \"none\" .\n").exits(0).json();
+    let told = ["deletes", "inserts", "deleted", "missing", "again"].map(|name| done[name].as_u64().unwrap());
+    assert_eq!(told, [1, 2, 0, 1, 2], "{done}");
+    let versions = || home.run(&["lake", "log", "lake", "--json"]).exits(0).json().as_array().unwrap().len();
+    let before = versions();
+    home.feed(&["lake", "apply", "lake", "-", "--delete", "-"], b"").exits(2);
+    home.run(&["lake", "apply", "lake"]).exits(2);
+    // What is broken in one text keeps the others from being applied.
+    let broken =
+        home.feed(&["lake", "apply", "lake", "new.ttl", "--delete", "old.nq", "-"], b"<urn:a> <urn:b>\n").exits(3);
+    assert!(broken.err.contains("standard input") && broken.err.ends_with("nothing was changed\n"), "{}", broken.err);
+    home.run(&["lake", "apply", "lake", "none.nq"]).exits(3);
+    assert_eq!(versions(), before);
+}
+
+#[test]
+fn triples_on_one_side_only_are_counted_on_both() {
+    let home = Home::new();
+    let line = |n: u32| format!("<urn:{n}> <urn:p> <urn:o> .\n<urn:{n}> <urn:name> \"{n}\" .\n");
+    home.write("two.nq", (0..2).map(line).collect::<String>());
+    home.write("three.nq", (2..5).map(line).collect::<String>());
+    let done = home.run(&["diff", "two.nq", "three.nq"]).exits(1).out;
+    assert_eq!(done.matches("2 missing on the right, 3 on the left").count(), 2, "{done}");
+    let document = home.run(&["diff", "two.nq", "three.nq", "--json"]).exits(1).json();
+    for line in document["lines"].as_array().unwrap() {
+        assert_eq!((&line["only_left"], &line["only_right"]), (&2.into(), &3.into()), "{line}");
+    }
+    let document = home.run(&["diff", "two.nq", "three.nq", "--limit", "0", "--json"]).exits(1).json();
+    assert!(document["differing"].is_null() && document["lines"][0]["only_left"].is_null(), "{document}");
+}

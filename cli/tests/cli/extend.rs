@@ -253,3 +253,37 @@ fn conversions_are_told_and_are_no_content() {
     home.run(&["diff", "net", "again", "--exact"]).exits(0);
     assert!(!home.run(&["dump", "again"]).exits(0).out.contains("\"document\":\"history\""));
 }
+
+#[test]
+fn files_that_no_layout_names_and_the_provenance_come_back() {
+    let home = annnet();
+    fs::create_dir_all(home.at("net/uns/results")).unwrap();
+    fs::write(home.at("net/uns/results/model.bin"), [0, 1, 255]).unwrap();
+    fs::write(home.at("net/notes.txt"), "n\u{fc}tzlich").unwrap();
+    let original = r#"{"created": "x", "annnet_version": "0.4.1", "python_version": "3"}"#;
+    fs::write(home.at("net/audit/provenance.json"), original).unwrap();
+    fs::create_dir(home.at("secret")).unwrap();
+    fs::rename(home.at("net"), home.at("secret/net")).unwrap();
+    let plan = home.run(&["convert", "secret/net", "rows", "--to", "graphar", "--plan"]).exits(0);
+    assert!(plan.out.contains("files notes.txt, uns/results/model.bin"), "{}", plan.out);
+    for (format, there) in [("graphar", "rows"), ("nock", "nodes.csv"), ("annnet", "same")] {
+        home.run(&["convert", "secret/net", there, "--to", format]).exits(0);
+        let back = format!("back-{format}");
+        home.run(&["convert", there, &back, "--to", "annnet"]).exits(0);
+        assert_eq!(fs::read(home.at(&format!("{back}/uns/results/model.bin"))).unwrap(), [0, 1, 255], "{format}");
+        assert_eq!(fs::read_to_string(home.at(&format!("{back}/notes.txt"))).unwrap(), "n\u{fc}tzlich");
+        let told = fs::read_to_string(home.at(&format!("{back}/audit/provenance.json"))).unwrap();
+        assert!(!told.contains("secret"), "{told}");
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["original"]["annnet_version"], "0.4.1");
+        assert!(told["original"].get("original").is_none());
+    }
+    // What is too large to travel is not lost without a word.
+    fs::write(home.at("secret/net/large.bin"), vec![7; 2 << 20]).unwrap();
+    let refused = home.run(&["convert", "secret/net", "other", "--to", "graphar"]).exits(4);
+    assert!(refused.err.contains("large.bin would be lost"), "{}", refused.err);
+    let lossy = home.run(&["convert", "secret/net", "other", "--to", "graphar", "--lossy"]).exits(0);
+    assert!(lossy.out.contains("large.bin") && lossy.out.contains("notes.txt"), "{}", lossy.out);
+    home.run(&["convert", "secret/net", "whole", "--to", "annnet"]).exits(0);
+    assert_eq!(fs::metadata(home.at("whole/large.bin")).unwrap().len(), 2 << 20);
+}

@@ -1,12 +1,13 @@
 //! What a rewrite keeps although nothing here understands it: keys of the manifest, files and folders that no layout names, and
 //! the names of attributes that reading had to change.
 //!
-//! Keys and names travel as metadata of the graph, which is no content. Files have no place there: whoever rewrites a graph
-//! takes them from the place it was opened at.
+//! Keys, names, provenance and small files travel as metadata of the graph, which is no content. Large files have no place there:
+//! whoever rewrites a graph takes them from the place it was opened at.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::Graph;
 use isomorph_model::json::{self, push_string};
 use isomorph_storage::{Blob, Location};
@@ -14,7 +15,7 @@ use isomorph_storage::{Blob, Location};
 use crate::OpenOptions;
 use crate::layout::{Layout, file};
 use crate::members::Members;
-use crate::read::json::members;
+use crate::read::json::{members, strings};
 
 /// Metadata: an object of the unknown keys of the manifest.
 const KEYS: &str = "annnet.manifest";
@@ -24,6 +25,114 @@ const NAMES: &str = "annnet.names";
 const FOLDERS: [&str; 3] = [file::INCIDENCE, "cache", "_isomorph"];
 /// A table that only 0.2.0 writes, and which follows from the ends.
 const ML_KIND: &str = "layers/edge_ml_kind.parquet";
+
+/// Metadata: an object of the files that no layout names: their text, or in a list the hexadecimal digits of their bytes.
+const FILES: &str = "annnet.files";
+/// Metadata: the provenance that the graph came with.
+const PROVENANCE: &str = "annnet.provenance";
+/// Bytes of files that travel, and of the provenance.
+const FILES_BYTES: u64 = 1 << 20;
+const PROVENANCE_BYTES: u64 = 1 << 16;
+/// The key of a provenance of ours under which that of the library stands.
+pub(crate) const ORIGINAL: &str = "original";
+
+/// Lets small files that no layout names travel with a graph, and its provenance. Returns the names of the files that do not: there
+/// is no room for them.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn note_files(graph: &mut Graph, found: &Members) -> Result<Vec<String>> {
+    let (mut object, mut left, mut room) = (String::from("{"), Vec::new(), FILES_BYTES);
+    for (name, size) in listed(found)?.into_iter().filter(|(name, _)| !is_known(name)) {
+        let Some(rest) = room.checked_sub(size) else {
+            left.push(name);
+            continue;
+        };
+        room = rest;
+        let bytes = found.file(&name)?.read_all(FILES_BYTES)?;
+        object.push_str(if object.len() == 1 { "" } else { "," });
+        push_string(&mut object, &name);
+        object.push(':');
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => push_string(&mut object, text),
+            Err(_) => {
+                object.push_str("[\"");
+                // Writing into a text does not fail.
+                for byte in &bytes {
+                    let _ = write!(object, "{byte:02x}");
+                }
+                object.push_str("\"]");
+            }
+        }
+    }
+    if object.len() > 1 {
+        graph.metadata.insert(FILES.to_owned(), format!("{object}}}"));
+    }
+    if let Some(text) = provenance_of(found)? {
+        graph.metadata.insert(PROVENANCE.to_owned(), text);
+    }
+    Ok(left)
+}
+
+/// The provenance that a graph came with: of one that isomorph wrote, that of the graph it was made of.
+fn provenance_of(found: &Members) -> Result<Option<String>> {
+    // What is too large or no JSON object tells nothing that anybody could read.
+    if !found.has(file::PROVENANCE)? || found.file(file::PROVENANCE)?.size() > PROVENANCE_BYTES {
+        return Ok(None);
+    }
+    let Some(text) = found.text(file::PROVENANCE, PROVENANCE_BYTES)? else { return Ok(None) };
+    let (mut original, mut is_ours) = (None, false);
+    let read = members(&text, file::PROVENANCE, |name, value| {
+        match (name, json::value(value)) {
+            (ORIGINAL, Ok(json::Value::Object(_))) => original = Some(value.to_owned()),
+            ("annnet_version", Ok(json::Value::Text(version))) => is_ours = version.starts_with("isomorph "),
+            _ => {}
+        }
+        Ok(())
+    });
+    if read.is_err() || crate::read::check_json(&text, file::PROVENANCE).is_err() {
+        return Ok(None);
+    }
+    Ok(if is_ours { original } else { Some(text.trim().to_owned()) })
+}
+
+/// The provenance that travels with a graph.
+pub(crate) fn provenance(graph: &Graph) -> Option<String> {
+    let text = graph.metadata.get(PROVENANCE)?;
+    // It may come from beside a graph of another format, where anybody can have changed it.
+    crate::read::check_json(text, PROVENANCE).is_ok().then(|| text.clone())
+}
+
+/// The files that travel with a graph. What cannot be understood is nothing.
+pub(crate) fn files(graph: &Graph) -> Vec<(String, Blob)> {
+    let mut found = Vec::new();
+    let text = graph.metadata.get(FILES).map(String::as_str).unwrap_or("{}");
+    let read = members(text, FILES, |name, value| {
+        let bytes = match json::value(value) {
+            Ok(json::Value::Text(text)) => Some(text.into_owned().into_bytes()),
+            Ok(json::Value::Array(digits)) => strings(digits, FILES)?.first().and_then(|digits| of_hex(digits)),
+            _ => None,
+        };
+        if let Some(bytes) = bytes.filter(|_| !is_known(name)) {
+            found.push((name.to_owned(), Blob::from_bytes(name, &bytes.into())));
+        }
+        Ok(())
+    });
+    if read.is_ok() { found } else { Vec::new() }
+}
+
+fn of_hex(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+/// The files of a graph with their sizes; none on a web server, which lists nothing.
+fn listed(members: &Members) -> Result<Vec<(String, u64)>> {
+    match members.list() {
+        Err(error) if error.kind() == Kind::Unsupported => Ok(Vec::new()),
+        listed => listed,
+    }
+}
 
 /// Lets unknown keys and changed names travel with a graph.
 pub(crate) fn note(graph: &mut Graph, keys: &[(String, String)], names: &[(String, String)]) {
@@ -89,11 +198,7 @@ pub struct Unknown {
 /// When the place cannot be listed or opened.
 pub fn unknown(location: &Location, options: &OpenOptions) -> Result<Unknown> {
     let members = Members::open(location, options)?;
-    let listed = match members.list() {
-        Err(error) if error.kind() == isomorph_error::Kind::Unsupported => return Ok(Unknown::default()),
-        listed => listed?,
-    };
-    let unknown = listed.into_iter().map(|(name, _)| name).filter(|name| !is_known(name));
+    let unknown = listed(&members)?.into_iter().map(|(name, _)| name).filter(|name| !is_known(name));
     let files = unknown.map(|name| members.file(&name).map(|blob| (name, blob))).collect::<Result<_, Error>>()?;
     let mut folders = members.empty_folders()?;
     folders.retain(|name| !is_made_anew(name));

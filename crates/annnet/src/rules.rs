@@ -84,6 +84,10 @@ isomorph_error::rules! {
     /// An attribute that is called like something else.
     RESERVED "ANNNET-RESERVED" Warning
         "no attribute is called like a column of the edges", "rename the attribute: it is read as NAME_attribute";
+    /// A section of an older layout is missing.
+    SECTION "ANNNET-SECTION" Warning
+        "in the layouts before 0.3, too, tables of attributes, registry and edge_memberships are there, even when empty",
+        "add the missing table, empty if need be: the specification lets readers do without, the libraries of that time cannot read such a graph";
     /// The active slice is none.
     SLICE_ACTIVE "ANNNET-SLICE-ACTIVE" Warning
         "active_slice is in the registry", "set active_slice to a slice of the registry: the default slice is taken";

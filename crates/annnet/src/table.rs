@@ -49,6 +49,7 @@ impl Table {
             if let Some((_, first)) = readers.first() {
                 same_columns(first.schema(), reader.schema()).map_err(|error| error.at(place))?;
             }
+            // Parquet always says how many rows there are.
             let rows = reader.row_count().unwrap_or_default();
             let end = start.checked_add(rows).ok_or_else(|| too_many(name))?;
             readers.push((start, reader));
@@ -104,6 +105,16 @@ impl Table {
             }
             Source::Memory(batch) => batch.num_rows() as u64,
         }
+    }
+
+    /// Whether the Arrow schemas that its files embed can be read.
+    ///
+    /// # Errors
+    /// When one is damaged.
+    pub fn check_embedded(&self) -> Result<()> {
+        let Source::Files(files) = &self.source else { return Ok(()) };
+        let at = |error: Error| error.at(Place::file(&self.name));
+        files.iter().try_for_each(|(_, reader)| reader.check_embedded().map_err(at))
     }
 
     pub fn has(&self, column: &str) -> bool {

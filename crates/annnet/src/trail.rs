@@ -29,7 +29,7 @@ const COLUMNS: [(&str, DataType); 3] =
 /// What a graph was converted from. A conversion into annnet leaves it in history and provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
-    /// Where the source was.
+    /// What the source is called, without the directories it lies in: they are nobody's business but the writer's.
     pub from: String,
     /// The format that it was in.
     pub format: String,
@@ -43,6 +43,8 @@ impl Conversion {
         let mut out = String::from("{");
         let texts = [("from", Some(&self.from)), ("format", Some(&self.format)), ("of", self.of.as_ref())];
         let given = texts.into_iter().filter_map(|(name, text)| text.map(|text| (name, text.as_str())));
+        // A place such as `.` has no name.
+        let given = given.filter(|(_, text)| !text.is_empty());
         for (name, text) in given.chain([("by", writer), ("ts_utc", time)]) {
             push_string(&mut out, name);
             out.push_str(": ");

@@ -295,7 +295,7 @@ fn archives_and_the_layout_of_the_text_have_views_as_well() {
                 write_cache(&isomorph_storage::Location::from_path(&later), &both).unwrap();
                 for place in [&with, &later] {
                     let annnet = open(place).unwrap();
-                    assert!(annnet.has_views(), "{name}");
+                    assert!(annnet.has_views().unwrap(), "{name}");
                     assert_eq!(annnet.graph().documents, before.documents, "{name}");
                     assert_eq!(found(&annnet), expected, "{name}");
                     let mut findings = Findings::default();
@@ -344,5 +344,5 @@ fn validation_finds_views_that_are_stale_or_wrong() {
     assert_eq!(done.removed, ["cache"]);
     assert!(broken(&place).is_empty());
     write_cache(&isomorph_storage::Location::from_path(&place), &cached()).unwrap();
-    assert!(broken(&place).is_empty() && open(&place).unwrap().has_views());
+    assert!(broken(&place).is_empty() && open(&place).unwrap().has_views().unwrap());
 }

@@ -86,7 +86,7 @@ pub fn convert(
     let mut write = options.write.fitted(&plan.target, destination.file_name(), resources);
     write.annnet.created = write.annnet.created.or(options.epoch);
     write.annnet.conversion = Some(isomorph_annnet::Conversion {
-        from: opened.location.to_string(),
+        from: opened.location.file_name().to_owned(),
         format: opened.format.name().to_owned(),
         of: (plan.from != opened.format).then(|| plan.from.name().to_owned()),
     });

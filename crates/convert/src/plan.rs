@@ -194,12 +194,43 @@ impl Plan {
             }
         }
         plan.read_texts(source, options, resources, progress)?;
+        plan.keep_files(opened, options)?;
         plan.passes.extend(match to.shape() {
             Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],
         });
         plan.seconds = started.elapsed().as_secs_f64();
         Ok(plan)
+    }
+
+    /// Says what becomes of the files of an annnet graph that no layout names.
+    ///
+    /// # Errors
+    /// [`Kind::WouldLose`] for those that are too large to travel.
+    fn keep_files(&mut self, opened: &Opened, options: &ConvertOptions) -> Result<()> {
+        let native = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_annnet::Annnet>());
+        let Some(annnet) = native.filter(|_| self.to != Format::Annnet) else { return Ok(()) };
+        let kept = annnet.files_that_travel();
+        if !kept.is_empty() {
+            self.carried.push(format!("files {}", kept.join(", ")));
+        }
+        let left = annnet.files_left_out();
+        let Some(first) = left.first() else { return Ok(()) };
+        if options.loses() {
+            self.carried.push(format!("files {}, which are large", left.join(", ")));
+            return Ok(());
+        }
+        let more = match left.len() {
+            1 => String::new(),
+            all => format!(" and {}", counted(all - 1, "more file")),
+        };
+        Err(Error::new(
+            Kind::WouldLose,
+            format!("{first}{more} would be lost: no layout of annnet names it, and it is too large to travel"),
+        )
+        .at(opened.location.to_string())
+        .hint("move it elsewhere first")
+        .hint("--lossy    write it without"))
     }
 
     /// Leaves hyperedges out of the graph, or makes edges of them, as asked for.

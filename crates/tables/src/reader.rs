@@ -93,6 +93,18 @@ impl TableReader {
         }
     }
 
+    /// Whether the Arrow schema that the writer of a Parquet file embedded, if it did, can be read. Nothing here needs it; Polars
+    /// and pyarrow refuse a file in which it is damaged.
+    ///
+    /// # Errors
+    /// The rule `PARQUET-FOOTER` when it cannot.
+    pub fn check_embedded(&self) -> Result<()> {
+        match &self.0 {
+            Source::Parquet(file) => file.check_embedded(),
+            Source::Orc(_) | Source::Csv(_) | Source::Json(_) => Ok(()),
+        }
+    }
+
     /// Parts that can be decoded side by side: row groups, stripes; one for text.
     pub fn row_groups(&self) -> usize {
         match &self.0 {

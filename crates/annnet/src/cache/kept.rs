@@ -45,7 +45,7 @@ impl Kept {
             kept.clear();
             held.shrink(held.bytes());
         }
-        // Without memory for it a chunk is unpacked again.
+        // Without memory for it a chunk is unpacked again: nothing but time is lost.
         if held.grow(bytes).is_ok() {
             kept.insert(key, Arc::clone(chunk));
         }

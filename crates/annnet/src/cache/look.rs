@@ -116,6 +116,9 @@ impl Cache {
             let [from, to] = bounds[..] else { continue };
             let range = number(from)?..number(to)?;
             // What an array claims is not taken for granted.
+            if range.end > self.columns.len() {
+                return Err(broken(CSR, "indptr points behind the entries"));
+            }
             held.grow(range.end.saturating_sub(range.start).saturating_mul(ENTRY_BYTES))?;
             own.clear();
             sides.clear();

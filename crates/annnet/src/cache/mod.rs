@@ -31,6 +31,21 @@ pub(crate) use check::check;
 pub(crate) use look::{Cache, Side};
 pub use open::LookUps;
 
+use isomorph_error::{Kind, Result};
+
+/// What the views say; nothing where they are not sound, because the tables say the same, only slower. A file that cannot be read,
+/// one that changes, and memory that is short are errors as anywhere else.
+///
+/// # Errors
+/// All that do not say that a view is not sound.
+pub(crate) fn if_sound<T>(said: Result<T>) -> Result<Option<T>> {
+    match said {
+        Ok(said) => Ok(Some(said)),
+        Err(error) if error.broken_rule().is_some() || error.kind() == Kind::Malformed => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Everything that views are made of.
 pub(crate) const FOLDER: &str = "cache/";
 /// The view by entities.

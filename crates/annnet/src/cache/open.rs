@@ -8,7 +8,7 @@ use isomorph_error::{Error, Findings, Kind, Result};
 use isomorph_model::{EdgeBatch, Ends, Graph, NodeId, Part, Request, Side, Source};
 use isomorph_storage::Location;
 
-use super::{Cache, Side as CacheSide};
+use super::{Cache, Side as CacheSide, if_sound};
 use crate::cells::Cells;
 use crate::layout::{Layout, column, file, not_annnet};
 use crate::members::{Files, Members};
@@ -55,11 +55,11 @@ impl LookUps {
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let members = Members::open(location, options)?;
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&location.to_string()))?;
-        // A view that is not sound is none.
-        if let Ok(Some(look_ups)) = LookUps::of(&members, layout, options) {
-            return Ok(Arc::new(look_ups));
+        // What is wrong with the tables is told when they are opened.
+        match if_sound(LookUps::of(&members, layout, options))?.flatten() {
+            Some(look_ups) => Ok(Arc::new(look_ups)),
+            None => Ok(Arc::new(Annnet::of(members, layout, options)?)),
         }
-        Ok(Arc::new(Annnet::of(members, layout, options)?))
     }
 
     fn of(members: &Members, layout: Layout, options: &OpenOptions) -> Result<Option<LookUps>> {
@@ -98,13 +98,31 @@ impl LookUps {
     /// As [`Annnet::open`], and when an array cannot be read.
     pub fn with_hyperedges_of(&self, key: &str) -> Result<Option<Annnet>> {
         let sides = [CacheSide::Head, CacheSide::Tail, CacheSide::Member];
-        if self.cache.edges_of(key, &sides)?.is_empty() {
+        if if_sound(self.cache.edges_of(key, &sides))?.is_some_and(|found| found.is_empty()) {
             return Ok(None);
         }
+        self.whole().map(Some)
+    }
+
+    /// The graph as a whole.
+    fn whole(&self) -> Result<Annnet> {
         let members = Members::of(self.files.clone());
         let layout = Layout::of(&members)?.ok_or_else(|| not_annnet(&self.edges.name))?;
         // What was compared when the views were opened is not compared again.
-        Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() }).map(Some)
+        Annnet::of(members, layout, &OpenOptions { verify: false, ..self.options.clone() })
+    }
+
+    /// The edges that the views name.
+    fn by_views(&self, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+        let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
+        let rows = self.cache.edges_of(key, &[wanted])?;
+        if rows.is_empty() && !self.cache.knows(key)? {
+            return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
+        }
+        match rows.is_empty() {
+            true => Ok(Vec::new()),
+            false => crate::read::only_of(self.batch(&ranges_of(&rows))?, key, side),
+        }
     }
 
     fn batch(&self, rows: &[Range<u64>]) -> Result<EdgeBatch> {
@@ -158,14 +176,9 @@ impl Source for LookUps {
         if edge > 0 {
             return Err(Error::usage("there is one type of edges"));
         }
-        let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
-        let rows = self.cache.edges_of(key, &[wanted])?;
-        if rows.is_empty() && !self.cache.knows(key)? {
-            return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
-        }
-        match rows.is_empty() {
-            true => Ok(Vec::new()),
-            false => crate::read::only_of(self.batch(&ranges_of(&rows))?, key, side),
+        match if_sound(self.by_views(key, side))? {
+            Some(found) => Ok(found),
+            None => self.whole()?.neighbors(edge, node, side),
         }
     }
 }

@@ -183,7 +183,7 @@ impl Members {
             Ok(None) if root.location().is_local() || !root.location().scheme().has_listing() => {
                 return Ok(Vec::new());
             }
-            // That there is a directory of this name is found out by listing it.
+            // Malformed is a directory in the place of a file: that there is one is found out by listing it.
             Err(error) if error.kind() != Kind::Malformed => return Err(error),
             Ok(None) | Err(_) => {}
         }

@@ -1,6 +1,7 @@
 //! `manifest.json`.
 
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::json::{Value, value as json_value};
 use isomorph_storage::limits;
 
 use super::json;
@@ -49,6 +50,11 @@ pub(crate) struct Manifest {
     pub unknown: Vec<(String, String)>,
 }
 
+/// The beginning of a JSON value, for an error.
+fn shown(value: &str) -> String {
+    value.trim().chars().take(40).collect()
+}
+
 impl Manifest {
     /// Reads the manifest; what is missing in it is a finding.
     ///
@@ -61,12 +67,36 @@ impl Manifest {
         let mut missing = vec!["directed", "graph_version", "active_slice", "default_slice"];
         json::members(&text, file::MANIFEST, |name, value| {
             missing.retain(|key| *key != name);
+            let mut wrong = |key: &str, wanted: &str, value: &str| {
+                let what = format!("{} is not {wanted}", shown(value));
+                findings.push(&rules::MANIFEST, what, Place::file(file::MANIFEST).in_field(key));
+            };
             let text = || json::string(value).map(|text| text.into_owned());
             match name {
-                "directed" => manifest.directed = json::boolean(value),
-                "graph_version" => manifest.graph_version = Some(value.trim().to_owned()),
-                "active_slice" => manifest.active_slice = text(),
-                "default_slice" => manifest.default_slice = text(),
+                "directed" => {
+                    manifest.directed = json::boolean(value);
+                    // Which direction another value means, nobody can know.
+                    if manifest.directed.is_none() && value.trim() != "null" {
+                        let what = format!("directed is {}, neither true nor false nor null", shown(value));
+                        let place = Place::file(file::MANIFEST).in_field(name);
+                        return Err(Error::broken(&rules::MANIFEST, what).at(place));
+                    }
+                }
+                "graph_version" => {
+                    manifest.graph_version = Some(value.trim().to_owned());
+                    if !matches!(json_value(value), Ok(Value::Integer(_) | Value::Null)) {
+                        wrong(name, "a whole number", value);
+                    }
+                }
+                "active_slice" | "default_slice" => {
+                    match name {
+                        "active_slice" => manifest.active_slice = text(),
+                        _ => manifest.default_slice = text(),
+                    }
+                    if text().is_none() && value.trim() != "null" {
+                        wrong(name, "the id of a slice", value);
+                    }
+                }
                 "annnet_version" => manifest.annnet_version = text(),
                 "version" => manifest.version = text(),
                 "checksum" => manifest.checksum = text(),

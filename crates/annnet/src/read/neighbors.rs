@@ -13,7 +13,8 @@ use crate::layout::column;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// Edges with two ends whose source (or target) is a node, whether they have a direction or not.
+/// Edges with two ends whose source (or target) is a node, whether they have a direction or not: for an edge without one, both
+/// sides have to be asked for.
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no such node; when the edges cannot be read.
@@ -28,11 +29,11 @@ pub(super) fn neighbors(annnet: &Annnet, node: NodeId<'_>, side: Side) -> Result
         NodeId::Key(key) => Error::new(Kind::NotFound, format!("there is no node {key:?}")),
     })?;
     let key = entities.keys.value(row);
-    // A cache that turns out to be unsound is passed over.
-    if let Some(Ok(found)) = annnet.cache().map(|cache| by_cache(annnet, cache, key, side)) {
-        return Ok(found);
+    let said = annnet.cache()?.map(|cache| cache::if_sound(by_cache(annnet, cache, key, side))).transpose()?;
+    match said.flatten() {
+        Some(found) => Ok(found),
+        None => by_pass(annnet, key, side),
     }
-    by_pass(annnet, key, side)
 }
 
 /// The edges that the cache names, from the pages that hold them.

@@ -24,7 +24,7 @@ use crate::layout::{Layout, Words, file, not_annnet, word};
 use crate::matrix::Matrix;
 use crate::members::Members;
 use crate::table::Table;
-use crate::{OpenOptions, checksum, kept, order, rules, trail, v1};
+use crate::{OpenOptions, cache, checksum, kept, order, rules, trail, v1};
 
 /// An opened annnet graph.
 ///
@@ -58,6 +58,8 @@ pub struct Annnet {
     pub(crate) graph: Graph,
     /// What was noticed while opening.
     pub(crate) noticed: Findings,
+    /// Files that no layout names and that are too large to travel with the graph.
+    left: Vec<String>,
     /// Views for look-ups, opened by the first; nothing inside when there are none that fit.
     cache: OnceLock<Option<Cache>>,
     _held: Vec<Reservation>,
@@ -137,7 +139,9 @@ impl Annnet {
             file::EDGE_MEMBERSHIPS,
         ] {
             if !members.has(name)? {
-                noticed.push(&rules::MEMBER, "the file is missing", Place::file(name));
+                // The specification lets readers do without sections of older layouts.
+                let rule = if layout == Layout::V1 { &rules::SECTION } else { &rules::MEMBER };
+                noticed.push(rule, "the file is missing", Place::file(name));
             }
         }
         let mut graph = describe(Parts {
@@ -162,6 +166,7 @@ impl Annnet {
         let renamed: Vec<(String, String)> =
             nodes.renamed().iter().chain(&edge_attributes.attributes.renamed).cloned().collect();
         kept::note(&mut graph, &manifest.unknown, &renamed);
+        let left = kept::note_files(&mut graph, &members)?;
         Ok(Annnet {
             layout,
             words,
@@ -181,6 +186,7 @@ impl Annnet {
             layer_groups,
             graph,
             noticed,
+            left,
             cache: OnceLock::new(),
             _held: found.held.into_iter().chain(translated).collect(),
         })
@@ -201,18 +207,36 @@ impl Annnet {
         !self.layers.is_flat() || self.edges.has_coefficients
     }
 
-    /// The views for look-ups. One that is not sound is none: the tables say the same, only slower.
-    pub(crate) fn cache(&self) -> Option<&Cache> {
-        let open = || {
+    /// The views for look-ups, if there are some that are sound.
+    ///
+    /// # Errors
+    /// When they cannot be read, or do not fit the budget.
+    pub(crate) fn cache(&self) -> Result<Option<&Cache>> {
+        if self.cache.get().is_none() {
             let version = self.manifest.graph_version.as_deref();
-            Cache::open(&self.members, &self.words, version, &self.options.budget).ok().flatten()
-        };
-        self.cache.get_or_init(open).as_ref()
+            let opened = Cache::open(&self.members, &self.words, version, &self.options.budget);
+            let opened = cache::if_sound(opened)?.flatten();
+            return Ok(self.cache.get_or_init(|| opened).as_ref());
+        }
+        Ok(self.cache.get().and_then(Option::as_ref))
     }
 
     /// Whether there are views for look-ups that fit the graph.
-    pub fn has_views(&self) -> bool {
-        self.cache().is_some()
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn has_views(&self) -> Result<bool> {
+        Ok(self.cache()?.is_some())
+    }
+
+    /// Files that no layout names and that travel with the graph into another format, by their names.
+    pub fn files_that_travel(&self) -> Vec<String> {
+        kept::files(&self.graph).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Files that no layout names and for which there is no room there: all together have more than 1 MiB.
+    pub fn files_left_out(&self) -> &[String] {
+        &self.left
     }
 
     /// The layout of the files.

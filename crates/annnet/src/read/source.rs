@@ -78,6 +78,7 @@ impl Source for Annnet {
     }
 
     fn about(&self) -> About {
+        // Web servers list nothing: then their number is not known, which is shown as 0.
         let files = self.members.list().unwrap_or_default();
         let mut layout = Vec::new();
         let mut count = |number: u64, what: &str| {
@@ -104,6 +105,10 @@ impl Source for Annnet {
             edge_layouts: Vec::new(),
             findings: self.noticed.clone(),
         }
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {

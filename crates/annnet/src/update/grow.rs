@@ -63,9 +63,9 @@ impl Tables<'_> {
         if self.target.is_archive() || !self.target.can_nest() || !same {
             let all = old.batches(&names(&old.schema()), 0..old.rows(), BATCH_ROWS)?;
             let all = all.map(|cells| fit(&cells?.batch, &schema, name)).chain([Ok(new)]);
-            return self.replace(name, &parts, &schema, same.then(|| kept_schema(&parts)).flatten(), all);
+            return self.replace(name, &parts, &schema, same_schema(&parts, same)?, all);
         }
-        let kept = kept_schema(&parts);
+        let kept = kept_schema(&parts)?;
         if last <= SMALL.max(sizes / SHARE) {
             let Some(blob) = parts.last() else { return Ok(()) };
             let own = Table::open(name, vec![blob.clone()])?;
@@ -125,7 +125,7 @@ impl Tables<'_> {
         };
         let new = rows.map(|rows| fit(rows, &schema, name)).transpose()?;
         let all = kept.map(|batch| fit(&batch?, &schema, name)).chain(new.map(Ok));
-        self.replace(name, &parts, &schema, same.then(|| kept_schema(&parts)).flatten(), all)
+        self.replace(name, &parts, &schema, same_schema(&parts, same)?, all)
     }
 
     fn write(
@@ -164,10 +164,16 @@ fn names(schema: &Schema) -> Vec<&str> {
 }
 
 /// The Arrow schema that the first file holds.
-fn kept_schema(parts: &[Blob]) -> Option<String> {
-    let reader = TableReader::open(parts.first()?.clone(), Encoding::Parquet, &ReadOptions::default()).ok()?;
+fn kept_schema(parts: &[Blob]) -> Result<Option<String>> {
+    let Some(first) = parts.first() else { return Ok(None) };
+    let reader = TableReader::open(first.clone(), Encoding::Parquet, &ReadOptions::default())?;
     let metadata = reader.footer_metadata();
-    metadata.into_iter().find(|(key, _)| *key == ARROW_SCHEMA).map(|(_, schema)| schema.to_owned())
+    Ok(metadata.into_iter().find(|(key, _)| *key == ARROW_SCHEMA).map(|(_, schema)| schema.to_owned()))
+}
+
+/// The same, where the columns are those of the file.
+fn same_schema(parts: &[Blob], same: bool) -> Result<Option<String>> {
+    if same { kept_schema(parts) } else { Ok(None) }
 }
 
 /// The columns of a table with those of new rows, and whether they are what they were. Columns of the new rows in which
@@ -178,7 +184,8 @@ fn fitting(old: &SchemaRef, rows: &RecordBatch) -> (SchemaRef, bool) {
     let mut same = true;
     let mut fields: Vec<Field> = Vec::new();
     for field in old.fields() {
-        let typed = own.field_with_name(field.name()).ok().filter(|_| *field.data_type() == DataType::Null);
+        let typed =
+            own.column_with_name(field.name()).map(|(_, field)| field).filter(|_| *field.data_type() == DataType::Null);
         match typed.filter(|_| said(field.name())) {
             Some(typed) => {
                 same = false;

@@ -306,6 +306,7 @@ impl State {
                 let manifest = root.file(file::MANIFEST)?;
                 Ok(State::Manifest(manifest.read_all(limits::MANIFEST_BYTES)?, manifest.opened_as().clone()))
             }
+            // A file, or nothing: then this says so.
             Err(_) => Ok(State::Archive(Blob::open(location)?.fingerprint()?)),
         }
     }

@@ -3,6 +3,7 @@
 mod edges;
 mod matrix;
 mod slices;
+mod tables;
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -29,6 +30,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
             }
         }
     }
+    tables::check(annnet, findings)?;
     edges::check(annnet, findings)?;
     slices::check(annnet, findings)?;
     matrix::check(annnet, findings)?;

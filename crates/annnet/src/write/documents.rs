@@ -18,7 +18,7 @@ use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
 use crate::checksum;
 use crate::layout::{document, file, word};
-use crate::trail;
+use crate::{kept, trail};
 
 /// Who wrote the files.
 pub(crate) const WRITER: &str = concat!("isomorph ", env!("CARGO_PKG_VERSION"));
@@ -38,13 +38,13 @@ pub(crate) struct Counts {
 }
 
 /// Writes everything but the manifest. `earlier` are the conversions that the graph has been through before, as its
-/// description has them.
+/// description has them, and `original` is the provenance that it came with.
 ///
 /// # Errors
 /// When a document is of another kind than its file, or cannot be written.
 pub(super) fn write(
     documents: &[Document],
-    earlier: Option<&str>,
+    (earlier, original): (Option<&str>, Option<&str>),
     output: &mut Output<'_>,
     options: &WriteOptions,
 ) -> Result<()> {
@@ -70,6 +70,7 @@ pub(super) fn write(
         conversions.push(conversion.to_json(WRITER, &time, &stated(documents, document::GRAPH_VERSION, "0")));
         provenance.extend(conversions.last().map(|own| ("conversion", own.clone())));
     }
+    provenance.extend(original.map(|own| (kept::ORIGINAL, own.to_owned())));
     let with_conversions = match conversions.is_empty() {
         true => None,
         false => Some(trail::with(history, &conversions)?),

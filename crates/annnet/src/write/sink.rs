@@ -3,7 +3,7 @@
 use arrow_array::ArrayRef;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Document, Graph, Sink, Written, batch::GroupBatch};
-use isomorph_storage::{ScratchFile, Staging};
+use isomorph_storage::{Blob, ScratchFile, Staging};
 
 use super::columns::ids;
 use super::documents::{self, Counts};
@@ -40,6 +40,9 @@ pub struct AnnnetWriter<'a> {
     earlier: Option<String>,
     /// Keys of the manifest that are kept, with their JSON.
     unknown: Vec<(String, String)>,
+    /// The provenance that the graph came with, and files that travel with it.
+    provenance: Option<String>,
+    files: Vec<(String, Blob)>,
     /// Numbers of the properties of aspects and of layers.
     aspect: (Option<usize>, Option<usize>),
     layer: Option<usize>,
@@ -92,6 +95,8 @@ impl<'a> AnnnetWriter<'a> {
             positions: graph.metadata.get(order::METADATA).cloned(),
             earlier: graph.metadata.get(trail::METADATA).cloned(),
             unknown: kept::keys(graph),
+            provenance: kept::provenance(graph),
+            files: kept::files(graph),
             output,
             options,
             shape,
@@ -231,7 +236,7 @@ impl Sink for AnnnetWriter<'_> {
     fn finish(mut self: Box<Self>) -> Result<Written> {
         self.settle()?;
         let AnnnetWriter { mut output, options, documents, unknown, earlier, layers, nodes, edges, .. } = *self;
-        let AnnnetWriter { hyperedges, slices, groups, .. } = *self;
+        let AnnnetWriter { hyperedges, slices, groups, provenance, files, .. } = *self;
         let counts = Counts {
             entities: nodes.counts.0,
             nodes: nodes.counts.1,
@@ -246,8 +251,8 @@ impl Sink for AnnnetWriter<'_> {
         if options.layout == WriteLayout::V2 {
             output.put(file::LAYER_DICT, &layers.to_json())?;
         }
-        documents::write(&documents, earlier.as_deref(), &mut output, &options)?;
-        for (name, blob) in &options.keep.files {
+        documents::write(&documents, (earlier.as_deref(), provenance.as_deref()), &mut output, &options)?;
+        for (name, blob) in options.keep.files.iter().chain(&files) {
             output.keep(name, blob)?;
         }
         options.keep.folders.iter().try_for_each(|folder| output.keep_folder(folder))?;

@@ -11,6 +11,9 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, parquet_to_arrow_schema};
 use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
+use isomorph_error::{Error, Result};
+use parquet::file::metadata::KeyValue;
+
 use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
 
@@ -32,6 +35,24 @@ pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadat
         return native.clone();
     }
     native.iter().zip(advised.fields()).map(|(own, advised)| field(own, advised)).collect()
+}
+
+/// Whether the embedded schema, if there is one, can be read and names the columns that Parquet declares. Nothing here needs it;
+/// other readers refuse a file in which it is damaged.
+///
+/// # Errors
+/// [`PARQUET_FOOTER`] when it does not.
+pub(super) fn check(parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Result<()> {
+    let entries = metadata.key_value_metadata();
+    let own = entries.into_iter().flatten().find(|entry| entry.key == ARROW_SCHEMA_META_KEY);
+    let Some(text) = own.and_then(|entry| entry.value.as_deref()) else { return Ok(()) };
+    let damaged =
+        |what: String| Error::broken(&PARQUET_FOOTER, format!("the embedded Arrow schema is damaged: {what}"));
+    let only = vec![KeyValue { key: ARROW_SCHEMA_META_KEY.to_owned(), value: Some(text.to_owned()) }];
+    let advised = fenced(&PARQUET_FOOTER, || {
+        parquet_to_arrow_schema(parquet, Some(&only)).map_err(|error| Error::malformed(error.to_string()))
+    });
+    advised.map(drop).map_err(|error| damaged(error.message().to_owned()))
 }
 
 /// Whether some column has a type that Parquet alone does not tell.

@@ -86,6 +86,14 @@ impl ParquetFile {
         entries.map(|entry| (entry.key.as_str(), entry.value.as_deref().unwrap_or_default())).collect()
     }
 
+    /// Whether the embedded Arrow schema, if there is one, can be read.
+    ///
+    /// # Errors
+    /// [`crate::rules::PARQUET_FOOTER`] when it cannot.
+    pub(crate) fn check_embedded(&self) -> Result<()> {
+        super::embedded::check(self.metadata.file_metadata().schema_descr(), self.metadata.file_metadata())
+    }
+
     /// The schema of its batches.
     pub(crate) fn schema(&self) -> &arrow_schema::SchemaRef {
         &self.columns.schema

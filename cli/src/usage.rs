@@ -12,7 +12,7 @@ pub fn report(error: &clap::Error) -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).take_while(|argument| argument != "--").collect();
     if error.use_stderr() && arguments.iter().any(|argument| argument == "--json") {
         let error = of_text(&error.render().to_string());
-        Console { json: true, verbose: false }.fail(&error, &Flags::any(), None, None);
+        Console { json: true, verbose: false, aside: false }.fail(&error, &Flags::any(), None, None);
         return ExitCode::from(error.kind().exit_code());
     }
     // There is nobody left to tell when the stream is closed.

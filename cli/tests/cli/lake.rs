@@ -343,11 +343,13 @@ fn triples_are_named_by_their_ids() {
         assert!(found.out.contains("urn:r"), "{name}: {}", found.out);
     }
     // A foreign store has the other name; what is said is the same.
-    let foreign = format!(
-        "<urn:r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <{ni}> .\n<urn:s> <urn:p> <urn:o> <urn:graphlake:quoted> .\n"
-    );
-    home.write("foreign.nq", foreign);
+    let reifies = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>";
+    home.write("foreign.nq", format!("<urn:r> {reifies} <{ni}> .\n"));
     home.run(&["lake", "load", "foreign", "foreign.nq"]).exits(0);
+    // What is quoted stays when what quotes it is deleted.
+    let quoting = format!("<urn:other> {reifies} <<( <urn:s> <urn:p> <urn:o> )>>");
+    home.run(&["lake", "insert", "foreign", &quoting]).exits(0);
+    home.run(&["lake", "delete", "foreign", &quoting]).exits(0);
     assert_eq!(home.run(&["dump", "foreign"]).exits(0).out, home.run(&["dump", "lake"]).exits(0).out);
     home.run(&["diff", "foreign", "lake"]).exits(0);
     let found = home.run(&["match", "foreign", &format!("?r _ {ID}"), "--count", "--json"]).exits(0).json();
@@ -401,5 +403,71 @@ fn a_store_on_a_full_disk_names_the_file() {
         let said = String::from_utf8_lossy(&limited.stderr).into_owned();
         assert_eq!(limited.status.code(), Some(5), "{said}");
         assert!(said.contains("\n  file   ") && said.ends_with(outcome), "{arguments:?}: {said}");
+    }
+}
+
+/// The id of `<urn:s> <urn:p> <urn:o>`, as RFC 6920 writes it and as stores do.
+const IDS: [&str; 2] = [
+    "ni:///sha-256;4QgQeJ2C5nTYqju0RIqq8zmP9-k6N6Oe7Hjqo2sf1xk",
+    "urn:triple:sha256:e10810789d82e674d8aa3bb4448aaaf3398ff7e93a37a39eec78eaa36b1fd719",
+];
+
+#[test]
+fn what_is_said_of_an_id_can_be_exported_when_its_triple_is_quoted_later() {
+    const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
+    for id in IDS {
+        let home = Home::new();
+        let lines =
+            [format!("<{id}> <urn:q> \"v\" ."), format!("<urn:r> <{REIFIES}> <<( <urn:s> <urn:p> <urn:o> )>> .")];
+        home.run(&["lake", "init", "a.lake"]).exits(0);
+        for line in &lines {
+            home.run(&["lake", "insert", "a.lake", line]).exits(0);
+        }
+        let found = home.run(&["match", "a.lake", "? ? ?", "--nquads"]).exits(0).out;
+        assert!(lines.iter().all(|line| found.contains(line)), "{id}: {found}");
+        home.run(&["convert", "a.lake", "a.nq"]).exits(0);
+        assert_eq!(sorted(&std::fs::read_to_string(home.at("a.nq")).unwrap()), sorted(&found));
+        home.run(&["lake", "load", "b.lake", "a.nq"]).exits(0);
+        home.run(&["diff", "a.lake", "b.lake"]).exits(0);
+    }
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn names_that_mean_something_else_in_a_store_are_refused_and_named() {
+    const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+    let graph = |name: &str| (name.to_owned(), format!("<urn:s> <urn:p> <urn:o> <{name}> .\n"));
+    let datatype = |name: String| (name.clone(), format!("<urn:s> <urn:p> \"x\"^^<{name}> .\n"));
+    for (name, line) in [
+        graph("urn:graphlake:quoted"),
+        graph("urn:x-arq:DefaultGraph"),
+        graph("urn:x-rdflib:default"),
+        datatype(format!("{RDF}langString@en")),
+        datatype(format!("{RDF}dirLangString@en--ltr")),
+    ] {
+        let home = Home::new();
+        home.write("a.nq", &line);
+        home.run(&["lake", "init", "there.lake"]).exits(0);
+        home.run(&["lake", "insert", "there.lake", "<urn:s> <urn:p> <urn:o>"]).exits(0);
+        for command in [
+            &["lake", "load", "new.lake", "a.nq"][..],
+            &["lake", "load", "there.lake", "a.nq"],
+            &["lake", "insert", "there.lake", line.trim()],
+            &["convert", "a.nq", "new.lake"],
+        ] {
+            let done = home.run(command).exits(3);
+            assert!(
+                done.err.contains("error GRAPHLAKE-RESERVED: ") && done.err.contains(&name),
+                "{command:?}: {}",
+                done.err
+            );
+            assert!(!home.at("new.lake").exists());
+        }
+        assert_eq!(home.run(&["lake", "log", "there.lake", "--json"]).exits(0).json().as_array().unwrap().len(), 1);
     }
 }

@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_bridges::{ReadOptions, Syntax, Text, read_stream, relabelled};
 use isomorph_error::{Findings, Kind, Result};
-use isomorph_graphlake::{Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, WriteOptions, fresh_id};
+use isomorph_graphlake::{
+    Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, WriteOptions, check_graph, fresh_id,
+};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
@@ -265,6 +267,7 @@ fn gather(
 ) -> Result<(LakeLoaded, Labels)> {
     let replaces = labels.import.is_some();
     let loaded = read(load, budget, labels.resume.as_ref(), progress, fillers, &|filler, text, quad| {
+        check_graph(quad.graph)?;
         if !replaces || !has_blank_node(&quad) {
             return filler.push(&quad);
         }

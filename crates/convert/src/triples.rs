@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use isomorph_bridges::{OpenOptions as TextOptions, Packed, Packing, QuadWriter, RdfText, ReadOptions, Syntax};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, QUOTED_GRAPH, Section, WriteOptions};
+use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, QUOTED_GRAPH, Section, WriteOptions, check_graph};
 use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
@@ -360,6 +360,7 @@ impl Job<'_> {
             if quads.is_multiple_of(AT_ONCE) {
                 self.progress.advance(0)?;
             }
+            check_graph(quad.graph)?;
             filler.push(&quad)?;
             running.as_ref().map_or(Ok(()), |running| collectors.push(&quad, &mut |batch| running.add(state, &batch)))
         })?;

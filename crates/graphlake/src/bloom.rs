@@ -97,6 +97,7 @@ impl Bloom {
 
     /// A filter of these blocks.
     pub(crate) fn of_blocks(bytes: &[u8]) -> Self {
+        // Of chunks of four bytes each.
         let word = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).unwrap_or_default();
         let block = |bytes: &[u8]| {
             let mut block = [0; 8];

@@ -41,7 +41,7 @@ pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
 pub use store::{SnapshotEntry, Store};
-pub use term::QUOTED_GRAPH;
+pub use term::{QUOTED_GRAPH, check_graph};
 pub use vacuum::{LeftLoad, VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;
 pub use write::{Bulk, Created, Filler, FoundLoad, LakeWriter, Piece, Resume, WriteOptions};

@@ -90,7 +90,7 @@ impl Lake {
         for entry in store.snapshots.iter().skip(first) {
             let open = GraphLake::over(self.root.clone(), store.clone(), read(entry)?, self.opening.clone());
             let mut event = event(before.as_ref(), &open.snapshot, entry);
-            (event.triples, event.exact) = counter.count(&open);
+            (event.triples, event.exact) = counter.count(&open)?;
             events.push(event);
             before = Some(open.snapshot);
         }
@@ -109,7 +109,7 @@ struct Counter {
 impl Counter {
     /// How many triples a snapshot has at most, and whether it has so many: as its writers say, and by reading what they have not
     /// counted, if that is not much.
-    fn count(&mut self, open: &GraphLake) -> (u64, bool) {
+    fn count(&mut self, open: &GraphLake) -> Result<(u64, bool)> {
         let (mut all, mut exact) = (0u64, true);
         for graph in open.snapshot.graphs.iter().filter(|graph| graph.name != term::QUOTED_GRAPH) {
             let mut files: HashMap<&str, Vec<(&str, &DataFile)>> = HashMap::new();
@@ -128,13 +128,13 @@ impl Counter {
                     Some(living) => Some(living.triples),
                     // A triple stands in a file once.
                     None if data.count() == 1 && deleted.clone().count() == 0 => Some(records),
-                    None => self.read(open, graph, predicate, &files, deleted.fold(records, u64::saturating_add)),
+                    None => self.read(open, graph, predicate, &files, deleted.fold(records, u64::saturating_add))?,
                 };
                 all = all.saturating_add(triples.unwrap_or(records));
                 exact &= triples.is_some();
             }
         }
-        (all, exact)
+        Ok((all, exact))
     }
 
     /// The same for a predicate with so many records, by reading it; nothing where that is too much, or its files are broken:
@@ -146,17 +146,23 @@ impl Counter {
         predicate: &str,
         files: &[(&str, &DataFile)],
         records: u64,
-    ) -> Option<u64> {
+    ) -> Result<Option<u64>> {
         let mut name: Vec<(String, i64)> =
             files.iter().map(|(_, file)| (file.path.clone(), file.snapshot_version)).collect();
         name.sort_unstable();
         if let Some(known) = self.known.get(&name) {
-            return Some(*known);
+            return Ok(Some(*known));
         }
-        self.left = self.left.checked_sub(records)?;
-        let found = open.count(graph, predicate).ok()?.triples;
-        self.known.insert(name, found);
-        Some(found)
+        let Some(left) = self.left.checked_sub(records) else { return Ok(None) };
+        self.left = left;
+        match open.count(graph, predicate) {
+            Ok(living) => {
+                self.known.insert(name, living.triples);
+                Ok(Some(living.triples))
+            }
+            Err(error) if error.broken_rule().is_some() => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 

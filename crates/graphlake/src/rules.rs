@@ -68,6 +68,9 @@ isomorph_error::rules! {
     /// V5: a record that cannot be read.
     RECORD "GRAPHLAKE-RECORD" Error
         "a file is a sequence of whole records with known prefixes and texts in UTF-8", "get the file again: it is cut short or damaged";
+    /// Writing a name that means something else in a store.
+    RESERVED "GRAPHLAKE-RESERVED" Error
+        "no graph that is written is called as a store calls its default graph or its quoted triples, and no datatype as a store writes a language", "give the graph or the datatype another name";
     /// V1: metadata of another shape.
     SCHEMA "GRAPHLAKE-SCHEMA" Error
         "a snapshot fits the JSON schema of the specification", "correct the metadata in the place that is named";

@@ -142,6 +142,50 @@ pub(crate) fn resource(text: &str, what: &str) -> Result<()> {
     if is_blank || is_absolute_iri(text) { Ok(()) } else { Err(no_iri(text, what)) }
 }
 
+/// Tries whether a graph may be called so by those who write triples: not as stores call their default graph, which would be the
+/// default graph when it is read.
+///
+/// # Errors
+/// [`rules::RESERVED`].
+pub(crate) fn named_graph(name: Option<&str>) -> Result<()> {
+    match name {
+        Some(name) if graph_name(name).is_none() => {
+            Err(reserved(name, "graph").hint("write to the default graph, which has no name in RDF"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Tries whether the graph of a statement is one for statements: what is written to the graph that keeps quoted triples
+/// ([`QUOTED_GRAPH`]) is no statement when it is read.
+///
+/// # Errors
+/// [`rules::RESERVED`].
+pub fn check_graph(name: Option<&str>) -> Result<()> {
+    match name {
+        Some(QUOTED_GRAPH) => Err(reserved(QUOTED_GRAPH, "graph")),
+        name => named_graph(name),
+    }
+}
+
+/// Tries whether a literal may have a datatype of this name: one that a language stands behind would be that language.
+///
+/// # Errors
+/// [`rules::IRI`], [`rules::RESERVED`].
+pub(crate) fn datatype(iri: &str) -> Result<()> {
+    if !is_absolute_iri(iri) {
+        return Err(no_iri(iri, "datatype"));
+    }
+    match Datatype::of(iri).language {
+        None => Ok(()),
+        Some(_) => Err(reserved(iri, "datatype")),
+    }
+}
+
+fn reserved(name: &str, what: &str) -> Error {
+    Error::broken(&rules::RESERVED, format!("{name:?} means something else in a store")).at(Place::field(what))
+}
+
 /// The error for a text that is no absolute IRI, in this part of a quad.
 pub(crate) fn no_iri(text: &str, what: &str) -> Error {
     let shown = crate::cursor::shown(text);

@@ -145,6 +145,7 @@ impl Lake {
         let scratch = self.writing.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
         let Some(left) = Workplace::left(self.root.location(), Resume::PURPOSE, &scratch)? else { return Ok(None) };
         let (bytes, changed) = left.extent()?;
+        // Of what was changed in the future no age is known: it stays.
         let age = changed.and_then(|changed| now.duration_since(changed).ok());
         let young = age.is_none_or(|age| age < options.grace);
         let path = left.path().to_owned();
@@ -173,7 +174,7 @@ impl Lake {
         update.map(drop)
     }
 
-    /// How long ago a file was last changed; nothing when that is not known.
+    /// How long ago a file was last changed; nothing when that is not known, or is still to come: then it stays.
     fn age(&self, name: &str, now: SystemTime) -> Result<Option<Duration>> {
         let Some(blob) = self.root.try_file(name)? else { return Ok(None) };
         Ok(blob.opened_as().modified.and_then(|modified| now.duration_since(modified).ok()))
@@ -186,6 +187,7 @@ fn divided<'s>(
     options: &VacuumOptions,
     now: SystemTime,
 ) -> (Vec<&'s SnapshotEntry>, Vec<&'s SnapshotEntry>) {
+    // Times before 1970 are no times of snapshots: all are younger than a clock that stands there, and stay.
     let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     let old = |entry: &SnapshotEntry| {
         let made = Duration::from_millis(u64::try_from(entry.timestamp).unwrap_or_default());

@@ -164,13 +164,8 @@ impl Asking<'_> {
         // Ids are of triples as the store has them.
         let id = (self.args.ids || !self.args.id.is_empty())
             .then(|| TripleId::of(quad.subject, quad.predicate, &quad.object));
-        let subject = self.lake.spelt(quad.subject)?;
         let object = if let Object::Term(term) = quad.object { self.lake.spelt(term)? } else { None };
-        let quad = Quad {
-            subject: subject.as_deref().unwrap_or(quad.subject),
-            object: object.as_deref().map_or(quad.object, Object::Term),
-            ..*quad
-        };
+        let quad = Quad { object: object.as_deref().map_or(quad.object, Object::Term), ..*quad };
         take(&quad, id)
     }
 

@@ -194,6 +194,7 @@ pub(crate) fn read_shared<T: Send>(
         drop(give_back);
         let fed = feed(input, part, &mut |bytes| held.grow(bytes), &mut |chunk| {
             let wanted = chunk.number < last.load(Relaxed) && send.send(chunk).is_ok();
+            // Where none came back yet, a new one is made.
             wanted.then(|| spare.try_recv().unwrap_or_default())
         });
         drop(send);

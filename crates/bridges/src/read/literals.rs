@@ -147,6 +147,7 @@ impl<R: Read> Literals<R> {
         if !has(b"xmlns") && !has(b"parseType") {
             return None;
         }
+        // What is no UTF-8 stays as it is, and the parser behind refuses it; so below.
         let tag = Tag::of(std::str::from_utf8(token).ok()?)?;
         let outer = self.scopes.last().and_then(|(_, scope)| scope.clone());
         let scope = self.scope(&tag, outer);

@@ -181,6 +181,7 @@ impl Text {
             .packing
             .reader(&self.blob)
             .and_then(|mut input| read_of(&mut input, self.syntax, &options, &Place::default(), &mut |_| Ok(())));
+        // A second reading that fails tells nothing more: the first error stands.
         let findings = reading.map(|reading| reading.findings).unwrap_or_default();
         match findings.by_rule().flat_map(|(_, kept)| kept).next() {
             Some(first) => Error::broken(&rules::SYNTAX, first.message.clone()).at(first.place.clone()),

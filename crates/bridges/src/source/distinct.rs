@@ -132,6 +132,7 @@ impl Gather {
             if let Some(file) = self.files.get(at) {
                 memory.grow(file.size().saturating_mul(2))?;
                 let bytes = file.read_at(0..file.size())?;
+                // Chunks are as wide as a hash: none is left out.
                 hashes = bytes
                     .chunks_exact(WIDTH)
                     .filter_map(|hash| Some(u128::from_le_bytes(hash.try_into().ok()?)))

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
 use isomorph_error::{Place, Result};
-use isomorph_graphlake::{Committed, Lake};
+use isomorph_graphlake::{Committed, Lake, check_graph};
 use isomorph_model::faces::Quad;
 use isomorph_storage::Budget;
 
@@ -33,7 +33,7 @@ pub fn edit_lake(
     let mut transaction = lake.begin()?;
     let options = ReadOptions { budget: budget.clone(), ..ReadOptions::default() };
     let reading = isomorph_bridges::read(&mut statements, Syntax::NQuads, &options, &mut |quad| match edit {
-        LakeEdit::Insert => transaction.insert(&quad),
+        LakeEdit::Insert => check_graph(quad.graph).and_then(|()| transaction.insert(&quad)),
         LakeEdit::Delete => transaction.delete(&quad),
     })?;
     Ok((reading, transaction.commit()?))
@@ -69,7 +69,8 @@ pub fn change_lake(
         changes.deletes += statements(text, syntax, budget, &mut |quad| transaction.delete(&quad))?;
     }
     for text in inserts {
-        changes.inserts += statements(text, syntax, budget, &mut |quad| transaction.insert(&quad))?;
+        let mut insert = |quad: Quad<'_>| check_graph(quad.graph).and_then(|()| transaction.insert(&quad));
+        changes.inserts += statements(text, syntax, budget, &mut insert)?;
     }
     changes.commit = transaction.commit()?;
     Ok(changes)

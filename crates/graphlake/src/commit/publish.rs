@@ -148,6 +148,7 @@ impl Lake {
     /// The time that a new snapshot gets, milliseconds since 1970, if it is later than that of the one before.
     fn now(&self) -> i64 {
         let time = self.writing.time.unwrap_or_else(SystemTime::now);
+        // A clock that stands before 1970, or further on than numbers go, tells nothing: then the last snapshot's time counts.
         time.duration_since(UNIX_EPOCH).ok().and_then(|span| i64::try_from(span.as_millis()).ok()).unwrap_or_default()
     }
 }

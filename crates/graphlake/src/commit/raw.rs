@@ -248,6 +248,7 @@ impl RawSnapshot {
                     |error: serde_json::Error| Error::broken(json::rule_of(&error), format!("a file: {error}"));
                 let head: Head<'_> = serde_json::from_str(item.get()).map_err(broken)?;
                 let is_ordered = head.sort_order.is_some_and(|order| order.get() == "\"codepoint\"");
+                // A bound that is no text excludes nothing; whoever reads the file refuses its description.
                 let bound = |value: Option<&RawValue>| serde_json::from_str::<String>(value?.get()).ok();
                 let bounds = is_ordered.then(|| Some((bound(head.min_value)?, bound(head.max_value)?))).flatten();
                 let (predicate, id) = (head.predicate.into_owned(), head.id.into_owned());

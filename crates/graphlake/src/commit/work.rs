@@ -144,8 +144,8 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
         Object::Literal { lexical, datatype, language, direction } => {
             triple.literal = true;
             triple.object = lexical.to_owned();
-            if language.is_none() && !datatype.is_empty() && !term::is_absolute_iri(datatype) {
-                return Err(term::no_iri(datatype, "datatype"));
+            if language.is_none() && !datatype.is_empty() {
+                term::datatype(datatype)?;
             }
             term::direction_fits(language, direction)?;
             let iri = Some(datatype).filter(|_| language.is_none());
@@ -163,8 +163,9 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
 /// The name of a graph as a snapshot has it.
 ///
 /// # Errors
-/// [`rules::IRI`].
+/// [`rules::IRI`], [`rules::RESERVED`].
 pub(super) fn graph_key(name: Option<&str>) -> Result<String> {
+    term::named_graph(name)?;
     match name {
         None => Ok(term::DEFAULT_GRAPH.to_owned()),
         Some(name) => term::resource(name, "graph").map(|()| name.to_owned()),

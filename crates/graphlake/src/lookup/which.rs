@@ -52,6 +52,7 @@ impl GraphLake {
             live.resize(begin + now.len(), false);
             let mut merge = self.merge_of(graph, files, Order::Subject, &only)?;
             while let Some(triple) = merge.next()? {
+                // What is not found is not wanted.
                 if let Ok(at) = now.binary_search_by(|one| one.compare(triple, Order::Subject))
                     && let Some(one) = live.get_mut(begin + at)
                 {

@@ -29,15 +29,14 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Adds a triple with ids of quoted triples as terms.
+    /// Adds a triple; where the object is the id of a quoted triple, it is a triple term.
     pub(crate) fn push(&mut self, triple: &Triple, quoted: &Quoted) -> Result<()> {
         if quoted.is_empty() {
             self.add(&triple.subject, &triple.object, triple);
             return Ok(());
         }
-        let subject = quoted.term(&triple.subject)?;
         let object = if triple.literal { None } else { quoted.term(&triple.object)? };
-        self.add(subject.as_deref().unwrap_or(&triple.subject), object.as_deref().unwrap_or(&triple.object), triple);
+        self.add(&triple.subject, object.as_deref().unwrap_or(&triple.object), triple);
         Ok(())
     }
 

@@ -85,7 +85,8 @@ impl Quoted {
             }
             Ok(terms::ntriples(&self.spelt(text, inner)?.unwrap_or_else(|| text.clone())))
         };
-        let term = terms::triple(&part(subject)?, &terms::ntriples(predicate), &part(object)?);
+        // RDF 1.2 has no triple terms as subjects: there an id is the IRI that it is.
+        let term = terms::triple(&terms::ntriples(subject), &terms::ntriples(predicate), &part(object)?);
         if term.len() > LONGEST { Err(too_large()) } else { Ok(Some(term)) }
     }
 }

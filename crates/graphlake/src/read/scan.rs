@@ -84,8 +84,8 @@ impl GraphLake {
         Ok(true)
     }
 
-    /// Hands over every quad of the snapshot as it is meant: ids of quoted triples are triple terms, and the graph that
-    /// keeps them is left out. Otherwise as [`GraphLake::quads`].
+    /// Hands over every quad of the snapshot as it is meant: objects that are ids of quoted triples are triple terms, and the graph
+    /// that keeps them is left out. Subjects stay ids, because no triple term is a subject in RDF 1.2. Otherwise as [`GraphLake::quads`].
     ///
     /// # Errors
     /// As [`GraphLake::quads`], and when triples quote one another too often.
@@ -106,13 +106,8 @@ impl GraphLake {
             return Ok(());
         }
         self.quads_of(section, &mut |quad| {
-            let subject = quoted.term(quad.subject)?;
             let object = if let Object::Term(term) = quad.object { quoted.term(term)? } else { None };
-            take(Quad {
-                subject: subject.as_deref().unwrap_or(quad.subject),
-                object: object.as_deref().map_or(quad.object, Object::Term),
-                ..quad
-            })
+            take(Quad { object: object.as_deref().map_or(quad.object, Object::Term), ..quad })
         })
     }
 

@@ -95,6 +95,7 @@ impl<'a> LakeWriter<'a> {
     /// # Errors
     /// [`rules::IRI`](crate::rules::IRI) when its name is neither an absolute IRI nor a blank node.
     pub fn graph(&mut self, name: &str) -> Result<()> {
+        term::named_graph(Some(name))?;
         graph_name(name)?;
         self.graphs.insert(name.to_owned());
         Ok(())
@@ -203,6 +204,7 @@ fn write(staging: &Staging, name: &str, text: &str) -> Result<()> {
     file.finish().map(|_| ())
 }
 
+/// A clock that stands before 1970, or further on than numbers go, tells nothing: 0.
 fn milliseconds(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).ok().and_then(|span| i64::try_from(span.as_millis()).ok()).unwrap_or_default()
 }

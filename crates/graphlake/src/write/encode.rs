@@ -150,6 +150,7 @@ impl Namespaces {
             let mut term = |draft: &mut Draft<'d>| {
                 let (number, local) = (draft.number(), draft.sized());
                 if wanted && self.get(number).is_some_and(|namespace| namespace.uses >= 2) {
+                    // Drafts are made of texts; what were none would be left out of a sample alone.
                     sample.extend(std::str::from_utf8(local).ok().map(|local| (number, local)));
                 }
             };

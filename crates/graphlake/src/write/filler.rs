@@ -151,6 +151,7 @@ impl Filler {
     }
 
     fn graph(&mut self, name: Option<&str>) -> Result<u32> {
+        term::named_graph(name)?;
         let name = name.unwrap_or(term::DEFAULT_GRAPH);
         let (names, numbers) = (&self.names, &mut self.graph_numbers);
         let here = self.graphs.intern(0, name, || {
@@ -182,8 +183,8 @@ impl Filler {
         }
         let (names, numbers, text) = (&self.names, &mut self.datatype_numbers, &self.text);
         let here = self.datatypes.intern(0, text, || {
-            if language.is_none() && !term::is_absolute_iri(iri) {
-                return Err(no_iri(iri, "datatype"));
+            if language.is_none() {
+                term::datatype(iri)?;
             }
             numbers.push(names.datatype(text)?);
             Ok(())

@@ -5,13 +5,16 @@ use isomorph_model::Written;
 use isomorph_model::faces::{Quad, QuadSink};
 
 use super::LakeWriter;
+use crate::term::check_graph;
 
 impl QuadSink for LakeWriter<'_> {
     fn graph(&mut self, name: &str) -> Result<()> {
+        check_graph(Some(name))?;
         LakeWriter::graph(self, name)
     }
 
     fn quad(&mut self, quad: &Quad<'_>) -> Result<()> {
+        check_graph(quad.graph)?;
         self.push(quad)
     }
 

@@ -405,7 +405,8 @@ fn is_of_reference(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'#' | b'_' | b'.' | b'-' | b':')
 }
 
-/// Whether a name is a number that is that of no character.
+/// Whether a name is a number that is that of no character: also one that is too large to be a number here. Names that are no UTF-8 are
+/// no numbers; the parser refuses them.
 fn names_no_character(name: &[u8]) -> bool {
     let Some(number) = name.strip_prefix(b"#").and_then(|number| std::str::from_utf8(number).ok()) else {
         return false;

@@ -39,6 +39,7 @@ pub(super) fn cut<'a>(
         held.grow(read as u64)?;
         text.extend_from_slice(bytes);
     }
+    // What is no UTF-8, or has no frame, goes to the parser whole, which says what is wrong with it.
     let Some((frame, ranges)) = std::str::from_utf8(&text).ok().and_then(frame) else {
         return Ok(Cut::Whole(Box::new(Cursor::new(text))));
     };

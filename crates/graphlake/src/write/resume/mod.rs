@@ -136,6 +136,7 @@ impl Resume {
                 Record::Run(record) => {
                     inner.next_file = inner.next_file.max(record.file.saturating_add(1));
                     let (file, runs) = files.entry(record.file).or_insert_with(|| {
+                        // What cannot be opened is read anew, as what was damaged.
                         (self.scratch.open_kept(&self.workplace.path().join(name_of(record.file))).ok(), Vec::new())
                     });
                     let run = file.as_ref().and_then(|file| checked(file, &record));
@@ -367,7 +368,7 @@ impl Inner {
     }
 }
 
-/// A run, if its bytes are those that were written.
+/// A run, if its bytes are those that were written. What cannot be read is not believed, and read anew from the texts.
 fn checked(file: &ScratchFile, record: &RunRecord) -> Option<Run> {
     let run = record.run()?;
     let whole = record.end <= file.size() && checksum(file, record.terms_at, record.end).ok()? == record.checksum;

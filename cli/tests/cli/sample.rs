@@ -218,3 +218,52 @@ fn hyperedges_are_taken_as_asked() {
     assert_eq!(of("skip"), ["é"]);
     assert_eq!(of("expand"), ["", "id 3", "é"]);
 }
+
+/// A node that is not there is an error, whatever the format, and every question that names it.
+#[test]
+fn an_unknown_node_is_an_error_in_every_format() {
+    let home = Home::new();
+    std::fs::write(home.at("graph.tsv"), "1\t0\t1\tf:1\t2,0,1|9,0,1\n2\t0\t2\tf:2\t1,0,1\n").unwrap();
+    for format in ["deepgnn", "nock", "annnet", "graphar"] {
+        home.run(&["convert", "graph.tsv", &format!("in.{format}"), "--to", format]).exits(0);
+    }
+    for path in ["graph.tsv", "in.deepgnn", "in.nock", "in.annnet", "in.graphar"] {
+        for question in [
+            &["neighbors", "7"][..],
+            &["neighbors", "1", "7", "--strategy", "all"],
+            &["neighbors", "7", "--strategy", "pagerank"],
+            &["walk", "7"],
+            &["features", "7", "--features", "0"],
+            &["features", "--edge", "7", "1", "0", "--features", "0"],
+        ] {
+            let done = home.run(&[&["sample", path][..], question].concat()).exits(3);
+            assert!(done.err.contains("there is no node \"7\""), "{path} {question:?}: {}", done.err);
+        }
+        let known = home.run(&["sample", path, "neighbors", "1", "--strategy", "all", "--json"]).exits(0).json();
+        assert_eq!((column(&known, "node"), column(&known, "neighbor")), (vec![json!(1); 2], vec![json!(2), json!(9)]));
+        let walk = home.run(&["sample", path, "walk", "2", "--length", "1", "--json"]).exits(0).json();
+        assert_eq!((column(&walk, "node"), column(&walk, "walk")), (vec![json!(2)], vec![json!([1])]), "{path}");
+    }
+    for wrong in ["-5", "18446744073709551616"] {
+        home.run(&["sample", "in.deepgnn", "neighbors", "--", wrong]).exits(3);
+    }
+}
+
+/// Days and times are shown as such, not as bytes; keys keep their type; a weight that is none is refused.
+#[test]
+fn values_and_keys_keep_their_types() {
+    let home = Home::new();
+    let social = social();
+    let birthday = ["sample", &social, "features", "1000", "--type", "person", "--features", "birthday", "--json"];
+    let shown = column(&home.run(&birthday).exits(0).json(), "birthday");
+    let text = shown[0].as_str().unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(text.len() >= 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-', "{text}");
+    let table = ["sample", &social, "features", "1000", "--type", "person", "--features", "birthday"];
+    assert!(home.run(&table).exits(0).out.contains(text));
+    // Several node types, all with integer keys.
+    let nodes = home.run(&["sample", &social, "neighbors", "1000", "--type", "person", "--json"]).exits(0).json();
+    assert!(column(&nodes, "node").iter().all(|node| node == 1000), "{nodes}");
+    assert!(column(&nodes, "neighbor").iter().all(Value::is_number), "{nodes}");
+    let walk = home.run(&["sample", &social, "walk", "1000", "--type", "person", "--json"]).exits(0).json();
+    assert!(column(&walk, "walk")[0].as_array().unwrap().iter().all(Value::is_number), "{walk}");
+}

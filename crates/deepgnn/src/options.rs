@@ -52,6 +52,7 @@ impl OpenOptions {
     /// text states weights of nodes also where the graph has none, and EdgeList says nowhere that its lines have times.
     pub fn showing(&self, graph: &isomorph_model::Graph) -> OpenOptions {
         let mut options = self.clone();
+        // A graph of another shape was written by way of a mapping, which is told of again when it is read.
         if let Ok(shape) = Shape::of(graph) {
             options.temporal |= shape.node_times() || shape.edge_times();
             options.no_node_weights |= !shape.nodes.contains(&Role::Weight);

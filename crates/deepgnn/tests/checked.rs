@@ -75,7 +75,10 @@ fn damaged_tables_are_named() {
     assert!(chance.contains("1.5 is no probability"), "{chance}");
     // Every edge alike, whatever its weight.
     let shares = change(&karate, "edge_0_0.alias", &|bytes| {
-        bytes.chunks_exact_mut(36).for_each(|record| record[32..].copy_from_slice(&1f32.to_le_bytes()));
+        bytes.chunks_exact_mut(36).for_each(|record| {
+            record[16..32].fill(0);
+            record[32..].copy_from_slice(&1f32.to_le_bytes());
+        });
     });
     assert!(shares.contains("not those of their weights"), "{shares}");
 }
@@ -234,4 +237,74 @@ fn weights_of_nodes_come_back_from_their_tables() {
     std::fs::write(&table, bytes).unwrap();
     let damaged = DeepGnn::open(&Location::from_path(&home.path().join("out")), &OpenOptions::default()).unwrap();
     assert_eq!(damaged.about().findings.count(&rules::NODE_WEIGHTS), 1);
+}
+
+/// What the published engine follows and reading the elements does not meet.
+#[test]
+fn what_the_engine_follows_is_checked() {
+    let whole = files(&fixtures().join("hetero/bin_linear_p1"));
+    let told = |name: &str, change: &dyn Fn(&mut Vec<u8>)| -> Vec<&'static str> {
+        let home = tempfile::tempdir().unwrap();
+        for (file, bytes) in &whole {
+            let mut bytes = bytes.clone();
+            if file == name {
+                change(&mut bytes);
+                assert_ne!(bytes, whole[file], "{name} is as it was");
+            }
+            std::fs::write(home.path().join(file), bytes).unwrap();
+        }
+        let graph = match DeepGnn::open(&Location::from_path(home.path()), &OpenOptions::default()) {
+            Ok(graph) => graph,
+            Err(error) => return vec![error.broken_rule().unwrap().id],
+        };
+        let mut findings = Findings::keeping(8);
+        match graph.validate(&mut findings) {
+            Ok(()) => findings.by_rule().map(|(_, found)| found[0].rule.id).collect(),
+            Err(error) => vec![error.broken_rule().unwrap().id],
+        }
+    };
+    let put = |at: usize, byte: u8| move |bytes: &mut Vec<u8>| bytes[at] = byte;
+    let from_end = |back: usize, byte: u8| {
+        move |bytes: &mut Vec<u8>| {
+            let at = bytes.len() - back;
+            bytes[at] ^= byte;
+        }
+    };
+    // The number that the map states of an entry.
+    for entry in 0..6 {
+        assert!(told("node_0_0.map", &put(20 * entry + 8, 77)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
+        assert!(told("node_0_0.map", &put(20 * entry + 15, 1)).contains(&"DEEPGNN-BOUNDS"), "{entry}");
+    }
+    for index in ["node_0_0.index", "node_features_0_0.index", "neighbors_0_0.index", "edge_features_0_0.index"] {
+        assert!(told(index, &put(0, 1)).contains(&"DEEPGNN-BOUNDS"), "{index} begins behind its first element");
+        assert!(told(index, &from_end(8, 1)).contains(&"DEEPGNN-BOUNDS"), "{index} ends elsewhere");
+    }
+    assert!(told("edge_0_0.index", &put(8, 1)).contains(&"DEEPGNN-BOUNDS"), "features before those of the first edge");
+    // The record behind the last edge: its target, the end of all features, its type, its weight.
+    for back in [24, 16, 8, 4] {
+        assert!(told("edge_0_0.index", &from_end(back, 1)).contains(&"DEEPGNN-BOUNDS"), "{back}");
+    }
+    // What takes the place of an element with the chance 0 is in the population of the engine's even samplers.
+    let certain = |bytes: &mut Vec<u8>| {
+        let record = bytes.chunks_exact_mut(36).find(|record| record[32..] == 1f32.to_le_bytes());
+        record.unwrap()[16] ^= 9;
+    };
+    assert!(told("edge_0_0.alias", &certain).contains(&"DEEPGNN-ALIAS"));
+    let meta = |from: &str, to: &str| {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        move |bytes: &mut Vec<u8>| {
+            *bytes = String::from_utf8(std::mem::take(bytes)).unwrap().replace(&from, &to).into_bytes();
+        }
+    };
+    for (from, to, rule) in [
+        ("\"v2\"", "\"v1\"", "DEEPGNN-META"),
+        ("watermark", "watermarx", "DEEPGNN-META"),
+        ("node_count_per_type", "node_count_per_typo", "DEEPGNN-META"),
+        ("edge_weight", "edge_weihgt", "DEEPGNN-META"),
+        ("\"node_weight\": [", "\"node_weight\": [1, ", "DEEPGNN-META"),
+        ("\"edge_feature_count\": ", "\"edge_feature_count\": 1", "DEEPGNN-COUNTS"),
+        ("\"node_feature_count\": ", "\"node_feature_count\": 1", "DEEPGNN-COUNTS"),
+    ] {
+        assert!(told("meta.json", &meta(from, to)).contains(&rule), "{to}");
+    }
 }

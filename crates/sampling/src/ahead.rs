@@ -116,6 +116,7 @@ impl Look for AtEdges<'_> {
 
     #[inline]
     fn place(&self, partition: &Partition, entry: Entry) -> Option<EdgesAt> {
+        // As of features: what is damaged is told of where its edges are read.
         let range = partition.edge_range(entry.entry).ok()?;
         Some(EdgesAt { partition: entry.partition, start: range.start, end: range.end })
     }

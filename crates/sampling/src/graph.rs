@@ -147,6 +147,11 @@ impl Graph {
         self.partitions.iter().any(Partition::has_times)
     }
 
+    /// Whether a node is there, or edges that leave it.
+    pub fn has(&self, node: i64) -> bool {
+        self.find(node).next().is_some()
+    }
+
     /// The entries of a node.
     #[inline]
     pub(crate) fn find(&self, node: i64) -> Found<'_> {

@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use super::features::is_number;
+use super::place::Place;
 use crate::args::file_place;
 use crate::args::sample::CommonArgs;
 use crate::console::Console;
@@ -26,6 +27,8 @@ pub(super) struct Drawn {
     how: String,
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
+    /// Of columns with keys as texts, which of these are numbers; lists one after another.
+    numbers: Vec<Option<Vec<bool>>>,
 }
 
 /// See `docs/cli-json.md`.
@@ -42,13 +45,31 @@ struct Document<'a> {
 impl Drawn {
     /// Nothing yet.
     pub fn new(what: &'static str, how: String) -> Self {
-        Drawn { what, how, fields: Vec::new(), columns: Vec::new() }
+        Drawn { what, how, fields: Vec::new(), columns: Vec::new(), numbers: Vec::new() }
     }
 
     /// Adds a column.
     pub fn column(&mut self, name: &str, column: ArrayRef) {
         self.fields.push(Field::new(name, column.data_type().clone(), true));
         self.columns.push(column);
+        self.numbers.push(None);
+    }
+
+    /// Adds a column of the keys of nodes.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn keys(&mut self, name: &str, place: &Place, ids: &[i64]) -> Result<()> {
+        self.column(name, place.keys(ids)?);
+        self.numbers(place.numbers(ids));
+        Ok(())
+    }
+
+    /// Says which of the texts in the last column are numbers.
+    pub fn numbers(&mut self, numbers: Option<Vec<bool>>) {
+        if let Some(last) = self.numbers.last_mut() {
+            *last = numbers;
+        }
     }
 
     fn rows(&self) -> usize {
@@ -66,8 +87,10 @@ impl Drawn {
         };
         if console.json {
             let mut rows = vec![Map::new(); self.rows()];
-            for (field, column) in self.fields.iter().zip(&self.columns) {
-                for (row, value) in rows.iter_mut().zip(json(column)?) {
+            for ((field, column), numbers) in self.fields.iter().zip(&self.columns).zip(&self.numbers) {
+                let mut numbers = numbers.iter().flatten().copied();
+                for (row, mut value) in rows.iter_mut().zip(json(column)?) {
+                    as_numbers(&mut value, &mut numbers);
                     row.insert(field.name().clone(), value);
                 }
             }
@@ -178,6 +201,17 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
             to(&DataType::UInt64)?.as_primitive::<UInt64Type>().iter().map(Value::from).collect()
         }
+        DataType::Date32
+        | DataType::Date64
+        | DataType::Time32(_)
+        | DataType::Time64(_)
+        | DataType::Timestamp(..)
+        | DataType::Duration(_) => {
+            let shown = ArrayFormatter::try_new(column.as_ref(), &FormatOptions::new()).map_err(unshown)?;
+            let cell =
+                |row| if column.is_null(row) { Value::Null } else { Value::String(shown.value(row).to_string()) };
+            (0..column.len()).map(cell).collect()
+        }
         DataType::Utf8 => column.as_string::<i32>().iter().map(Value::from).collect(),
         DataType::Binary => {
             let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -185,6 +219,19 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
         }
         _ => to(&DataType::Int64)?.as_primitive::<Int64Type>().iter().map(Value::from).collect(),
     })
+}
+
+/// Makes numbers of the keys that are, in the order of `numbers`.
+fn as_numbers(value: &mut Value, numbers: &mut impl Iterator<Item = bool>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| as_numbers(item, numbers)),
+        Value::String(text) if numbers.next() == Some(true) => {
+            if let Ok(number) = text.parse::<Number>() {
+                *value = Value::Number(number);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn item(list: &DataType) -> DataType {

@@ -29,16 +29,16 @@ pub(super) fn features(sampler: &Sampler, place: &Place, args: &FeaturesArgs) ->
         true => {
             let nodes = place.ids(&args.nodes, &args.common)?;
             let mut drawn = Drawn::new("features", format!("of {} nodes", nodes.len()));
-            drawn.column("node", place.keys(&nodes)?);
+            drawn.keys("node", place, &nodes)?;
             (Elements::Nodes(nodes), drawn)
         }
         false => {
             let ends = |at: usize| -> Vec<String> { args.edges.iter().skip(at).step_by(3).cloned().collect() };
-            let (sources, targets) = (place.ids(&ends(0), &args.common)?, place.ids(&ends(1), &args.common)?);
+            let (sources, targets) = (place.ids(&ends(0), &args.common)?, place.targets(&ends(1), &args.common)?);
             let types = ends(2).iter().map(|name| place.edge_type(name)).collect::<Result<Vec<i32>>>()?;
             let mut drawn = Drawn::new("features", format!("of {} edges", sources.len()));
-            drawn.column("source", place.keys(&sources)?);
-            drawn.column("target", place.keys(&targets)?);
+            drawn.keys("source", place, &sources)?;
+            drawn.keys("target", place, &targets)?;
             drawn.column("type", place.edge_type_names(&types));
             (Elements::Edges(sources, targets, types), drawn)
         }
@@ -48,7 +48,7 @@ pub(super) fn features(sampler: &Sampler, place: &Place, args: &FeaturesArgs) ->
         let id = place.feature(&feature.id, of_edges)?;
         let column = match feature.ty {
             Some(FeatureType::Dense(dtype)) => elements.dense(sampler, id, feature.count, dtype)?,
-            Some(ty) => elements.whole(sampler, id, feature, Declared { ty, single: false })?,
+            Some(ty) => elements.whole(sampler, id, feature, Declared { ty, single: false, unit: None })?,
             None => elements.whole(sampler, id, feature, place.declared(&feature.id, of_edges)?)?,
         };
         drawn.column(&feature.id, column);
@@ -85,7 +85,7 @@ impl Elements {
     }
 
     /// All of the feature, as what it is.
-    fn whole(&self, sampler: &Sampler, id: u32, feature: &Feature, what: Declared) -> Result<ArrayRef> {
+    fn whole(&self, sampler: &Sampler, id: u32, feature: &Feature, what: Declared<'_>) -> Result<ArrayRef> {
         if let FeatureType::Sparse(dtype) = what.ty {
             return self.sparse(sampler, id, dtype);
         }
@@ -116,10 +116,10 @@ impl Elements {
                 let there = NullBuffer::from_iter(cells.iter().map(Option::is_some));
                 if what.single {
                     let bytes = cells.iter().flat_map(|cell| cell.map_or_else(|| vec![0; size], <[u8]>::to_vec));
-                    return numbers(bytes.collect(), dtype, Some(there));
+                    return of_unit(numbers(bytes.collect(), dtype, Some(there))?, what.unit);
                 }
                 let lengths = OffsetBuffer::from_lengths(cells.iter().map(|cell| cell.map_or(0, <[u8]>::len) / size));
-                let numbers = numbers(strings.bytes, dtype, None)?;
+                let numbers = of_unit(numbers(strings.bytes, dtype, None)?, what.unit)?;
                 list(lengths, numbers, Some(there))
             }
             FeatureType::Text => {
@@ -170,6 +170,13 @@ impl Elements {
 fn numbers(bytes: Vec<u8>, dtype: DType, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let data = ArrayData::builder(dtype.arrow()).len(bytes.len() / dtype.size()).nulls(nulls);
     let data = data.add_buffer(Buffer::from(bytes)).align_buffers(true);
+    Ok(make_array(data.build().map_err(wrong)?))
+}
+
+/// Numbers as what they stand for.
+fn of_unit(numbers: ArrayRef, unit: Option<&DataType>) -> Result<ArrayRef> {
+    let Some(unit) = unit else { return Ok(numbers) };
+    let data = numbers.to_data().into_builder().data_type(unit.clone());
     Ok(make_array(data.build().map_err(wrong)?))
 }
 

@@ -70,7 +70,7 @@ fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     found.truncate(filled);
     kinds.truncate(filled);
     let mut drawn = Drawn::new("nodes", format!("{filled} of {} nodes, {how}", sampler.size()));
-    drawn.column("node", place.keys(&found)?);
+    drawn.keys("node", place, &found)?;
     drawn.column("type", place.node_type_names(&kinds));
     Ok(drawn)
 }
@@ -86,8 +86,8 @@ fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     targets.truncate(filled);
     kinds.truncate(filled);
     let mut drawn = Drawn::new("edges", format!("{filled} of {} edges, {how}", sampler.size()));
-    drawn.column("source", place.keys(&sources)?);
-    drawn.column("target", place.keys(&targets)?);
+    drawn.keys("source", place, &sources)?;
+    drawn.keys("target", place, &targets)?;
     drawn.column("type", place.edge_type_names(&kinds));
     Ok(drawn)
 }
@@ -125,8 +125,8 @@ fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Dr
     let mut drawn = Drawn::new("neighbors", format!("up to {count} for each node, {how}"));
     let sources: Vec<i64> = rows.iter().map(|at| nodes[at / count]).collect();
     let targets: Vec<i64> = rows.iter().map(|at| found[*at]).collect();
-    drawn.column("node", place.keys(&sources)?);
-    drawn.column("neighbor", place.keys(&targets)?);
+    drawn.keys("node", place, &sources)?;
+    drawn.keys("neighbor", place, &targets)?;
     let weights: Float32Array = rows.iter().map(|at| weights[*at]).collect::<Vec<_>>().into();
     drawn.column(if ranks { "rank" } else { "weight" }, Arc::new(weights));
     if !ranks {
@@ -145,8 +145,8 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
     let sources = ask.nodes.iter().zip(&lists.counts);
     let sources: Vec<i64> = sources.flat_map(|(node, count)| std::iter::repeat_n(*node, *count as usize)).collect();
     let mut drawn = Drawn::new("neighbors", format!("all {}", lists.ids.len()));
-    drawn.column("node", place.keys(&sources)?);
-    drawn.column("neighbor", place.keys(&lists.ids)?);
+    drawn.keys("node", place, &sources)?;
+    drawn.keys("neighbor", place, &lists.ids)?;
     drawn.column("weight", Arc::new(Float32Array::from(lists.weights)));
     drawn.column("type", place.edge_type_names(&lists.types));
     if sampler.graph().has_times() {
@@ -175,11 +175,13 @@ fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> 
     let steps: Vec<&[i64]> =
         out.chunks_exact(stride).map(|walk| walk[1..].split(|node| *node == end).next().unwrap_or_default()).collect();
     let lengths = OffsetBuffer::from_lengths(steps.iter().map(|walk| walk.len()));
-    let keys = place.keys(&steps.concat())?;
+    let all = steps.concat();
+    let keys = place.keys(&all)?;
     let item = Arc::new(Field::new_list_field(keys.data_type().clone(), true));
     let walks = ListArray::new(item, lengths, keys, None);
     let mut drawn = Drawn::new("walks", format!("{} steps each", args.length));
-    drawn.column("node", place.keys(&nodes)?);
+    drawn.keys("node", place, &nodes)?;
     drawn.column("walk", Arc::new(walks));
+    drawn.numbers(place.numbers(&all));
     Ok(drawn)
 }

@@ -8,7 +8,7 @@ use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::{Graph as Model, LabelVocabulary};
 use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, TypeSet, is_json_feature};
-use isomorph::{Error, Result, did_you_mean};
+use isomorph::{Error, Kind, Result, did_you_mean};
 
 use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups};
@@ -28,10 +28,12 @@ pub(super) struct Place {
 
 /// What a feature is, by the graph's own word.
 #[derive(Clone, Copy)]
-pub(super) struct Declared {
+pub(super) struct Declared<'a> {
     pub ty: FeatureType,
     /// One number, and no list of them.
     pub single: bool,
+    /// What the numbers stand for, where they are days or times.
+    pub unit: Option<&'a DataType>,
 }
 
 impl Place {
@@ -77,15 +79,39 @@ impl Place {
     }
 
     /// Ids of the nodes with these keys.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when there is no such node, whatever the format.
     pub fn ids(&self, keys: &[String], common: &CommonArgs) -> Result<Vec<i64>> {
-        let id = |key: &String| match &self.names {
-            Some(names) => names.id(common.node_type.as_deref(), key),
-            None => {
-                let number = key.parse::<i64>().or_else(|_| key.parse::<u64>().map(|id| id as i64));
-                number.map_err(|_| Error::usage(format!("{key:?} is no id of a node")).hint("ids are 64-bit integers"))
-            }
+        let id = |key: &String| {
+            let id = self.id(key, common)?;
+            if self.graph.has(id) { Ok(id) } else { Err(missing(key)) }
         };
         keys.iter().map(id).collect()
+    }
+
+    /// Ids of the nodes with these keys that edges lead to, which need not be nodes of a binary.
+    ///
+    /// # Errors
+    /// When a key is none, or the graph has no other nodes than those with keys, and none with this one.
+    pub fn targets(&self, keys: &[String], common: &CommonArgs) -> Result<Vec<i64>> {
+        keys.iter().map(|key| self.id(key, common)).collect()
+    }
+
+    fn id(&self, key: &str, common: &CommonArgs) -> Result<i64> {
+        match &self.names {
+            Some(names) => names.id(common.node_type.as_deref(), key),
+            None => {
+                let wrong = || Error::usage(format!("{key:?} is no id of a node")).hint("ids are 64-bit integers");
+                let number: i128 = key.parse().map_err(|_| wrong())?;
+                u64::try_from(number).map(|id| id as i64).map_err(|_| missing(key))
+            }
+        }
+    }
+
+    /// Of keys that are texts in their column, which are integers; nothing where the column tells.
+    pub fn numbers(&self, ids: &[i64]) -> Option<Vec<bool>> {
+        self.names.as_ref().map(|names| ids.iter().map(|id| names.is_number(*id)).collect())
     }
 
     /// Keys of nodes as a column.
@@ -154,21 +180,21 @@ impl Place {
     }
 
     /// What the graph says that a feature is: its type, or what travels with a binary.
-    pub fn declared(&self, name: &str, of_edges: bool) -> Result<Declared> {
+    pub fn declared(&self, name: &str, of_edges: bool) -> Result<Declared<'_>> {
         let nodes = self.model.nodes.iter().flat_map(|ty| &ty.properties).filter(|_| !of_edges);
         let edges = self.model.edges.iter().flat_map(|ty| &ty.properties).filter(|_| of_edges);
         let property = nodes.chain(edges).find(|property| property.name == name);
-        let raw = Declared { ty: FeatureType::Raw, single: false };
+        let raw = Declared { ty: FeatureType::Raw, single: false, unit: None };
         let Some(property) = property else {
             let labels = name == LABELS && !of_edges && self.names.is_some();
-            return Ok(if labels { Declared { ty: FeatureType::Text, single: false } } else { raw });
+            return Ok(if labels { Declared { ty: FeatureType::Text, single: false, unit: None } } else { raw });
         };
-        let dense = |item: &DataType, single| {
-            let number = if *item == DataType::Boolean { Some(DType::UInt8) } else { DType::of_arrow(item) };
-            number.map_or(raw, |dtype| Declared { ty: FeatureType::Dense(dtype), single })
+        let dense = |item, single| match number_of(item) {
+            Some((dtype, unit)) => Declared { ty: FeatureType::Dense(dtype), single, unit },
+            None => raw,
         };
         Ok(match &property.data_type {
-            json if is_json_feature(json) => Declared { ty: FeatureType::Text, single: false },
+            json if is_json_feature(json) => Declared { ty: FeatureType::Text, single: false, unit: None },
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 dense(item.data_type(), false)
             }
@@ -176,15 +202,31 @@ impl Place {
                 let values = fields.iter().find(|field| field.name() == "values").map(|field| field.data_type());
                 match values {
                     Some(DataType::List(item)) => match DType::of_arrow(item.data_type()) {
-                        Some(dtype) => Declared { ty: FeatureType::Sparse(dtype), single: false },
+                        Some(dtype) => Declared { ty: FeatureType::Sparse(dtype), single: false, unit: None },
                         None => raw,
                     },
                     _ => raw,
                 }
             }
-            DataType::Utf8 | DataType::LargeUtf8 => Declared { ty: FeatureType::Text, single: false },
+            DataType::Utf8 | DataType::LargeUtf8 => Declared { ty: FeatureType::Text, single: false, unit: None },
             number => dense(number, true),
         })
+    }
+}
+
+fn missing(key: &str) -> Error {
+    Error::new(Kind::NotFound, format!("there is no node {key:?}"))
+}
+
+/// The numbers that values of a type are stored as, and the type itself where they stand for days or times.
+fn number_of(item: &DataType) -> Option<(DType, Option<&DataType>)> {
+    match item {
+        DataType::Boolean => Some((DType::UInt8, None)),
+        DataType::Date32 | DataType::Time32(_) => Some((DType::Int32, Some(item))),
+        DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
+            Some((DType::Int64, Some(item)))
+        }
+        _ => DType::of_arrow(item).map(|dtype| (dtype, None)),
     }
 }
 

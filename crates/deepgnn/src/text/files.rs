@@ -24,8 +24,8 @@ pub(super) struct TextFile {
     pub packing: Packing,
 }
 
-/// Files, and name and text of a `meta.json` among or beside them.
-type Found = (Vec<TextFile>, Option<(String, Bytes)>);
+/// Files, and name and text of a `meta.json` among or beside them. That it cannot be read matters to formats with defaults alone.
+type Found = (Vec<TextFile>, Result<Option<(String, Bytes)>>);
 
 /// Name of the file that holds defaults, or the metadata of a binary.
 pub(super) const META: &str = "meta.json";
@@ -146,22 +146,34 @@ pub(super) fn find(location: &Location) -> Result<Found> {
         return in_directory(location, |_| true);
     }
     let blob = Blob::open(location)?;
-    let beside = location.parent().and_then(|directory| directory.join(META).ok());
-    let meta = match beside.map(|place| Blob::open(&place)) {
-        Some(Ok(blob)) if blob.name() != location.to_string() => {
-            Some((blob.name().to_owned(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))
-        }
-        _ => None,
-    };
+    let meta = beside(location);
     Ok((vec![TextFile::of(blob)?], meta))
+}
+
+/// The `meta.json` beside a file.
+///
+/// # Errors
+/// When it is there and cannot be read: a text without its defaults would be another text.
+fn beside(location: &Location) -> Result<Option<(String, Bytes)>> {
+    let Some(directory) = location.parent() else { return Ok(None) };
+    let blob = match Blob::open(&directory.join(META)?) {
+        Ok(blob) => blob,
+        Err(error) if error.kind() == Kind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match blob.name() == location.to_string() {
+        true => Ok(None),
+        false => Ok(Some((blob.name().to_owned(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))),
+    }
 }
 
 fn in_directory(location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Found> {
     let root = Root::open(location)?;
-    let (mut files, mut meta) = (Vec::new(), None);
+    let (mut files, mut meta) = (Vec::new(), Ok(None));
     for entry in root.list_dir("")?.into_iter().filter(|entry| !entry.is_dir) {
         if entry.name == META {
-            meta = Some((entry.name.clone(), root.read(&entry.name, isomorph_storage::limits::MANIFEST_BYTES)?));
+            let text = root.read(&entry.name, isomorph_storage::limits::MANIFEST_BYTES);
+            meta = text.map(|text| Some((entry.name.clone(), text)));
         } else if wanted(&entry.name) && !entry.name.starts_with('.') {
             files.push(TextFile::of(root.file(&entry.name)?)?);
         }

@@ -73,9 +73,8 @@ impl Text {
                 Some((place.to_string(), blob.read_all(isomorph_storage::limits::MANIFEST_BYTES)?))
             }
             // JSON and TSV state everything.
-            None => meta.filter(|(_, text)| {
-                matches!(format, TextFormat::Linear | TextFormat::EdgeList) && Defaults::looks_like(text)
-            }),
+            None if !format.has_defaults() => None,
+            None => meta?.filter(|(_, text)| Defaults::looks_like(text)),
         };
         let defaults = match meta {
             Some((name, text)) => {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Delivery, Graph, Sink, Written};
 use isomorph_storage::Staging;
 
@@ -14,7 +14,7 @@ use super::shape::{Role, Shape};
 use super::text::{self, Texts};
 use crate::binary::{META, Partitions};
 use crate::feature::FeatureType;
-use crate::{BuildOptions, WriteOptions};
+use crate::{BuildOptions, WriteOptions, rules};
 
 /// Writes a graph as a text, sorted as the specification demands: nodes by their ids and edges by source, type and target, where they
 /// have times by these before the target; or as the binary of such a text, of the one with a line for each node and its edges.
@@ -58,9 +58,15 @@ impl<'a> DeepGnnWriter<'a> {
     }
 
     /// The last time that is known: as asked for, as the source had it, or the latest that an edge states.
-    fn watermark(&self) -> Option<i64> {
-        let stated = self.graph.metadata.get(crate::batches::WATERMARK).and_then(|text| text.parse().ok());
-        self.options.binary.watermark.or(stated.filter(|_| self.shape.edge_times())).or(self.latest)
+    ///
+    /// # Errors
+    /// When what the source had is no number.
+    fn watermark(&self) -> Result<Option<i64>> {
+        let key = crate::batches::WATERMARK;
+        let wrong = |text: &String| Error::broken(&rules::TIME, format!("{text:?} is no time")).at(Place::field(key));
+        let stated = self.graph.metadata.get(key).filter(|_| self.shape.edge_times());
+        let stated = stated.map(|text| text.parse().map_err(|_| wrong(text))).transpose()?;
+        Ok(self.options.binary.watermark.or(stated).or(self.latest))
     }
 }
 
@@ -109,7 +115,7 @@ impl Sink for DeepGnnWriter<'_> {
                 }
             }
             None => {
-                let watermark = self.watermark();
+                let watermark = self.watermark()?;
                 let options = BuildOptions { watermark, ..self.options.binary };
                 let mut partitions = Partitions::create(self.staging, &options)?;
                 // The times of nodes have no place but beside the binary.

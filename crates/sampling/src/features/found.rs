@@ -50,6 +50,7 @@ impl Look for AtFeatures<'_> {
 
     #[inline]
     fn place(&self, partition: &Partition, entry: Entry) -> Option<FeaturesAt> {
+        // What is fetched ahead is a guess: an entry that is damaged is met again, and told of, where its features are read.
         let slots = partition.node_slots(entry.entry).ok()?;
         partition.node_features.fetch_offset(slots.start);
         Some(FeaturesAt { partition: entry.partition, start: slots.start, end: slots.end })

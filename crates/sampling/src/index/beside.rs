@@ -194,6 +194,7 @@ impl<'a> Beside<'a> {
     fn described(&self, partitions: &[Partition], index: Option<&Index>) -> Option<Vec<u8>> {
         let mut about = Vec::with_capacity(partitions.len() * OF_MAP + OF_TABLE);
         for (number, (map, partition)) in self.maps.iter().zip(partitions).enumerate() {
+            // A file that says it changed before 1970 has no time to be known by, as one that says nothing.
             let time = map.opened_as().modified?.duration_since(UNIX_EPOCH).ok()?;
             let (lies, first, step) = match index {
                 Some(Index::Each(orders)) => match orders.get(number)? {

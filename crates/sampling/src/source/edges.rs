@@ -8,7 +8,7 @@ use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, Int64Array, RecordBatch};
-use arrow_cast::cast;
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{
@@ -111,7 +111,7 @@ impl Edges {
         };
         let at = ty.properties.iter().position(|property| property.name == well_known::WEIGHT);
         let weights = at.and_then(|at| batch.properties.get(at)?.as_ref());
-        let weights = weights.and_then(|weights| cast(weights, &DataType::Float32).ok());
+        let weights = weights.map(|weights| numbers_of(weights, &DataType::Float32, well_known::WEIGHT)).transpose()?;
         let weights: ArrayRef = match weights {
             Some(weights) => Arc::new(
                 weights
@@ -124,7 +124,7 @@ impl Edges {
         };
         let mut payload = vec![types, weights];
         if self.times {
-            payload.extend(lives(ty, batch));
+            payload.extend(lives(ty, batch)?);
         }
         if !self.features.is_empty() {
             payload.push(self.cells(ty, batch)?);
@@ -283,17 +283,28 @@ fn is_time(property: &Property) -> Option<i64> {
 }
 
 /// When the edges of a batch were created and removed: as numbers, 0 and −1 where they state nothing.
-fn lives(ty: &EdgeType, batch: &EdgeBatch) -> [ArrayRef; 2] {
-    [0, -1].map(|none| {
+fn lives(ty: &EdgeType, batch: &EdgeBatch) -> Result<[ArrayRef; 2]> {
+    let times = |none| -> Result<ArrayRef> {
         let at = ty.properties.iter().position(|property| is_time(property) == Some(none));
         let column = at.and_then(|at| batch.properties.get(at)?.as_ref());
-        let times = column.and_then(|column| cast(column, &DataType::Int64).ok());
+        let times = column.map(|column| numbers_of(column, &DataType::Int64, "the time of an edge")).transpose()?;
         let times: Int64Array = match &times {
             Some(times) => times.as_primitive::<Int64Type>().iter().map(|time| Some(time.unwrap_or(none))).collect(),
             None => vec![none; batch.rows].into(),
         };
-        Arc::new(times) as ArrayRef
-    })
+        Ok(Arc::new(times) as ArrayRef)
+    };
+    Ok([times(0)?, times(-1)?])
+}
+
+/// A column as numbers of a type. Null stays null.
+///
+/// # Errors
+/// When a value is no number, or too large: drawing by something else would be a guess.
+pub(super) fn numbers_of(column: &ArrayRef, to: &DataType, what: &str) -> Result<ArrayRef> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &strict)
+        .map_err(|error| Error::malformed(format!("{what} is no number: {}", column.data_type())).caused_by(error))
 }
 
 fn record(records: &mut Writer, target: u64, slot: u64, ty: i32, weight: f32) -> Result<()> {

@@ -57,6 +57,7 @@ impl Cells {
             Some((data.buffers().first()?.clone(), data.offset(), width))
         };
         let lists = |ends: Vec<i64>, values: &ArrayRef| {
+            // Truth values always have numbers.
             let bits = || cast(values, &DataType::UInt8).ok();
             let values = if *values.data_type() == DataType::Boolean { bits() } else { Some(Arc::clone(values)) };
             let parts = values.and_then(|values| Some((fixed(&values)?, values)));

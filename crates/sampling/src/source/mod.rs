@@ -14,7 +14,6 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
 use arrow_array::{ArrayRef, StringArray};
-use arrow_cast::cast;
 use arrow_schema::DataType;
 use bytes::Bytes;
 use isomorph_deepgnn::Types;
@@ -181,7 +180,9 @@ impl Nodes {
     fn push(&mut self, batch: &NodeBatch, columns: &NodeColumns, names: &mut Names) -> Result<()> {
         let column = |at: Option<usize>| at.and_then(|at| batch.properties.get(at)?.as_ref());
         let types = column(columns.ty).map(|types| types.as_primitive::<Int32Type>().clone());
-        let weights = column(columns.weight).and_then(|weights| cast(weights, &DataType::Float32).ok());
+        let weights = column(columns.weight);
+        let weights =
+            weights.map(|weights| edges::numbers_of(weights, &DataType::Float32, well_known::WEIGHT)).transpose()?;
         let weights = weights.as_ref().map(|weights| weights.as_primitive::<Float32Type>());
         self.memory.grow(4 * batch.rows as u64)?;
         let ids = names.ids_of(batch)?;

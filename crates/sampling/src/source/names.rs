@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, StringArray, UInt64Array};
+use arrow_array::{Array, ArrayRef, Int64Array, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result, did_you_mean};
@@ -43,6 +43,8 @@ pub struct Names {
 struct TypeNames {
     name: String,
     kind: KeyKind,
+    /// Of integers: whether they have a sign.
+    signed: bool,
     first: u64,
     rows: u64,
     keys: Option<(KeyRows, RowKeys)>,
@@ -54,6 +56,7 @@ impl Names {
         let types = model.nodes.iter().map(|ty| TypeNames {
             name: ty.name.clone(),
             kind: ty.key.kind,
+            signed: ty.key.data_type.is_signed_integer(),
             first: 0,
             rows: 0,
             keys: None,
@@ -218,8 +221,13 @@ impl Names {
     /// when several types have it and `ty` does not say which.
     pub fn id(&self, ty: Option<&str>, key: &str) -> Result<i64> {
         if self.plain {
-            let number = key.parse::<i64>().ok().or_else(|| key.parse::<u64>().ok().map(|key| key as i64));
-            return number.ok_or_else(|| Error::usage(format!("{key:?} is no key: keys are integers")));
+            let wrong = || Error::usage(format!("{key:?} is no key: keys are integers"));
+            let missing = || Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"));
+            let number: i128 = key.parse().map_err(|_| wrong())?;
+            return match self.types.iter().any(|ty| ty.signed) {
+                true => i64::try_from(number).map_err(|_| missing()),
+                false => u64::try_from(number).map(|key| key as i64).map_err(|_| missing()),
+            };
         }
         if let Some(ty) = ty.filter(|ty| !self.types.iter().any(|of| of.name == *ty)) {
             let near = did_you_mean(ty, self.types.iter().map(|of| of.name.as_str()));
@@ -255,25 +263,56 @@ impl Names {
         }
     }
 
-    /// The keys of nodes: a column of integers, or of texts. Types with keys of several kinds give texts.
+    /// The keys of nodes: a column of integers where all types have such keys, and of texts otherwise; [`Names::is_number`] tells which
+    /// of these are integers.
     ///
     /// # Errors
     /// When temporary files cannot be read.
     pub fn keys(&self, ids: &[i64]) -> Result<ArrayRef> {
+        let signed = self.types.iter().any(|ty| ty.signed);
         if self.plain {
-            return Ok(Arc::new(ids.iter().map(|id| *id as u64).collect::<UInt64Array>()));
+            return Ok(match signed {
+                true => Arc::new(Int64Array::from(ids.to_vec())),
+                false => Arc::new(ids.iter().map(|id| *id as u64).collect::<UInt64Array>()),
+            });
         }
+        let texts = self.texts(ids)?;
+        if !self.types.iter().all(|ty| ty.kind == KeyKind::Int) {
+            return Ok(Arc::new(StringArray::from(texts)));
+        }
+        // Keys with a sign may stand beside keys without, of which some are too large for one.
+        let numbers: Option<Vec<i64>> = texts.iter().map(|text| text.parse().ok()).collect();
+        if let Some(numbers) = numbers {
+            return Ok(Arc::new(Int64Array::from(numbers)));
+        }
+        let numbers: Option<Vec<u64>> = texts.iter().map(|text| text.parse().ok()).collect();
+        Ok(match numbers {
+            Some(numbers) => Arc::new(UInt64Array::from(numbers)),
+            None => Arc::new(StringArray::from(texts)),
+        })
+    }
+
+    /// Whether the key of a node is an integer.
+    pub fn is_number(&self, id: i64) -> bool {
+        self.type_of(id).is_none_or(|of| of.kind == KeyKind::Int)
+    }
+
+    /// The type that has a row of this id.
+    fn type_of(&self, id: i64) -> Option<&TypeNames> {
+        let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= id as u64);
+        of.filter(|of| self.plain || (id as u64) < of.first + of.rows)
+    }
+
+    fn texts(&self, ids: &[i64]) -> Result<Vec<String>> {
         let text = |id: &i64| -> Result<String> {
-            let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= *id as u64);
-            let of = of.filter(|of| (*id as u64) < of.first + of.rows);
-            let Some(of) = of else { return Ok(id.to_string()) };
+            let Some(of) = self.type_of(*id) else { return Ok(id.to_string()) };
             let row = *id as u64 - of.first;
             let Some((_, keys)) = &of.keys else { return Ok(format!("{} {row}", of.name)) };
             let key = cast(&keys.gather(&[row])?, &DataType::Utf8)
                 .map_err(|error| Error::usage("a key has no text").caused_by(error))?;
             Ok(key.as_string::<i32>().value(0).to_owned())
         };
-        Ok(Arc::new(StringArray::from(ids.iter().map(text).collect::<Result<Vec<_>>>()?)))
+        ids.iter().map(text).collect()
     }
 
     /// Names of the properties that features of nodes are, by id; [`LABELS`] are one.

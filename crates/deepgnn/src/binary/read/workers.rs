@@ -70,7 +70,8 @@ pub(super) fn merged(files: &[(String, Bytes)]) -> Result<Value> {
                 return Err(wrong(name, "partitions", format!("partition {number} is that of another worker, too")));
             }
         }
-        watermark = watermark.max(value.get("watermark").and_then(Value::as_i64).unwrap_or(-1));
+        let own = value.get("watermark").map_or(Some(-1), Value::as_i64);
+        watermark = watermark.max(own.ok_or_else(|| wrong(name, "watermark", "this is no time"))?);
     }
     for (types, list, counts) in [
         ("node_type_count", "node_weight", "node_count_per_type"),

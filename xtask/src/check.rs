@@ -1,6 +1,6 @@
 //! What must hold before tests are worth running.
 
-use crate::process::{SELECTION, Workspace};
+use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::Report;
 use crate::{advisories, cross, directions, features, licences};
 
@@ -12,10 +12,10 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("licences", || licences::run(workspace));
     report.step("advisories", || advisories::run(workspace));
     report.step("clippy", || {
-        workspace.cargo(&["clippy", SELECTION, "--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
+        workspace.cargo(&["clippy", SELECTION, FEATURES, "--all-targets", "--", "-D", "warnings"]).run().map(Into::into)
     });
     report.step("docs", || {
-        let docs = workspace.cargo(&["doc", SELECTION, "--no-deps"]);
+        let docs = workspace.cargo(&["doc", SELECTION, FEATURES, "--no-deps"]);
         docs.env("RUSTDOCFLAGS", "-D warnings").run().map(Into::into)
     });
     for triple in cross::triples() {

@@ -5,24 +5,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::process::{SELECTION, Workspace};
+use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, StepResult};
 
 /// The build that others are compared with.
-const ORDINARY: &[&str] = &["tree", SELECTION, "--edges", "normal,build"];
+const ORDINARY: &[&str] = &["tree", SELECTION, FEATURES, "--edges", "normal,build"];
 
 /// Other builds, with the dependencies that may differ in each.
 const OTHERS: &[(&str, &[&str], &[&str])] = &[
-    ("the tests", &["tree", SELECTION, "--edges", "normal,build,dev"], ZOO),
-    ("the command alone", &["tree", "--package", "isomorph-cli", "--edges", "normal,build"], &[]),
+    ("the tests", &["tree", SELECTION, FEATURES, "--edges", "normal,build,dev"], ZOO),
+    ("the command alone", &["tree", "--package", "isomorph-cli", FEATURES, "--edges", "normal,build"], &[]),
     (
         "the cloud build",
-        &["tree", SELECTION, "--edges", "normal,build", "--features", "isomorph-storage/cloud"],
+        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-storage/cloud"],
         NETWORK,
     ),
     (
         "the Hadoop build",
-        &["tree", SELECTION, "--edges", "normal,build", "--features", "isomorph-storage/hdfs"],
+        &["tree", SELECTION, FEATURES, "--edges", "normal,build", "--features", "isomorph-storage/hdfs"],
         HADOOP,
     ),
 ];

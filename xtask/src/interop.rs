@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::metadata::{self, Package};
-use crate::process::{SELECTION, Workspace};
+use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, Report};
 use crate::skips::{Record, VARIABLE};
 
@@ -30,7 +30,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     });
     let mut built = false;
     report.step("build", || {
-        workspace.cargo(&["build", SELECTION, "--bin", "isomorph", "--bin", "isomorph-bench"]).run()?;
+        workspace.cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--bin", "isomorph-bench"]).run()?;
         built = true;
         Ok(Outcome::Done)
     });
@@ -96,7 +96,7 @@ fn cloud_build(workspace: &Workspace) -> Result<(Option<PathBuf>, Outcome), Stri
     if !metadata::ours(workspace)?.iter().any(|package| package.name == COMMAND && knows_cloud(package)) {
         return Ok((None, Outcome::Skipped("the command has no feature `cloud`".into())));
     }
-    workspace.cargo(&["build", SELECTION, "--bin", "isomorph", "--features", "isomorph-cli/cloud"]).run()?;
+    workspace.cargo(&["build", SELECTION, FEATURES, "--bin", "isomorph", "--features", "isomorph-cli/cloud"]).run()?;
     let aside = workspace.target.join("interop-cloud");
     let command = aside.join(executable("isomorph"));
     let copied = fs::create_dir_all(&aside).and_then(|()| fs::copy(command_of(workspace), &command));

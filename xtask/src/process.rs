@@ -8,6 +8,9 @@ use std::process::{Command, Stdio};
 /// shared dependencies and compile them a second time.
 pub(crate) const SELECTION: &str = "--workspace";
 
+/// The features of every build, for the same reason: without the object stores, which are a default feature of the command.
+pub(crate) const FEATURES: &str = "--no-default-features";
+
 /// The workspace that this task belongs to.
 pub(crate) struct Workspace {
     /// The folder of the root `Cargo.toml`.

@@ -1,6 +1,6 @@
 //! All tests.
 
-use crate::process::{SELECTION, Workspace};
+use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, Report};
 use crate::skips::{Record, VARIABLE};
 use crate::{data, interop};
@@ -10,9 +10,9 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.step("data", || data::run(workspace));
     let nextest = workspace.has_cargo_command("nextest");
     let tests: &[&str] = match nextest {
-        true => &["nextest", "run", SELECTION, "--no-fail-fast"],
+        true => &["nextest", "run", SELECTION, FEATURES, "--no-fail-fast"],
         // Examples in the documentation are tests of this command too.
-        false => &["test", SELECTION, "--no-fail-fast"],
+        false => &["test", SELECTION, FEATURES, "--no-fail-fast"],
     };
     let mut skips = None;
     report.step("tests", || {
@@ -25,7 +25,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     });
     skips.into_iter().for_each(|skips| report.add_skips(skips));
     if nextest {
-        report.step("doc tests", || workspace.cargo(&["test", SELECTION, "--doc"]).run().map(Into::into));
+        report.step("doc tests", || workspace.cargo(&["test", SELECTION, FEATURES, "--doc"]).run().map(Into::into));
     }
     interop::run(workspace, &[], report);
 }

@@ -31,9 +31,9 @@ impl Flags {
     }
 
     /// Whether this command can do what a hint says. Libraries do not know who calls them: a hint that names flags
-    /// is of use where these exist. One that spells out another command stands for itself.
+    /// is of use where these exist. One that spells out another command, of ours or of Cargo, stands for itself.
     pub fn fit(&self, hint: &str) -> bool {
-        hint.starts_with("isomorph ") || missing(hint, &self.0).is_empty()
+        hint.starts_with("isomorph ") || hint.starts_with("cargo ") || missing(hint, &self.0).is_empty()
     }
 }
 
@@ -74,6 +74,7 @@ mod tests {
             ("--replace    replace what is there", false, true),
             ("isomorph dump PATH --replace", true, true),
             ("--json", true, true),
+            ("cargo install --path cli    build it", true, true),
         ] {
             assert_eq!((init.fit(hint), convert.fit(hint)), (by_init, by_convert), "{hint}");
         }

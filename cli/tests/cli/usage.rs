@@ -33,6 +33,18 @@ fn nonsense_is_a_usage_error() {
     assert_eq!(home.names(), ["people.csv"]);
 }
 
+/// What Cargo leaves out by `--no-default-features`, as the workspace's tasks do, is a command away.
+#[cfg(not(feature = "cloud"))]
+#[test]
+fn a_build_without_object_stores_names_the_command_that_has_them() {
+    let done = Home::new().run(&["info", "s3://bucket/graph"]).exits(3);
+    assert!(
+        done.err.contains("\n  try    cargo install --path cli   build the command with object stores\n"),
+        "{}",
+        done.err
+    );
+}
+
 #[test]
 fn nonsense_is_a_document_for_scripts() {
     let home = Home::with_people();

@@ -28,7 +28,7 @@ fn not_built(location: &Location, hint: &'static str) -> Error {
 
 #[cfg(not(feature = "hdfs"))]
 fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
-    Err(not_built(location, "build with `--features hdfs`"))
+    Err(not_built(location, "cargo install --path cli --features hdfs    build the command with Hadoop's file system"))
 }
 
 /// The client for the name node or name service of `location`.
@@ -46,7 +46,7 @@ fn hadoop(location: &Location) -> Result<Arc<dyn ObjectStore>> {
 
 #[cfg(not(feature = "cloud"))]
 fn cloud(location: &Location) -> Result<Arc<dyn ObjectStore>> {
-    Err(not_built(location, "install a release, or build with `--features cloud`"))
+    Err(not_built(location, "cargo install --path cli    build the command with object stores"))
 }
 
 /// The client for the bucket, container or host of `location`.

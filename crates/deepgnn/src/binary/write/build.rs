@@ -73,7 +73,11 @@ pub(crate) fn note_repairs(text: &Text, piece: &Piece, block: &Block, findings: 
         let line = Fault::place_in(&piece.text, piece.line, repair.at);
         let place = Place { file: Some(text.file_name(piece.file).to_owned()), ..line };
         for _ in 0..repair.count {
-            findings.push(repair.rule, repair.message.as_deref().unwrap_or_else(|| rules::repair(repair.rule)), place.clone());
+            findings.push(
+                repair.rule,
+                repair.message.as_deref().unwrap_or_else(|| rules::repair(repair.rule)),
+                place.clone(),
+            );
         }
     }
 }

@@ -170,3 +170,17 @@ fn flags_choose_what_becomes_a_column_a_label_or_a_type() {
     let done = home.run(&["convert", "people.csv", "x.parq", "--props", "json"]).exits(2);
     assert!(done.err.contains("--props is for writing GraphAr"), "{}", done.err);
 }
+
+#[test]
+fn a_condition_on_nodes_holds_for_every_target() {
+    let home = Home::new();
+    let social = social();
+    let mut contents = Vec::new();
+    for name in ["a.graphar", "a.parq", "a.csv", "a.annnet", "a.deepgnn", "a.nt"] {
+        let done = home.run(&["convert", &social, name, "--where", "person: gender = \"female\"", "--json"]).exits(0);
+        let certificate = done.json();
+        assert_eq!(certificate["result"]["content"], certificate["source"]["content"], "{name}");
+        contents.push(certificate["source"]["content"].clone());
+    }
+    assert!(contents.iter().all(|content| content.is_string() && *content == contents[0]), "{contents:?}");
+}

@@ -49,3 +49,19 @@ fn every_property_has_a_line_when_asked() {
     let done = Home::new().run(&["info", &graph, "-v"]).exits(0);
     assert!(done.out.contains("           lastName                      string\n"), "{}", done.out);
 }
+
+#[test]
+fn columns_of_the_sidecar_and_of_the_file_are_told_apart() {
+    let home = Home::new();
+    home.run(&["convert", &crate::support::social(), "social.parq"]).exits(0);
+    let document = home.run(&["info", "social.parq", "--json"]).exits(0).json();
+    assert_eq!(document["nodes"][0]["type"], "person");
+    let stored = document["stored"]["nodes"].as_array().unwrap();
+    assert_eq!((stored.len(), stored[0]["type"].as_str()), (1, Some("node")));
+    assert_eq!(stored[0]["key"]["name"], "src_name");
+    let done = home.run(&["info", "social.parq"]).exits(0);
+    let line = done.out.lines().find(|line| line.starts_with("stored")).unwrap_or_default();
+    assert!(line.contains("src_name") && line.contains("truth"), "{}", done.out);
+    let plain = home.run(&["info", "social.parq", "--carry", "ignore", "--json"]).exits(0).json();
+    assert!(plain["stored"].is_null());
+}

@@ -12,6 +12,7 @@
 pub mod carry;
 mod catalogue;
 mod conversion;
+mod counted;
 mod diff;
 mod digests;
 mod direct;

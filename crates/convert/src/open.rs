@@ -8,6 +8,7 @@ use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
 use crate::carry::Carry;
+use crate::counted::counted;
 use crate::digests::Resources;
 use crate::mapping::{
     Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
@@ -161,6 +162,15 @@ impl Opened {
     pub fn with_groups_as_nodes(source: Arc<dyn Source>, resources: &Resources) -> Result<Arc<dyn Source>> {
         let record = Reification::of(source.graph())?;
         Ok(Arc::new(Reified::new(source, &record, &resources.budget)?))
+    }
+
+    /// The same with the number of nodes of each type, which is counted where no file states it: of types that a condition chooses from.
+    ///
+    /// # Errors
+    /// When the nodes cannot be read.
+    pub fn counted(self, resources: &Resources, progress: &dyn Progress) -> Result<Opened> {
+        let graph = counted(Arc::clone(&self.graph), resources, progress)?;
+        Ok(Opened { graph, ..self })
     }
 
     /// The format of the graph: of the carried one, if there is one.

@@ -136,7 +136,13 @@ impl Plan {
         };
         let parted = plan.part(opened, options, resources, progress)?;
         let graph = parted.as_ref().or(related.as_ref()).or(reified.as_ref()).unwrap_or(source.graph());
-        let fitted = plan.fit(graph)?;
+        let fitted = match (from, to) {
+            // A text has no place for bytes and for what has parts.
+            (Format::Nock, Format::Nock) if write.nock.format == isomorph_nock::Format::Csv => {
+                plan.fit_to(graph, &to.allowed_in_text())?
+            }
+            _ => plan.fit(graph)?,
+        };
         let graph = fitted.as_ref().unwrap_or(graph);
         match (from.shape(), to.shape()) {
             (Shape::Triples, Shape::Triples) => {
@@ -173,6 +179,7 @@ impl Plan {
                 plan.digested = Some(digested);
                 let bundling = Bundling::surveyed(graph, &survey, options.typing, &to.name_rules())?;
                 let typed = plan.shred(&source, bundling, options, resources, progress)?;
+                let typed = plan.fit_to(&typed, &to.allowed())?.unwrap_or(typed);
                 plan.target = typed.clone();
                 plan.target.name = plan.target.name.take().or_else(|| graph_name(destination.file_name()));
                 if to.has_one_type() {
@@ -180,6 +187,11 @@ impl Plan {
                 }
             }
             _ if from != to && to.has_one_type() => plan.unite(graph, options)?,
+            (Shape::Bundled, Shape::Bundled) if fitted.is_some() => {
+                plan.target = graph.clone();
+                plan.carried.extend(to.undeclared(graph, &write).map(str::to_owned));
+                plan.mapping.steps.push(Step::Native(Box::new(graph.clone())));
+            }
             // What became of it has been said.
             _ if reified.is_some() || related.is_some() || parted.is_some() || fitted.is_some() => {
                 plan.target = graph.clone();

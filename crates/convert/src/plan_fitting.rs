@@ -4,7 +4,7 @@ use isomorph_error::Result;
 use isomorph_model::type_name::type_name;
 use isomorph_model::{Graph, Property, ValueKind};
 
-use crate::mapping::{Fitting, Step};
+use crate::mapping::{Allowed, Fitting, Step};
 use crate::plan::{Plan, counted, edge_text};
 use crate::registry::{Format, Shape};
 
@@ -19,7 +19,15 @@ impl Plan {
         if self.from.shape() != Shape::Typed || !plain || own {
             return Ok(None);
         }
-        let Some(record) = Fitting::of(graph, &self.to.allowed())? else { return Ok(None) };
+        self.fit_to(graph, &self.to.allowed())
+    }
+
+    /// The same of a graph of another shape, for a target that allows this.
+    ///
+    /// # Errors
+    /// When there is no text for values either.
+    pub(crate) fn fit_to(&mut self, graph: &Graph, allowed: &Allowed) -> Result<Option<Graph>> {
+        let Some(record) = Fitting::of(graph, allowed)? else { return Ok(None) };
         self.describe_fitting(&record);
         let fitted = record.fitted.clone();
         self.mapping.steps.push(Step::Fit(Box::new(record)));

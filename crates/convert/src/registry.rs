@@ -10,7 +10,7 @@ use isomorph_error::{Error, Findings, Kind, Result, Rule};
 use isomorph_graphar::info::FileType;
 use isomorph_model::capability::Capability;
 use isomorph_model::faces::{QuadSink, holds as holds_literals};
-use isomorph_model::{Graph, Property, Sink, Source, Written};
+use isomorph_model::{Graph, Property, Sink, Source, ValueKind, Written};
 use isomorph_storage::{Location, Scheme, Staging};
 use serde::Serialize;
 
@@ -130,6 +130,14 @@ impl Format {
             Format::GraphLake | Format::Rdf => Allowed { holds: |property, _| holds_literals(property), ..any },
             Format::DeepGnn => Allowed { holds: |property, _| holds_feature(property), ..any },
             Format::Annnet => Allowed { holds: |property, _| isomorph_annnet::holds(&property.data_type), ..any },
+        }
+    }
+
+    /// What a text file of this format allows of a graph that is written as it is.
+    pub(crate) fn allowed_in_text(self) -> Allowed {
+        Allowed {
+            holds: |property, _| property.kind == ValueKind::Bag || is_cell(&property.data_type),
+            ..self.allowed()
         }
     }
 
@@ -390,6 +398,13 @@ impl Format {
             None
         }
     }
+}
+
+/// Whether a cell of a text file holds every value of a type.
+fn is_cell(data_type: &DataType) -> bool {
+    let other =
+        matches!(data_type, DataType::Boolean | DataType::Utf8 | DataType::Date32 | DataType::Timestamp(_, None));
+    other || data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
 }
 
 impl fmt::Display for Format {

@@ -260,6 +260,18 @@ fn check_type(column: Column, data_type: &DataType) -> Result<()> {
     if fits { Ok(()) } else { Err(column_type(column.name(), data_type, wanted)) }
 }
 
+/// Whether a further column has values that the model has no place for: maps, and what holds them.
+pub(crate) fn has_no_place(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Map(..) | DataType::Union(..) | DataType::RunEndEncoded(..) => true,
+        DataType::Struct(fields) => fields.iter().any(|field| has_no_place(field.data_type())),
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            has_no_place(item.data_type())
+        }
+        _ => false,
+    }
+}
+
 /// The type of a further column in the model: what the file says, without the wide and encoded forms that say how a
 /// writer happened to hold it in memory.
 pub(crate) fn model_type(data_type: &DataType) -> DataType {

@@ -37,7 +37,8 @@ isomorph_error::rules! {
         "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq    put the rows in sequence";
     /// A column cannot hold what it should.
     FILE_COLUMN_TYPE "NOCK-FILE-COLUMN-TYPE" Error
-        "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean", "write the column with the type that the specification gives";
+        "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean, further columns no maps",
+        "write the column with the type that the specification gives";
     /// A column is missing.
     FILE_COLUMNS "NOCK-FILE-COLUMNS" Error
         "a partition has the nine columns src_name, edge_id, rel_name, dst_name, truth, shadow, is_rdf, labels, props",

@@ -7,9 +7,10 @@ mod change;
 mod journal;
 mod record;
 
+use std::io;
 use std::path::Path;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 
 use crate::Location;
 use crate::disk::{Node, NodeKind};
@@ -28,12 +29,24 @@ pub(crate) fn recover_beside(location: &Location) -> Result<bool> {
         _ => path.to_owned(),
     };
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    Journal::beside(&disk, parent_of(&target), &name).recover()
+    Journal::beside(&disk, parent_of(&target), &name).recover().map_err(|error| as_asked(error, location))
 }
 
 /// Finishes an interrupted change inside the local directory at `location`, if there is one.
 pub(crate) fn recover_within(location: &Location) -> Result<bool> {
-    location.as_path().map_or(Ok(false), |path| Journal::within(&location.disk(), path).recover())
+    let recovered = location.as_path().map_or(Ok(false), |path| Journal::within(&location.disk(), path).recover());
+    recovered.map_err(|error| as_asked(error, location))
+}
+
+/// An error for want of permission, told of what the user asked for: who may not look into a directory does not know of records in it.
+fn as_asked(error: Error, location: &Location) -> Error {
+    let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<io::Error>());
+    if error.kind() != Kind::Io || cause.is_none_or(|cause| cause.kind() != io::ErrorKind::PermissionDenied) {
+        return error;
+    }
+    Error::new(Kind::Io, error.message())
+        .caused_by(io::Error::from(io::ErrorKind::PermissionDenied))
+        .at(location.to_string())
 }
 
 /// The name of `path` relative to `base`, with `/` between components.
@@ -42,4 +55,18 @@ pub(crate) fn below(base: &Path, path: &Path) -> Result<String> {
     let relative = path.strip_prefix(base).or_else(|_| path.strip_prefix("./")).unwrap_or(path);
     let names: Option<Vec<&str>> = relative.iter().map(|name| name.to_str()).collect();
     Ok(names.ok_or_else(unnamed)?.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_permission_names_what_was_asked_for() {
+        let location = Location::from_path(Path::new("/closed/graph.parq"));
+        let denied = || Error::from(io::Error::from(io::ErrorKind::PermissionDenied)).at("/closed/.graph.parq.redo");
+        assert_eq!(as_asked(denied(), &location).place().file.as_deref(), Some("/closed/graph.parq"));
+        let damaged = Error::malformed("the record is damaged").at("/open/.graph.parq.redo");
+        assert_eq!(as_asked(damaged, &location).place().file.as_deref(), Some("/open/.graph.parq.redo"));
+    }
 }

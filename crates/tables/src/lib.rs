@@ -19,7 +19,7 @@ mod text;
 mod write_options;
 mod writer;
 
-pub use csv::{CsvDialect, Quoting};
+pub use csv::{CsvDialect, NullWord, Quoting};
 pub use encoding::Encoding;
 pub use fence::{fenced, quiet_fenced_panics};
 pub use options::{Limits, ReadOptions, TextType};

@@ -73,6 +73,11 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let mut findings = opened.native.about().findings;
 
     let bars = Bars::new(interrupt.clone());
+    // These number the nodes of all types in one go.
+    let opened = match to {
+        Format::Nock | Format::Annnet | Format::DeepGnn => interrupt.outcome(opened.counted(&resources, &bars))?,
+        _ => opened,
+    };
     // A survey can take long: what is planned is shown before it, and the rest after.
     let early = Early::new(&bars, console, screen::heading(&opened, opened.format_of_graph(), to, &options));
     let plan = interrupt.outcome(Plan::new(&opened, &destination, &options, &resources, &early))?;

@@ -2,7 +2,7 @@
 
 use isomorph::model::schema::LabelVocabulary;
 use isomorph::model::type_name::type_name;
-use isomorph::model::{Cardinality, Direction, Key, KeyKind, Property};
+use isomorph::model::{Cardinality, Direction, Graph, Key, KeyKind, Property};
 use serde::Serialize;
 
 use super::{Beside, Described};
@@ -26,6 +26,43 @@ pub struct Document<'a> {
     documents: Vec<&'a str>,
     findings: Vec<RuleDocument<'a>>,
     carry: Option<CarryDocument<'a>>,
+    stored: Option<StoredDocument<'a>>,
+}
+
+/// The types of the files themselves.
+#[derive(Debug, Serialize)]
+struct StoredDocument<'a> {
+    nodes: Vec<StoredNode<'a>>,
+    edges: Vec<StoredEdge<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StoredNode<'a> {
+    #[serde(rename = "type")]
+    ty: &'a str,
+    key: KeyDocument<'a>,
+    properties: Vec<PropertyDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct StoredEdge<'a> {
+    source: String,
+    relation: Option<&'a str>,
+    target: String,
+    properties: Vec<PropertyDocument<'a>>,
+}
+
+impl<'a> StoredDocument<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let nodes = graph.nodes.iter();
+        let nodes =
+            nodes.map(|ty| StoredNode { ty: &ty.name, key: key(&ty.key), properties: properties(&ty.properties) });
+        let edges = graph.edges.iter().map(|ty| {
+            let (source, _, target) = graph.edge_name(ty);
+            StoredEdge { source, relation: ty.relation.fixed(), target, properties: properties(&ty.properties) }
+        });
+        StoredDocument { nodes: nodes.collect(), edges: edges.collect() }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -166,6 +203,7 @@ impl<'a> Document<'a> {
             groups: groups.collect(),
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
             findings: RuleDocument::all(&about.findings),
+            stored: opened.carry.is_some().then(|| StoredDocument::of(opened.native.graph())),
             carry: match beside {
                 Beside::Nothing | Beside::Ignored => None,
                 Beside::Fits { of } => Some(CarryDocument { of, stale: false, differences: &[] }),

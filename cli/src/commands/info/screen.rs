@@ -57,6 +57,9 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     for document in &graph.documents {
         screen.line("document", &document.name);
     }
+    if opened.carry.is_some() {
+        screen.table(&stored(opened.native.graph(), console.verbose));
+    }
     let mut layout = vec![about.layout.as_str()];
     layout.extend(about.edge_layouts.iter().map(String::as_str).filter(|_| opened.carry.is_some()));
     layout.retain(|text| !text.is_empty());
@@ -71,6 +74,21 @@ pub fn screen(described: &Described<'_>, console: &Console) -> Screen {
     checks(&mut screen, about);
     carry(&mut screen, beside);
     screen
+}
+
+/// The types and columns of the files themselves, where the sidecar describes another graph.
+fn stored(graph: &Graph, verbose: bool) -> Table {
+    let mut table = Table::new([Column::stage(), Column::text(1), Column::text(2)]);
+    let nodes = graph.nodes.iter().map(|ty| (ty.name.clone(), node_facts(ty, verbose), &ty.properties));
+    let edges = graph.edges.iter().map(|ty| (arrow(graph, ty), edge_facts(ty, "", verbose), &ty.properties));
+    for (at, (name, facts, all)) in nodes.chain(edges).enumerate() {
+        let word = if at == 0 { "stored" } else { "" };
+        table.row([word, &name, &facts.join(DOT)].map(Cell::from));
+        for property in all.iter().filter(|_| verbose) {
+            table.row(["", &format!("  {}", property_name(property)), &property_type(property)].map(Cell::from));
+        }
+    }
+    table
 }
 
 /// The most frequent relations of an edge type that leaves them to its rows, or all of them.

@@ -10,6 +10,7 @@ use isomorph_storage::{Blob, Location};
 use super::graph::graph;
 use crate::columns::{Column, ColumnSet};
 use crate::dataset::{self, Partition, Piece, Wanted};
+use crate::layout::{Extra, has_no_place};
 use crate::rows::Shape;
 use crate::settle::{Collector, Kept, KeptPiece, Position, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
@@ -113,6 +114,14 @@ impl Nock {
         let mut shape = Shape::of(partitions.iter().map(|partition| &partition.layout))?;
         if !options.extra_columns {
             shape.extras.clear();
+        }
+        for partition in &partitions {
+            for extra in shape.extras.iter().filter(|extra| has_no_place(&extra.data_type)) {
+                if partition.layout.extras.contains(extra) {
+                    let place = Place::file(&partition.name).in_field(&extra.name);
+                    noticed.push(&rules::FILE_COLUMN_TYPE, no_place(extra), place);
+                }
+            }
         }
         if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {
             noticed.push(&rules::PART_SCHEMA, "partitions have different columns or types", Place::default());
@@ -225,6 +234,19 @@ impl Nock {
         Wanted { columns, extras, batch_rows: BATCH_ROWS, shape: &self.shape, tolerance: self.options.tolerance }
     }
 
+    /// Fails for a further column that the model has no place for.
+    ///
+    /// # Errors
+    /// [`rules::FILE_COLUMN_TYPE`], with file and column.
+    pub(crate) fn check_extras(&self) -> Result<()> {
+        let Some(extra) = self.shape.extras.iter().find(|extra| has_no_place(&extra.data_type)) else { return Ok(()) };
+        let holder = self.partitions.iter().find(|partition| partition.layout.extras.contains(extra));
+        let place = holder.map_or_else(Place::default, |partition| Place::file(&partition.name));
+        Err(Error::broken(&rules::FILE_COLUMN_TYPE, no_place(extra))
+            .at(place.in_field(&extra.name))
+            .hint("write the column as a list of structs, or as JSON text"))
+    }
+
     pub(crate) fn partition_of(&self, piece: usize) -> Result<&Partition> {
         let partition = self.pieces.get(piece).and_then(|piece| self.partitions.get(piece.partition));
         partition.ok_or_else(|| Error::usage("there is no such piece"))
@@ -240,6 +262,11 @@ impl Nock {
             _ => place.row(position.row()),
         }
     }
+}
+
+/// What is wrong with a further column that the model has no place for.
+fn no_place(extra: &Extra) -> String {
+    format!("column {} is of type {}, which is not supported", extra.name, extra.data_type)
 }
 
 /// The result of a reading; nothing where the data is broken, which is told when it is read.

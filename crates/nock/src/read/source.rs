@@ -54,6 +54,9 @@ impl Source for Nock {
         if (nodes, edges) == (Depth::None, Depth::None) {
             return Ok(Vec::new());
         }
+        if [nodes, edges].contains(&Depth::Full) {
+            self.check_extras()?;
+        }
         let unsettled = Settled::default();
         let settled = if nodes == Depth::None { None } else { Some(self.settle()?) };
         let parts = (0..self.pieces.len()).map(|piece| {

@@ -88,6 +88,13 @@ impl Target {
         let find = |properties: &[Property], name: &str| properties.iter().position(|property| property.name == name);
         let bag = |properties: &[Property]| properties.iter().position(|property| property.kind == ValueKind::Bag);
         let extras = extras(&node.properties, edges)?;
+        let is_bytes = |extra: &&ExtraColumn| {
+            extra.data_type.is_binary() || matches!(extra.data_type, DataType::FixedSizeBinary(_))
+        };
+        if let Some(extra) = extras.iter().find(is_bytes).filter(|_| options.format == Format::Csv) {
+            let message = format!("a text file has no place for the bytes of column {}", extra.name);
+            return Err(Error::unsupported(message).at(Place::field(&extra.name)));
+        }
         Ok(Target {
             schema: schema(&integer, &truth, &extras, options.types == Types::Specification),
             integer,

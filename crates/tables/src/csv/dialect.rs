@@ -12,8 +12,20 @@ pub struct CsvDialect {
     /// Unquoted spellings that mean null in every column when read, like `NA`; values that are spelled so are quoted
     /// when written. See [`CsvDialect::lenient`].
     pub null_words: Vec<String>,
+    /// How null is told from empty text in further columns.
+    pub null_word: Option<NullWord>,
     /// Whether columns that are not declared are read as text, behind the declared ones.
     pub keep_other_columns: bool,
+}
+
+/// An unquoted word that means null in further columns: when read, in those that are not declared; when written, in those from a
+/// position on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NullWord {
+    /// The word.
+    pub word: String,
+    /// The first column that is written so.
+    pub from: usize,
 }
 
 /// Which fields are quoted when written, and what an empty field means when read.
@@ -30,9 +42,10 @@ pub enum Quoting {
 }
 
 impl CsvDialect {
-    /// The dialect of NOCK.
+    /// The dialect of NOCK: behind its nine columns null is the word `null`.
     pub fn nock() -> Self {
-        CsvDialect { quoting: Quoting::NonNumeric, ..CsvDialect::default() }
+        let null_word = Some(NullWord { word: "null".to_owned(), from: 9 });
+        CsvDialect { quoting: Quoting::NonNumeric, null_word, ..CsvDialect::default() }
     }
 
     /// Also reads the unquoted words `NA`, `NaN`, `None` and `null` as null.

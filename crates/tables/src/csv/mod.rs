@@ -5,6 +5,6 @@ mod read;
 mod split;
 mod write;
 
-pub use dialect::{CsvDialect, Quoting};
+pub use dialect::{CsvDialect, NullWord, Quoting};
 pub(crate) use read::CsvFile;
 pub(crate) use write::CsvWriter;

@@ -1,6 +1,7 @@
 //! Reading CSV by a declared schema.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -26,6 +27,8 @@ pub(crate) struct CsvFile {
     fields: Vec<usize>,
     /// Fields of a record.
     width: usize,
+    /// Names of the columns that are not declared.
+    others: HashSet<String>,
 }
 
 impl CsvFile {
@@ -41,6 +44,8 @@ impl CsvFile {
         let (fields, schema) =
             columns(&header, declared, options.csv.keep_other_columns).map_err(|error| error.at(place))?;
         let width = header.len();
+        let is_other = |name: &&String| declared.field_with_name(name).is_err();
+        let others = header.iter().filter(is_other).cloned().collect();
         Ok(CsvFile {
             blob,
             dialect: options.csv.clone(),
@@ -48,6 +53,7 @@ impl CsvFile {
             schema: Arc::new(schema),
             fields,
             width,
+            others,
         })
     }
 
@@ -199,7 +205,11 @@ impl Parser<'_> {
 
     fn column(&self, field: usize, declared: &Field) -> Result<ArrayRef> {
         let at = |record: usize| self.place(record).in_field(declared.name());
-        let cells = self.records.column(field, self.file.width).map(|(field, bytes)| self.cell(declared, field, bytes));
+        let is_other = self.file.others.contains(declared.name());
+        let null_word = self.file.dialect.null_word.as_ref().filter(|_| is_other).map(|null| null.word.as_bytes());
+        let cells = self.records.column(field, self.file.width).map(|(field, bytes)| {
+            if !field.quoted && Some(bytes) == null_word { None } else { self.cell(declared, field, bytes) }
+        });
         let column = column::parse(declared.data_type(), cells)
             .map_err(|Refused { row, reason }| Error::broken(&TEXT_VALUE, reason).at(at(row)))?;
         if let Some(null) = column.nulls().filter(|_| !declared.is_nullable()) {

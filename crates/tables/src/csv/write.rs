@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use isomorph_error::{Error, Place, Result};
 
-use super::Quoting;
+use super::{NullWord, Quoting};
 use crate::WriteOptions;
 use crate::text::cells::{Cells, Value};
 use crate::text::civil::{write_date, write_timestamp};
@@ -24,6 +24,8 @@ pub(crate) struct CsvWriter<W> {
     null_words: Vec<String>,
     /// The name of the only column, where there is one: readers skip its empty lines.
     only: Option<String>,
+    /// How null is written in further columns.
+    null_word: Option<NullWord>,
     buffer: Vec<u8>,
 }
 
@@ -36,6 +38,7 @@ impl<W: Write> CsvWriter<W> {
             quoting: options.csv.quoting,
             null_words: options.csv.null_words.clone(),
             only: (schema.fields().len() == 1).then(|| schema.field(0).name().clone()),
+            null_word: options.csv.null_word.clone(),
             buffer: Vec::new(),
         };
         for (position, field) in schema.fields().iter().enumerate() {
@@ -60,7 +63,14 @@ impl<W: Write> CsvWriter<W> {
                     self.buffer.push(b',');
                 }
                 let start = self.buffer.len();
-                let is_written = self.field(column.get(row));
+                let value = column.get(row);
+                if let (Value::Null, Some(null)) =
+                    (&value, self.null_word.as_ref().filter(|null| position >= null.from))
+                {
+                    self.buffer.extend_from_slice(null.word.as_bytes());
+                    continue;
+                }
+                let is_written = self.field(value);
                 self.keep_from_null(start);
                 self.keep_from_blank(start, row)?;
                 if !is_written {

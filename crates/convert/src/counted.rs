@@ -1,0 +1,93 @@
+//! A graph whose numbers of nodes are counted where its files do not state them.
+
+use std::sync::Arc;
+
+use isomorph_error::{Findings, Result};
+use isomorph_model::{
+    About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side, Source,
+    Tables,
+};
+
+use crate::digests::Resources;
+use crate::parallel;
+use crate::progress::Progress;
+
+/// A source with the numbers of nodes in its description.
+struct Counted {
+    inner: Arc<dyn Source>,
+    graph: Graph,
+}
+
+/// The same graph with the number of nodes of each type, which a pass over the keys of the types that do not state it finds: where a
+/// condition chooses nodes, no file says how many there are.
+///
+/// # Errors
+/// When the nodes cannot be read.
+pub(crate) fn counted(
+    source: Arc<dyn Source>,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Arc<dyn Source>> {
+    if source.graph().nodes.iter().all(|ty| ty.rows.is_some()) {
+        return Ok(source);
+    }
+    let mut graph = source.graph().clone();
+    for (at, ty) in graph.nodes.iter_mut().enumerate().filter(|(_, ty)| ty.rows.is_none()) {
+        let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
+        progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
+        let rows = parallel::fold(
+            &parts,
+            resources.threads,
+            || 0u64,
+            |rows, _, batch| {
+                *rows += batch.rows() as u64;
+                progress.advance(batch.rows() as u64)
+            },
+        );
+        progress.end();
+        ty.rows = Some(rows?.into_iter().sum());
+    }
+    Ok(Arc::new(Counted { inner: source, graph }))
+}
+
+impl Source for Counted {
+    fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn ModelProgress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        self.inner.scan(request)
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(ty)
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        self.inner.runs(ty, order)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.inner.end_form(ty)
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+        self.inner.neighbors(edge, node, side)
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        self.inner.as_any()
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        self.inner.validate(findings)
+    }
+}

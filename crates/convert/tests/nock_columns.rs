@@ -1,0 +1,136 @@
+//! Further columns of NOCK, of any type, in formats that have fewer.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::types::Int64Type;
+use arrow_array::{
+    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Float32Array, Int8Array, Int32Array, Int64Array, ListArray,
+    MapArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
+};
+use arrow_schema::{DataType, Field};
+use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Resources, Silent, convert, digest};
+use isomorph_error::{Error, Findings};
+use isomorph_storage::Location;
+use isomorph_tables::{Encoding, TableWriter, WriteOptions};
+
+/// A NOCK file of two nodes with a further column `x`.
+fn file(path: &Path, x: ArrayRef) {
+    let text = |one: &str, other: &str| Arc::new(StringArray::from(vec![one, other])) as ArrayRef;
+    let numbers = || Arc::new(Int32Array::from(vec![-1, -1])) as ArrayRef;
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        ("src_name", text("ann", "bob"), false),
+        ("edge_id", numbers(), true),
+        ("rel_name", text("", ""), true),
+        ("dst_name", text("", ""), true),
+        ("truth", Arc::new(Float32Array::from(vec![1.0, 1.0])) as ArrayRef, true),
+        ("shadow", numbers(), true),
+        ("is_rdf", Arc::new(BooleanArray::from(vec![false, false])) as ArrayRef, true),
+        ("labels", text("", ""), true),
+        ("props", text("", ""), true),
+        ("x", x, true),
+    ])
+    .unwrap();
+    let out = std::fs::File::create(path).unwrap();
+    let mut writer = TableWriter::create(out, Encoding::Parquet, batch.schema_ref(), &WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+}
+
+fn opened(path: &Path) -> Opened {
+    Opened::open(&Location::from_path(path), &OpenOptions::default()).unwrap()
+}
+
+fn converted(from: &Path, to: &Path, options: &ConvertOptions) -> Result<Vec<String>, Error> {
+    let (opened, to) = (opened(from), Location::from_path(to));
+    let resources = Resources::of_this_machine().unwrap();
+    let plan = Plan::new(&opened, &to, options, &resources, &Silent)?;
+    convert(&opened, &plan, &to, options, &resources, &Silent).map(|certificate| certificate.lost)
+}
+
+/// Columns of many types, with null and without.
+fn columns() -> Vec<ArrayRef> {
+    let strukt = StructArray::from(vec![(
+        Arc::new(Field::new("q", DataType::Int64, true)),
+        Arc::new(Int64Array::from(vec![1, 2])) as ArrayRef,
+    )]);
+    vec![
+        Arc::new(BinaryArray::from_opt_vec(vec![Some(b"\xff\xfe"), None])),
+        Arc::new(StringArray::from(vec![None, Some("")])),
+        Arc::new(StringArray::from(vec!["null", "NA"])),
+        Arc::new(Int64Array::from(vec![None, Some(5)])),
+        Arc::new(Int8Array::from(vec![1, -1])),
+        Arc::new(UInt64Array::from(vec![u64::MAX, 0])),
+        Arc::new(Decimal128Array::from(vec![Some(125), None]).with_precision_and_scale(10, 2).unwrap()),
+        Arc::new(TimestampMicrosecondArray::from(vec![Some(1), None]).with_timezone("UTC")),
+        Arc::new(TimestampMicrosecondArray::from(vec![Some(-1), None])),
+        Arc::new(strukt),
+        Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some(vec![Some(1), None]), None])),
+    ]
+}
+
+#[test]
+fn columns_of_any_type_are_written_as_the_nearest() {
+    for (at, column) in columns().into_iter().enumerate() {
+        let home = tempfile::tempdir().unwrap();
+        let from = home.path().join("in.parq");
+        file(&from, column);
+        let digests = |path: &Path| {
+            let resources = Resources::of_this_machine().unwrap();
+            digest(opened(path).graph.as_ref(), &resources, &Silent).unwrap().digests
+        };
+        let before = digests(&from);
+        for name in ["out.csv", "out.graphar", "out.annnet", "out.deepgnn"] {
+            let to = home.path().join(name);
+            converted(&from, &to, &ConvertOptions::default()).unwrap_or_else(|error| panic!("{at} {name}: {error}"));
+            assert_eq!(digests(&to), before, "{at} {name}");
+        }
+    }
+}
+
+#[test]
+fn a_text_stays_a_text_whatever_is_lost() {
+    let home = tempfile::tempdir().unwrap();
+    for (at, column) in columns().into_iter().enumerate() {
+        let (from, to) = (home.path().join(format!("{at}.parq")), home.path().join(format!("{at}.csv")));
+        file(&from, column);
+        let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
+        assert!(!converted(&from, &to, &lossy).unwrap().is_empty(), "{at}");
+        let text = String::from_utf8(std::fs::read(&to).unwrap()).unwrap();
+        let nulls = text.lines().filter(|line| line.ends_with(",null")).count();
+        assert!(nulls <= 1 && !text.contains(",\"\"null"), "{text}");
+        assert!(opened(&to).native.validate(&mut Findings::keeping(1)).is_ok());
+    }
+}
+
+#[test]
+fn null_and_empty_text_are_told_apart_without_a_sidecar() {
+    let home = tempfile::tempdir().unwrap();
+    let (from, to) = (home.path().join("in.parq"), home.path().join("out.csv"));
+    file(&from, Arc::new(StringArray::from(vec![None, Some("")])));
+    let unverified = ConvertOptions { no_verify: true, ..ConvertOptions::default() };
+    converted(&from, &to, &unverified).unwrap();
+    let ignore = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+    let again = Opened::open(&Location::from_path(&to), &ignore).unwrap();
+    let content = |opened: &Opened| {
+        let resources = Resources::of_this_machine().unwrap();
+        digest(opened.graph.as_ref(), &resources, &Silent).unwrap().digests.content
+    };
+    assert_eq!(content(&again), content(&opened(&from)));
+}
+
+#[test]
+fn a_column_of_maps_is_found_and_named() {
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("in.parq");
+    let maps =
+        MapArray::new_from_strings(["k", "l"].into_iter(), &StringArray::from(vec!["v", "w"]), &[0, 1, 2]).unwrap();
+    file(&from, Arc::new(maps));
+    let mut found = Findings::keeping(2);
+    opened(&from).native.validate(&mut found).unwrap();
+    assert_eq!(found.count(&isomorph_nock::rules::FILE_COLUMN_TYPE), 1);
+    let error = converted(&from, &home.path().join("out.graphar"), &ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.place().field.as_deref(), Some("x"), "{error}");
+    assert!(error.place().file.as_ref().is_some_and(|file| file.ends_with("in.parq")), "{error}");
+}

@@ -178,7 +178,8 @@ fn a_condition_on_nodes_holds_for_every_target() {
     let mut contents = Vec::new();
     for name in ["a.graphar", "a.parq", "a.csv", "a.annnet", "a.deepgnn", "a.nt"] {
         let done = home.run(&["convert", &social, name, "--where", "person: gender = \"female\"", "--json"]).exits(0);
-        let certificate = done.json();
+        let document = done.json();
+        let certificate = &document["certificate"];
         assert_eq!(certificate["result"]["content"], certificate["source"]["content"], "{name}");
         contents.push(certificate["source"]["content"].clone());
     }

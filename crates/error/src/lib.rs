@@ -4,6 +4,8 @@
 //! line, byte offset — data, never only text) and, where a format's rule is broken, the [`Rule`] with its stable id.
 //! This crate does no I/O and depends on nothing of ours.
 
+#![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+
 mod error;
 mod finding;
 mod place;

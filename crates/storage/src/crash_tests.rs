@@ -1,5 +1,6 @@
 //! Every way in which a write can be cut short, on a disk that forgets what was not synced.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::cast_possible_truncation, reason = "a write has few steps")]
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

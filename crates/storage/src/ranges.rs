@@ -35,6 +35,7 @@ pub(crate) fn cut(wanted: &Range<u64>, merged: &[Range<u64>], fetched: &[Bytes])
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::cast_possible_truncation, reason = "the ranges of a short text")]
     use super::*;
 
     #[test]

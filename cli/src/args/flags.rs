@@ -56,7 +56,7 @@ pub(super) fn missing(text: &str, all: &Command) -> Vec<String> {
         }
     }
     let known = flags(of);
-    let named = text.split([' ', '=', '|', ',']).filter_map(|word| word.strip_prefix("--"));
+    let named = text.split([' ', '=', '|', ',', ':', ';']).filter_map(|word| word.strip_prefix("--"));
     named.filter(|flag| !flag.is_empty() && !known.contains(*flag)).map(str::to_owned).collect()
 }
 

@@ -59,8 +59,9 @@ fn every_flag_that_is_named_exists() {
 
 /// The verbs that remedies begin with.
 const VERBS: &[&str] = &[
-    "add", "ask", "check", "compare", "copy", "correct", "declare", "fill", "get", "give", "keep", "list", "move",
-    "number", "open", "remove", "rename", "save", "set", "sort", "split", "store", "use", "write",
+    "add", "ask", "check", "compare", "convert", "copy", "correct", "declare", "fill", "get", "give", "keep", "list",
+    "move", "name", "number", "open", "remove", "rename", "save", "scale", "set", "sort", "split", "store", "use",
+    "write",
 ];
 
 /// Whether a text tells the reader to do something: a command of ours, or a sentence that begins with a verb.

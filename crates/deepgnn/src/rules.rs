@@ -126,7 +126,7 @@ isomorph_error::rules! {
         "types of edges do not descend within a node", "sort edges by source, type and target";
     /// A weight that is too small.
     UNDERFLOW "DEEPGNN-UNDERFLOW" Warning
-        "a weight that is not 0 is not 0 in 32 bits", "binaries hold weights in 32 bits, in which the smallest is 1.4e-45: scale the weights";
+        "a weight that is not 0 is not 0 in 32 bits", "scale the weights: binaries hold them in 32 bits, in which the smallest is 1.4e-45";
     /// A weight that is not finite.
     WEIGHT "DEEPGNN-WEIGHT" Error
         "weights are finite numbers of 32 bits, from -3.4e38 to 3.4e38",

@@ -122,7 +122,7 @@ fn id(
         return Ok(None);
     }
     // Mostly a triple of resources, which need no text of their own.
-    if let Some([subject, predicate, object]) = terms::resources(term) {
+    if let Some([subject, predicate, object]) = terms::resources(term).filter(|_| depth > 0) {
         let object = Object::Term(object);
         take(&Quad { subject, predicate, object, graph: Some(QUOTED_GRAPH) })?;
         return Ok(Some(TripleId::with(line, subject, predicate, &object).iri()));

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{open, write};
-use isomorph_graphlake::{GraphLake, Lake, OpenOptions, TripleId, WriteOptions, push_quad};
+use isomorph_graphlake::{GraphLake, Lake, OpenOptions, Order, TripleId, WriteOptions, push_quad};
 use isomorph_model::faces::{Object, Quad, Quads};
 use isomorph_model::{NodeId, Request, Side, Source, Tables};
 
@@ -231,4 +231,54 @@ fn transactions_quote_and_forget() {
     let mut transaction = lake.begin().unwrap();
     let broken = transaction.insert(&of("urn:r", REIFIES, Object::Term("<<( nonsense"), None)).unwrap_err();
     assert_eq!(broken.broken_rule().map(|rule| rule.id), Some("GRAPHLAKE-IRI"));
+}
+
+/// Triples of the default graph that are all quoted have one pair of files, which both graphs get: with the same bytes, and ids of their own.
+#[test]
+fn quoted_copies_are_the_files_of_what_is_quoted() {
+    let home = tempfile::tempdir().unwrap();
+    for (name, quoted) in [("all", 1_000), ("some", 999)] {
+        let path = home.path().join(name);
+        let options = WriteOptions { file_bytes: 16 << 10, ..WriteOptions::default() };
+        write(&path, &options, |writer| {
+            for at in 0..1_000 {
+                let (subject, object) = (format!("urn:s:{}", at % 97), format!("urn:o:{at}"));
+                writer.push(&of(&subject, "urn:p", Object::Term(&object), None))?;
+                if at < quoted {
+                    let term = format!("<<( <{subject}> <urn:p> <{object}> )>>");
+                    writer.push(&of(&format!("_:r{at}"), REIFIES, Object::Term(&term), None))?;
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+        let lake = open(&path, &OpenOptions::default()).unwrap();
+        assert_eq!(common::broken(&path, &OpenOptions::default()), [""; 0], "{name}");
+        let mut orders = 0;
+        for order in [Order::Subject, Order::Object] {
+            let of_graph = |is_wanted: &dyn Fn(&str) -> bool| {
+                let graphs = lake.snapshot().graphs.iter().filter(|graph| is_wanted(&graph.name));
+                let files = graphs.flat_map(|graph| match order {
+                    Order::Subject => graph.subject_files.clone(),
+                    Order::Object => graph.object_files.clone(),
+                });
+                files.filter(|file| file.predicate == "urn:p").collect::<Vec<_>>()
+            };
+            let (own, copies) = (of_graph(&|graph| graph != QUOTED), of_graph(&|graph| graph == QUOTED));
+            let triples =
+                |files: &[isomorph_graphlake::DataFile]| files.iter().map(|file| file.triple_count).sum::<u64>();
+            assert_eq!((triples(&own), triples(&copies)), (1_000, quoted), "{name}");
+            assert!(own.len() > 1, "{name}: {} files", own.len());
+            for (own, copy) in own.iter().zip(&copies).filter(|_| name == "all") {
+                assert_ne!((&own.id, &own.path), (&copy.id, &copy.path));
+                assert_eq!((&own.checksum, own.size, &own.min_value), (&copy.checksum, copy.size, &copy.min_value));
+                let bytes = |file: &isomorph_graphlake::DataFile| std::fs::read(path.join(&file.path)).unwrap();
+                assert!(bytes(own) == bytes(copy));
+                orders += 1;
+            }
+        }
+        assert_eq!(orders > 2, name == "all");
+        let said = said(&lake);
+        assert_eq!(said.len() as u64, 1_000 + quoted, "{name}");
+    }
 }

@@ -75,10 +75,13 @@ pub(crate) struct Partition<'a> {
 pub(crate) struct FileWriter<'a> {
     staging: &'a dyn NewFiles,
     partition: &'a Partition<'a>,
+    /// Another graph with the same triples of the same predicate: it gets the same files.
+    twin: Option<&'a Partition<'a>>,
     order: Order,
     making: Making,
     held: Reservation,
     done: Vec<DataFile>,
+    done_of_twin: Vec<DataFile>,
 }
 
 /// A file in the making.
@@ -120,7 +123,14 @@ impl<'a> FileWriter<'a> {
         budget: &Budget,
     ) -> Result<Self> {
         let held = budget.reserve(0)?;
-        Ok(FileWriter { staging, partition, order, making: Making::default(), held, done: Vec::new() })
+        let (making, done, done_of_twin) = Default::default();
+        Ok(FileWriter { staging, partition, twin: None, order, making, held, done, done_of_twin })
+    }
+
+    /// The same for two graphs that have the same triples of one predicate: what quoted triples mostly are to those that are there.
+    pub(crate) fn with_twin(mut self, twin: Option<&'a Partition<'a>>) -> Self {
+        self.twin = twin;
+        self
     }
 
     /// Adds the next triple in the order.
@@ -157,9 +167,29 @@ impl<'a> FileWriter<'a> {
     }
 
     /// Writes what is left and says what there is.
-    pub(crate) fn finish(mut self) -> Result<Vec<DataFile>> {
+    pub(crate) fn finish(self) -> Result<Vec<DataFile>> {
+        self.finish_both().map(|[done, _]| done)
+    }
+
+    /// The same of both graphs.
+    pub(crate) fn finish_both(mut self) -> Result<[Vec<DataFile>; 2]> {
         self.write()?;
-        Ok(self.done)
+        Ok([self.done, self.done_of_twin])
+    }
+
+    /// Begins the file behind `before` others.
+    fn begin(&self, partition: &'a Partition<'a>, before: usize) -> Result<Begun<'a>> {
+        let id = self.staging.id(&[
+            "file",
+            partition.graph,
+            partition.predicate,
+            &partition.version.to_string(),
+            if self.order == Order::Subject { "subject" } else { "object" },
+            &before.to_string(),
+        ])?;
+        let path = format!("graphs/{}/{}/{id}.bin", directory(partition.graph_id), directory(partition.predicate_id));
+        let out = self.staging.create(&path)?;
+        Ok(Begun { partition, id, path, out })
     }
 
     /// Writes one file; none when there are no rows.
@@ -173,17 +203,11 @@ impl<'a> FileWriter<'a> {
         self.held.grow(sample)?;
         let prefix_map = making.namespaces.number(&making.drafts, making.rows);
         self.held.shrink(sample);
-        let partition = self.partition;
-        let id = self.staging.id(&[
-            "file",
-            partition.graph,
-            partition.predicate,
-            &partition.version.to_string(),
-            if self.order == Order::Subject { "subject" } else { "object" },
-            &self.done.len().to_string(),
-        ])?;
-        let path = format!("graphs/{}/{}/{id}.bin", directory(partition.graph_id), directory(partition.predicate_id));
-        let mut out = self.staging.create(&path)?;
+        let mut begun = vec![self.begin(self.partition, self.done.len())?];
+        if let Some(twin) = self.twin {
+            begun.push(self.begin(twin, self.done_of_twin.len())?);
+        }
+        let mut write = |bytes: &[u8]| begun.iter_mut().try_for_each(|file| file.out.write_all(bytes));
         let mut hasher = XxHash64::with_seed(0);
         let mut bytes = Vec::with_capacity(BLOCK.min(making.drafts.len()) + BLOCK / 8);
         let (mut read, mut offset) = (0, 0u64);
@@ -200,45 +224,56 @@ impl<'a> FileWriter<'a> {
             offset += (bytes.len() - before) as u64;
             if bytes.len() >= BLOCK {
                 hasher.write(&bytes);
-                out.write_all(&bytes)?;
+                write(&bytes)?;
                 bytes.clear();
             }
         }
         hasher.write(&bytes);
-        out.write_all(&bytes)?;
-        let digest = out.finish()?;
+        write(&bytes)?;
         let checksum = hasher.finish();
-        if digest.size >= SMALL {
-            places.sort_unstable();
-            let of = Of { size: digest.size, records: making.rows, checksum: None };
-            let mut bloom = Bloom::of_any_size(making.keys.len());
-            making.keys.iter().for_each(|hash| bloom.add_hash(*hash));
-            let mut beside = self.staging.create(&format!("{path}{ENDING}"))?;
-            beside.write_all(&sidecar::encode(&of, checksum, &known.finish(), Some(&bloom), &places))?;
-            beside.finish()?;
-        }
-        let ids = partition.id_filters && self.order == Order::Subject;
-        self.done.push(DataFile {
-            id,
-            predicate: partition.predicate.to_owned(),
-            snapshot_version: partition.version,
+        let ids = self.partition.id_filters && self.order == Order::Subject;
+        let file = DataFile {
             is_inverse: self.order == Order::Object,
-            path,
-            size: digest.size,
             triple_count: making.rows,
             max_value: upper_bound(&making.highest),
             min_value: lower_bound(&making.lowest).to_owned(),
             bloom_filter: filter(&making.keys).unwrap_or_default(),
-            graph: partition.graph.to_owned(),
-            original_graph: partition.graph.to_owned(),
             prefixes: prefix_map.iter().map(|(prefix, _)| prefix.clone()).collect(),
             prefix_map,
             id_bloom_filter: if ids { filter(&making.ids) } else { None },
             checksum: Some(format!("xxh64:{checksum:016x}")),
             sort_order: Some("codepoint".to_owned()),
             literal_count: Some(making.literals),
-            extra: serde_json::Map::new(),
-        });
+            ..DataFile::default()
+        };
+        let (mut beside, known) = (None, known.finish());
+        for (Begun { partition, id, path, out }, done) in
+            begun.into_iter().zip([&mut self.done, &mut self.done_of_twin])
+        {
+            let size = out.finish()?.size;
+            if size >= SMALL {
+                let bytes = beside.get_or_insert_with(|| {
+                    places.sort_unstable();
+                    let of = Of { size, records: making.rows, checksum: None };
+                    let mut bloom = Bloom::of_any_size(making.keys.len());
+                    making.keys.iter().for_each(|hash| bloom.add_hash(*hash));
+                    sidecar::encode(&of, checksum, &known, Some(&bloom), &places)
+                });
+                let mut sidecar = self.staging.create(&format!("{path}{ENDING}"))?;
+                sidecar.write_all(bytes)?;
+                sidecar.finish()?;
+            }
+            done.push(DataFile {
+                id,
+                predicate: partition.predicate.to_owned(),
+                snapshot_version: partition.version,
+                path,
+                size,
+                graph: partition.graph.to_owned(),
+                original_graph: partition.graph.to_owned(),
+                ..file.clone()
+            });
+        }
         // What was allocated serves the next file.
         making.drafts.clear();
         making.keys.clear();
@@ -248,6 +283,14 @@ impl<'a> FileWriter<'a> {
         self.making = Making { drafts, keys, ids, id_begins, ..Making::default() };
         Ok(())
     }
+}
+
+/// A file that was begun.
+struct Begun<'a> {
+    partition: &'a Partition<'a>,
+    id: String,
+    path: String,
+    out: StagedFile,
 }
 
 /// The directory of a graph or a predicate of this id: the id itself; in a foreign store, where it may be anything, another id where

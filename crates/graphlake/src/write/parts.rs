@@ -15,12 +15,16 @@ use super::run::Run;
 use super::uuid;
 use crate::read::Order;
 use crate::snapshot::DataFile;
+use crate::term;
 
 /// Triples that are written between two reports.
 const REPORTED: u64 = 1 << 14;
 
 /// Triples whose terms are looked for at once.
 const BATCH: usize = 128;
+
+/// Bytes of two partitions that are compared at once.
+const COMPARED: usize = 64 << 10;
 
 /// The id of a graph.
 pub(super) fn graph_id(name: &str) -> String {
@@ -56,15 +60,23 @@ pub(crate) type Written = [Vec<DataFile>; 2];
 impl Parts<'_> {
     /// Writes partitions in both orders.
     pub(super) fn write(&self, partitions: &[Part<'_>], advance: &dyn Fn(u64) -> Result<()>) -> Result<Vec<Written>> {
-        let tasks: Vec<_> =
-            partitions.iter().flat_map(|part| [Order::Subject, Order::Object].map(|order| (part, order))).collect();
+        let twins = self.twins(partitions)?;
+        let mut is_twin = vec![false; partitions.len()];
+        for twin in twins.iter().flatten() {
+            is_twin.get_mut(*twin).into_iter().for_each(|is_twin| *is_twin = true);
+        }
+        let first = (0..).zip(is_twin).filter(|(_, is_twin)| !is_twin).map(|(at, _)| at);
+        let tasks: Vec<_> = first.flat_map(|at| [Order::Subject, Order::Object].map(|order| (at, order))).collect();
+        let twin = |at: usize| twins.get(at).copied().flatten().and_then(|twin| partitions.get(twin));
+        let (twin, tasks_of) = (&twin, tasks.clone());
         let stopped = AtomicBool::new(false);
         let (report, reports) = mpsc::channel::<u64>();
         let (done, answer) = std::thread::scope(|scope| {
             let stopped = &stopped;
             let working = scope.spawn(move || {
-                parallel::map(self.options.threads, tasks, |(part, order)| {
-                    let files = self.part(part, order, stopped, &report.clone());
+                parallel::map(self.options.threads, tasks, |(at, order)| {
+                    let Some(part) = partitions.get(at) else { return Err(None) };
+                    let files = self.part((part, twin(at)), order, stopped, &report.clone());
                     if files.is_err() {
                         stopped.store(true, Relaxed);
                     }
@@ -96,20 +108,61 @@ impl Parts<'_> {
         if let Some(error) = failed {
             return Err(error);
         }
-        let mut files = files.into_iter();
-        let pairs = std::iter::from_fn(|| Some([files.next()?, files.next()?]));
-        Ok(pairs.collect())
+        let mut written: Vec<Written> = partitions.iter().map(|_| Written::default()).collect();
+        for ((at, order), [own, of_twin]) in tasks_of.into_iter().zip(files) {
+            for (at, files) in [(Some(at), own), (twins.get(at).copied().flatten(), of_twin)] {
+                if let Some(written) = at.and_then(|at| written.get_mut(at)) {
+                    written[usize::from(order == Order::Object)] = files;
+                }
+            }
+        }
+        Ok(written)
     }
 
-    /// Writes one partition in one order. The error is nothing where another thread has failed.
-    fn part(
-        &self,
-        part: &Part<'_>,
-        order: Order,
-        stopped: &AtomicBool,
-        report: &mpsc::Sender<u64>,
-    ) -> std::result::Result<Vec<DataFile>, Option<Error>> {
-        let partition = Partition {
+    /// For each partition the one that keeps the same triples as quoted ones, where there is one: their files are written at once.
+    fn twins(&self, partitions: &[Part<'_>]) -> Result<Vec<Option<usize>>> {
+        // The default graph comes first, and predicates in their order.
+        let own = partitions.partition_point(|part| part.graph == term::DEFAULT_GRAPH);
+        let own = partitions.get(..own).unwrap_or_default();
+        let mut twins = vec![None; partitions.len()];
+        for (twin, quoted) in partitions.iter().enumerate().filter(|(_, part)| part.graph == term::QUOTED_GRAPH) {
+            if let Ok(at) = own.binary_search_by(|part| part.predicate.cmp(quoted.predicate))
+                && let Some(own) = own.get(at)
+                && self.are_equal(own.number, quoted.number)?
+                && let Some(slot) = twins.get_mut(at)
+            {
+                *slot = Some(twin);
+            }
+        }
+        Ok(twins)
+    }
+
+    /// Whether two partitions have the same triples in each run. Such as have them otherwise are as good as others.
+    fn are_equal(&self, one: u32, other: u32) -> Result<bool> {
+        for (file, run) in self.files.iter().flat_map(|(file, runs)| runs.iter().map(move |run| (file, run))) {
+            let [one, other] = [one, other].map(|number| {
+                let at = run.partitions.binary_search_by_key(&number, |found| found.partition);
+                at.ok().and_then(|at| run.partitions.get(at))
+            });
+            let (one, other) = match (one, other) {
+                (Some(one), Some(other)) if one.count == other.count => (one, other),
+                (None, None) => continue,
+                _ => return Ok(false),
+            };
+            let end = 8 * one.count;
+            for from in (0..end).step_by(COMPARED) {
+                let length = (end - from).min(COMPARED as u64);
+                let bytes = |at: u64| file.read_at(at + from..at + from + length);
+                if bytes(one.at)? != bytes(other.at)? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn partition<'p>(&self, part: &'p Part<'_>) -> Partition<'p> {
+        Partition {
             graph: part.graph,
             graph_id: &part.graph_id,
             predicate: part.predicate,
@@ -117,8 +170,20 @@ impl Parts<'_> {
             version: VERSION,
             file_bytes: self.file_bytes,
             id_filters: self.options.id_filters,
-        };
-        let mut writer = FileWriter::new(self.place, &partition, order, &self.options.budget)?;
+        }
+    }
+
+    /// Writes one partition in one order, and its twin. The error is nothing where another thread has failed.
+    fn part(
+        &self,
+        (part, twin): (&Part<'_>, Option<&Part<'_>>),
+        order: Order,
+        stopped: &AtomicBool,
+        report: &mpsc::Sender<u64>,
+    ) -> std::result::Result<[Vec<DataFile>; 2], Option<Error>> {
+        let (own, twin) = (self.partition(part), twin.map(|twin| self.partition(twin)));
+        let writer = FileWriter::new(self.place, &own, order, &self.options.budget)?;
+        let mut writer = writer.with_twin(twin.as_ref());
         let memory = self.options.budget.limit() / 16;
         let mut pairs = Pairs::new(self.files, self.dictionary, part.number, order, memory)?;
         let mut unsaid = 0;
@@ -160,7 +225,7 @@ impl Parts<'_> {
             }
         }
         self.tell(order, unsaid, report);
-        Ok(writer.finish()?)
+        Ok(writer.finish_both()?)
     }
 
     /// Tells of triples once, though they are written twice.

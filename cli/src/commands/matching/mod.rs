@@ -329,8 +329,8 @@ fn limit(args: &MatchArgs) -> u64 {
     args.limit.map_or(100, |limit| limit.get())
 }
 
-/// How many there are, as far as it is known, and how to see more.
-fn extent(shown: u64, more: Option<u64>, what: &str) -> (String, Option<String>) {
+/// How many there are, as far as it is known, and how to see more; with `--count`, where the command has it.
+pub fn extent(shown: u64, more: Option<u64>, what: &str, counts: bool) -> (String, Option<String>) {
     match more {
         Some(0) => (of(shown, what), None),
         Some(more) => {
@@ -340,7 +340,11 @@ fn extent(shown: u64, more: Option<u64>, what: &str) -> (String, Option<String>)
         }
         None => (
             format!("the first {}", of(shown, what)),
-            Some(format!("there may be more: --count counts them, --limit {} shows more", shown.saturating_mul(10))),
+            Some(format!(
+                "there may be more: {}--limit {} shows more",
+                if counts { "--count counts them, " } else { "" },
+                shown.saturating_mul(10)
+            )),
         ),
     }
 }
@@ -354,7 +358,7 @@ fn shown(
     more: Option<u64>,
     console: &Console,
 ) -> Result<Answer> {
-    let (count, rest) = extent(found.len() as u64, more, "triple");
+    let (count, rest) = extent(found.len() as u64, more, "triple", true);
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {count}", title(args, pattern)));
     let mut columns = vec![Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)];

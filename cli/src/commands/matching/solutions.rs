@@ -84,7 +84,7 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let Solved { rows: found, ids, all } = first(asking)?;
     let names = &asking.query.variables;
     let more = Some(0).filter(|_| all);
-    let (count, rest) = super::extent(found.len() as u64, more, "solution");
+    let (count, rest) = super::extent(found.len() as u64, more, "solution", true);
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {count}", asking.text));
     let shown_ids = if asking.args.ids { asking.query.patterns.len() } else { 0 };

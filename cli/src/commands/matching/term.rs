@@ -93,10 +93,10 @@ impl Word {
         });
         match (read, found.pop()) {
             (Ok(_), Some((part, false))) if found.is_empty() => Ok(part),
-            _ if self.text.starts_with("<<") => Err(self.no_triple("its terms are no terms of a triple")),
+            _ if self.text.starts_with("<<") => Err(self.no_triple("its terms do not form a triple")),
             _ if self.text.starts_with('"') => Err(self.no_literal("a datatype, language or escape is wrong")),
             _ if self.text.starts_with("_:") => Err(self.no_blank_node()),
-            _ => Err(self.no_iri("no text of RDF can have it")),
+            _ => Err(self.no_iri("RDF does not allow it")),
         }
     }
 
@@ -127,7 +127,7 @@ impl Word {
         }
         if let Some(rest) = word.strip_prefix('<') {
             let Some(iri) = rest.strip_suffix('>') else {
-                return Err(self.no_iri("the last > does not end it"));
+                return Err(self.no_iri("it must end with >"));
             };
             return self.sound(iri);
         }
@@ -158,8 +158,8 @@ impl Word {
             (*c <= ' ' || NOT_IN_IRIS.contains(*c)) && !escape
         };
         if let Some((_, c)) = iri.char_indices().find(wrong) {
-            let c = if c == ' ' { "a blank".to_owned() } else { format!("{c:?}").replace('\'', "") };
-            return Err(self.no_iri(&format!("{c} cannot stand in one")));
+            let c = if c == ' ' { "a space".to_owned() } else { format!("{c:?}").replace('\'', "") };
+            return Err(self.no_iri(&format!("{c} is not allowed")));
         }
         let scheme = iri.split_once(':').map(|(scheme, _)| scheme);
         let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
@@ -190,7 +190,7 @@ impl Word {
             Some(name) => format!("^^{}", self.iri(name, prefixes)?),
             None if behind.is_empty() => String::new(),
             None if behind.starts_with('@') => self.language(behind)?,
-            None => return Err(self.no_literal("what comes behind it is neither @language nor ^^datatype")),
+            None => return Err(self.no_literal("only @language or ^^datatype may follow it")),
         };
         Ok(format!("\"{lexical}\"{behind}"))
     }
@@ -214,11 +214,11 @@ impl Word {
 
     fn triple(&self, prefixes: &Prefixes) -> Result<String> {
         let inside = self.text.strip_prefix("<<(").and_then(|text| text.strip_suffix(")>>"));
-        let Some(inside) = inside else { return Err(self.no_triple("it begins with <<( and ends with )>>")) };
+        let Some(inside) = inside else { return Err(self.no_triple("it must begin with <<( and end with )>>")) };
         let before = self.column + 3;
         let words = words(inside)?;
         if words.len() != 3 {
-            return Err(self.no_triple("it has three terms"));
+            return Err(self.no_triple("it must have three terms"));
         }
         let mut text = "<<( ".to_owned();
         for word in words {

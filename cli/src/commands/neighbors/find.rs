@@ -86,7 +86,10 @@ impl Sides {
 #[derive(Debug, Default)]
 pub struct Found {
     pub neighbors: Vec<Neighbor>,
+    /// More of the edges that were looked at.
     pub more: u64,
+    /// Whether some edge types were not looked at, because there were enough neighbours.
+    pub ended: bool,
 }
 
 /// A node whose neighbours are asked for.
@@ -148,6 +151,14 @@ impl<'a> Asked<'a> {
         self.graph.nodes.get(self.ty).map_or("", |ty| ty.name.as_str())
     }
 
+    /// The key of the node, if it has one: a number where keys are numbers.
+    pub fn key(&self) -> Option<Value> {
+        let NodeId::Key(key) = self.node else { return None };
+        let is_number = self.graph.nodes.get(self.ty).is_some_and(|ty| ty.key.kind == KeyKind::Int);
+        let number = key.parse::<serde_json::Number>().ok().filter(|_| is_number);
+        Some(number.map_or_else(|| Value::from(key), Value::Number))
+    }
+
     /// `person 933`, `person row 7`.
     pub fn shown(&self) -> String {
         match self.node {
@@ -180,6 +191,10 @@ impl<'a> Asked<'a> {
                     continue;
                 }
                 asked = true;
+                if found.neighbors.len() >= limit {
+                    found.ended = true;
+                    return Ok(found);
+                }
                 let batches = match self.source.neighbors(number, self.node, side) {
                     // It may be an end of other edges.
                     Err(error) if implied && error.kind() == Kind::NotFound => {

@@ -9,8 +9,9 @@ mod tests;
 use isomorph::convert::{Format, OpenOptions, Shape};
 use isomorph::{Kind, Result};
 use serde::Serialize;
+use serde_json::Value;
 
-use super::matching::Prefixes;
+use super::matching::{Prefixes, extent};
 use super::{Answer, open_at};
 use crate::args::{NeighborsArgs, ResourceArgs, SelectArgs};
 use crate::console::Console;
@@ -24,8 +25,8 @@ struct Document<'a> {
     path: &'a str,
     node: NodeDocument<'a>,
     neighbors: &'a [Neighbor],
-    /// How many more there are.
-    more: u64,
+    /// How many more there are, if all edges were looked at.
+    more: Option<u64>,
     /// Hyperedges that it is a member of, and how many more there are.
     hyperedges: &'a [Incident],
     more_hyperedges: u64,
@@ -36,7 +37,7 @@ struct NodeDocument<'a> {
     #[serde(rename = "type")]
     ty: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
+    key: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<u64>,
 }
@@ -71,18 +72,19 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
 
     let (name, incidents, more_incidents) = asked.incidents(sides, args.limit.get())?;
 
-    let mut screen = screen(&asked, &found.neighbors, found.more, console);
+    let more = Some(found.more).filter(|_| !found.ended);
+    let mut screen = screen(&asked, &found.neighbors, more, console);
     show_incidents(&name, &incidents, more_incidents, &mut screen);
     if found.neighbors.is_empty() && incidents.is_empty() && sides == Sides::Out {
         screen.line("", "--in shows the edges that reach it");
     }
     console.show(&screen)?;
-    let node = NodeDocument { ty: asked.type_name(), key, row: args.row };
+    let node = NodeDocument { ty: asked.type_name(), key: asked.key(), row: args.row };
     console.document(&Document {
         path: &args.path,
         node,
         neighbors: &found.neighbors,
-        more: found.more,
+        more,
         hyperedges: &incidents,
         more_hyperedges: more_incidents,
     })?;
@@ -103,18 +105,18 @@ fn show_incidents(node: &str, incidents: &[Incident], more: u64, screen: &mut Sc
     }
 }
 
-fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: u64, console: &Console) -> Screen {
+fn screen(asked: &Asked<'_>, neighbors: &[Neighbor], more: Option<u64>, console: &Console) -> Screen {
     let mut screen = console.screen();
-    let total = neighbors.len() as u64 + more;
-    screen.line("node", &format!("{}   {}", asked.shown(), of(total, "neighbor")));
+    let (count, rest) = extent(neighbors.len() as u64, more, "neighbor", false);
+    screen.line("node", &format!("{}   {count}", asked.shown()));
     let mut table = Table::new([Column::stage(), Column::text(0), Column::text(1), Column::text(2)]);
     for neighbor in neighbors {
         let subject = format!("{} {}", neighbor.ty, neighbor.identity());
         table.row([neighbor.word(), &neighbor.relation, &subject, &neighbor.facts()].map(Cell::from));
     }
     screen.table(&table);
-    if more > 0 {
-        screen.line("", &format!("and {}; --limit {total} shows them", of(more, "more neighbor")));
+    if let Some(rest) = rest {
+        screen.line("", &rest);
     }
     screen
 }

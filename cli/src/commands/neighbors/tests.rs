@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use isomorph::convert::{OpenOptions, Opened, Renderer, Resources, Silent};
-use isomorph::model::{Request, Tables};
+use isomorph::model::{EdgeBatch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph::{Kind, Location};
 use isomorph_fixtures::{fixture, public_data};
 use serde_json::Value;
@@ -182,4 +183,43 @@ fn every_node_of_the_example() {
 fn every_node_of_the_public_graphs_of_graphar() {
     let Some(path) = public_data("graphar-testing") else { return };
     compare_all(&path, 10);
+}
+
+/// A graph that counts the look-ups of edges.
+struct Counting<'a>(&'a dyn Source, AtomicUsize);
+
+impl Source for Counting<'_> {
+    fn graph(&self) -> &Graph {
+        self.0.graph()
+    }
+
+    fn scan(&self, request: &Request) -> isomorph::Result<Vec<Box<dyn Part + '_>>> {
+        self.0.scan(request)
+    }
+
+    fn end_form(&self, ty: usize) -> EndForm {
+        self.0.end_form(ty)
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> isomorph::Result<Vec<EdgeBatch>> {
+        self.1.fetch_add(1, Relaxed);
+        self.0.neighbors(edge, node, side)
+    }
+}
+
+#[test]
+fn the_last_neighbour_that_is_wanted_ends_the_look_ups() {
+    let social = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/social");
+    let opened = opened(&social).unwrap();
+    let resources = Resources::of_this_machine().unwrap();
+    let asked = |limit| {
+        let counting = Counting(opened.graph.as_ref(), AtomicUsize::new(0));
+        let node = Asked::new(&counting, Some("person"), None, None, Some(0), &resources).unwrap();
+        let found = node.neighbors(Sides::Both, limit).unwrap();
+        (found.neighbors.len(), found.ended, counting.1.into_inner())
+    };
+    let (all, ended, look_ups) = asked(usize::MAX);
+    assert!(all > 3 && !ended && look_ups > 2, "{all} neighbours by {look_ups} look-ups");
+    let (some, ended, fewer) = asked(1);
+    assert!(some == 1 && ended && fewer < look_ups, "{fewer} of {look_ups} look-ups");
 }

@@ -1,5 +1,5 @@
 //! What `diff` counts on one side only, compared with sets made of the lines of `dump`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -65,3 +65,26 @@ fn columns_of_the_sidecar_and_of_the_file_are_told_apart() {
     let plain = home.run(&["info", "social.parq", "--carry", "ignore", "--json"]).exits(0).json();
     assert!(plain["stored"].is_null());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_graph_of_links_is_opened_where_the_user_says_so() {
+    let home = Home::new();
+    let mut copy = std::process::Command::new("cp");
+    assert!(copy.args(["-r", &crate::support::social(), "data"]).current_dir(home.path()).status().unwrap().success());
+    let graph = home.path().join("java/social");
+    std::fs::create_dir_all(&graph).unwrap();
+    for entry in std::fs::read_dir(home.path().join("data")).unwrap() {
+        let name = entry.unwrap().file_name();
+        std::os::unix::fs::symlink(std::path::Path::new("../../data").join(&name), graph.join(&name)).unwrap();
+    }
+    let path = "java/social/social.graph.yml";
+    let refused = home.run(&["info", path]).exits(3);
+    assert!(refused.err.contains("is a link to ../../data/"), "{}", refused.err);
+    assert!(refused.err.contains("--follow-links"), "{}", refused.err);
+    let content = |args: &[&str]| home.run(&[&["digest", "--json"], args].concat()).exits(0).json()["content"].clone();
+    assert_eq!(content(&[path, "--follow-links", "."]), content(&["data"]));
+    home.run(&["validate", path, "--follow-links", "."]).exits(0);
+    home.run(&["validate", path, "--follow-links", "java"]).exits(3);
+    home.run(&["info", "data", "--follow-links", "java"]).exits(2);
+}

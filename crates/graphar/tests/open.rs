@@ -139,6 +139,10 @@ fn links_are_followed_below_a_directory_that_is_named() {
         ..OpenOptions::default()
     };
     assert_eq!(read(&inside, &following("all")).unwrap(), 2);
+    // A graph file that is such a link is one: who opens it says what to do.
+    symlink("../../data/g.graph.yml", inside.join("link.graph.yml")).unwrap();
+    assert!(detect(&Location::from_path(&inside.join("link.graph.yml"))).unwrap());
+    fs::remove_file(inside.join("link.graph.yml")).unwrap();
     assert_eq!(rule(read(&inside, &following("all/graphs"))), "STO-PATH-ESCAPE");
     assert_eq!(read(&inside, &following("all/data")).unwrap_err().kind(), Kind::Usage);
     let graph = GraphAr::open(&Location::from_path(&inside), &following("all")).unwrap();

@@ -28,8 +28,11 @@ pub fn detect(location: &Location) -> Result<bool> {
     let name = location.file_name();
     if name.ends_with(".yml") || name.ends_with(".yaml") {
         let Some(directory) = location.parent() else { return Ok(false) };
-        let bytes = Root::open(&directory)?.read(name, limits::MANIFEST_BYTES)?;
-        return Ok(is_graph_file(name) || says_so(name, &bytes));
+        return match Root::open(&directory)?.read(name, limits::MANIFEST_BYTES) {
+            // Whether the link is followed is for whoever opens it to say.
+            Err(error) if is_graph_file(name) && error.broken_rule() == Some(&PATH_ESCAPE) => Ok(true),
+            bytes => bytes.map(|bytes| is_graph_file(name) || says_so(name, &bytes)),
+        };
     }
     if !location.scheme().has_listing() {
         return Ok(false);

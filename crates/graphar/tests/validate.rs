@@ -284,6 +284,17 @@ fn offsets_are_checked() {
     assert_eq!(found(&|text| text.replacen("\n6\n", "\n\n", 1)), alone("GAR-COLUMN-TYPE"));
 }
 
+#[test]
+fn label_files_of_a_prefix_without_its_slash_are_not_called_missing() {
+    let victim = Victim::csv();
+    victim.edit("person.vertex.yml", |text| text.replacen("prefix: vertex/person/\n", "prefix: vertex/person\n", 1));
+    std::fs::rename(victim.path.join("vertex/person/labels"), victim.path.join("vertex/personlabels")).unwrap();
+    assert_eq!((victim.scan(), victim.found()), (None, vec![("GAR-META-PREFIX-SLASH", 1)]));
+    std::fs::remove_file(victim.path.join("vertex/personlabels/chunk1")).unwrap();
+    assert_eq!(victim.scan(), Some("GAR-FILE-MISSING"));
+    assert_eq!(victim.found(), [("GAR-FILE-MISSING", 1), ("GAR-META-PREFIX-SLASH", 1)]);
+}
+
 /// A graph of another writer: three vertices and edges 0 → 1, 0 → 2, 1 → 2 with a weight alone in CSV, the second null.
 fn weights_alone() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();

@@ -31,7 +31,12 @@ pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> 
     if !table.info.labels.is_empty() {
         let mut files = Files::below(&table.root, &table.layout.labels())?;
         for chunk in 0..chunks {
-            if files.lack(&table.layout.label_chunk(chunk), findings) {
+            // Where the prefix lacks its slash, the C++ library puts label files beside the directory.
+            let glued = match table.layout.glued_label_chunk(chunk) {
+                Some(path) => table.root.try_file(&path)?.is_some(),
+                None => false,
+            };
+            if !glued && files.lack(&table.layout.label_chunk(chunk), findings) {
                 continue;
             }
             if let Some(file) = or_find(findings, LabelFile::open(table, chunk))? {

@@ -12,12 +12,14 @@ import pytest
 
 pytest.importorskip("graphar", reason="graphar is not installed")
 
+import pyarrow as pa  # noqa: E402
 import pyarrow.dataset as ds  # noqa: E402
+from pyarrow import csv, parquet  # noqa: E402
 from graphar import _core  # noqa: E402
 
 import wheel  # noqa: E402
 from command import Isomorph  # noqa: E402
-from graphs import people  # noqa: E402
+from graphs import Edge, Graph, Node, people  # noqa: E402
 from wheel import BY_DESTINATION, BY_SOURCE, People  # noqa: E402
 
 KNOWS = ("person", "knows", "person")
@@ -117,6 +119,26 @@ def test_a_graph_from_nock_is_a_good_graphar(isomorph: Isomorph, tmp_path: Path)
         triple = (edge.get_src_type(), edge.get_edge_type(), edge.get_dst_type())
         found += [(names[source], names[target]) for source, target in wheel.all_edges(opened.edges(triple, BY_SOURCE))]
     assert sorted(found) == sorted((edge.source, edge.target) for edge in people().edges)
+
+
+def test_arrow_reads_a_row_for_every_edge_of_our_csv(isomorph: Isomorph, tmp_path: Path) -> None:
+    weights = [0.5, None, 2.5, None]
+    edges = [Edge("a", "r", "b", {} if weight is None else {"weight": weight}) for weight in weights]
+    source = Graph([Node("a"), Node("b")], edges).write_parquet(tmp_path / "weights.parq")
+    flags = ("--to", "graphar", "--file-type", "csv", "--groups", "each")
+    ours = isomorph.convert(source, tmp_path / "ours", *flags)
+
+    def table(path: Path) -> pa.Table:
+        return parquet.read_table(path) if path.read_bytes().startswith(b"PAR1") else csv.read_csv(path)
+
+    found = []
+    for ends in ours.glob("edge/*/ordered_by_source/adj_list/part*/chunk*"):
+        base = ends.parents[2]
+        for group in (folder for folder in base.iterdir() if folder.is_dir() and folder.name not in ("adj_list", "offset")):
+            values = table(group / ends.relative_to(base / "adj_list"))
+            assert values.num_rows == table(ends).num_rows == len(edges)
+            found += values.column("weight").to_pylist() if "weight" in values.column_names else []
+    assert sorted(found, key=str) == sorted(weights, key=str)
 
 
 def test_we_read_what_the_library_writes(isomorph: Isomorph, tmp_path: Path) -> None:

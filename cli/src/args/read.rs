@@ -302,6 +302,7 @@ pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
         && !whole.as_path().is_some_and(std::path::Path::exists)
         && let Ok(at) = at.parse()
         && let Ok(base) = Location::parse(base)
+        // What cannot be looked at is no lake: opening the whole path says what is wrong.
         && graphlake::detect(&base).unwrap_or(false)
     {
         return Ok((base, Some(at)));

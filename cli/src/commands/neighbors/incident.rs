@@ -159,6 +159,7 @@ pub fn of_node(
 /// Rows whose end is wanted; nothing when ends are rows themselves, or keys that are no text.
 fn rows_of(ends: &Ends, wanted: impl Fn(&str) -> bool) -> Option<Vec<usize>> {
     let Ends::Keys(keys) = ends else { return None };
+    // All rows are read then, and each is compared by its line.
     let keys = cast(keys, &DataType::Utf8).ok()?;
     let keys = keys.as_string::<i32>();
     Some(keys.iter().enumerate().filter(|(_, own)| own.is_some_and(&wanted)).map(|(row, _)| row).collect())

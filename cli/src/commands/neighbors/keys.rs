@@ -59,6 +59,7 @@ pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()
     let numbered = source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row);
     let row = match node {
         NodeId::Row(row) => Some(row),
+        // A text that is no number names no row.
         NodeId::Key(key) if numbered => key.parse().ok(),
         NodeId::Key(_) => None,
     };

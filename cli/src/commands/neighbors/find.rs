@@ -1,5 +1,6 @@
 //! Finding the neighbours of one node.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -82,6 +83,9 @@ impl Sides {
     }
 }
 
+/// Other relations that are remembered.
+const OTHERS: usize = 1000;
+
 /// What was found, and how many more there are.
 #[derive(Debug, Default)]
 pub struct Found {
@@ -90,6 +94,8 @@ pub struct Found {
     pub more: u64,
     /// Whether some edge types were not looked at, because there were enough neighbours.
     pub ended: bool,
+    /// Relations of edges that were left out because another one was asked for, some of them.
+    pub others: BTreeSet<String>,
 }
 
 /// A node whose neighbours are asked for.
@@ -317,6 +323,9 @@ impl<'a> Asked<'a> {
                 return Ok(());
             }
             if self.relation.is_some_and(|wanted| wanted != element.ty) {
+                if found.others.len() < OTHERS && !found.others.contains(element.ty) {
+                    found.others.insert(element.ty.to_owned());
+                }
                 return Ok(());
             }
             if found.neighbors.len() >= limit {

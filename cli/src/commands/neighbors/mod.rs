@@ -7,7 +7,7 @@ mod keys;
 mod tests;
 
 use isomorph::convert::{Format, OpenOptions, Shape};
-use isomorph::{Kind, Result};
+use isomorph::{Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -75,7 +75,12 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let more = Some(found.more).filter(|_| !found.ended);
     let mut screen = screen(&asked, &found.neighbors, more, console);
     show_incidents(&name, &incidents, more_incidents, &mut screen);
-    if found.neighbors.is_empty() && incidents.is_empty() && sides == Sides::Out {
+    let is_empty = found.neighbors.is_empty() && incidents.is_empty();
+    // Where each edge has its own relation, only the edges of the node tell which there are.
+    let near = args.edge.as_deref().map(|edge| did_you_mean(edge, found.others.iter().map(String::as_str)));
+    if let (Some(edge), Some(near), true) = (&args.edge, near.filter(|near| !near.is_empty()), is_empty) {
+        screen.line("", &format!("there is no relation {edge} here{near}"));
+    } else if is_empty && sides == Sides::Out {
         screen.line("", "--in shows the edges that reach it");
     }
     console.show(&screen)?;

@@ -13,6 +13,7 @@ mod options;
 mod order;
 mod read;
 pub mod rules;
+mod stated;
 mod table;
 mod trail;
 pub mod update;

@@ -36,6 +36,10 @@ isomorph_error::rules! {
     /// A kind that is not known.
     EDGE_KIND "ANNNET-EDGE-KIND" Warning
         "an edge is binary, hyper, node_edge or edge_placeholder", "write binary, hyper, node_edge or edge_placeholder; anything else is read as binary";
+    /// Layers and kinds of too many edges.
+    EDGE_LAYERS "ANNNET-EDGE-LAYERS" Warning
+        "layers and kinds of edges follow from their ends, or are stated otherwise for at most 65,536 edges",
+        "set fewer of them, or keep the graph as it is: a conversion writes those that follow from the ends";
     /// A position is missing.
     EDGE_POSITION "ANNNET-EDGE-POSITION" Error
         "col_idx is never missing, and -1 for placeholders", "write the position, or -1 for placeholders; the published library cannot read such a graph";

@@ -60,6 +60,20 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text(["e", "e"]))),
     ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text([Some("e"), None]))),
     ("ANNNET-EDGE-KIND", |files| files.column(EDGES, "kind", text(["ternary", "hyper"]))),
+    ("ANNNET-EDGE-LAYERS", |files| {
+        let count = (1 << 16) + 1;
+        let ids: Vec<String> = (0..count).map(|at| at.to_string()).collect();
+        files.table(
+            EDGES,
+            vec![
+                ("edge_id", text(ids.iter().map(String::as_str))),
+                ("col_idx", integers(0..count)),
+                ("source", text(ids.iter().map(|_| "a"))),
+                ("target", text(ids.iter().map(|_| "b"))),
+                ("ml_kind", text(ids.iter().map(|_| "coupling"))),
+            ],
+        );
+    }),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([Some(0), None]))),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([-1, 0]))),
     ("ANNNET-ENTITY-ID", |files| files.column(ENTITIES, "entity_id", text([Some("a"), None]))),

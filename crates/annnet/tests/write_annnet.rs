@@ -132,6 +132,55 @@ fn coefficients_name_the_layer_that_their_members_name() {
 }
 
 #[test]
+fn layers_and_kinds_that_somebody_set_are_kept() {
+    let mut files = Files::layered();
+    files.column("structure/edges.parquet", "ml_kind", text(["coupling", "inter"]));
+    files.column("structure/edges.parquet", "hyper_layer_id", integers([None, Some(2)]));
+    files.put("layers/metadata.json", r#"{"aspects": ["time"], "elem_layers": {"time": ["t0", "t1", "t2"]}}"#);
+    files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0"], ["t1"], ["t2"]]}"#);
+    files.table(
+        "layers/edge_layers.parquet",
+        vec![
+            ("edge_id", text(["e", "h"])),
+            ("layer_1_id", integers([3, 2])),
+            ("layer_2_id", integers([None::<i64>; 2])),
+        ],
+    );
+    files.with(|source| {
+        let source = source.unwrap();
+        let said = source.graph().metadata.get("annnet.stated").map(String::as_str);
+        let expected = r#"{"e": {"kind": "coupling", "layers": [["t2"]]}, "h": {"layers": [["t1"]]}}"#;
+        assert_eq!(said, Some(expected));
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("graph");
+        write(&source, &place, &options(), 1).unwrap();
+        assert!(differing(&place, &source).is_empty());
+        let dictionary = std::fs::read_to_string(place.join("structure/layer_dict.json")).unwrap();
+        let dictionary: serde_json::Value = serde_json::from_str(&dictionary).unwrap();
+        let label = |number: &String| match number.parse::<usize>() {
+            Ok(number) => dictionary["layers"][number][0].as_str().unwrap().to_owned(),
+            Err(_) => String::new(),
+        };
+        let labels = |table: &str, name: &str| column(&place.join(table), name).iter().map(label).collect::<Vec<_>>();
+        let ids = column(&place.join("layers/edge_layers.parquet"), "edge_id");
+        let first = labels("layers/edge_layers.parquet", "layer_1_id");
+        let second = labels("layers/edge_layers.parquet", "layer_2_id");
+        let mut rows: Vec<_> =
+            ids.into_iter().zip(first).zip(second).map(|((id, first), second)| [id, first, second]).collect();
+        rows.sort();
+        assert_eq!(rows, [["e", "t2", ""], ["h", "t1", ""]]);
+        assert_eq!(labels("structure/edges.parquet", "hyper_layer_id"), ["t1", ""]);
+        assert_eq!(column(&place.join("structure/edges.parquet"), "ml_kind"), ["inter", "coupling"]);
+        // The layout of the text has no place for them.
+        let other = WriteOptions { layout: WriteLayout::Specification, ..options() };
+        let refused = write(&source, &folder.path().join("text"), &other, 1).unwrap_err();
+        assert_eq!(refused.kind(), isomorph_error::Kind::WouldLose);
+    });
+    // What follows from the ends is not said twice.
+    Files::layered().with(|source| assert!(!source.unwrap().graph().metadata.contains_key("annnet.stated")));
+}
+
+#[test]
 fn the_manifest_names_what_is_there() {
     let folder = tempfile::tempdir().unwrap();
     for (fixture, compression, name) in [

@@ -17,6 +17,7 @@ use crate::inherited::Inherited;
 use crate::layout::{column, word};
 use crate::order::Runs;
 use crate::rules;
+use crate::stated::{self, Follows};
 use crate::table::Table;
 
 /// Rows of a batch.
@@ -86,6 +87,8 @@ pub(crate) struct Edges {
     pub is_beside: bool,
     /// Who states no direction.
     pub inherited: Inherited,
+    /// Layers and kinds that do not follow from the ends, until they are noted.
+    pub stated: stated::Found,
     _held: Reservation,
 }
 
@@ -106,6 +109,7 @@ struct Found {
     has_coefficients: bool,
     is_beside: bool,
     inherited: Inherited,
+    stated: stated::Found,
     findings: Findings,
 }
 
@@ -142,6 +146,7 @@ impl Edges {
             has_coefficients: false,
             is_beside: attributes.is_some(),
             inherited: Inherited::default(),
+            stated: stated::Found::default(),
             _held: held,
         };
         let mut hyperedges = 0;
@@ -150,6 +155,7 @@ impl Edges {
             edges.has_coefficients |= part.has_coefficients;
             edges.is_beside &= part.is_beside;
             edges.inherited.append(&part.inherited);
+            edges.stated.merge(part.stated);
             findings.merge(part.findings);
             for (row, class, id) in part.others {
                 hyperedges += u64::from(class == Class::Hyperedge && known.hyperedges.get(id).is_some());
@@ -209,6 +215,41 @@ impl Edges {
         Ok(runs.to_metadata())
     }
 
+    /// What follows from the ends for layers and kind of each edge that has ends.
+    ///
+    /// # Errors
+    /// When the table cannot be read.
+    pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Follows)) -> Result<()> {
+        let columns = [column::EDGE_ID, column::SOURCE, column::TARGET, column::SOURCE_LAYER, column::TARGET_LAYER];
+        let is_flat = known.layers.is_flat();
+        for cells in self.table.batches(&columns, 0..self.table.rows(), BATCH_ROWS)? {
+            let cells = cells?;
+            let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+            let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
+            let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
+            for row in 0..ids.len() {
+                let id = ids::hash(ids.value(row));
+                match self.class_of(id) {
+                    Class::TwoEnded => {
+                        let end = |ends: &arrow_array::StringArray, layers| {
+                            resolve(known, ends.is_valid(row).then(|| ends.value(row)), layers, row)
+                        };
+                        let both = (end(&sources, &of_source)?, end(&targets, &of_target)?);
+                        if let (Some(source), Some(target)) = both {
+                            take(ids.value(row), Follows::of_ends(source, target, is_flat));
+                        }
+                    }
+                    Class::Hyperedge => {
+                        let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
+                        take(ids.value(row), Follows::of_members(members, is_flat));
+                    }
+                    Class::Placeholder | Class::OneSided => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What the edge with this id is, if it is none with two ends. Whether it is there at all is not known here.
     pub fn class_of(&self, id: u128) -> Class {
         self.class_of.get(&id).copied().unwrap_or(Class::TwoEnded)
@@ -251,7 +292,10 @@ fn settle_part(
         column::TARGET,
         column::SOURCE_LAYER,
         column::TARGET_LAYER,
+        column::ML_KIND,
+        column::HYPER_LAYER,
     ];
+    let is_flat = known.layers.is_flat();
     let mut found = Found { findings: Findings::keeping(8), is_beside: attributes.is_some(), ..Found::default() };
     let beside = |table: &Table| table.batches(&[column::EDGE_ID], rows.clone(), BATCH_ROWS);
     let mut beside = attributes.map(beside).transpose()?;
@@ -269,6 +313,7 @@ fn settle_part(
         let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
         let (source_rows, target_rows) = (known.entities.rows_of(&sources), known.entities.rows_of(&targets));
         let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
+        let (ml_kinds, of_members) = (cells.text(column::ML_KIND)?, cells.integers(column::HYPER_LAYER)?);
         for row in 0..ids.len() {
             let id = ids::hash(ids.value(row));
             found.ids.add(id);
@@ -286,16 +331,23 @@ fn settle_part(
             };
             if class == Class::TwoEnded {
                 let mut missing = None;
-                for (name, ends, rows, layers) in [
+                let mut both = [None; 2];
+                for (own, (name, ends, rows, layers)) in both.iter_mut().zip([
                     (column::SOURCE, &sources, &source_rows, &of_source),
                     (column::TARGET, &targets, &target_rows, &of_target),
-                ] {
+                ]) {
                     let end = ends.is_valid(row).then(|| ends.value(row));
                     let layer = end.map_or(Ok(None), |_| stated(known, layers, row));
                     let layer = layer.map_err(|error| error.at(place()))?;
-                    if rows[row].and_then(|node| known.entities.placement(node, layer)).is_none() {
+                    *own = rows[row].and_then(|node| known.entities.placement(node, layer));
+                    if own.is_none() {
                         missing = Some((name, end));
                     }
+                }
+                if let [Some(source), Some(target)] = both {
+                    let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
+                    let follows = Follows::of_ends(source, target, is_flat);
+                    found.stated.add(ids.value(row), (kind, None), follows);
                 }
                 if let Some((name, end)) = missing {
                     class = Class::OneSided;
@@ -310,6 +362,13 @@ fn settle_part(
                 Class::Hyperedge if known.hyperedges.get(id).is_none() => {
                     let message = format!("the hyperedge {:?} has no members", ids.value(row));
                     found.findings.push(&rules::HYPEREDGE, message, place());
+                }
+                Class::Hyperedge => {
+                    let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
+                    let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
+                    let layer = of_members.is_valid(row).then(|| known.layers.at(of_members.value(row))).transpose();
+                    let layer = layer.map_err(|error| error.at(place()))?;
+                    found.stated.add(ids.value(row), (kind, layer), Follows::of_members(members, is_flat));
                 }
                 _ => {}
             }

@@ -124,7 +124,7 @@ impl Annnet {
         let all_in_default = layout == Layout::V1 && !manifest.is_specified();
         let mut slices = Slices::read(&members, (layout, all_in_default), &default, budget, &mut noticed)?;
         let edge_table = Table::find(&members, words.edge_table)?;
-        let edges = Edges::settle(table, known, (edge_table.as_ref(), &slices), budget, &mut noticed)?;
+        let mut edges = Edges::settle(table, known, (edge_table.as_ref(), &slices), budget, &mut noticed)?;
         slices.settle(&default, &entities, &edges)?;
         let edge_attributes = EdgeAttributes::open(edge_table, edges.is_beside, budget, &mut noticed)?;
         let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
@@ -160,6 +160,11 @@ impl Annnet {
             graph.metadata.insert(order::METADATA.to_owned(), positions);
         }
         edges.inherited.note(&mut graph);
+        // In older layouts layers are those of the edges, and the ends have them from there.
+        if layout != Layout::V1 {
+            let stated = std::mem::take(&mut edges.stated);
+            stated.note(&mut graph, &members, known, |take| edges.follows(known, take), &mut noticed)?;
+        }
         if !found.conversions.is_empty() {
             graph.metadata.insert(trail::METADATA.to_owned(), trail::to_metadata(&found.conversions));
         }

@@ -21,6 +21,7 @@ use super::{WriteLayout, WriteOptions};
 use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
 use crate::order::Positions;
+use crate::stated::{LAYER_1, LAYER_2, Stating};
 
 /// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
 pub(super) const INTRA: &str = "intra";
@@ -44,6 +45,8 @@ pub(super) struct Edges {
     /// The positions of the rows that were pushed last, where a matrix is written.
     last: Int64Array,
     inheriting: Inheriting,
+    /// Layers and kinds that do not follow from the ends.
+    pub stating: Stating,
 }
 
 /// Where edges are told.
@@ -125,6 +128,7 @@ impl Edges {
             positions: Positions::default(),
             last: Int64Array::from(Vec::<i64>::new()),
             inheriting: Inheriting::default(),
+            stating: Stating::default(),
         })
     }
 
@@ -301,7 +305,7 @@ impl Edges {
         let kinds =
             (0..batch.rows).map(|row| if nodes.is_entity(own.value(row)) { word::NODE_EDGE } else { word::BINARY });
         let kinds = StringArray::from_iter_values(kinds);
-        let ml_kinds = match &of_ends {
+        let ml_kinds: Vec<&'static str> = match &of_ends {
             (Some(first), Some(second)) => {
                 let kind = |row: usize| match (
                     first.value(row) == second.value(row),
@@ -311,12 +315,19 @@ impl Edges {
                     (false, true) => COUPLING,
                     (false, false) => INTER,
                 };
-                let both = (first.clone(), second.clone());
+                let stated = |row: usize| self.stating.of_edge(own.value(row)).and_then(|own| own.layers);
+                let of_edge = |row: usize| stated(row).unwrap_or((first.value(row), Some(second.value(row))));
+                let both = (0..batch.rows).map(of_edge).unzip::<_, _, Vec<_>, Vec<_>>();
+                let both = (Int64Array::from(both.0), Int64Array::from(both.1));
                 self.push_layers(Arc::clone(column_of_ids), both, layers, options)?;
-                StringArray::from_iter_values((0..batch.rows).map(kind))
+                (0..batch.rows).map(kind).collect()
             }
-            _ => StringArray::from_iter_values(std::iter::repeat_n(INTRA, batch.rows)),
+            _ => vec![INTRA; batch.rows],
         };
+        let kind = |(row, follows): (usize, &'static str)| {
+            self.stating.of_edge(own.value(row)).and_then(|own| own.kind.as_deref()).unwrap_or(follows)
+        };
+        let ml_kinds = StringArray::from_iter_values(ml_kinds.into_iter().enumerate().map(kind));
         let weights = column(&batch.properties, shape.edges.weight);
         let directed = directions(batch.directed.as_ref(), batch.rows);
         let mut cells = Vec::new();
@@ -420,10 +431,6 @@ fn create_coefficients(output: &Output<'_>, options: &WriteOptions) -> Result<Ta
     ];
     TableOut::create(output, file::COEFFICIENTS, &columns, options)
 }
-
-/// Columns of the layers of edges.
-const LAYER_1: &str = "layer_1_id";
-const LAYER_2: &str = "layer_2_id";
 
 /// What is said of the ends of one side.
 struct End<'a> {

@@ -20,6 +20,7 @@ mod table;
 pub(crate) mod tar;
 pub(crate) mod zip;
 
+pub(crate) use layers::{LayerIds, list};
 pub use layout::WriteLayout;
 pub(crate) use matrix::{Matrix, MatrixRows};
 pub use options::WriteOptions;

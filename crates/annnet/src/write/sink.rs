@@ -5,7 +5,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, Document, Graph, Sink, Written, batch::GroupBatch};
 use isomorph_storage::{Blob, ScratchFile, Staging};
 
-use super::columns::ids;
+use super::columns::{ids, lost};
 use super::documents::{self, Counts};
 use super::edges::Edges;
 use super::groups::Groups;
@@ -20,6 +20,7 @@ use super::{WriteLayout, WriteOptions};
 use crate::inherited::Inheriting;
 use crate::kept;
 use crate::layout::{file, word};
+use crate::stated::Stating;
 use crate::{Annnet, OpenOptions, cache, order, trail};
 
 /// Writes a graph in the layout that annnet 0.4.1 reads (v2) or in that of the specification's text, as a directory or as one
@@ -80,10 +81,16 @@ impl<'a> AnnnetWriter<'a> {
             WriteOptions { created: options.created.or_else(|| Some(std::time::SystemTime::now())), ..options };
         let mut edges = Edges::new(&output, &shape, &options)?;
         edges.inherit(Inheriting::of(graph, documents::is_directed(&graph.documents)));
+        let mut layers = LayerIds::new();
+        edges.stating = Stating::of(graph, &mut layers);
+        if let (WriteLayout::Specification, Some(edge)) = (options.layout, edges.stating.any()) {
+            let what = "in the layout of the specification's text layers and kinds of edges are those of their ends";
+            return Err(lost(format!("{what}, and {edge:?} has others")));
+        }
         Ok(AnnnetWriter {
             aspect: (property(shape.aspect, word::ORDERED), property(shape.aspect, word::ATTRIBUTES)),
             layer: property(shape.layer, word::ATTRIBUTES),
-            layers: LayerIds::new(),
+            layers,
             nodes: Nodes::new(&output, &shape, &options)?,
             edges,
             hyperedges: Hyperedges::new(&options)?,

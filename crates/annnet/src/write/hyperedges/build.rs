@@ -14,6 +14,7 @@ use super::sides::Side;
 use super::{Beside, Member};
 use crate::layout::{column as name, file, word};
 use crate::read::ids as hashes;
+use crate::stated::{Own, Stating};
 use crate::write::WriteLayout;
 use crate::write::columns::{gather, ids, keys, lost};
 use crate::write::edges::{COUPLING, Coefficients, INTER, INTRA, Rows};
@@ -75,7 +76,13 @@ impl<'a> Build<'a> {
     }
 
     /// Adds an edge with its members.
-    pub fn row(&mut self, row: usize, members: &[Member], all: &[MemberBatch], layers: &LayerIds) -> Result<()> {
+    pub fn row(
+        &mut self,
+        row: usize,
+        (members, all): (&[Member], &[MemberBatch]),
+        layers: &LayerIds,
+        stating: &Stating,
+    ) -> Result<()> {
         let directed = self.directed.value(row);
         let id = self.own.value(row);
         let mut sides: [Side; 2] = Default::default();
@@ -101,7 +108,7 @@ impl<'a> Build<'a> {
                 self.lists[0].append(!directed);
                 self.lists[1].append(directed);
                 self.lists[2].append(directed);
-                self.place(row, &sides);
+                self.place(row, &sides, stating.of_edge(id));
             }
             Class::Placeholder if !members.is_empty() => {
                 return Err(lost(format!("the placeholder {id:?} has members")));
@@ -164,18 +171,23 @@ impl<'a> Build<'a> {
         one.or(pair.map(|(first, second)| (first, Some(second)))).filter(|_| !self.is_flat)
     }
 
-    /// Says where a hyperedge lies, as far as its members agree.
-    fn place(&mut self, row: usize, sides: &[Side; 2]) {
+    /// Says where a hyperedge lies, as far as its members agree, or as it is stated.
+    fn place(&mut self, row: usize, sides: &[Side; 2], stated: Option<&Own>) {
         let both = sides[0].with(&sides[1]);
         let kind = match (self.is_flat || both.layer.is_one(), both.entity.is_one()) {
             (true, _) => INTRA,
             (false, true) => COUPLING,
             (false, false) => INTER,
         };
-        self.ml_kinds.append_value(kind);
-        let one = both.layer.one().filter(|_| !self.is_flat);
+        self.ml_kinds.append_value(stated.and_then(|own| own.kind.as_deref()).unwrap_or(kind));
+        let stated = stated.and_then(|own| own.layers);
+        let one = match stated {
+            Some((layer, None)) => Some(layer),
+            Some((_, Some(_))) => None,
+            None => both.layer.one().filter(|_| !self.is_flat),
+        };
         self.layers.append_option(one);
-        if let Some((first, second)) = self.told(sides) {
+        if let Some((first, second)) = stated.or(self.told(sides)).filter(|_| !self.is_flat) {
             self.layered.0.push(row as u32);
             self.layered.1.push(first);
             self.layered.2.push(second);

@@ -115,7 +115,7 @@ impl Hyperedges {
                 for row in 0..batch.rows {
                     let count = rest.partition_point(|member| member.owner <= start + row as u32);
                     let (of_row, others) = rest.split_at(count);
-                    build.row(row, of_row, &all, beside.layers)?;
+                    build.row(row, (of_row, &all), beside.layers, &beside.edges.stating)?;
                     if let Some(weights) = &weights {
                         build.add_cells(row, of_row, &all, weight_of(*weights, row), beside.nodes)?;
                     }

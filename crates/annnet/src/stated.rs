@@ -1,0 +1,282 @@
+//! Layers and kinds of edges that were set by hand: those that do not follow from the ends.
+//!
+//! They are no content of the model, in which layers are those of the ends. So that a rewrite keeps what somebody set, they travel
+//! beside the graph, by the ids of the edges.
+
+use std::collections::HashMap;
+
+use isomorph_error::{Findings, Place, Result};
+use isomorph_model::Graph;
+use isomorph_model::json::{Value, push_string, value};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::layout::{column, file};
+use crate::members::Members;
+use crate::read::json::{items, members, strings};
+use crate::read::{Known, Placement, Role, hash};
+use crate::rules;
+use crate::table::Table;
+use crate::write::{LayerIds, list};
+
+/// The key of a description's metadata: by ids of edges an object of `kind` and `layers`.
+const METADATA: &str = "annnet.stated";
+/// Most edges: with more, none travels.
+const MOST: usize = 1 << 16;
+
+/// The layers of an edge: one, or those of both sides.
+pub(crate) type OfEdge = (u32, Option<u32>);
+
+/// What follows from the ends of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Follows {
+    pub kind: &'static str,
+    /// None in a flat graph, and where the members of a side lie in several layers.
+    pub layers: Option<OfEdge>,
+}
+
+impl Follows {
+    /// Of an edge with these ends; in a flat graph all lie in one layer that nobody names.
+    pub fn of_ends(source: Placement, target: Placement, is_flat: bool) -> Self {
+        let kind = match (source.layer == target.layer, source.node == target.node) {
+            (true, _) => "intra",
+            (false, true) => "coupling",
+            (false, false) => "inter",
+        };
+        Follows { kind, layers: (!is_flat).then_some((source.layer, Some(target.layer))) }
+    }
+
+    /// Of a hyperedge with these members.
+    pub fn of_members(all: &[(Placement, Role)], is_flat: bool) -> Self {
+        let agreed = |of: &dyn Fn(&Placement) -> u32, side: &dyn Fn(Role) -> bool| {
+            let mut own = all.iter().filter(|(_, role)| side(*role)).map(|(member, _)| of(member));
+            let first = own.next()?;
+            own.all(|other| other == first).then_some(first)
+        };
+        let layer = |member: &Placement| member.layer;
+        let one = agreed(&layer, &|_| true);
+        let kind = match (is_flat || one.is_some(), agreed(&|member| member.node, &|_| true)) {
+            (true, _) => "intra",
+            (false, Some(_)) => "coupling",
+            (false, None) => "inter",
+        };
+        let pair = agreed(&layer, &|role| role != Role::Tail).zip(agreed(&layer, &|role| role == Role::Tail));
+        let layers = one.map(|one| (one, None)).or(pair.map(|(head, tail)| (head, Some(tail))));
+        Follows { kind, layers: layers.filter(|_| !is_flat) }
+    }
+}
+
+/// What was found of edges while they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// What is stated in the row of an edge and does not follow, by the row.
+    pub own: Vec<(String, Stated)>,
+    /// How many there are, also those that do not travel.
+    pub count: u64,
+    /// The sum of what follows for the layers of all edges.
+    pub sum: u128,
+}
+
+/// What is stated of an edge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Stated {
+    pub kind: Option<String>,
+    pub layers: Option<OfEdge>,
+}
+
+impl Found {
+    /// Adds an edge: its kind and layers as the row states them, and what follows.
+    pub fn add(&mut self, id: &str, stated: (Option<&str>, Option<u32>), follows: Follows) {
+        if let Some(layers) = follows.layers {
+            self.sum = self.sum.wrapping_add(mix(id, layers));
+        }
+        let kind = stated.0.filter(|kind| *kind != follows.kind).map(str::to_owned);
+        let layers = stated.1.map(|layer| (layer, None)).filter(|layers| Some(*layers) != follows.layers);
+        if kind.is_some() || layers.is_some() {
+            self.push(id, Stated { kind, layers });
+        }
+    }
+
+    fn push(&mut self, id: &str, stated: Stated) {
+        self.count += 1;
+        if self.own.len() < MOST {
+            self.own.push((id.to_owned(), stated));
+        }
+    }
+
+    /// Adds what was found in other rows.
+    pub fn merge(&mut self, other: Found) {
+        self.count += other.count;
+        self.sum = self.sum.wrapping_add(other.sum);
+        self.own.extend(other.own.into_iter().take(MOST.saturating_sub(self.own.len())));
+    }
+
+    /// Lets what is stated travel with a graph. `follows` tells what follows for the edges with these ids, where the table of
+    /// layers says something else of some.
+    ///
+    /// # Errors
+    /// When the table of layers cannot be read.
+    pub fn note(
+        mut self,
+        graph: &mut Graph,
+        found: &Members,
+        known: Known<'_>,
+        follows: impl FnOnce(&mut dyn FnMut(&str, Follows)) -> Result<()>,
+        findings: &mut Findings,
+    ) -> Result<()> {
+        if !known.layers.is_flat()
+            && let Some(table) = Table::find(found, file::EDGE_LAYERS)?
+        {
+            let mut sum = 0u128;
+            each(&table, known, |id, layers| sum = sum.wrapping_add(mix(id, layers)))?;
+            if sum != self.sum {
+                let mut all: HashMap<u128, OfEdge> = HashMap::new();
+                each(&table, known, |id, layers| {
+                    all.insert(hash(id), layers);
+                })?;
+                let mut others = Found::default();
+                follows(&mut |id, follows| {
+                    let layers = all.get(&hash(id)).copied().filter(|layers| Some(*layers) != follows.layers);
+                    if layers.is_some() {
+                        others.push(id, Stated { kind: None, layers });
+                    }
+                })?;
+                self.take(others);
+            }
+        }
+        if self.count > self.own.len() as u64 {
+            let message = format!("{} edges have layers or kinds that do not follow from their ends", self.count);
+            findings.push(&rules::EDGE_LAYERS, message, Place::file(file::EDGE_LAYERS));
+            return Ok(());
+        }
+        // The order of edges in the file says nothing.
+        self.own.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if !self.own.is_empty() {
+            graph.metadata.insert(METADATA.to_owned(), self.to_metadata(known));
+        }
+        Ok(())
+    }
+
+    /// The table of layers counts for more than the rows of edges.
+    fn take(&mut self, others: Found) {
+        let mut at: HashMap<String, usize> = HashMap::new();
+        for (row, (id, _)) in self.own.iter().enumerate() {
+            at.insert(id.clone(), row);
+        }
+        self.count += others.count;
+        for (id, stated) in others.own {
+            match at.get(&id).and_then(|row| self.own.get_mut(*row)) {
+                Some((_, own)) => {
+                    own.layers = stated.layers;
+                    self.count -= 1;
+                }
+                None => self.own.push((id, stated)),
+            }
+        }
+    }
+
+    fn to_metadata(&self, known: Known<'_>) -> String {
+        let mut out = String::from("{");
+        for (id, stated) in &self.own {
+            out.push_str(if out.len() == 1 { "" } else { ", " });
+            push_string(&mut out, id);
+            out.push_str(": {");
+            if let Some(kind) = &stated.kind {
+                out.push_str("\"kind\": ");
+                push_string(&mut out, kind);
+            }
+            if let Some((first, second)) = stated.layers {
+                out.push_str(if stated.kind.is_some() { ", \"layers\": [" } else { "\"layers\": [" });
+                out.push_str(&list(known.layers.labels(first)));
+                if let Some(second) = second {
+                    out.push_str(", ");
+                    out.push_str(&list(known.layers.labels(second)));
+                }
+                out.push(']');
+            }
+            out.push('}');
+        }
+        out.push('}');
+        out
+    }
+}
+
+fn mix(id: &str, (first, second): OfEdge) -> u128 {
+    let mut bytes = hash(id).to_le_bytes().to_vec();
+    bytes.extend(first.to_le_bytes());
+    bytes.extend(second.map_or(u64::MAX, u64::from).to_le_bytes());
+    xxh3_128(&bytes)
+}
+
+/// The rows of the table of layers.
+fn each(table: &Table, known: Known<'_>, mut take: impl FnMut(&str, OfEdge)) -> Result<()> {
+    let columns = [column::EDGE_ID, LAYER_1, LAYER_2];
+    let mut start = 0;
+    for cells in table.batches(&columns, 0..table.rows(), 1 << 15)? {
+        let cells = cells?;
+        let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        let (first, second) = (cells.integers(LAYER_1)?, cells.integers(LAYER_2)?);
+        for (row, ((id, first), second)) in ids.iter().zip(&first).zip(&second).enumerate() {
+            let at = |layer: Option<i64>| layer.map(|layer| known.layers.at(layer)).transpose();
+            let place = |error: isomorph_error::Error| error.at(Place::file(&table.name).row(start + row as u64));
+            if let (Some(id), Some(first)) = (id, at(first).map_err(place)?) {
+                take(id, (first, at(second).map_err(place)?));
+            }
+        }
+        start += cells.rows() as u64;
+    }
+    Ok(())
+}
+
+/// Columns of the table of layers.
+pub(crate) const LAYER_1: &str = "layer_1_id";
+pub(crate) const LAYER_2: &str = "layer_2_id";
+
+/// What a writer states of edges: the kind, and numbers of layers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stating(HashMap<String, Own>);
+
+/// What is stated of one edge.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Own {
+    pub kind: Option<String>,
+    pub layers: Option<(i64, Option<i64>)>,
+}
+
+impl Stating {
+    /// What travels with a graph. What cannot be understood is nothing.
+    pub fn of(graph: &Graph, layers: &mut LayerIds) -> Stating {
+        let mut all = HashMap::new();
+        let text = graph.metadata.get(METADATA).map(String::as_str).unwrap_or("{}");
+        let read = members(text, METADATA, |id, object| {
+            let mut own = Own::default();
+            members(object, METADATA, |name, said| {
+                match (name, value(said)) {
+                    ("kind", Ok(Value::Text(kind))) => own.kind = Some(kind.into_owned()),
+                    ("layers", Ok(Value::Array(array))) => {
+                        let mut numbers = Vec::new();
+                        items(array, METADATA, |item| {
+                            numbers.push(layers.intern(&strings(item, METADATA)?));
+                            Ok(())
+                        })?;
+                        own.layers = numbers.first().map(|first| (*first, numbers.get(1).copied()));
+                    }
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            all.insert(id.to_owned(), own);
+            Ok(())
+        });
+        if read.is_ok() { Stating(all) } else { Stating::default() }
+    }
+
+    /// An edge of which something is stated, if there is one.
+    pub fn any(&self) -> Option<&str> {
+        self.0.keys().map(String::as_str).min()
+    }
+
+    /// What is stated of an edge.
+    pub fn of_edge(&self, id: &str) -> Option<&Own> {
+        if self.0.is_empty() { None } else { self.0.get(id) }
+    }
+}

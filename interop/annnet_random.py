@@ -56,6 +56,10 @@ def make(number: int) -> annnet.AnnNet:
         if random.random() < 0.3 and len(slices) > 1:
             graph.slices.attach_edges(slices[-1], [edge])
             graph.attrs.update("edge_slices", {(slices[-1], edge): {"weight": random.choice(FLOATS), "note": "n"}})
+    if multilayer and edges and random.random() < 0.3:
+        # Set by hand: what does not follow from the ends.
+        graph.edge_layers[random.choice(edges)] = tuple(random.choice([layer for layer in layers if layer]).values())
+        graph.edge_kind[random.choice(edges)] = random.choice(["intra", "inter", "coupling"])
     if random.random() < 0.5:
         graph.uns["scores"] = [1, 2.5, float("nan"), {"deep": None, "é": "\u2028"}]
     if random.random() < 0.5:

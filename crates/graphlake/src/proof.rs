@@ -21,6 +21,9 @@ const XXH64: &str = "xxh64:";
 /// Bytes of one file that wait at most.
 const WAITING: u64 = 16 << 20;
 
+/// All files together hold at most such a part of the budget.
+const SHARE: u64 = 8;
+
 /// Bytes that are read once more at a time.
 const BLOCK: u64 = 1 << 20;
 
@@ -129,7 +132,9 @@ impl State {
         if self.waiting.get(&start).is_some_and(|known| known.end(start) >= end) {
             return;
         }
-        let memory = if self.held + length <= WAITING { budget.try_reserve(length) } else { None };
+        // Whoever never reads the rest of the file must not keep memory from others.
+        let has_room = self.held + length <= WAITING && budget.available() >= budget.limit() - budget.limit() / SHARE;
+        let memory = if has_room { budget.try_reserve(length) } else { None };
         let waiting = match memory {
             Some(memory) => {
                 self.held += length;

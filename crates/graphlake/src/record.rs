@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Result};
 
-use crate::options::OpenOptions;
+use crate::options::{OpenOptions, Tolerance};
 use crate::rules;
 use crate::snapshot::DataFile;
 use crate::term;
@@ -30,7 +30,7 @@ impl Prefixes {
     /// The prefixes of a file, with what the user says that short ones stand for.
     ///
     /// # Errors
-    /// When one is no namespace and nobody says what it stands for.
+    /// When one is no namespace and nobody says what it stands for; [`rules::PREFIXES`].
     pub(crate) fn of(file: &DataFile, options: &OpenOptions) -> Result<Self> {
         let text = |prefix: &String| match options.namespaces.get(prefix) {
             Some(namespace) => Ok(namespace.clone()),
@@ -38,9 +38,17 @@ impl Prefixes {
             None => Err(Error::broken(&rules::PREFIX_SHORT, format!("{prefix:?} is no namespace"))
                 .hint(format!("--ns {prefix}=http://…"))),
         };
-        let entries = file.prefix_map.iter().map(|(prefix, id)| Ok((*id, text(prefix)?)));
-        let mut sorted = entries.collect::<Result<Vec<(i32, String)>>>()?;
-        sorted.sort_unstable();
+        let mut named: Vec<(i32, &String)> = file.prefix_map.iter().map(|(prefix, id)| (*id, prefix)).collect();
+        named.sort_unstable();
+        // Of others prefix_map counts (R18). Who marks files as this crate does writes both lists alike: where they differ one of them was
+        // changed, and each IRI with that prefix would be another one.
+        let is_marked = file.sort_order.as_deref() == Some("codepoint") && options.tolerance != Tolerance::Lenient;
+        if is_marked && !named.iter().map(|(_, prefix)| *prefix).eq(&file.prefixes) {
+            return Err(Error::broken(&rules::PREFIXES, "prefixes and prefix_map differ")
+                .hint("--lenient   read it by prefix_map"));
+        }
+        let entries = named.into_iter().map(|(id, prefix)| Ok((id, text(prefix)?)));
+        let sorted = entries.collect::<Result<Vec<(i32, String)>>>()?;
         Ok(Prefixes { sorted: sorted.into() })
     }
 

@@ -121,6 +121,9 @@ fn id(
     if terms::kind(term) != terms::TermKind::Triple {
         return Ok(None);
     }
+    let inner = depth.checked_sub(1).ok_or_else(|| {
+        Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
+    })?;
     // Mostly a triple of resources, which need no text of their own.
     if let Some([subject, predicate, object]) = terms::resources(term).filter(|_| depth > 0) {
         let object = Object::Term(object);
@@ -128,9 +131,6 @@ fn id(
         return Ok(Some(TripleId::with(line, subject, predicate, &object).iri()));
     }
     let Some((subject, predicate, object)) = terms::parts(term) else { return Err(no_iri(term, "triple term")) };
-    let inner = depth.checked_sub(1).ok_or_else(|| {
-        Error::new(Kind::TooLarge, "triples quote one another too often").at(Place::field("triple term"))
-    })?;
     let subject = id(&subject, inner, line, take)?.unwrap_or(subject);
     let object = match object {
         Part::Term(object) => Part::Term(id(&object, inner, line, take)?.unwrap_or(object)),

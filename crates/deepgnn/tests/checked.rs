@@ -308,3 +308,19 @@ fn what_the_engine_follows_is_checked() {
         assert!(told("meta.json", &meta(from, to)).contains(&rule), "{to}");
     }
 }
+
+/// Edges of a node that lies on several entries, or in several partitions, are in order on each alone.
+#[test]
+fn types_of_edges_begin_anew_with_each_entry() {
+    let home = tempfile::tempdir().unwrap();
+    let edges = "0,1,2,1\n0,0,2,1\n";
+    let nodes = "0,-1,0,1\n0,1,2,1\n0,-1,0,1\n0,0,2,1\n";
+    for (text, partitions) in [(edges, 2), (nodes, 1)] {
+        let path = common::text(home.path(), "graph.edgelist", text, None);
+        let out = home.path().join("out");
+        let build = BuildOptions { partitions, ..BuildOptions::default() };
+        common::built(&path, &out, &OpenOptions::default(), &build).unwrap();
+        let found = found(&out, 1 << 30);
+        assert_eq!(found.count(&rules::TYPE_ORDER), 0, "{found:?}");
+    }
+}

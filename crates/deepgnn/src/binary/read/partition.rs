@@ -430,6 +430,10 @@ impl Partition {
                 while ends[entry + 1] <= edge {
                     entry += 1;
                 }
+                if ends[entry] == edge {
+                    // Types of edges begin anew with each entry, also of the same node.
+                    block.nodes.edges_before.push((edge - range.start) as u32);
+                }
                 let ty = half_word(&record[16..]) as i32;
                 if !(0..=i32::from(u16::MAX)).contains(&ty) {
                     let place = self.place_of_edge(edge);

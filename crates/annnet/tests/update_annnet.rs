@@ -323,7 +323,7 @@ fn an_archive_is_replaced_whole() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.is_file() && path.extension().is_some_and(|own| own == "annnet"));
-    let zip = zip.expect("the fixture has an archive");
+    let zip = zip.unwrap();
     std::fs::copy(zip, &archive).unwrap();
     let before = view(&archive);
     let vertices = table(vec![("id", text(["new"]))]);

@@ -49,8 +49,8 @@ fn of_two_changes_at_once_one_is_refused() {
         // When the first has seen that nobody changed the graph, and has not changed it yet.
         let step = step.replace("PLACE", &place.display().to_string());
         let disk = FaultDisk::new(Arc::new(RealDisk), Fault::None).meanwhile(&step, work);
-        update(&Location::from_path(&place).on_disk(Arc::new(disk.clone())), &addition("own"), &options()).unwrap();
-        let refused = other.lock().unwrap().take().unwrap_or_else(|| panic!("{:#?}", disk.log())).unwrap_err();
+        update(&Location::from_path(&place).on_disk(Arc::new(disk)), &addition("own"), &options()).unwrap();
+        let refused = other.lock().unwrap().take().unwrap().unwrap_err();
         assert_eq!(refused.kind(), Kind::Conflict, "{refused:?}");
         assert!(has(&place, "own") && !has(&place, "other"));
         update(&Location::from_path(&place), &addition("other"), &options()).unwrap();

@@ -35,9 +35,8 @@ fn stores_and_texts_of_today_equal_the_older_ones() {
         for (name, older) in [("lake", "reifiers/lake"), ("text.nt", "reifiers/text.nt")] {
             let place = home.path().join(format!("{}-{name}", source.replace('/', "-")));
             let destination = Location::from_path(&place);
-            let mut options = ConvertOptions::default();
-            options.to =
-                Some(if name == "lake" { isomorph_convert::Format::GraphLake } else { isomorph_convert::Format::Rdf });
+            let to = if name == "lake" { isomorph_convert::Format::GraphLake } else { isomorph_convert::Format::Rdf };
+            let options = ConvertOptions { to: Some(to), ..ConvertOptions::default() };
             let plan = Plan::new(&opened, &destination, &options, &resources(), &Silent).unwrap();
             convert(&opened, &plan, &destination, &options, &resources(), &Silent).unwrap();
             assert_eq!(digests(&place), digests(&fixture(older)), "{source} to {name}");

@@ -43,7 +43,7 @@ pub struct DeepGnn {
 /// What it is stored as.
 pub(crate) enum Form {
     Text(Text, Box<Survey>),
-    Binary(Binary),
+    Binary(Box<Binary>),
 }
 
 /// Whether one of the formats is at `location`, by a look at names, and of JSON at the first bytes.
@@ -179,7 +179,7 @@ impl DeepGnn {
         if options.raw {
             united.get_or_init(|| None);
         }
-        Ok(DeepGnn { form: Form::Binary(binary), columns, graph, room: room(options), united })
+        Ok(DeepGnn { form: Form::Binary(Box::new(binary)), columns, graph, room: room(options), united })
     }
 
     /// A sort within the memory that it was opened with.

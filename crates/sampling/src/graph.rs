@@ -33,7 +33,7 @@ impl GraphOptions {
 /// What nodes of the whole graph are drawn by.
 pub(crate) enum Drawing {
     /// Tables that were written with the graph.
-    Files(BinaryFiles),
+    Files(Box<BinaryFiles>),
     /// The weight of each entry of the one partition.
     Weights(NodeWeights),
 }
@@ -75,7 +75,7 @@ impl Graph {
         fewer(&partitions)?;
         let index = Beside::of(location, &files, options).index(&partitions)?;
         let types = (node_types, edge_types);
-        Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(files), options))
+        Ok(Graph::with(partitions, index, types, nodes, Drawing::Files(Box::new(files)), options))
     }
 
     /// A graph of partitions that are there.

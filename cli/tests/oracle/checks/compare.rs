@@ -20,8 +20,8 @@ pub fn all(case: &mut Case, truth: &Truth) {
     let Some(less) = dumped(case, "diff", &other) else { return };
     let (mut missing, mut rest) = (0, less.lines.as_slice());
     for line in &truth.lines {
-        match rest.first() {
-            Some(first) if first == line => rest = &rest[1..],
+        match rest.split_first() {
+            Some((first, others)) if first == line => rest = others,
             _ => missing += 1,
         }
     }

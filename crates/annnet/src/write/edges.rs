@@ -52,7 +52,7 @@ pub(super) struct Edges {
 /// Where edges are told.
 enum EdgeTables {
     /// One table.
-    One(TableOut),
+    One(Box<TableOut>),
     /// One for each fact.
     Facts(Box<EdgeFacts>),
 }
@@ -113,7 +113,7 @@ impl Edges {
         };
         let layers = [(name::EDGE_ID, DataType::Utf8), (first, layer.clone()), (second, layer)];
         let table = match options.layout {
-            WriteLayout::V2 => EdgeTables::One(TableOut::create(output, file::EDGES, &columns, options)?),
+            WriteLayout::V2 => EdgeTables::One(Box::new(TableOut::create(output, file::EDGES, &columns, options)?)),
             WriteLayout::Specification => EdgeTables::Facts(Box::new(EdgeFacts::new(output, options, shape.is_flat)?)),
         };
         let layers = (!shape.is_flat).then(|| TableOut::create(output, file::EDGE_LAYERS, &layers, options));

@@ -28,7 +28,7 @@ const BATCH_ROWS: usize = 1 << 16;
 /// Where entities are listed.
 enum Index {
     /// One table, with a row for each placement.
-    Placements(TableOut),
+    Placements(Box<TableOut>),
     /// One table for each fact, with a row for each entity.
     Entities(Box<EntityFacts>),
 }
@@ -70,7 +70,9 @@ impl Nodes {
         ];
         let words = options.layout.words();
         let index = match options.layout {
-            WriteLayout::V2 => Index::Placements(TableOut::create(output, file::ENTITY_INDEX, &index, options)?),
+            WriteLayout::V2 => {
+                Index::Placements(Box::new(TableOut::create(output, file::ENTITY_INDEX, &index, options)?))
+            }
             WriteLayout::Specification => Index::Entities(Box::new(EntityFacts::new(output, options)?)),
         };
         if shape.node_columns.iter().any(|(name, _)| name == words.node_id) {

@@ -60,6 +60,10 @@ pub(super) fn check(blob: &Blob, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
+/// Takes a finding: the rule, the column, a message, the line.
+type Report<'r> = dyn FnMut(&'static Rule, Option<Column>, &str, u64) + 'r;
+
+/// The same as one value.
 type Found<'f> = (&'static Rule, Option<Column>, &'f str, u64);
 
 fn push(blob: &Blob, findings: &mut Findings, (rule, column, message, line): Found<'_>) {
@@ -68,7 +72,7 @@ fn push(blob: &Blob, findings: &mut Findings, (rule, column, message, line): Fou
 }
 
 impl Records {
-    fn take(&mut self, byte: u8, found: &mut dyn FnMut(&'static Rule, Option<Column>, &str, u64)) {
+    fn take(&mut self, byte: u8, found: &mut Report<'_>) {
         match byte {
             b'"' => {
                 // A doubled mark leaves the quotation and enters it again.
@@ -103,7 +107,7 @@ impl Records {
         !self.columns.is_empty()
     }
 
-    fn end_of_cell(&mut self, found: &mut dyn FnMut(&'static Rule, Option<Column>, &str, u64)) {
+    fn end_of_cell(&mut self, found: &mut Report<'_>) {
         let cell = std::mem::take(&mut self.cell);
         self.any = true;
         if self.header {

@@ -32,7 +32,7 @@ pub struct Lowered {
 
 /// The rows of all tables.
 enum Shown {
-    InMemory(InMemory),
+    InMemory(Box<InMemory>),
     Sorted(Sorted),
 }
 
@@ -70,7 +70,7 @@ impl Lowered {
             return Ok(shown);
         }
         let shown = match InMemory::read(self.inner.as_ref(), &self.record, &self.budget, progress)? {
-            Some(rows) => Shown::InMemory(rows),
+            Some(rows) => Shown::InMemory(Box::new(rows)),
             None => Shown::Sorted(self.sort(progress)?),
         };
         Ok(self.shown.get_or_init(|| shown))

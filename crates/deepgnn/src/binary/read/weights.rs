@@ -392,7 +392,7 @@ mod tests {
                     0 => format!("{}", random(&mut state) % 10),
                     1 => format!("0.{:02}", random(&mut state) % 100),
                     2 => format!("{}.{}", random(&mut state) % 1000, random(&mut state) % 10),
-                    3 => format!("{}", if random(&mut state) % 20 == 0 { 1000 } else { 1 }),
+                    3 => format!("{}", if random(&mut state).is_multiple_of(20) { 1000 } else { 1 }),
                     4 => "0.1".to_owned(),
                     _ => format!("{:.3}", ((random(&mut state) % 1000) as f64 / 1000.0).powi(4)),
                 })

@@ -89,7 +89,8 @@ fn with_choice(choice: u8, bytes: Vec<u8>) -> Vec<u8> {
 pub(crate) fn csv_seeds() -> Vec<Vec<u8>> {
     let nock = WriteOptions { csv: CsvDialect::nock(), ..WriteOptions::default() };
     let narrow = scalars().project(&[0, 6]).unwrap();
-    let one = scalars().project(&[6]).unwrap();
+    // A null alone is an empty line, which no writer of ours writes.
+    let one = scalars().project(&[6]).unwrap().slice(0, 2);
     let write = |batch: &RecordBatch, options: &WriteOptions| written(batch, Encoding::Csv, options).unwrap();
     vec![
         with_choice(0, write(&scalars(), &WriteOptions::default())),

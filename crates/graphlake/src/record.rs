@@ -19,6 +19,11 @@ pub(crate) enum Step {
     Needs(usize),
 }
 
+/// Whether a file has the mark of those that this crate writes.
+pub(crate) fn is_marked(file: &DataFile) -> bool {
+    file.sort_order.as_deref() == Some("codepoint")
+}
+
 /// Prefixes of one file, by their numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Prefixes {
@@ -30,7 +35,7 @@ impl Prefixes {
     /// The prefixes of a file, with what the user says that short ones stand for.
     ///
     /// # Errors
-    /// When one is no namespace and nobody says what it stands for; [`rules::PREFIXES`].
+    /// When one is no namespace and nobody says what it stands for; [`rules::PREFIXES_CHANGED`].
     pub(crate) fn of(file: &DataFile, options: &OpenOptions) -> Result<Self> {
         let text = |prefix: &String| match options.namespaces.get(prefix) {
             Some(namespace) => Ok(namespace.clone()),
@@ -42,10 +47,9 @@ impl Prefixes {
         named.sort_unstable();
         // Of others prefix_map counts (R18). Who marks files as this crate does writes both lists alike: where they differ one of them was
         // changed, and each IRI with that prefix would be another one.
-        let is_marked = file.sort_order.as_deref() == Some("codepoint") && options.tolerance != Tolerance::Lenient;
-        if is_marked && !named.iter().map(|(_, prefix)| *prefix).eq(&file.prefixes) {
-            return Err(Error::broken(&rules::PREFIXES, "prefixes and prefix_map differ")
-                .hint("--lenient   read it by prefix_map"));
+        let is_strict = is_marked(file) && options.tolerance != Tolerance::Lenient;
+        if is_strict && !named.iter().map(|(_, prefix)| *prefix).eq(&file.prefixes) {
+            return Err(Error::broken(&rules::PREFIXES_CHANGED, "prefixes and prefix_map differ"));
         }
         let entries = named.into_iter().map(|(id, prefix)| Ok((id, text(prefix)?)));
         let sorted = entries.collect::<Result<Vec<(i32, String)>>>()?;

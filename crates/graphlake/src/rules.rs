@@ -62,6 +62,9 @@ isomorph_error::rules! {
     /// V13: two lists of prefixes that differ.
     PREFIXES "GRAPHLAKE-PREFIXES" Warning
         "prefixes lists the prefixes of prefix_map in the order of their numbers", "write prefixes in the order of prefix_map, which is what is read";
+    /// Prefixes that were changed.
+    PREFIXES_CHANGED "GRAPHLAKE-PREFIXES-CHANGED" Error
+        "in a file that isomorph wrote, prefixes and prefix_map are the same", "use --lenient, to read the file by prefix_map";
     /// A prefix that is no namespace.
     PREFIX_SHORT "GRAPHLAKE-PREFIX-SHORT" Error
         "the keys of prefix_map are namespaces, from which IRIs can be made", "use --ns ex=http://…, to give the namespace of a short prefix";

@@ -249,7 +249,7 @@ fn a_prefix_that_was_changed_is_not_believed_in_a_file_of_ours() {
     std::fs::write(&name, &changed).unwrap();
     let read = |options: &OpenOptions| lines(&open(&path, options).unwrap(), Order::Subject);
     let error = read(&OpenOptions::default()).unwrap_err();
-    assert_eq!(error.broken_rule(), Some(&rules::PREFIXES), "{error}");
+    assert_eq!(error.broken_rule(), Some(&rules::PREFIXES_CHANGED), "{error}");
     assert!(lake(&path).compact(CompactMode::Full, &|_| Ok(())).is_err());
     let lenient = OpenOptions { tolerance: isomorph_graphlake::Tolerance::Lenient, ..OpenOptions::default() };
     // They are in order, whatever they begin with.

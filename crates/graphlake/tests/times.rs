@@ -108,12 +108,16 @@ fn times_are_later_than_all_that_the_list_says() {
     let root = fixtures();
     let home = copy(&root.join("tiny"));
     let path = home.path().join("lake");
-    // A foreign list: its times are texts, not those of the snapshots, and fall.
+    // A foreign list: its times are texts, and fall.
     let name = path.join("store.json");
     let mut store: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     let snapshot = path.join("snapshots/snapshot1.json");
-    let mut second: Value = serde_json::from_slice(&std::fs::read(&snapshot).unwrap()).unwrap();
+    let mut first: Value = serde_json::from_slice(&std::fs::read(&snapshot).unwrap()).unwrap();
+    let mut second = first.clone();
+    first["timestamp"] = json!(1_700_000_080_000_i64);
+    std::fs::write(&snapshot, first.to_string()).unwrap();
     (second["id"], second["version"]) = (json!("snapshot2"), json!("2"));
+    second["timestamp"] = json!(1_700_000_070_000_i64);
     std::fs::write(path.join("snapshots/snapshot2.json"), second.to_string()).unwrap();
     store["snapshots"] = json!([
         { "id": "snapshot2", "version": "2", "timestamp": "1700000070000" },

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use isomorph_error::{Findings, Place};
 
+use crate::record::is_marked;
 use crate::snapshot::{DataFile, Living, NamedGraph, OneOrder, Snapshot, file_of};
 use crate::store::{STORE, SnapshotEntry, Store};
 use crate::{rules, term};
@@ -107,7 +108,8 @@ fn data_file(
     let mut prefixes: Vec<&(String, i32)> = file.prefix_map.iter().collect();
     prefixes.sort_by_key(|(_, id)| *id);
     if !prefixes.iter().map(|(prefix, _)| prefix).eq(&file.prefixes) {
-        broken(&rules::PREFIXES, "prefixes and prefix_map differ".to_owned());
+        let rule = if is_marked(file) { &rules::PREFIXES_CHANGED } else { &rules::PREFIXES };
+        broken(rule, "prefixes and prefix_map differ".to_owned());
     }
 }
 

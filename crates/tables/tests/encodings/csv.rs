@@ -24,7 +24,8 @@ fn parse(text: &str, fields: &[(&str, DataType)], dialect: CsvDialect) -> Result
 #[test]
 fn every_type_comes_back() {
     for nullable in [false, true] {
-        let dialects = [CsvDialect::default(), CsvDialect::nock()];
+        // The word for null is read in columns that are not declared; here all are.
+        let dialects = [CsvDialect::default(), CsvDialect { null_word: None, ..CsvDialect::nock() }];
         // Values that are spelled like a null of the lenient dialects are kept from being one.
         for dialect in dialects.iter().cloned().chain(dialects.iter().cloned().map(CsvDialect::lenient)) {
             let mut columns = scalars(nullable);

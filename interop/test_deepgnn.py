@@ -275,7 +275,9 @@ def test_our_engine_draws_what_its_engine_draws(
 ) -> None:
     made = Made(seed, tmp_path / "made.json")
     binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", partitions)
-    nodes, seeds, count = [*made.nodes, 7, 8], [0, 42, -7, (1 << 63) - 1], 10
+    nodes, seeds, count = [*made.nodes], [0, 42, -7, (1 << 63) - 1], 10
+    # Of a node that is not there the engine has no neighbours; we refuse the question.
+    isomorph.run("sample", binary, "neighbors", *nodes, 7, expect=3)
     questions = tmp_path / "draws.json"
     questions.write_text(json.dumps({"nodes": nodes, "edge_types": 3, "count": count, "seeds": seeds}))
     told = json.loads(tool(deepgnn, "draws", binary, partitions, questions).splitlines()[-1])

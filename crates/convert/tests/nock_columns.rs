@@ -12,6 +12,7 @@ use arrow_array::{
 use arrow_schema::{DataType, Field};
 use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Resources, Silent, convert, digest};
 use isomorph_error::{Error, Findings};
+use isomorph_model::Source;
 use isomorph_storage::Location;
 use isomorph_tables::{Encoding, TableWriter, WriteOptions};
 

@@ -289,7 +289,9 @@ fn the_lake_of_the_readme_is_as_it_shows() {
             })
             .collect();
         let done = home.run(&words);
-        assert_eq!(still(expected), done.screen(), "{line}");
+        // Thousands a second, where the machine is fast.
+        let plain = |screen: &str| screen.replace(" k/s", " /s");
+        assert_eq!(plain(&still(expected)), plain(&done.screen()), "{line}");
         commands += 1;
     }
     assert_eq!(commands, 6);

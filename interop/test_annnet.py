@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
-import venv
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command import Isomorph
+from environments import python_with
 from grown import EDGES, MORE, grow, parts
 
 HERE = Path(__file__).resolve().parent
@@ -42,18 +41,7 @@ MADE = 40
 @pytest.fixture(scope="session")
 def annnet() -> Path:
     """An interpreter that has annnet, beside the environment of the other tests."""
-    folder = Path(sys.prefix).parent / "interop-annnet-venv"
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    requirements = HERE / "requirements-annnet.txt"
-    stamp = folder / "made-from.txt"
-    if not stamp.is_file() or stamp.read_text() != requirements.read_text():
-        venv.create(folder, clear=True, with_pip=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements]
-        done = subprocess.run(install, capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"pip could not install annnet: {done.stderr[-300:]}")
-        stamp.write_text(requirements.read_text())
-    return python
+    return python_with("annnet", "requirements-annnet.txt")
 
 
 def told(python: Path, script: str, *arguments: object) -> list[Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import sys
-import venv
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command import Isomorph
+from environments import python_with
 from grown import EDGES, MORE, grow, parts
 from test_annnet import without_conversions
 
@@ -45,23 +44,7 @@ for path in sys.argv[1:]:
 @pytest.fixture(scope="session")
 def pythons() -> dict[str, Path]:
     """An interpreter for each version, in environments of their own."""
-    found = {}
-    requirements = HERE / "requirements-annnet-old.txt"
-    for version in VERSIONS:
-        folder = Path(sys.prefix).parent / f"interop-annnet-{version}-venv"
-        python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-        stamp = folder / "made-from.txt"
-        if not stamp.is_file() or stamp.read_text() != requirements.read_text():
-            venv.create(folder, clear=True, with_pip=True)
-            pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-            done = subprocess.run(
-                [*pip, "-r", requirements, f"annnet=={version}"], capture_output=True, text=True
-            )
-            if done.returncode != 0:
-                pytest.skip(f"pip could not install annnet {version}: {done.stderr[-300:]}")
-            stamp.write_text(requirements.read_text())
-        found[version] = python
-    return found
+    return {version: python_with(f"annnet-{version}", "requirements-annnet-old.txt", f"annnet=={version}") for version in VERSIONS}
 
 
 def fixture(name: str) -> Path:

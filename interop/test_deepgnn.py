@@ -6,8 +6,6 @@ import json
 import random
 import struct
 import subprocess
-import sys
-import venv
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pyarrow.ipc
 import pytest
 
 from command import Isomorph
+from environments import python_with
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures" / "deepgnn"
@@ -31,18 +30,7 @@ KEYS = {"float32": "float", "float64": "double", "float16": "float16", "int64": 
 @pytest.fixture(scope="session")
 def deepgnn() -> Path:
     """An interpreter that has deepgnn-ge, beside the environment of the other tests."""
-    folder = Path(sys.prefix).parent / "interop-deepgnn-venv"
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    requirements = HERE / "requirements-deepgnn.txt"
-    stamp = folder / "made-from.txt"
-    if not stamp.is_file() or stamp.read_text() != requirements.read_text():
-        venv.create(folder, clear=True, with_pip=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements]
-        done = subprocess.run(install, capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"pip could not install deepgnn-ge: {done.stderr[-300:]}")
-        stamp.write_text(requirements.read_text())
-    return python
+    return python_with("deepgnn", "requirements-deepgnn.txt")
 
 
 def tool(python: Path, *arguments: object) -> str:

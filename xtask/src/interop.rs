@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
         let record = Record::new(workspace, "interop")?;
         let cache = format!("cache_dir={}", workspace.target.join("interop-cache").display());
         let mut pytest = workspace
-            .program(&python, &["-m", "pytest", "-ra", "-o", &cache])
+            .program(&python, &["-m", "pytest", "-ra", "-n", "auto", "--dist", "loadfile", "-o", &cache])
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env(VARIABLE, record.path())
             .env("ISOMORPH_BIN", command_of(workspace))

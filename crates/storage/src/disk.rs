@@ -217,23 +217,31 @@ impl Disk for RealDisk {
     }
 
     fn try_lock(&self, path: &Path) -> io::Result<Lock> {
-        // Where directories cannot be opened, or have no locks, nothing keeps others away.
-        let Ok(file) = File::open(path) else { return Ok(Lock::Unsupported) };
-        Ok(match file.try_lock() {
-            Ok(()) => Lock::Ours(Box::new(file)),
-            Err(TryLockError::WouldBlock) => Lock::Theirs,
-            Err(TryLockError::Error(_)) => Lock::Unsupported,
-        })
+        let Some(file) = platform::open_for_lock(path)? else { return Ok(Lock::Unsupported) };
+        match file.try_lock() {
+            Ok(()) => Ok(Lock::Ours(Box::new(file))),
+            Err(TryLockError::WouldBlock) => Ok(Lock::Theirs),
+            Err(TryLockError::Error(error)) => without_locks(error),
+        }
     }
 
     fn lock(&self, path: &Path) -> io::Result<Lock> {
-        let file = File::open(path)?;
-        Ok(if file.lock().is_ok() { Lock::Ours(Box::new(file)) } else { Lock::Unsupported })
+        let Some(file) = platform::open_for_lock(path)? else { return Ok(Lock::Unsupported) };
+        match file.lock() {
+            Ok(()) => Ok(Lock::Ours(Box::new(file))),
+            Err(error) => without_locks(error),
+        }
     }
 
     fn trusted(&self, path: &Path) -> io::Result<bool> {
         platform::trusted(path)
     }
+}
+
+/// That there are no locks, if that is what the error says: some file systems have none, or none for directories. Any other
+/// error leaves open whether somebody has the lock.
+fn without_locks(error: io::Error) -> io::Result<Lock> {
+    if platform::has_no_locks(&error) { Ok(Lock::Unsupported) } else { Err(error) }
 }
 
 /// Removes a directory and everything below it, never following a link.

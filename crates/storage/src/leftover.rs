@@ -71,8 +71,11 @@ impl Aside {
         loop {
             let path = parent.join(name.fresh());
             disk.create_dir(&path)?;
-            let lock = disk.try_lock(&path)?;
             // Between making and locking, another writer may have taken it for a leftover.
+            let lock = match disk.try_lock(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
             if !matches!(lock, Lock::Theirs) && disk.node(&path)?.is_some() {
                 return Ok(Aside { disk: Arc::clone(disk), path, keep: AtomicBool::new(false), _lock: lock });
             }
@@ -110,10 +113,11 @@ pub(crate) fn remove_leftovers(disk: &dyn Disk, parent: &Path, name: &AsideName)
             age.is_some_and(|age| age > ABANDONED)
         };
         // A lock that we get is kept until the directory is gone, so that nobody begins to use it meanwhile.
-        let (dead, _lock) = match disk.try_lock(&path)? {
-            Lock::Theirs => (false, Lock::Theirs),
-            Lock::Ours(guard) => (maker.is_ours() || old(), Lock::Ours(guard)),
-            Lock::Unsupported => (maker.is_before_boot() || old(), Lock::Unsupported),
+        let (dead, _lock) = match disk.try_lock(&path) {
+            // It is gone, or of another user: nobody knows whether it is in use.
+            Ok(Lock::Theirs) | Err(_) => (false, Lock::Theirs),
+            Ok(Lock::Ours(guard)) => (maker.is_ours() || old(), Lock::Ours(guard)),
+            Ok(Lock::Unsupported) => (maker.is_before_boot() || old(), Lock::Unsupported),
         };
         if dead {
             // Another writer may be removing it at the same time; what stays will be found again.

@@ -24,9 +24,9 @@ pub(crate) use portable::{exchange, rename_new};
 pub(crate) use unix::{exchange, rename_new};
 
 #[cfg(not(unix))]
-pub(crate) use portable::{host_name, is_at, sync_dir, trusted};
+pub(crate) use portable::{has_no_locks, host_name, is_at, open_for_lock, sync_dir, trusted};
 #[cfg(unix)]
-pub(crate) use unix::{host_name, is_at, sync_dir, trusted};
+pub(crate) use unix::{has_no_locks, host_name, is_at, open_for_lock, sync_dir, trusted};
 
 #[cfg(not(unix))]
 use portable::read_at;

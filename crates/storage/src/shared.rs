@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
 
-use crate::disk::{Disk, DiskFile, Lock, NodeKind};
+use crate::disk::{Disk, DiskFile, NodeKind};
 use crate::redo::Changed;
 use crate::remote::Store;
 use crate::staging::{Added, StagedFile, Uploads};
@@ -154,7 +154,7 @@ impl SharedRoot {
     ) -> Result<bool> {
         let at = |error: io::Error| Error::from(error).at(Place::file(relative));
         // Systems whose directories have no locks are those whose renames are the only order there is.
-        let _lock = disk.lock(base).unwrap_or(Lock::Unsupported);
+        let _lock = disk.lock(base).map_err(at)?;
         let target = base.join(relative);
         let before = disk.read(&target, limit).map_err(at)?;
         let Some(after) = change(&before)? else { return Ok(false) };
@@ -274,6 +274,41 @@ impl Additions {
         match &self.0 {
             Adding::Local(added) => added.keep(keep),
             Adding::Remote(uploads) => uploads.keep(keep),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::fault::{Fault, FaultDisk, MemoryDisk};
+
+    /// Appends to the one file of a directory, on a disk where a step fails. Returns the outcome and what is there then.
+    fn append(fault: Fault) -> (Result<bool>, Vec<u8>, Vec<String>) {
+        let memory = MemoryDisk::new(true);
+        let base = Path::new("/d");
+        memory.create_dir(base).unwrap();
+        memory.create_file(&base.join("list")).unwrap().write_all(b"old").unwrap();
+        let faulty = FaultDisk::new(Arc::new(memory.clone()), fault);
+        let root = SharedRoot::open(&Location::parse("/d").unwrap().on_disk(Arc::new(faulty.clone())));
+        let change = |before: &[u8]| Ok(Some([before, b", new"].concat()));
+        let done = root.and_then(|root| root.update("list", 100, &mut { change }));
+        (done, memory.read(&base.join("list"), 100).unwrap(), faulty.log())
+    }
+
+    /// An error of any step, that of the lock included, ends the change: without the lock another one could be lost.
+    #[test]
+    fn no_step_of_a_change_fails_unnoticed() {
+        let (done, content, steps) = append(Fault::None);
+        assert!(done.unwrap() && content == b"old, new");
+        assert!(steps.iter().any(|step| step.contains("lock")), "{steps:?}");
+        for (step, what) in (0..).zip(&steps) {
+            let (done, content, _) = append(Fault::Fail(step, io::ErrorKind::Other));
+            let error = done.err().unwrap_or_else(|| panic!("{what} failed, and nobody said so"));
+            let renamed = error.kind() == Kind::Poisoned;
+            assert_eq!(content, if renamed { &b"old, new"[..] } else { b"old" }, "{what}: {error}");
         }
     }
 }

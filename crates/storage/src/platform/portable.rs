@@ -84,6 +84,16 @@ pub(crate) fn sync_dir(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Opens a file to lock it; nothing for a directory, which cannot be opened.
+pub(crate) fn open_for_lock(path: &Path) -> io::Result<Option<File>> {
+    if fs::metadata(path)?.is_dir() { Ok(None) } else { File::open(path).map(Some) }
+}
+
+/// Whether the error of a lock says that there are no locks here.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
+}
+
 /// The name of this machine.
 pub(crate) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()

@@ -15,6 +15,19 @@ pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// Opens a file or directory to lock it; nothing where directories cannot be opened.
+pub(crate) fn open_for_lock(path: &Path) -> io::Result<Option<File>> {
+    File::open(path).map(Some)
+}
+
+/// Whether the error of a lock says that there are no locks here. Network file systems lock what is open for writing only,
+/// which directories never are, and say that the descriptor is bad.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let no_locks = [Errno::NOSYS, Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::BADF];
+    error.kind() == io::ErrorKind::Unsupported || Errno::from_io_error(error).is_some_and(|errno| no_locks.contains(&errno))
+}
+
 /// The name of this machine.
 pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()

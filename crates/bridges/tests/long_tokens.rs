@@ -68,6 +68,29 @@ fn what_needs_too_much_memory_on_a_line_has_the_place_of_that_line() {
 }
 
 #[test]
+fn a_line_that_does_not_fit_into_memory_has_its_place() {
+    let first = "<urn:a> <urn:b> <urn:c> .\n";
+    let text = format!("{}<urn:é> <urn:b> \"{}\" .\n", first.repeat(100_000), "a".repeat(LONG));
+    for (text, line) in [(text.as_str(), 100_001), (text.trim_start_matches(first), 1)] {
+        for (mark, threads) in [("", 1), ("", 2), ("\u{feff}", 1)] {
+            let (text, options) =
+                (format!("{mark}{text}"), ReadOptions { budget: Budget::new(16 << 20), ..ReadOptions::default() });
+            let mut takers = vec![(); threads];
+            let read = read_lines(&mut text.as_bytes(), Syntax::NTriples, &options, &mut takers, &|(), _| Ok(()));
+            let error = read.unwrap_err();
+            let place = error.place();
+            assert_eq!((error.kind(), place.line), (Kind::TooLarge, Some(line)), "{error:?}");
+            let (offset, begin) = (place.offset.unwrap(), if line > 1 { first.len() * 100_000 } else { 0 });
+            // One letter has two bytes, and a byte order mark is no column.
+            let column = offset - (mark.len() + begin) as u64;
+            assert_eq!(place.field.as_deref(), Some(format!("column {column}").as_str()), "{error:?}");
+            assert!(error.hints().any(|hint| hint.contains("--memory")), "{error:?}");
+            assert_eq!(options.budget.used(), 0);
+        }
+    }
+}
+
+#[test]
 fn what_is_too_long_for_xml_is_refused_before_it_is_written() {
     // As long as it may be, with what stands for an ampersand.
     let longest = format!("&{}", "a".repeat((64 << 20) - 5));

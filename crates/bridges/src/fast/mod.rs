@@ -237,7 +237,7 @@ fn feed(
             // One line, longer than all before.
             wanted *= 2;
             if wanted > largest {
-                grow((wanted - largest) as u64)?;
+                grow((wanted - largest) as u64).map_err(|error| error.at(reached(&bytes, lines, offset)))?;
                 largest = wanted;
             }
         };
@@ -257,6 +257,15 @@ fn feed(
         lines += here;
         offset += length;
     }
+}
+
+/// How far a line was read that begins behind `lines` lines and `offset` bytes, and has `bytes` so far.
+fn reached(bytes: &[u8], lines: u64, offset: u64) -> Place {
+    let seen = if offset == 0 { bytes.strip_prefix(MARK).unwrap_or(bytes) } else { bytes };
+    // Columns are signs, as the parsers count them.
+    let column = 1 + seen.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+    let place = Place::default().line(lines + 1).offset(offset + bytes.len() as u64);
+    place.in_field(format!("column {column}"))
 }
 
 impl Chunk {

@@ -72,6 +72,10 @@ isomorph_error::rules! {
     /// A node has several node rows.
     NODE_REPEATED "NOCK-NODE-REPEATED" Warning
         "each node has one node row in a partition", "remove all node rows of the node but one";
+    /// A text file lies next to the Parquet file of its number.
+    PART_BOTH "NOCK-PART-BOTH" Warning
+        "a partition is one file; of a Parquet file and a CSV file of the same number the Parquet file is read",
+        "move the file that is not wanted to another directory";
     /// The files of a directory are graphs of their own.
     PART_DATASET "NOCK-PART-DATASET" Error
         "the files of a directory are one graph if they are named part_<id>, or if all have the same columns and shadow \

@@ -137,8 +137,15 @@ fn a_text_beside_a_table_says_the_same() {
     for (name, count) in [("ann", 0), ("bob", 1)] {
         std::fs::write(home.path().join("part_0.csv"), text(name)).unwrap();
         let nock = opened(home.path()).unwrap();
+        // Opening compares nothing, and says which of them is read.
+        let noticed = isomorph_model::Source::about(&nock).findings;
+        let kept: Vec<_> = noticed.by_rule().flat_map(|(_, kept)| kept).collect();
+        let both = kept.iter().find(|finding| finding.rule == &rules::PART_BOTH).expect("both are there");
+        assert_eq!(both.place.file.as_deref(), Some("part_0.csv"), "{name}");
+        assert!(both.message.starts_with("part_0.parq is read"), "{name}: {}", both.message);
+        assert_eq!(noticed.count(&rules::PART_TWIN), 0, "{name}");
         let mut found = isomorph_error::Findings::keeping(3);
         isomorph_model::Source::validate(&nock, &mut found).unwrap();
-        assert_eq!(found.count(&rules::PART_TWIN), count, "{name}");
+        assert_eq!((found.count(&rules::PART_TWIN), found.count(&rules::PART_BOTH)), (count, 1), "{name}");
     }
 }

@@ -64,6 +64,10 @@ impl Nock {
         let dataset = dataset::open(location, options.tolerance)?;
         let mut nock = Nock::of(dataset.partitions, dataset.directory.is_some(), options)?;
         nock.twins = dataset.twins;
+        for (read, twin) in &nock.twins {
+            let message = format!("{} is read, and not this file; validating compares them", read.name());
+            nock.noticed.push(&rules::PART_BOTH, message, Place::file(twin.name()));
+        }
         let Some(directory) = dataset.directory else { return Ok(nock) };
         for other in &directory.others {
             let message = format!("{other} is not named as a partition, and is not read");

@@ -19,6 +19,7 @@ use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
 use crate::plan::Plan;
+use crate::plan_merging::with_place;
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
 use crate::tapped::Tapped;
@@ -167,7 +168,7 @@ pub fn convert(
         let options = as_written(&Mapping::default());
         let found = plan.to.open(&location, &options)?;
         if says_itself(found.graph(), graph) {
-            (mapping, carried) = (Mapping::default(), Vec::new());
+            (mapping, carried) = (Mapping::default(), plan.merged.clone());
         } else if carried.is_empty() {
             carried.push(crate::plan::UNDECLARED.to_owned());
         }
@@ -187,6 +188,7 @@ pub fn convert(
         }
         let options = as_written(&mapping);
         let inverse = mapping.inverse();
+        let other = |error| blame(opened, with_place(error, opened.graph.as_ref(), resources, progress));
         // A text need not be surveyed by who knows what it says.
         let read_once = match (plan.to, mapping.lifting()) {
             (Format::Rdf, Some(record)) => {
@@ -197,7 +199,7 @@ pub fn convert(
         if let Some(text) = read_once {
             let back = inverse.rest().apply(Arc::new(text), &resources.budget)?;
             let back = digest(back.as_ref(), resources, progress)?;
-            compare(&source, &back).map_err(|error| blame(opened, error))?;
+            compare(&source, &back).map_err(other)?;
             return Ok(Some(back));
         }
         // A carry tells a reader of DeepGNN which types features have.
@@ -212,7 +214,7 @@ pub fn convert(
         let back = digest(inverse.apply(found, &resources.budget)?.as_ref(), resources, progress)?;
         compare(&source, &back).map_err(|error| match plan.mapping.scattering() {
             Some(_) => no_more_than_rdf(error),
-            _ => blame(opened, error),
+            _ => other(error),
         })?;
         Ok(Some(back))
     })?;
@@ -337,7 +339,7 @@ fn no_more_than_rdf(error: Error) -> Error {
 
 /// The error for a result that is another graph. A source that breaks a rule of its format that reading does not check,
 /// like keys that repeat, is the reason more often than we are, and this is the time to look.
-fn blame(opened: &Opened, error: Error) -> Error {
+pub(crate) fn blame(opened: &Opened, error: Error) -> Error {
     let mut findings = Findings::keeping(1);
     if let Err(unsound) = opened.native.validate(&mut findings) {
         return if unsound.kind().exit_code() == 3 { unsound } else { error };

@@ -40,6 +40,7 @@ pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan 
         sorts: Vec::new(),
         lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
         carried: vec![CARRIED.to_owned()],
+        merged: Vec::new(),
         losses: Vec::new(),
         projection: None,
         pynock: None,

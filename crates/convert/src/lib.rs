@@ -30,6 +30,7 @@ mod plan_fitting;
 mod plan_fusion;
 mod plan_gathering;
 mod plan_lifting;
+mod plan_merging;
 mod plan_number;
 mod plan_relation;
 mod plan_texts;

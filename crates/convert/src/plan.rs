@@ -51,6 +51,8 @@ pub struct Plan {
     pub lines: Vec<PlanLine>,
     /// What the target cannot say.
     pub carried: Vec<String>,
+    /// Those of [`Plan::carried`] that are nodes which become one: lost whatever the result says by itself.
+    pub merged: Vec<String>,
     /// What of it the format has no words for, by type and property: lost without the carry.
     pub losses: Vec<PlanLine>,
     /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
@@ -112,6 +114,7 @@ impl Plan {
             sorts: Vec::new(),
             lines: Vec::new(),
             carried: Vec::new(),
+            merged: Vec::new(),
             losses: Vec::new(),
             projection: None,
             pynock: None,
@@ -207,6 +210,7 @@ impl Plan {
         }
         plan.read_texts(source, options, resources, progress)?;
         plan.keep_files(opened, options)?;
+        plan.merge_nodes(opened, options, resources, progress)?;
         plan.passes.extend(match to.shape() {
             Shape::Typed | Shape::Triples => ["nodes", "edges"],
             Shape::Bundled => ["keys", "nodes and edges"],

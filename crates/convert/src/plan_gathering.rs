@@ -64,7 +64,14 @@ impl Plan {
         self.sorts.push("all terms".to_owned());
         self.line("resources and literals", "nodes, name = text, is_rdf");
         self.line("triples", "edges, rel_name = predicate");
-        self.carried.extend(["datatypes and languages", "named graphs and what is in them"].map(str::to_owned));
+        self.carried.extend(
+            [
+                "datatypes and languages",
+                "whether a term is an IRI, a blank node or a literal: those of one text become one node",
+                "named graphs and what is in them",
+            ]
+            .map(str::to_owned),
+        );
         self.target = record.bundled.clone();
         self.pynock = Some(Arc::new(PynockView::Flattened(Box::new(record), resources.budget.clone())));
         Ok(())

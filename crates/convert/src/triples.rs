@@ -172,6 +172,7 @@ pub(crate) fn plan(
         sorts,
         lines,
         carried,
+        merged: Vec::new(),
         losses: losses.into_iter().collect(),
         projection: None,
         pynock: None,

@@ -175,6 +175,25 @@ def test_property_graphs_are_rdf_that_libraries_query(isomorph: Isomorph, social
     isomorph.run("diff", social, made)
 
 
+def test_property_graphs_are_json_ld_with_statements_about_edges(isomorph: Isomorph, social: Path, tmp_path: Path) -> None:
+    """JSON-LD has no triple terms: to rdflib and pyoxigraph the properties of an edge are those of an `rdf:Statement`."""
+    made = isomorph.convert(social, tmp_path / "social.jsonld", "--base", "http://example.org/")
+    graph = rdflib.Dataset(default_union=True).parse(str(made), format="json-ld")
+    store = ox.Store()
+    store.bulk_load(path=str(made), format=FORMATS["jsonld"])
+    (likes,) = (kind["count"] for kind in isomorph.json("info", social)["edges"] if kind["relation"] == "likes")
+    asked = """PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> PREFIX : <http://example.org/>
+        SELECT (COUNT(*) AS ?c) { ?s :likes ?o .
+          ?e a rdf:Statement ; rdf:subject ?s ; rdf:predicate :likes ; rdf:object ?o ; :weight ?w }"""
+    assert int(next(iter(graph.query(asked)))[0]) == int(next(iter(store.query(asked)))["c"].value) == likes > 0
+    isomorph.run("diff", social, made)
+    # The same of NOCK, whose properties are objects of JSON.
+    nock = isomorph.convert(social, tmp_path / "social.parq", "--lossy")
+    made = isomorph.convert(nock, tmp_path / "nock.jsonld")
+    assert len(rdflib.Dataset().parse(str(made), format="json-ld")) > likes
+    isomorph.run("diff", nock, made)
+
+
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 CLASSES = [ox.NamedNode(f"http://example.org/{name}") for name in ["Person", "Author", "City"]]
 

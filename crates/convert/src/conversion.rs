@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::mapping::{Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself};
+use crate::mapping::{AsStatements, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -127,7 +127,10 @@ pub fn convert(
     };
     let mut sink = match plan.mapping.lifting() {
         Some(record) => {
-            let quads = plan.to.quads(&staging, text.clone(), options, resources)?;
+            let mut quads = plan.to.quads(&staging, text.clone(), options, resources)?;
+            if record.statements {
+                quads = Box::new(AsStatements(quads));
+            }
             Box::new(Lifter::new(quads, record, resources, progress)) as Box<dyn Sink>
         }
         None if plan.to.shape() == Shape::Triples => {

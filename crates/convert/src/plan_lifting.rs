@@ -1,7 +1,7 @@
 //! What a plan does about property graphs that become triples.
 
 use isomorph_bridges::Syntax;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Place, Result};
 use isomorph_model::faces::push_encoded;
 use isomorph_model::{Direction, EdgeType, Graph, KeyKind, Property, ValueKind};
 use isomorph_storage::Location;
@@ -22,12 +22,14 @@ impl Plan {
         // What is typed was fitted before, bundled graphs are not.
         let fitted = Fitting::of(graph, &self.to.allowed())?;
         let graph = fitted.as_ref().map_or(graph, |record| &record.fitted);
-        let record = Lifting::of(graph, options.base.as_deref())?;
+        let mut record = Lifting::of(graph, options.base.as_deref())?;
         if let Some(syntax) = syntax {
             check(&record, syntax)?;
             self.line("everything", format!("one text of {syntax}"));
-            if !syntax.has_triple_terms() && !graph.edges.is_empty() {
-                self.line("parallel edges", format!("refused when some are found: {syntax} has no triple terms"));
+            record.statements = !syntax.has_triple_terms() && !graph.edges.is_empty();
+            if record.statements {
+                let what = format!("statements (rdf:subject, rdf:predicate, rdf:object): {syntax} has no triple terms");
+                self.line("reifiers", what);
             }
         }
         self.describe_lifting(&record);
@@ -42,7 +44,7 @@ impl Plan {
     }
 
     fn describe_lifting(&mut self, record: &Lifting) {
-        let Lifting { graph, base } = record;
+        let Lifting { graph, base, .. } = record;
         for ty in &graph.nodes {
             let key = match (ty.key.kind, &ty.key.name) {
                 (KeyKind::Row, _) => "row",
@@ -88,15 +90,7 @@ fn check(record: &Lifting, syntax: Syntax) -> Result<()> {
             error.hint("--base http://example.org/x_    begins names with a letter").at(Place::field(name))
         })?;
     }
-    let Some(ty) = record.graph.edges.iter().find(|ty| !syntax.has_triple_terms() && has_reifiers(ty)) else {
-        return Ok(());
-    };
-    let edge = edge_text(&record.graph, ty);
-    let what = format!(
-        "{syntax} has no triple terms, and {edge} has properties or no direction, which are said about triples"
-    );
-    Err(Error::new(Kind::WouldLose, what)
-        .hint("every other syntax has: a name that ends in .nq, .trig, .ttl, .nt or .rdf"))
+    Ok(())
 }
 
 fn literals(properties: &[Property]) -> String {

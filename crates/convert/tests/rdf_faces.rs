@@ -103,26 +103,54 @@ fn property_graphs_become_every_syntax_and_come_back() {
 }
 
 #[test]
-fn what_a_syntax_has_no_words_for_is_said_before_anything_is_written() {
+fn edges_of_which_something_is_said_become_every_syntax_and_come_back() {
     let (home, graph) = (tempfile::tempdir().unwrap(), social(true));
-    let error = write(&graph, &home.path().join("a.jsonld"), &ConvertOptions::default()).unwrap_err();
-    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
-    assert!(error.to_string().contains("JSON-LD has no triple terms"), "{error}");
-    for name in ["a.rdf", "a.ttl"] {
-        let (_, certificate) = write(&graph, &home.path().join(name), &ConvertOptions::default()).unwrap();
-        assert_eq!(certificate.source, certificate.result, "{name}");
-    }
-    // Parallel edges are found only when they are written: then nothing is left of the text.
+    // Parallel edges have reifiers too, though nothing else is said of them.
     let mut build = Build::default();
     let node = build.nodes(Nodes::keyed("n", int64([1])));
     build.edges(Edges::rows(node, "r", node, [(0, 0), (0, 0)]));
     let parallel = memory(Format::GraphAr, build.finish());
-    let error = write(&parallel, &home.path().join("b.jsonld"), &ConvertOptions::default()).unwrap_err();
-    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
-    assert!(!home.path().join("b.jsonld").exists());
+    for (number, graph) in [&graph, &parallel].into_iter().enumerate() {
+        let nock = home.path().join(format!("{number}.parq"));
+        write(graph, &nock, &ConvertOptions { lossy: true, ..ConvertOptions::default() }).unwrap();
+        // The same as NOCK, whose properties are in a bag.
+        for (from, graph) in [("typed", graph), ("bag", &open(&nock, CarryUse::Auto))] {
+            for syntax in ["rdf", "ttl", "jsonld"] {
+                let place = home.path().join(format!("{number}-{from}.{syntax}"));
+                let (_, certificate) = write(graph, &place, &ConvertOptions::default()).unwrap();
+                assert_eq!(certificate.source, certificate.result, "{number} {from} {syntax}");
+                let back = open(&place, CarryUse::Auto);
+                assert_eq!(content(&back), content(graph), "{number} {from} {syntax}");
+                let text = fs::read_to_string(&place).unwrap();
+                assert_eq!(text.contains("rdf-syntax-ns#Statement"), syntax == "jsonld", "{number} {from} {syntax}");
+                let again = home.path().join(format!("{number}-{from}-{syntax}.graphar"));
+                write(&back, &again, &ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() })
+                    .unwrap();
+                assert_eq!(content(&open(&again, CarryUse::Auto)), content(graph), "{number} {from} {syntax}");
+            }
+        }
+    }
     let error =
         write(&graph, &home.path().join("a"), &ConvertOptions { to: Some(Format::Rdf), ..labelled() }).unwrap_err();
     assert_eq!(error.kind(), Kind::Usage, "{error}");
+}
+
+#[test]
+fn statements_of_other_rdf_stay_triples() {
+    let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+    let text = ["subject", "predicate", "object"].map(|part| format!("_:e <{rdf}{part}> <urn:a> .\n")).concat();
+    let (home, place) = home("a.nt", &format!("{text}_:e <{rdf}type> <{rdf}Statement> .\n"));
+    let there = home.path().join("a.jsonld");
+    let (_, certificate) = write(&open(&place, CarryUse::Auto), &there, &ConvertOptions::default()).unwrap();
+    assert_eq!((certificate.source, certificate.triples), (certificate.result, Some(4)));
+    // What has triple terms by itself is refused as before.
+    let quoted = home.path().join("b.nt");
+    fs::write(&quoted, format!("_:e <{rdf}reifies> <<( <urn:a> <urn:b> <urn:c> )>> .\n")).unwrap();
+    let error = write(&open(&quoted, CarryUse::Auto), &home.path().join("b.jsonld"), &ConvertOptions::default());
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), Kind::WouldLose, "{error}");
+    assert!(error.to_string().contains("JSON-LD has no triple terms"), "{error}");
+    assert!(!home.path().join("b.jsonld").exists());
 }
 
 #[test]
@@ -156,7 +184,7 @@ fn a_plan_says_what_a_syntax_has_no_words_for() {
     let (_, certificate) = write(&graph, &home.path().join("e.rdf"), &options).unwrap();
     assert_eq!(certificate.source, certificate.result);
     let lines = plan(&graph, "e.jsonld").unwrap().lines;
-    assert!(lines.iter().any(|line| line.subject == "parallel edges"), "{lines:?}");
+    assert!(lines.iter().any(|line| line.subject == "reifiers"), "{lines:?}");
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub use described::Described;
 pub use fit::{Allowed, Converted, Fitting};
 pub use fuse::{Fused, Fusion, Split};
 pub use gather::{Exported, Flattened, Gathered, Gathering, Scattered, TERM};
-pub use lift::{Lifter, Lifting, Lowered, LoweredText, Native};
+pub use lift::{AsStatements, Lifter, Lifting, Lowered, LoweredText, Native};
 pub use names::Names;
 pub use number::{Ids, Numberer, Numbering, Unnumbered, holds as holds_feature};
 pub use part::{By, Labels, NodeTypes, Parted, Parting, TypesFrom, Unparted};

@@ -10,6 +10,7 @@ use isomorph_model::{Batch, Part, Progress, Source};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;
+use super::statements::FromStatements;
 
 /// Quads between two looks at the memory that they take.
 const AT_ONCE: u64 = 1 << 14;
@@ -68,10 +69,16 @@ impl InMemory {
         read: impl FnOnce(&mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()>,
     ) -> Result<Option<InMemory>> {
         InMemory::fill(record, budget, progress, |filling| {
-            read(&mut |quad| {
+            let mut put = |quad: Quad<'_>| {
                 filling.columns.take(&quad);
                 filling.count(0)
-            })
+            };
+            if !record.statements {
+                return read(&mut put);
+            }
+            let mut statements = FromStatements::new(budget)?;
+            read(&mut |quad| statements.take(quad, &mut put))?;
+            statements.finish()
         })
     }
 

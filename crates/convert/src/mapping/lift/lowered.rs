@@ -11,6 +11,7 @@ use isomorph_model::{
 use isomorph_storage::{Budget, Scratch};
 
 use super::in_memory::InMemory;
+use super::statements::FromStatements;
 use super::subjects::{Collecting, Said, Subjects};
 use super::tables::{EdgesPart, NodesPart, Sorted, Tables};
 use super::{Lifting, end_form, neighbors, types_of};
@@ -134,12 +135,17 @@ impl Lowered {
         let mut quads = Quads::new(source.graph(), None);
         let parts = source.scan(&Request::of(Scanned::All))?;
         progress.begin("read", parts.iter().map(|part| part.rows()).sum());
-        let mut take = |quad: Quad<'_>| {
+        let mut put_quad = |quad: Quad<'_>| {
             if !edges.is_edge(&quad) {
                 return subjects.push(&quad);
             }
             edges.take(quad);
             if edges.len() >= TOGETHER { put(&mut edges, tables) } else { Ok(()) }
+        };
+        let mut statements = if self.record.statements { Some(FromStatements::new(&self.budget)?) } else { None };
+        let mut take = |quad: Quad<'_>| match &mut statements {
+            Some(statements) => statements.take(quad, &mut put_quad),
+            None => put_quad(quad),
         };
         for part in &parts {
             part.read(&mut |batch| {
@@ -153,6 +159,7 @@ impl Lowered {
         }
         quads.finish(&mut take)?;
         progress.end();
+        statements.map_or(Ok(()), FromStatements::finish)?;
         put(&mut edges, tables)?;
         subjects.finish()
     }

@@ -10,6 +10,7 @@ mod lifter;
 mod lowered;
 mod native;
 mod neighbors;
+mod statements;
 pub(super) mod subjects;
 mod tables;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use lifter::Lifter;
 pub use lowered::Lowered;
 pub use native::Native;
+pub use statements::AsStatements;
 pub use text::LoweredText;
 
 /// The node types and the edge types that a scan of `tables` is of.
@@ -59,6 +61,9 @@ pub struct Lifting {
     pub graph: Graph,
     /// What all IRIs begin with that are made.
     pub base: String,
+    /// Whether what is said about edges is said about statements, where a text has no triple terms.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub statements: bool,
 }
 
 impl Lifting {
@@ -87,7 +92,7 @@ impl Lifting {
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
-        Ok(Lifting { graph: graph.clone(), base: base.to_owned() })
+        Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false })
     }
 
     /// Short names for what IRIs begin with, for texts that have them: the base, each node type that is called like a prefix, and

@@ -28,8 +28,8 @@ fn rows_are_the_same_in_memory_and_sorted() {
         let graph: Arc<MemoryGraph> = Arc::new(memory);
         let location = Location::from_path(Path::new("/memory"));
         let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
-        for to in [Format::GraphLake, Format::Rdf] {
-            let place = home.path().join(format!("{seen}.nt"));
+        for (to, suffix) in [(Format::GraphLake, "lake"), (Format::Rdf, "nt"), (Format::Rdf, "jsonld")] {
+            let place = home.path().join(format!("{seen}.{suffix}"));
             let destination = Location::from_path(&place);
             let (options, resources) =
                 (ConvertOptions { to: Some(to), ..ConvertOptions::default() }, Resources::of_this_machine().unwrap());
@@ -43,8 +43,8 @@ fn rows_are_the_same_in_memory_and_sorted() {
             let sorted = digested(&lowered(&inner, record).sorted().unwrap());
             let read = lowered(&inner, record);
             let found = digested(&read);
-            assert_eq!(sorted.table.differences(&found.table), [], "{name}, {to}");
-            assert_eq!(sorted.digests, found.digests, "{name}, {to}");
+            assert_eq!(sorted.table.differences(&found.table), [], "{name}, {to}, {suffix}");
+            assert_eq!(sorted.digests, found.digests, "{name}, {to}, {suffix}");
             in_memory += usize::from(read.is_in_memory());
             seen += 1;
         }

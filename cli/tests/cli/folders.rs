@@ -64,3 +64,20 @@ fn partitions_in_a_folder_are_one_graph() {
     let done = home.run(&["info", "parts"]).exits(3);
     assert!(done.err.contains("NOCK-PART-ID") && done.err.contains("part_00.parq"), "{}", done.err);
 }
+
+#[test]
+fn unrelated_texts_of_deepgnn_in_a_folder_are_listed() {
+    let home = Home::new();
+    home.write("social.tsv", "1\t0\t1.0\t\t2,0,1.0\n");
+    home.write("people.json", "{\"node_id\":1,\"node_type\":0,\"node_weight\":1.0,\"edge\":[]}\n");
+    home.write("other.tsv", "1\t0\t1.0\t\t3,0,1.0\n");
+    let document = home.run(&["info", ".", "--json"]).exits(0).json();
+    assert_eq!(document["graphs"].as_array().unwrap().len(), 3);
+    for more in [&[][..], &["--from", "deepgnn"]] {
+        let done = home.run(&[&["convert", ".", "out.parq"][..], more].concat()).exits(3);
+        for name in ["social.tsv", "people.json", "other.tsv"] {
+            assert!(done.err.contains(name), "{name}: {}", done.err);
+        }
+    }
+    home.run(&["convert", "*.tsv", "out.deepgnn"]).exits(0);
+}

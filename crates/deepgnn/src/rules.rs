@@ -21,6 +21,11 @@ isomorph_error::rules! {
     /// Counts disagree.
     COUNTS "DEEPGNN-COUNTS" Warning
         "the counts of meta.json are those of the partitions", "write meta.json again: the counts of the partitions are what is read";
+    /// Files that are not one text.
+    DATASET "DEEPGNN-DATASET" Error
+        "the files of a directory are one text if there is one of them, or if all are of one text format and named part-<number>; a file with a \
+         sidecar is a graph of its own",
+        "name the files part-0.tsv, part-1.tsv, …, or name them by a pattern (DIR/*.tsv), if they are one graph";
     /// Defaults that cannot be used.
     DEFAULTS "DEEPGNN-DEFAULTS" Error
         "defaults are numbers, and pairs of a type and a length, divided by one space", "correct the default in the place that is named";

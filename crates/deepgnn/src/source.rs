@@ -55,12 +55,15 @@ pub fn detect(location: &Location) -> Result<bool> {
     if location.scheme().has_listing()
         && let Ok(root) = Root::open(location)
     {
-        let names: Vec<String> = root.list_dir("")?.into_iter().map(|entry| entry.name).collect();
+        let entries = root.list_dir("")?;
+        let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
         let has = |wanted: &str| names.iter().any(|name| name == wanted);
-        let data = || names.iter().filter(|name| *name != META && !name.starts_with('.'));
+        let data = || names.iter().filter(|name| *name != META && !name.starts_with(['.', '_']));
         let by_workers = || names.iter().any(|name| binary::worker(name).is_some());
         return Ok(is_binary(&names) && (has(META) || has(OLD_META) || by_workers())
-            || data().next().is_some() && data().all(|name| text::is_text(name) && !name.ends_with(".json")));
+            || data().next().is_some()
+                && data().all(|name| text::is_text(name) && !name.ends_with(".json"))
+                && text::apart(&entries, None).1.is_none());
     }
     if name.contains(['*', '?']) {
         return text::is_pattern(location);

@@ -13,6 +13,7 @@ mod leftover;
 pub mod limits;
 mod location;
 pub mod parallel;
+pub mod parts;
 mod platform;
 mod ranges;
 mod reader;

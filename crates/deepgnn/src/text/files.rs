@@ -5,9 +5,11 @@ use std::io::Read;
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_storage::{Blob, BlobReader, Location, Root};
+use isomorph_storage::parts::{has_sidecar, part_number, unrelated};
+use isomorph_storage::{Blob, BlobReader, Entry, Location, Root};
 
 use super::TextFormat;
+use crate::rules;
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,16 +136,68 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
+/// Whether a file of a directory is looked for texts. Names that begin with `.` or `_` are those of other programs.
+fn is_looked_at(name: &str) -> bool {
+    name != META && !name.starts_with(['.', '_'])
+}
+
+/// The files of a directory that would be read as one text, and why they are not one, if they are not. Which format the text is of may
+/// be known.
+pub(crate) fn apart(entries: &[Entry], format: Option<TextFormat>) -> (Vec<&str>, Option<String>) {
+    let files = entries.iter().filter(|entry| !entry.is_dir).map(|entry| entry.name.as_str());
+    let files: Vec<&str> = files.filter(|name| is_looked_at(name)).collect();
+    let why = || {
+        if let Some(file) = files.iter().find(|file| has_sidecar(entries, file)) {
+            return Some(format!("{file} has a sidecar of its own"));
+        }
+        if files.len() < 2 {
+            return None;
+        }
+        if let Some(file) = files.iter().find(|file| part_number(file).is_none()) {
+            return Some(format!("{file} is not named as a part of a text"));
+        }
+        let of_first = |file: &&&str| of_name(file).0 == of_name(files[0]).0;
+        if let Some(file) = files.iter().find(|file| format.is_none() && !of_first(file)) {
+            return Some(format!("{file} is of another text format than {}", files[0]));
+        }
+        let mut stems: Vec<&str> = files.iter().map(|file| unpacked(file)).collect();
+        stems.sort_unstable();
+        let twin = stems.windows(2).find(|pair| pair[0] == pair[1])?;
+        Some(format!("{} is there twice, packed in another way", twin[0]))
+    };
+    let why = why();
+    (files, why)
+}
+
+/// A name without what tells how the file is packed.
+fn unpacked(name: &str) -> &str {
+    match of_name(name).1 {
+        Packing::None => name,
+        _ => name.rsplit_once('.').map_or(name, |(stem, _)| stem),
+    }
+}
+
 /// The files at a place, sorted by name, and the text of the defaults that lie among or beside them.
-pub(super) fn find(location: &Location) -> Result<Found> {
+///
+/// # Errors
+/// When there are none; [`rules::DATASET`] when those of a directory are not one text.
+pub(super) fn find(location: &Location, format: Option<TextFormat>) -> Result<Found> {
     let name = location.file_name();
     if name.contains(['*', '?']) {
         let directory =
             location.parent().ok_or_else(|| Error::usage("a pattern needs a directory").at(location.to_string()))?;
-        return in_directory(&directory, |file| matches(name.as_bytes(), file.as_bytes()));
+        let wanted = |file: &str| matches(name.as_bytes(), file.as_bytes()) && !file.starts_with('.');
+        let root = Root::open(&directory)?;
+        return in_directory(&root, &root.list_dir("")?, &directory, wanted);
     }
-    if location.scheme().has_listing() && Root::open(location).is_ok() {
-        return in_directory(location, |_| true);
+    if location.scheme().has_listing()
+        && let Ok(root) = Root::open(location)
+    {
+        let entries = root.list_dir("")?;
+        if let (files, Some(why)) = apart(&entries, format) {
+            return Err(unrelated(&rules::DATASET, location, &files, &why));
+        }
+        return in_directory(&root, &entries, location, is_looked_at);
     }
     let blob = Blob::open(location)?;
     let meta = beside(location);
@@ -167,14 +221,18 @@ fn beside(location: &Location) -> Result<Option<(String, Bytes)>> {
     }
 }
 
-fn in_directory(location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Found> {
-    let root = Root::open(location)?;
+fn in_directory(
+    root: &Root,
+    entries: &[Entry],
+    location: &Location,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Found> {
     let (mut files, mut meta) = (Vec::new(), Ok(None));
-    for entry in root.list_dir("")?.into_iter().filter(|entry| !entry.is_dir) {
+    for entry in entries.iter().filter(|entry| !entry.is_dir) {
         if entry.name == META {
             let text = root.read(&entry.name, isomorph_storage::limits::MANIFEST_BYTES);
             meta = text.map(|text| Some((entry.name.clone(), text)));
-        } else if wanted(&entry.name) && !entry.name.starts_with('.') {
+        } else if wanted(&entry.name) {
             files.push(TextFile::of(root.file(&entry.name)?)?);
         }
     }

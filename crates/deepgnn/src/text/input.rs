@@ -64,7 +64,7 @@ impl Text {
     /// # Errors
     /// When nothing is there, names do not tell the format, or defaults are not sound.
     pub fn open(location: &Location, options: &OpenOptions) -> Result<Text> {
-        let (files, meta) = files::find(location)?;
+        let (files, meta) = files::find(location, options.format)?;
         let format = options.format.map_or_else(|| files::format(&files, location), Ok)?;
         let mut noticed = Findings::keeping(8);
         let meta = match &options.defaults {

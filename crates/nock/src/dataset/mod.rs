@@ -10,6 +10,7 @@ pub(crate) use names::PartFiles;
 pub(crate) use partition::{Partition, Piece, Wanted};
 
 use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::parts::unrelated;
 use isomorph_storage::{Blob, Location, Root};
 
 use crate::columns::Column;
@@ -18,9 +19,6 @@ use names::PartFile;
 
 /// What every Parquet file begins with.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
-
-/// Files that an error lists.
-const LISTED: usize = 12;
 
 /// Most bytes of a header line.
 const HEADER_BYTES: u64 = 64 << 10;
@@ -146,16 +144,6 @@ impl Files {
     }
 }
 
-/// The error for files that are not the partitions of one graph.
-pub(crate) fn unrelated(location: &Location, files: &[&str], why: &str) -> Error {
-    let error = Error::broken(&rules::PART_DATASET, format!("the files of this directory are not one graph: {why}"))
-        .at(Place::file(location.to_string()));
-    files.iter().take(LISTED).fold(error, |error, file| {
-        let file = location.join(file).map_or_else(|_| (*file).to_owned(), |file| file.to_string());
-        error.hint(format!("{file}    this graph alone"))
-    })
-}
-
 /// An opened dataset.
 pub(crate) struct Dataset {
     /// Its partitions.
@@ -189,13 +177,13 @@ pub(crate) fn open(location: &Location, tolerance: Tolerance) -> Result<Dataset>
     }
     let names: Vec<&str> = files.blobs.iter().map(|(blob, _)| blob.name()).collect();
     if let Some(file) = files.directory.as_ref().and_then(|directory| directory.with_sidecar.first()) {
-        return Err(unrelated(location, &names, &format!("{file} has a sidecar of its own")));
+        return Err(unrelated(&rules::PART_DATASET, location, &names, &format!("{file} has a sidecar of its own")));
     }
     let loose = files.may_be_unrelated();
     let open = |(blob, id): &(Blob, u64)| open_blob(blob.clone(), *id, tolerance);
     let partitions: Vec<Partition> = files.blobs.iter().map(open).collect::<Result<_>>()?;
     if loose && partitions.windows(2).any(|pair| !pair[0].layout.has_columns_of(&pair[1].layout)) {
-        return Err(unrelated(location, &names, "they have different columns"));
+        return Err(unrelated(&rules::PART_DATASET, location, &names, "they have different columns"));
     }
     Ok(Dataset { partitions, directory: files.directory, twins: files.twins })
 }

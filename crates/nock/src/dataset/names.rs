@@ -1,7 +1,8 @@
 //! Names of partition files: `part_<id>.parq`, by custom of the published library's examples.
 
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::{COMPANION_SUFFIX, Entry};
+use isomorph_storage::Entry;
+use isomorph_storage::parts::{has_sidecar, part_number};
 
 use crate::rules;
 
@@ -47,16 +48,6 @@ fn id_of(name: &str) -> Option<u64> {
     if all_digits { digits.parse().ok() } else { None }
 }
 
-/// The number in a name that writers of tables give to the files of one table: `part.0.parquet`, `part-00000-….parquet`.
-fn number_of(name: &str) -> Option<u64> {
-    let rest = name.strip_prefix("part")?;
-    let rest = rest.strip_prefix(['_', '-', '.']).unwrap_or(rest);
-    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-    let (digits, after) = rest.split_at(digits);
-    let ends = after.starts_with(['_', '-', '.']);
-    digits.parse().ok().filter(|_| ends)
-}
-
 /// The files of a directory that may be a dataset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PartFiles {
@@ -92,7 +83,7 @@ pub(crate) fn partitions(entries: &[Entry]) -> Result<PartFiles> {
     let mut found = PartFiles { parts: numbered_by(id_of), numbered: true, ..PartFiles::default() };
     let own = !found.parts.is_empty();
     if !own {
-        found.parts = numbered_by(number_of);
+        found.parts = numbered_by(part_number);
     }
     found.parts.sort_by(|left, right| (left.id, left.format, &left.name).cmp(&(right.id, right.format, &right.name)));
     let mut last: Option<(u64, Format)> = None;
@@ -117,11 +108,8 @@ pub(crate) fn partitions(entries: &[Entry]) -> Result<PartFiles> {
     }
     let known = |name: &str| found.parts.iter().chain(&found.twins).any(|part| part.name == name);
     found.others = tables.iter().filter(|(name, _)| !known(name)).map(|(name, _)| (*name).to_owned()).collect();
-    let has_sidecar = |part: &&PartFile| {
-        let sidecar = format!("{}{COMPANION_SUFFIX}", part.name);
-        entries.iter().any(|entry| entry.is_dir && entry.name == sidecar)
-    };
-    found.with_sidecar = found.parts.iter().filter(has_sidecar).map(|part| part.name.clone()).collect();
+    let names = found.parts.iter().map(|part| part.name.as_str());
+    found.with_sidecar = names.filter(|name| has_sidecar(entries, name)).map(str::to_owned).collect();
     Ok(found)
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::Graph;
+use isomorph_storage::parts::unrelated;
 use isomorph_storage::{Blob, Location};
 
 use super::graph::graph;
@@ -75,7 +76,7 @@ impl Nock {
         }
         if !directory.numbered && nock.partitions.len() > 1 && !nock.is_tied_together()? {
             let names: Vec<&str> = nock.partitions.iter().map(|partition| partition.name.as_str()).collect();
-            return Err(dataset::unrelated(location, &names, "no shadow rows of one name nodes of another"));
+            return Err(unrelated(&rules::PART_DATASET, location, &names, "no shadow rows of one name nodes of another"));
         }
         Ok(nock)
     }

@@ -1,0 +1,35 @@
+//! When the files of a directory are the parts of one table or text, as far as names say it.
+
+use isomorph_error::{Error, Place, Rule};
+
+use crate::{COMPANION_SUFFIX, Entry, Location};
+
+/// Files that an error lists.
+const LISTED: usize = 12;
+
+/// The number in a name that writers of tables give to the files of one: `part.0.parquet`, `part-00000-….parquet`, `part_3.tsv`,
+/// `part-00000`.
+pub fn part_number(name: &str) -> Option<u64> {
+    let rest = name.strip_prefix("part")?;
+    let rest = rest.strip_prefix(['_', '-', '.']).unwrap_or(rest);
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, after) = rest.split_at(digits);
+    let ends = after.is_empty() || after.starts_with(['_', '-', '.']);
+    digits.parse().ok().filter(|_| ends)
+}
+
+/// Whether the file `name` has a sidecar of its own among the `entries` of its directory: it is a graph alone then.
+pub fn has_sidecar(entries: &[Entry], name: &str) -> bool {
+    let of_name = |entry: &Entry| entry.name.strip_suffix(COMPANION_SUFFIX) == Some(name);
+    entries.iter().any(|entry| entry.is_dir && of_name(entry))
+}
+
+/// The error for files that are not the parts of one graph.
+pub fn unrelated(rule: &'static Rule, location: &Location, files: &[&str], why: &str) -> Error {
+    let error = Error::broken(rule, format!("the files of this directory are not one graph: {why}"))
+        .at(Place::file(location.to_string()));
+    files.iter().take(LISTED).fold(error, |error, file| {
+        let file = location.join(file).map_or_else(|_| (*file).to_owned(), |file| file.to_string());
+        error.hint(format!("{file}    this graph alone"))
+    })
+}

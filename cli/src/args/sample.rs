@@ -111,8 +111,6 @@ pub struct NearArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timestamp: Option<i64>,
     #[command(flatten)]
-    pub named: NamedArgs,
-    #[command(flatten)]
     pub common: CommonArgs,
 }
 
@@ -138,8 +136,6 @@ pub struct WalkArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timestamp: Option<i64>,
     #[command(flatten)]
-    pub named: NamedArgs,
-    #[command(flatten)]
     pub common: CommonArgs,
 }
 
@@ -157,8 +153,6 @@ pub struct FeaturesArgs {
     #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = feature)]
     pub features: Vec<Feature>,
     #[command(flatten)]
-    pub named: NamedArgs,
-    #[command(flatten)]
     pub common: CommonArgs,
 }
 
@@ -171,14 +165,6 @@ pub struct Feature {
     pub ty: Option<FeatureType>,
     /// How many numbers, of a feature with its type.
     pub count: usize,
-}
-
-/// What those take that are given nodes.
-#[derive(Debug, Args)]
-pub struct NamedArgs {
-    /// Type of the nodes, where several types have such keys [default: the one that has them]
-    #[arg(long = "type", value_name = "TYPE")]
-    pub node_type: Option<String>,
 }
 
 /// What all of them take.
@@ -206,6 +192,9 @@ pub struct CommonArgs {
     /// What groups are, as the slices and layers of annnet: nodes with edges to their members; nothing
     #[arg(long, value_enum, value_name = "HOW", default_value = "skip")]
     pub groups: Groups,
+    /// Type of the nodes, where several types have such keys [default: the one that has them]
+    #[arg(long = "type", value_name = "TYPE")]
+    pub node_type: Option<String>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]

@@ -249,20 +249,6 @@ fn an_unknown_node_is_an_error_in_every_format() {
     }
 }
 
-/// What says which of several nodes is meant is refused where nothing is named, and where ids tell.
-#[test]
-fn the_type_of_named_nodes_is_never_passed_over() {
-    let home = Home::new();
-    let social = social();
-    for what in ["nodes", "edges"] {
-        let done = home.run(&["sample", &social, what, "--type", "person"]).exits(2);
-        assert!(done.err.contains("--types"), "{}", done.err);
-    }
-    let binary = fixture(KARATE);
-    let done = home.run(&["sample", &binary, "neighbors", "0", "--type", "1"]).exits(2);
-    assert!(done.err.contains("leave --type out"), "{}", done.err);
-}
-
 /// Days and times are shown as such, not as bytes; keys keep their type; a weight that is none is refused.
 #[test]
 fn values_and_keys_keep_their_types() {

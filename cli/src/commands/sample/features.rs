@@ -27,14 +27,14 @@ enum Elements {
 pub(super) fn features(sampler: &Sampler, place: &Place, args: &FeaturesArgs) -> Result<Drawn> {
     let (elements, mut drawn) = match args.edges.is_empty() {
         true => {
-            let nodes = place.ids(&args.nodes, &args.named)?;
+            let nodes = place.ids(&args.nodes, &args.common)?;
             let mut drawn = Drawn::new("features", format!("of {} nodes", nodes.len()));
             drawn.keys("node", place, &nodes)?;
             (Elements::Nodes(nodes), drawn)
         }
         false => {
             let ends = |at: usize| -> Vec<String> { args.edges.iter().skip(at).step_by(3).cloned().collect() };
-            let (sources, targets) = (place.ids(&ends(0), &args.named)?, place.targets(&ends(1), &args.named)?);
+            let (sources, targets) = (place.ids(&ends(0), &args.common)?, place.targets(&ends(1), &args.common)?);
             let types = ends(2).iter().map(|name| place.edge_type(name)).collect::<Result<Vec<i32>>>()?;
             let mut drawn = Drawn::new("features", format!("of {} edges", sources.len()));
             drawn.keys("source", place, &sources)?;

@@ -93,7 +93,7 @@ fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
 }
 
 fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Drawn> {
-    let nodes = place.ids(&args.nodes, &args.named)?;
+    let nodes = place.ids(&args.nodes, &args.common)?;
     let (types, count) = (place.edge_types(&args.types)?, args.count.get());
     let times = args.timestamp.map(|time| vec![time; nodes.len()]);
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
@@ -156,7 +156,7 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
 }
 
 fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> {
-    let nodes = place.ids(&args.nodes, &args.named)?;
+    let nodes = place.ids(&args.nodes, &args.common)?;
     let types = place.edge_types(&args.types)?;
     let times = args.timestamp.map(|time| vec![time; nodes.len()]);
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };

@@ -11,7 +11,7 @@ use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, Ty
 use isomorph::{Error, Kind, Result, did_you_mean};
 
 use crate::args::SelectArgs;
-use crate::args::sample::{CommonArgs, Feature, Groups, NamedArgs};
+use crate::args::sample::{CommonArgs, Feature, Groups};
 use crate::commands::open_at;
 use crate::console::Console;
 
@@ -82,9 +82,9 @@ impl Place {
     ///
     /// # Errors
     /// [`Kind::NotFound`] when there is no such node, whatever the format.
-    pub fn ids(&self, keys: &[String], named: &NamedArgs) -> Result<Vec<i64>> {
+    pub fn ids(&self, keys: &[String], common: &CommonArgs) -> Result<Vec<i64>> {
         let id = |key: &String| {
-            let id = self.id(key, named)?;
+            let id = self.id(key, common)?;
             if self.graph.has(id) { Ok(id) } else { Err(missing(key)) }
         };
         keys.iter().map(id).collect()
@@ -94,16 +94,13 @@ impl Place {
     ///
     /// # Errors
     /// When a key is none, or the graph has no other nodes than those with keys, and none with this one.
-    pub fn targets(&self, keys: &[String], named: &NamedArgs) -> Result<Vec<i64>> {
-        keys.iter().map(|key| self.id(key, named)).collect()
+    pub fn targets(&self, keys: &[String], common: &CommonArgs) -> Result<Vec<i64>> {
+        keys.iter().map(|key| self.id(key, common)).collect()
     }
 
-    fn id(&self, key: &str, named: &NamedArgs) -> Result<i64> {
+    fn id(&self, key: &str, common: &CommonArgs) -> Result<i64> {
         match &self.names {
-            Some(names) => names.id(named.node_type.as_deref(), key),
-            None if named.node_type.is_some() => {
-                Err(Error::usage("nodes are found by their ids here, which no two types share").hint("leave --type out"))
-            }
+            Some(names) => names.id(common.node_type.as_deref(), key),
             None => {
                 let wrong = || Error::usage(format!("{key:?} is no id of a node")).hint("ids are 64-bit integers");
                 let number: i128 = key.parse().map_err(|_| wrong())?;

@@ -92,15 +92,18 @@ pub struct ElementsArgs {
     pub common: CommonArgs,
 }
 
+/// Neighbours of each node, where nobody says how many.
+pub const NEIGHBORS: usize = 10;
+
 /// Arguments of `sample PATH neighbors`.
 #[derive(Debug, Args)]
 pub struct NearArgs {
     /// The nodes
     #[arg(required = true)]
     pub nodes: Vec<String>,
-    /// How many for each node
-    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN.saturating_add(9))]
-    pub count: NonZeroUsize,
+    /// How many for each node [default: 10; with `--strategy all` every one]
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroUsize>,
     /// How they are chosen
     #[arg(long, value_enum, value_name = "HOW", default_value = "weighted")]
     pub strategy: Near,
@@ -192,7 +195,7 @@ pub struct CommonArgs {
     /// What groups are, as the slices and layers of annnet: nodes with edges to their members; nothing
     #[arg(long, value_enum, value_name = "HOW", default_value = "skip")]
     pub groups: Groups,
-    /// Type of the nodes, where several types have such keys [default: the one that has them]
+    /// Type of the nodes: with `nodes` of those that are drawn, else where several types have such keys [default: all types; the one that has them]
     #[arg(long = "type", value_name = "TYPE")]
     pub node_type: Option<String>,
     #[command(flatten)]

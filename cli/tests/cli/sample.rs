@@ -267,3 +267,33 @@ fn values_and_keys_keep_their_types() {
     let walk = home.run(&["sample", &social, "walk", "1000", "--type", "person", "--json"]).exits(0).json();
     assert!(column(&walk, "walk")[0].as_array().unwrap().iter().all(Value::is_number), "{walk}");
 }
+
+/// A flag is honoured, or refused with a reason; it is not passed over.
+#[test]
+fn no_flag_is_passed_over() {
+    let home = Home::with_people();
+    let (social, binary) = (social(), fixture(KARATE));
+    for ty in ["person", "city"] {
+        let nodes = home.run(&["sample", &social, "nodes", "--type", ty, "--count", "30", "--json"]).exits(0).json();
+        assert_eq!(column(&nodes, "type"), vec![json!(ty); 30]);
+    }
+    // What is one type, whatever types its rows have.
+    home.run(&["sample", &binary, "nodes", "--type", "node"]).exits(0);
+    home.run(&["sample", &binary, "neighbors", "0", "--type", "node"]).exits(0);
+    for (path, question, says) in [
+        (social.as_str(), &["nodes", "--type", "persn"][..], "there is no node type \"persn\""),
+        (&social, &["nodes", "--type", "person", "--types", "person"], "--type and --types"),
+        (&social, &["edges", "--type", "person"], "--type names a type of nodes"),
+        (&social, &["neighbors", "1000", "--type", "persn"], "there is no node type \"persn\""),
+        (&binary, &["nodes", "--type", "person"], "there is no node type \"person\""),
+        (&binary, &["neighbors", "0", "--type", "person"], "there is no node type \"person\""),
+        (&binary, &["features", "0", "--type", "person", "--features", "0"], "there is no node type \"person\""),
+        ("people.csv", &["walk", "ada", "--type", "person"], "there is no node type \"person\""),
+        (&binary, &["neighbors", "0", "--strategy", "all", "--count", "3"], "--strategy all takes every neighbour"),
+        (&binary, &["neighbors", "0", "--timestamp", "3"], "have no times"),
+        (&binary, &["walk", "0", "--timestamp", "3"], "have no times"),
+    ] {
+        let done = home.run(&[&["sample", path][..], question].concat()).exits(2);
+        assert!(done.err.contains(says), "{path} {question:?}: {}", done.err);
+    }
+}

@@ -4,6 +4,7 @@ mod answer;
 mod features;
 mod place;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use arrow_array::{Array, Float32Array, Int64Array, ListArray};
@@ -15,7 +16,9 @@ use isomorph::sampling::{
 use isomorph::{Error, Result};
 
 use super::Answer;
-use crate::args::sample::{CommonArgs, Elements, ElementsArgs, Feature, Near, NearArgs, SampleArgs, WalkArgs, What};
+use crate::args::sample::{
+    CommonArgs, Elements, ElementsArgs, Feature, NEIGHBORS, Near, NearArgs, SampleArgs, WalkArgs, What,
+};
 use crate::console::Console;
 use answer::Drawn;
 use place::Place;
@@ -62,7 +65,14 @@ fn choice(strategy: Elements) -> (Choice, &'static str) {
 
 fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
     let (choice, how) = choice(args.strategy);
-    let sampler = NodeSampler::new(&place.graph, &place.node_types(&args.types)?, choice, args.common.generator)?;
+    let types = match (&args.common.node_type, &args.types) {
+        (Some(ty), Some(_)) => {
+            return Err(Error::usage("--type and --types both say which nodes are drawn").hint(format!("--types {ty}")));
+        }
+        (Some(ty), None) => place.nodes_of(ty)?,
+        (None, types) => place.node_types(types)?,
+    };
+    let sampler = NodeSampler::new(&place.graph, &types, choice, args.common.generator)?;
     let mut sampler = sampler.threads(threads);
     let count = args.count.get();
     let (mut found, mut kinds) = (vec![0; count], vec![0; count]);
@@ -76,6 +86,9 @@ fn nodes(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
 }
 
 fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
+    if let Some(ty) = &args.common.node_type {
+        return Err(Error::usage("--type names a type of nodes, and edges are drawn").hint(format!("--types {ty}")));
+    }
     let (choice, how) = choice(args.strategy);
     let sampler = EdgeSampler::new(&place.graph, &place.edge_types(&args.types)?, choice, args.common.generator)?;
     let mut sampler = sampler.threads(threads);
@@ -94,8 +107,12 @@ fn edges(place: &Place, args: &ElementsArgs, threads: usize) -> Result<Drawn> {
 
 fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Drawn> {
     let nodes = place.ids(&args.nodes, &args.common)?;
-    let (types, count) = (place.edge_types(&args.types)?, args.count.get());
-    let times = args.timestamp.map(|time| vec![time; nodes.len()]);
+    if args.count.is_some() && args.strategy == Near::All {
+        let error = Error::usage("--strategy all takes every neighbour, and --count only some");
+        return Err(error.hint("--strategy without-replacement    some, none twice"));
+    }
+    let (types, count) = (place.edge_types(&args.types)?, args.count.map_or(NEIGHBORS, NonZeroUsize::get));
+    let times = place.times(args.timestamp, nodes.len())?;
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     if args.strategy == Near::All {
         return all_neighbors(sampler, place, &ask);
@@ -158,7 +175,7 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
 fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> {
     let nodes = place.ids(&args.nodes, &args.common)?;
     let types = place.edge_types(&args.types)?;
-    let times = args.timestamp.map(|time| vec![time; nodes.len()]);
+    let times = place.times(args.timestamp, nodes.len())?;
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     let stride = usize::from(args.length) + 1;
     // No walk comes to an id that its caller has not given, but for this one, whose walks are cut here if it is a node.

@@ -55,6 +55,10 @@ impl Place {
         let (location, mut how) = common.open.place(path, &SelectArgs::default(), resources)?;
         how.deepgnn.no_recovery = true;
         let opened = open_at(&location, &how, console)?;
+        let wanted = common.node_type.as_deref();
+        if let Some(ty) = wanted.filter(|ty| !is_node_type(opened.graph.graph(), ty)) {
+            return Err(no_node_type(opened.graph.graph(), ty));
+        }
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         if native.is_some_and(|graph| graph.text().is_none()) {
             let model = opened.graph.graph().clone();
@@ -121,6 +125,29 @@ impl Place {
             // Ids have no sign in the files.
             None => Ok(Arc::new(ids.iter().map(|id| *id as u64).collect::<UInt64Array>())),
         }
+    }
+
+    /// The type of nodes of this name: all of them where the graph has no other.
+    ///
+    /// # Errors
+    /// When the graph has several, and none of this name.
+    pub fn nodes_of(&self, name: &str) -> Result<TypeSet> {
+        match self.node_names().is_empty() && is_node_type(&self.model, name) {
+            true => Ok(TypeSet::all()),
+            false => self.node_types(&Some(vec![name.to_owned()])),
+        }
+    }
+
+    /// The time that is asked for, for each of so many nodes.
+    ///
+    /// # Errors
+    /// When the graph has no times.
+    pub fn times(&self, wanted: Option<i64>, nodes: usize) -> Result<Option<Vec<i64>>> {
+        if wanted.is_some() && !self.graph.has_times() {
+            let error = Error::usage("--timestamp asks for edges at a time, and edges of this graph have no times");
+            return Err(error.hint("leave --timestamp out    all edges are there at any time"));
+        }
+        Ok(wanted.map(|time| vec![time; nodes]))
     }
 
     /// Types of nodes, by name or number.
@@ -212,6 +239,16 @@ impl Place {
             number => dense(number, true),
         })
     }
+}
+
+fn is_node_type(graph: &Model, name: &str) -> bool {
+    graph.nodes.iter().any(|ty| ty.name == name)
+}
+
+fn no_node_type(graph: &Model, name: &str) -> Error {
+    let names: Vec<&str> = graph.nodes.iter().map(|ty| ty.name.as_str()).collect();
+    let near = did_you_mean(name, names.iter().copied());
+    Error::usage(format!("there is no node type {name:?}{near}")).hint(format!("--type {}", names.join("|")))
 }
 
 fn missing(key: &str) -> Error {

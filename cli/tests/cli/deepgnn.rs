@@ -244,3 +244,48 @@ fn a_text_that_something_travels_beside_becomes_a_binary() {
         home.run(&["diff", source, &binary]).exits(0);
     }
 }
+
+/// Features of one type or of several, with holes and ids in no order, on nodes and edges: each text goes to every format and back.
+#[test]
+fn two_features_of_a_type_come_back_from_every_format() {
+    let tsv = |first: &str, second: &str| {
+        format!("1\t0\t1.5\t{first}\t2,0,1.5,{first}|3,1,2,{second}\n2\t1\t2\t{second}\t1,0,1,{first}\n3\t0\t1\t\t\n")
+    };
+    let json = |features: &str| {
+        let edge = format!("{{\"src_id\":1,\"dst_id\":2,\"edge_type\":0,\"weight\":2,{features}}}");
+        let node = |id: u64, more: &str, edge: &str| {
+            format!("{{\"node_id\":{id},\"node_type\":0,\"node_weight\":1.5{more},\"edge\":[{edge}]}}\n")
+        };
+        node(1, &format!(",{features}"), &edge) + &node(2, "", "")
+    };
+    let sparse = "{\"coordinates\":[1,4],\"values\":[0.5,2]}";
+    let wide = "{\"coordinates\":[[0,3],[1,4]],\"values\":[0.25,8]}";
+    let graphs = [
+        ("graph.tsv", tsv("f:0.5 2;f:1", "f:3;f:4 5")),
+        ("graph.tsv", tsv("d:0.25;d:2 3", ";d:7")),
+        ("graph.tsv", tsv("f:1;b:abc;f:2;b:de", "b:f;;f:1")),
+        ("graph.tsv", tsv("i32:7;i32:8 9;i64:1", "i32:1")),
+        ("graph.json", json("\"float_feature\":{\"1\":[0.5,2],\"0\":[1]}")),
+        ("graph.json", json(&format!("\"sparse_float_feature\":{{\"5\":{sparse},\"3\":{wide}}}"))),
+        ("graph.json", json(&format!("\"float_feature\":{{\"2\":[1]}},\"sparse_float_feature\":{{\"0\":{sparse}}}"))),
+    ];
+    let home = Home::new();
+    let outputs =
+        ["a.linear", "a.edgelist", "a.json", "a.tsv", "a.deepgnn", "a.parq", "a.graphar", "a.annnet", "a.lake", "a.nq"];
+    for (number, (name, text)) in graphs.iter().enumerate() {
+        let (from, back) = (format!("{number}-{name}"), |output: &str| format!("{number}-{output}.back-{name}"));
+        home.write(&from, text);
+        for output in outputs {
+            let to = format!("{number}-{output}");
+            if output == "a.tsv" && text.contains("sparse") {
+                let done = home.run(&["convert", &from, &to, "--to", "deepgnn"]).exits(4);
+                assert!(done.err.contains("TSV has no features of type sparse-float32"), "{}", done.err);
+                continue;
+            }
+            let format: &[&str] = if output == "a.json" { &["--to", "deepgnn"] } else { &[] };
+            home.run(&[&["convert", &from, &to][..], format].concat()).exits(0);
+            home.run(&["convert", &to, &back(output), "--to", "deepgnn"]).exits(0);
+            home.run(&["diff", &from, &back(output)]).exits(0);
+        }
+    }
+}

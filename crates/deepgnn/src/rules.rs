@@ -118,6 +118,10 @@ isomorph_error::rules! {
     /// Times that contradict each other.
     TIME "DEEPGNN-TIME" Error
         "an edge lives while its source does", "correct the times of the edge, or those of its source";
+    /// Times of edges that the engine does not expect.
+    TIME_ORDER "DEEPGNN-TIME-ORDER" Warning
+        "an edge of a binary is created before it is removed, and edges of one type from one node are sorted by the time when they were created",
+        "write the graph again, with correct times: the engine counts and draws the edges of a time by searches that need this order";
     /// A number without a width.
     TSV_WIDTH "DEEPGNN-TSV-WIDTH" Warning
         "integers state their width, as in i64",

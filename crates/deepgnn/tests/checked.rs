@@ -73,6 +73,11 @@ fn damaged_tables_are_named() {
     assert!(other.contains("another element"), "{other}");
     let chance = change(&karate, "node_0_0.alias", &|bytes| bytes[16..20].copy_from_slice(&1.5f32.to_le_bytes()));
     assert!(chance.contains("1.5 is no probability"), "{chance}");
+    // One of two types has one node, which stands for itself alone: otherwise the engine draws a node that is not there.
+    let single = change(&files(&root.join("hetero/bin_json_p1")), "node_2_0.alias", &|bytes| {
+        bytes.chunks_exact_mut(20).for_each(|record| record[16..].copy_from_slice(&0.25f32.to_le_bytes()));
+    });
+    assert!(single.contains("no record has the probability 1"), "{single}");
     // Every edge alike, whatever its weight.
     let shares = change(&karate, "edge_0_0.alias", &|bytes| {
         bytes.chunks_exact_mut(36).for_each(|record| {
@@ -130,6 +135,45 @@ fn the_old_metadata_is_compared_too() {
         found(&out, 1 << 20).count(&rules::SUMS)
     };
     assert_eq!((sums("0.5"), sums("0.75")), (0, 1));
+}
+
+/// The published engine searches the times of edges, and answers otherwise where they are in no order.
+#[test]
+fn times_of_edges_that_the_engine_does_not_expect_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let edge = |target: u64, ty: i32, created: i64, removed: i64| {
+        format!(
+            "{{\"src_id\":1,\"dst_id\":{target},\"edge_type\":{ty},\"weight\":1,\"created_at\":{created},\"removed_at\":{removed}}}"
+        )
+    };
+    let edges = [edge(2, 0, 2, 8), edge(3, 0, 4, -1), edge(3, 1, 3, -1)].join(",");
+    let node = |id: u64, edges: &str| {
+        format!("{{\"node_id\":{id},\"node_type\":0,\"node_weight\":1.0,\"created_at\":1,\"edge\":[{edges}]}}\n")
+    };
+    let text = format!("{}{}{}", node(1, &edges), node(2, ""), node(3, ""));
+    let place = common::text(home.path(), "graph.json", &text, None);
+    let out = home.path().join("out");
+    let options = BuildOptions { watermark: Some(10), ..BuildOptions::default() };
+    common::built(&place, &out, &OpenOptions::default(), &options).unwrap();
+    assert_eq!(found(&out, 1 << 20).count(&rules::TIME_ORDER), 0);
+    let file = out.join("edge_0_0.timestamp");
+    let sound = std::fs::read(&file).unwrap();
+    // A byte, what it becomes, and the edge that is named.
+    for (byte, value, row, says) in [
+        (8, 6, 1, "created at 4, and the one before it at 6"),
+        (8, 9, 0, "created at 9 and removed at 8"),
+        (24, 1, 1, "created at 1, and the one before it at 2"),
+        (32, 0xfe, 1, "created at 4 and removed at -2"),
+    ] {
+        let mut bytes = sound.clone();
+        bytes[byte] = value;
+        std::fs::write(&file, bytes).unwrap();
+        let findings = found(&out, 1 << 20);
+        let told = findings.by_rule().flat_map(|(_, kept)| kept);
+        let told: Vec<_> = told.filter(|finding| finding.rule.id == rules::TIME_ORDER.id).collect();
+        assert!(told.iter().any(|told| told.message.contains(says) && told.place.row == Some(row)), "{told:?}");
+        assert!(told[0].place.file.as_deref().is_some_and(|file| file.ends_with("edge_0_0.timestamp")));
+    }
 }
 
 /// The first look-up passes over all entries, the next ones search where entries are sorted: they find the same.

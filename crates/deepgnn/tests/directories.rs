@@ -90,8 +90,11 @@ fn a_text_with_a_sidecar_is_a_graph_of_its_own() {
 
 #[test]
 fn names_of_parts_say_that_files_are_one_graph() {
-    for names in [["part-0.tsv", "part-1.tsv"], ["part_00.linear", "part_01.linear"], ["part-00000-a.jsonl", "part-00001-a.jsonl"]]
-    {
+    for names in [
+        ["part-0.tsv", "part-1.tsv"],
+        ["part_00.linear", "part_01.linear"],
+        ["part-00000-a.jsonl", "part-00001-a.jsonl"],
+    ] {
         let home = directory(&names);
         std::fs::write(home.path().join("_SUCCESS"), "").unwrap();
         assert!(detect(&Location::from_path(home.path())).unwrap(), "{names:?}");

@@ -221,12 +221,7 @@ fn beside(location: &Location) -> Result<Option<(String, Bytes)>> {
     }
 }
 
-fn in_directory(
-    root: &Root,
-    entries: &[Entry],
-    location: &Location,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Found> {
+fn in_directory(root: &Root, entries: &[Entry], location: &Location, wanted: impl Fn(&str) -> bool) -> Result<Found> {
     let (mut files, mut meta) = (Vec::new(), Ok(None));
     for entry in entries.iter().filter(|entry| !entry.is_dir) {
         if entry.name == META {

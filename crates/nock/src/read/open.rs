@@ -76,7 +76,12 @@ impl Nock {
         }
         if !directory.numbered && nock.partitions.len() > 1 && !nock.is_tied_together()? {
             let names: Vec<&str> = nock.partitions.iter().map(|partition| partition.name.as_str()).collect();
-            return Err(unrelated(&rules::PART_DATASET, location, &names, "no shadow rows of one name nodes of another"));
+            return Err(unrelated(
+                &rules::PART_DATASET,
+                location,
+                &names,
+                "no shadow rows of one name nodes of another",
+            ));
         }
         Ok(nock)
     }

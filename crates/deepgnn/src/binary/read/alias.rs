@@ -68,6 +68,8 @@ struct Table {
     buffer: Bytes,
     /// Records that have been taken.
     count: u64,
+    /// Whether a record is never left for another, as Vose's method leaves at least one.
+    has_whole: bool,
     /// Nothing more is said of a table that is wrong.
     is_wrong: bool,
     /// Shares as the table gives them, and weights, each times two numbers that follow from the ids: equal shares have equal sums.
@@ -119,6 +121,7 @@ impl Tables {
                 next: 0,
                 buffer: Bytes::new(),
                 count: 0,
+                has_whole: false,
                 is_wrong: false,
                 shares: [0.0; 2],
                 weights: [0.0; 2],
@@ -152,6 +155,7 @@ impl Tables {
             table.wrong("the record names another element and never takes it", findings);
             return Ok(());
         }
+        table.has_whole |= chance == 1.0;
         if let Some(weight) = weight {
             let (own, other) = (factors(ids), factors(&record[id..2 * id]));
             for at in 0..2 {
@@ -169,6 +173,9 @@ impl Tables {
             if table.blob.size() != table.count * size {
                 let message = format!("{} bytes for {} elements, of {size} each", table.blob.size(), table.count);
                 table.wrong(message, findings);
+            }
+            if table.count > 0 && !table.has_whole {
+                table.wrong("no record has the probability 1, which at least one must have", findings);
             }
             let count = table.count as f64;
             let (shares, expected) = (table.shares, table.weights.map(|weights| weights / table.total * count));

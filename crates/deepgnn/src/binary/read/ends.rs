@@ -7,6 +7,7 @@ use isomorph_storage::Blob;
 use super::partition::{Partition, half_word, word};
 use super::{Binary, Meta};
 use crate::binary::layout::{EDGE_RECORD, MAP_RECORD, META};
+use crate::feature::FeatureColumns;
 use crate::rules;
 
 /// Bytes that are read at once, in whole records.
@@ -44,10 +45,35 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
                 let message = format!("the watermark is {watermark}, that of {META} is {}", binary.meta.watermark);
                 wrong(times, message, findings);
             }
+            in_order(partition, times, findings)?;
         }
     }
     metadata(&binary.meta, [of_nodes, of_edges], findings);
     Ok(())
+}
+
+/// Edges of one type from one entry are sorted by their creation, and each is created before it is removed.
+fn in_order(partition: &Partition, times: &Blob, findings: &mut Findings) -> Result<()> {
+    // Type and creation of the edge before, of the same entry.
+    let mut last: Option<(i32, i64)> = None;
+    partition.edges(0..partition.entries, &FeatureColumns::default(), true, &mut |start, block| {
+        let mut begins = block.nodes.edges_before.iter().peekable();
+        for (at, (ty, life)) in block.edges.types.iter().zip(&block.edges.lives).enumerate() {
+            while begins.next_if(|before| **before as usize <= at).is_some() {
+                last = None;
+            }
+            let (Some(created), Some(removed)) = (life.created, life.removed) else { continue };
+            let mut found = |message| findings.push(&rules::TIME_ORDER, message, times.place().row(start + at as u64));
+            if removed != -1 && removed < created {
+                found(format!("the edge is created at {created} and removed at {removed}"));
+            }
+            if let Some((_, before)) = last.filter(|(of, before)| of == ty && *before > created) {
+                found(format!("the edge is created at {created}, and the one before it at {before}"));
+            }
+            last = Some((*ty, created));
+        }
+        Ok(())
+    })
 }
 
 fn wrong(blob: &Blob, message: String, findings: &mut Findings) {

@@ -432,6 +432,33 @@ fn what_is_said_of_an_id_can_be_exported_when_its_triple_is_quoted_later() {
     }
 }
 
+/// An id is an IRI as the subject of what is said of it, and stands for its triple as the object.
+#[test]
+fn ids_in_joins_are_what_they_are_alone() {
+    const REIFIES: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies";
+    let [_, id] = IDS;
+    let home = Home::new();
+    home.run(&["lake", "init", "a.lake"]).exits(0);
+    for line in [
+        format!("<{id}> <urn:q> <urn:v> ."),
+        format!("<urn:r> <{REIFIES}> <<( <urn:s> <urn:p> <urn:o> )>> ."),
+        "<urn:v> <urn:w> <urn:r> .".to_owned(),
+    ] {
+        home.run(&["lake", "insert", "a.lake", &line]).exits(0);
+    }
+    let solved = |one: &str, other: &str, name: &str| {
+        let found = home.run(&["match", "a.lake", one, other, "--json"]).exits(0).json();
+        let solutions = found["solutions"].as_array().unwrap().clone();
+        assert_eq!(solutions.len(), 1, "{one}, {other}: {found}");
+        let text = solutions[0][name].as_str().unwrap().to_owned();
+        assert!(home.run(&["match", "a.lake", one, other]).exits(0).out.contains(&text), "{one}, {other}: {text}");
+        text
+    };
+    assert_eq!(solved("?id <urn:q> ?v", "?v <urn:w> ?r", "id"), format!("<{id}>"));
+    let quoted = solved(&format!("?r <{REIFIES}> ?triple"), "?v <urn:w> ?r", "triple");
+    assert_eq!(quoted, "<<( <urn:s> <urn:p> <urn:o> )>>");
+}
+
 fn sorted(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();

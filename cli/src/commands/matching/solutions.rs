@@ -43,6 +43,7 @@ pub(super) fn first(asking: &Asking<'_>) -> Result<Solved> {
     let limit = usize::try_from(super::limit(asking.args)).unwrap_or(usize::MAX);
     let names = asking.query.variables.len();
     let columns: Vec<Option<usize>> = (0..variables).map(|variable| join.column(variable)).collect();
+    let quoting: Vec<bool> = (0..names).map(|variable| may_quote(&patterns, variable)).collect();
     let mut solved = Solved::default();
     while solved.rows.len() < limit {
         let Some(batch) = join.next_batch()? else {
@@ -52,11 +53,11 @@ pub(super) fn first(asking: &Asking<'_>) -> Result<Solved> {
         for row in 0..batch.rows().min(limit - solved.rows.len()) {
             let cell = |variable: usize| -> Result<String> {
                 Ok(match term(&batch, &columns, variable, row) {
-                    Some(Object::Term(stored)) => {
+                    Some(Object::Term(stored)) if quoting.get(variable) == Some(&true) => {
                         let spelt = asking.lake.spelt(stored)?;
                         text(&Object::Term(spelt.as_deref().unwrap_or(stored)))
                     }
-                    Some(literal) => text(&literal),
+                    Some(term) => text(&term),
                     None => String::new(),
                 })
             };
@@ -110,6 +111,11 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
     let ids = asking.args.ids.then_some(ids);
     console.document(&Document { path, pattern: asking.text, variables: names, solutions: &solutions, ids, more })?;
     Ok(Answer::Yes)
+}
+
+/// Whether a variable may be a quoted triple: only objects are, an id elsewhere is an IRI.
+fn may_quote(patterns: &[JoinPattern<'_>], variable: usize) -> bool {
+    patterns.iter().any(|pattern| matches!(pattern.nodes.last(), Some(Node::Variable(object)) if *object == variable))
 }
 
 /// What a variable has in a row.

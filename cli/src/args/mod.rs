@@ -165,7 +165,7 @@ pub struct DiffArgs {
     pub left: String,
     /// Another one, of any format
     pub right: String,
-    /// How many elements that differ are named
+    /// How many elements that differ are named; all are counted
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub limit: usize,
     /// Other order or another schema is a difference too

@@ -227,9 +227,12 @@ impl Disk for RealDisk {
 
     fn lock(&self, path: &Path) -> io::Result<Lock> {
         let Some(file) = platform::open_for_lock(path)? else { return Ok(Lock::Unsupported) };
-        match file.lock() {
-            Ok(()) => Ok(Lock::Ours(Box::new(file))),
-            Err(error) => without_locks(error),
+        loop {
+            match file.lock() {
+                Ok(()) => return Ok(Lock::Ours(Box::new(file))),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return without_locks(error),
+            }
         }
     }
 

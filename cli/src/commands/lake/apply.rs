@@ -1,17 +1,15 @@
 //! `lake apply`: statements out of a store and others into it, at once.
 
 use isomorph::convert::change_lake;
-use isomorph::formats::graphlake::Committed;
 use isomorph::{Error, Result};
 use serde::Serialize;
 
-use super::edit::noted;
+use super::changed::{self, Counts, noted};
 use super::load::texts;
 use crate::args::LakeApplyArgs;
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
-use crate::render::{Mark, thousands};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -20,12 +18,8 @@ struct Document<'a> {
     version: Option<i64>,
     deletes: u64,
     inserts: u64,
-    inserted: u64,
-    quoted: u64,
-    again: Option<u64>,
-    deleted: u64,
-    missing: u64,
-    lost: u32,
+    #[serde(flatten)]
+    counts: Counts,
 }
 
 /// Deletes the statements of some files and inserts those of others, as one transaction.
@@ -49,34 +43,17 @@ pub fn run(args: &LakeApplyArgs, console: &Console) -> Result<Answer> {
         }
         Some(commit) => {
             let inserted = noted(commit.inserted, commit.again.unwrap_or(0), "there before");
-            let mut what =
-                format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not there"));
-            if commit.quoted > 0 {
-                what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
-            }
-            screen.marked(
-                "applied",
-                Some(Mark::Sound),
-                &format!("{what} · version {} of {}", commit.version, args.path),
-            );
-            super::tell_others(commit.lost, &mut screen);
+            let what = format!("deleted {}; inserted {inserted}", noted(commit.deleted, commit.missing, "not there"));
+            changed::show("applied", what, commit, &args.path, &mut screen);
         }
     };
     console.show(&screen)?;
-    // Without a commit nothing that was to be deleted was there.
-    let none = Committed { again: Some(0), missing: changes.deletes, ..Committed::default() };
-    let done = changes.commit.clone().unwrap_or(none);
     console.document(&Document {
         path: &args.path,
         version: changes.commit.as_ref().map(|commit| commit.version),
         deletes: changes.deletes,
         inserts: changes.inserts,
-        inserted: done.inserted,
-        quoted: done.quoted,
-        again: done.again,
-        deleted: done.deleted,
-        missing: done.missing,
-        lost: done.lost,
+        counts: Counts::of(changes.commit.as_ref(), changes.deletes),
     })?;
     Ok(Answer::Yes)
 }

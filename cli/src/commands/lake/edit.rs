@@ -3,15 +3,15 @@
 use std::io::{self, Cursor, Read};
 
 use isomorph::convert::{LakeEdit, edit_lake};
-use isomorph::formats::graphlake::{Committed, push_quad};
+use isomorph::formats::graphlake::push_quad;
 use isomorph::{Error, Result};
 use serde::Serialize;
 
+use super::changed::{self, Counts, noted};
 use crate::args::LakeEditArgs;
 use crate::commands::Answer;
 use crate::commands::matching::{Prefixes, Query};
 use crate::console::Console;
-use crate::render::{Mark, of, thousands};
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -19,12 +19,8 @@ struct Document<'a> {
     path: &'a str,
     version: Option<i64>,
     statements: u64,
-    inserted: u64,
-    quoted: u64,
-    again: Option<u64>,
-    deleted: u64,
-    missing: u64,
-    lost: u32,
+    #[serde(flatten)]
+    counts: Counts,
 }
 
 /// Inserts or deletes what stands on the command line, or on standard input.
@@ -46,39 +42,21 @@ pub fn run(args: &LakeEditArgs, edit: LakeEdit, console: &Console) -> Result<Ans
             screen.line("nothing", "there was nothing to be changed");
         }
         Some(commit) => {
-            let (word, mut what) = match edit {
+            let (done, what) = match edit {
                 LakeEdit::Insert => ("inserted", noted(commit.inserted, commit.again.unwrap_or(0), "there before")),
                 LakeEdit::Delete => ("deleted", noted(commit.deleted, commit.missing, "not there")),
             };
-            if commit.quoted > 0 {
-                what.push_str(&format!(", and {} that they quote", thousands(commit.quoted)));
-            }
-            screen.marked(word, Some(Mark::Sound), &format!("{what} · version {} of {}", commit.version, args.path));
-            super::tell_others(commit.lost, &mut screen);
+            changed::show(done, what, commit, &args.path, &mut screen);
         }
     };
     console.show(&screen)?;
-    // Of triples that are not there to be deleted there is no commit.
-    let none = Committed { again: Some(0), missing: reading.quads, ..Committed::default() };
-    let done = commit.clone().unwrap_or(none);
     console.document(&Document {
         path: &args.path,
         version: commit.as_ref().map(|commit| commit.version),
         statements: reading.quads,
-        inserted: done.inserted,
-        quoted: done.quoted,
-        again: done.again,
-        deleted: done.deleted,
-        missing: done.missing,
-        lost: done.lost,
+        counts: Counts::of(commit.as_ref(), reading.quads),
     })?;
     Ok(Answer::Yes)
-}
-
-/// So many triples, and what is to be said of some.
-pub(super) fn noted(count: u64, some: u64, what: &str) -> String {
-    let are = if some == 1 { "was" } else { "were" };
-    if some > 0 { format!("{}, {some} {are} {what}", of(count, "triple")) } else { of(count, "triple") }
 }
 
 /// Statements of the command line as lines of N-Quads.

@@ -1,6 +1,7 @@
 //! `lake`: stores of GraphLake, changed where they lie.
 
 mod apply;
+mod changed;
 mod compact;
 mod edit;
 mod graphs;

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use common::build::{Files, text};
 use common::{copy, fixtures, open};
 use isomorph_error::{Findings, Severity};
@@ -69,6 +70,44 @@ fn a_damaged_arrow_schema_is_found() {
         bytes[at + 60] = b'!';
         fs::write(place.join(table), bytes).unwrap();
         assert_eq!(errors(&place), ["PARQUET-FOOTER"], "{table}");
+    }
+}
+
+/// The published library takes the embedded types for those of the columns, and fails where they are others.
+#[test]
+fn an_arrow_schema_of_other_types_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("graph");
+    copy(&fixtures().join("everything_flat/graph.annnet.d"), &place);
+    assert!(errors(&place).is_empty());
+    let file = place.join("structure/edges.parquet");
+    let bytes = bytes::Bytes::from(fs::read(&file).unwrap());
+    let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();
+    let batches: Vec<_> = reader.build().unwrap().map(Result::unwrap).collect();
+    let schema = batches[0].schema();
+    let time = DataType::Timestamp(TimeUnit::Millisecond, None);
+    for (column, ty, expected) in [
+        ("edge_id", DataType::LargeUtf8, &[][..]),
+        ("edge_id", DataType::Binary, &["PARQUET-FOOTER"]),
+        ("col_idx", time, &["PARQUET-FOOTER"]),
+        ("weight", DataType::Float32, &["PARQUET-FOOTER"]),
+    ] {
+        let fields = schema.fields().iter().map(|field| match field.name() == column {
+            true => Field::new(column, ty.clone(), true),
+            false => field.as_ref().clone(),
+        });
+        let embedded = parquet::arrow::encode_arrow_schema(&Schema::new(fields.collect::<Vec<_>>()));
+        let entry = parquet::file::metadata::KeyValue::new("ARROW:schema".to_owned(), embedded);
+        let properties =
+            parquet::file::properties::WriterProperties::builder().set_key_value_metadata(Some(vec![entry]));
+        let options = parquet::arrow::arrow_writer::ArrowWriterOptions::new()
+            .with_properties(properties.build())
+            .with_skip_arrow_metadata(true);
+        let out = fs::File::create(&file).unwrap();
+        let mut writer = parquet::arrow::ArrowWriter::try_new_with_options(out, schema.clone(), options).unwrap();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        writer.close().unwrap();
+        assert_eq!(errors(&place), expected, "{column} {ty}");
     }
 }
 

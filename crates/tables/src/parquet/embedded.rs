@@ -11,9 +11,10 @@ use parquet::arrow::{ARROW_SCHEMA_META_KEY, parquet_to_arrow_schema};
 use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::SchemaDescriptor;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Place, Result};
 use parquet::file::metadata::KeyValue;
 
+use super::embedded_types::{contradiction, decode};
 use crate::fence::fenced;
 use crate::rules::PARQUET_FOOTER;
 
@@ -37,7 +38,7 @@ pub(super) fn with_embedded(native: &Fields, parquet: &SchemaDescriptor, metadat
     native.iter().zip(advised.fields()).map(|(own, advised)| field(own, advised)).collect()
 }
 
-/// Whether the embedded schema, if there is one, can be read and names the columns that Parquet declares. Nothing here needs it;
+/// Whether the embedded schema, if there is one, can be read and names the columns and types that Parquet declares. Nothing here needs it;
 /// other readers refuse a file in which it is damaged.
 ///
 /// # Errors
@@ -52,7 +53,21 @@ pub(super) fn check(parquet: &SchemaDescriptor, metadata: &FileMetaData) -> Resu
     let advised = fenced(&PARQUET_FOOTER, || {
         parquet_to_arrow_schema(parquet, Some(&only)).map_err(|error| Error::malformed(error.to_string()))
     });
-    advised.map(drop).map_err(|error| damaged(error.message().to_owned()))
+    advised.map_err(|error| damaged(error.message().to_owned()))?;
+    let (own, advised) = fenced(&PARQUET_FOOTER, || {
+        let own = parquet_to_arrow_schema(parquet, None).map_err(|error| Error::malformed(error.to_string()))?;
+        let advised = decode(text).map_err(|error| Error::malformed(error.to_string()))?;
+        Ok((own, advised))
+    })
+    .map_err(|error| damaged(error.message().to_owned()))?;
+    match contradiction(own.fields(), advised.fields()) {
+        Some((column, own, advised)) => {
+            let message =
+                format!("the embedded Arrow schema says that the column is {advised}, and the file that it is {own}");
+            Err(Error::broken(&PARQUET_FOOTER, message).at(Place::field(column)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether some column has a type that Parquet alone does not tell.

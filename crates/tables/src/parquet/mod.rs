@@ -17,6 +17,7 @@ mod codec;
 mod columns;
 mod delta;
 mod embedded;
+mod embedded_types;
 mod file;
 mod fixed_page;
 mod footer;

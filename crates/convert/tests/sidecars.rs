@@ -9,9 +9,8 @@ use isomorph_storage::{Budget, Location};
 use serde_json::Value;
 
 /// The kinds of steps that sidecars name.
-const STEPS: [&str; 12] = [
-    "bundle", "complete", "fit", "fuse", "gather", "lift", "native", "number", "part", "reify", "relate", "shred",
-];
+const STEPS: [&str; 12] =
+    ["bundle", "complete", "fit", "fuse", "gather", "lift", "native", "number", "part", "reify", "relate", "shred"];
 
 #[test]
 fn everything_that_was_written_opens_with_its_digests() {

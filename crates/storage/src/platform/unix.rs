@@ -25,7 +25,8 @@ pub(crate) fn open_for_lock(path: &Path) -> io::Result<Option<File>> {
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let no_locks = [Errno::NOSYS, Errno::INVAL, Errno::OPNOTSUPP, Errno::NOTSUP, Errno::BADF];
-    error.kind() == io::ErrorKind::Unsupported || Errno::from_io_error(error).is_some_and(|errno| no_locks.contains(&errno))
+    error.kind() == io::ErrorKind::Unsupported
+        || Errno::from_io_error(error).is_some_and(|errno| no_locks.contains(&errno))
 }
 
 /// The name of this machine.

@@ -169,6 +169,50 @@ pub mod column {
     pub const NAME: &str = "name";
 }
 
+/// The columns that each table has to have, whatever the layout; of several in one place, any. A table without rows states
+/// nothing and needs none.
+const REQUIRED: &[(&str, &[&[&str]])] = &[
+    (file::ENTITY_INDEX, &[&[column::ENTITY_ID], &[column::IDX], &[column::LAYER_ID, column::LAYER]]),
+    (file::EDGES, &[&[column::EDGE_ID], &[column::COL_IDX]]),
+    (file::EDGE_DEFINITIONS, &[&[column::EDGE_ID], &[column::SOURCE], &[column::TARGET]]),
+    (file::HYPEREDGES, &[&[column::EDGE_ID], &[column::MEMBERS], &[column::HEAD], &[column::TAIL]]),
+    (file::COEFFICIENTS, &[&[column::EDGE_ID], &[column::ENTITY_ID], &[column::COEFFICIENT]]),
+    (file::ENTITY_TO_IDX, &[&[column::ENTITY_ID], &[column::IDX]]),
+    (file::IDX_TO_ENTITY, &[&[column::ENTITY_ID], &[column::IDX]]),
+    (file::ENTITY_TYPES, &[&[column::ENTITY_ID], &[column::TYPE]]),
+    (file::EDGE_TO_IDX, &[&[column::EDGE_ID], &[column::IDX]]),
+    (file::IDX_TO_EDGE, &[&[column::EDGE_ID], &[column::IDX]]),
+    (file::EDGE_WEIGHTS, &[&[column::EDGE_ID], &[column::WEIGHT]]),
+    (file::EDGE_DIRECTED, &[&[column::EDGE_ID], &[column::DIRECTED]]),
+    (file::EDGE_KIND, &[&[column::EDGE_ID], &[column::KIND]]),
+    (file::SLICE_ATTRIBUTES, &[&[column::SLICE_ID]]),
+    (file::EDGE_SLICE_ATTRIBUTES, &[&[column::SLICE_ID], &[column::EDGE_ID]]),
+    (file::EDGE_LAYERS, &[&[column::EDGE_ID]]),
+    (file::LAYER_ATTRIBUTES, &[&[column::LAYER_ID, column::LAYER], &[column::ATTRIBUTES]]),
+    (file::REGISTRY, &[&[column::SLICE_ID]]),
+    (file::EDGE_MEMBERSHIPS, &[&[column::SLICE_ID], &[column::EDGE_ID]]),
+];
+
+/// The column that a table with these columns lacks, if there is one.
+pub(crate) fn lacks(table: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let lacking = |all: &[&[&'static str]]| all.iter().find(|any| !any.iter().any(|name| has(name))).map(|any| any[0]);
+    if let Some((_, columns)) = REQUIRED.iter().find(|(own, _)| *own == table) {
+        return lacking(columns);
+    }
+    let all = [Layout::V2, Layout::V2Vertex, Layout::V2Early].map(Layout::words);
+    all.iter().find_map(|words| {
+        let layer = [column::LAYER_ID, column::LAYER];
+        match table {
+            name if name == words.node_table => lacking(&[&[words.node_id]]),
+            name if name == words.edge_table => lacking(&[&[column::EDGE_ID]]),
+            name if name == words.memberships => lacking(&[&[column::SLICE_ID], &[words.node_id]]),
+            name if name == words.presence => lacking(&[&[words.node_id], &layer]),
+            name if name == words.node_layer_attributes => lacking(&[&[words.node_id], &layer, &[column::ATTRIBUTES]]),
+            _ => None,
+        }
+    })
+}
+
 /// Documents of the model.
 pub mod document {
     /// Attributes of the graph, JSON.

@@ -16,6 +16,9 @@ isomorph_error::rules! {
     CHECKSUM_UNKNOWN "ANNNET-CHECKSUM-UNKNOWN" Warning
         "the checksum of the manifest is that of audit/checksums.sha256",
         "compare the files with their origin: the specification does not say what is hashed, so isomorph cannot";
+    /// A coefficient without a value.
+    COEFFICIENT "ANNNET-COEFFICIENT" Error
+        "every row of edge_coeffs has a coefficient", "write the coefficient, or remove the row; the published library cannot read such a graph";
     /// A coefficient of something that is no member of its edge.
     COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
         "coefficients are those of members of an edge", "remove the row: nothing reads it";
@@ -46,6 +49,9 @@ isomorph_error::rules! {
     /// An entity without an id.
     ENTITY_ID "ANNNET-ENTITY-ID" Error
         "every entity has an id", "give the entity an id";
+    /// An entity without a position.
+    ENTITY_POSITION "ANNNET-ENTITY-POSITION" Error
+        "idx is never missing", "write the position of the entity; the published library cannot read such a graph";
     /// A hyperedge without a row of members, or members of no hyperedge.
     HYPEREDGE "ANNNET-HYPEREDGE" Warning
         "each edge of kind hyper has its members in hyperedge_definitions, and each row there has such an edge", "add the missing rows of hyperedge_definitions, or remove those without an edge";
@@ -57,6 +63,10 @@ isomorph_error::rules! {
     HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
         "members of hyperedges are entities, in layers where they are placed",
         "add the missing entity, or its layer; the published library drops such a member without a message";
+    /// Sides of a hyperedge that has none by its direction.
+    HYPEREDGE_SIDES "ANNNET-HYPEREDGE-SIDES" Error
+        "a hyperedge with head or tail is directed",
+        "set directed to true, or write head and tail as members; the published library reads such a hyperedge without members";
     /// JSON that is none.
     JSON "ANNNET-JSON" Error
         "files that end in .json, and attributes of layers, are JSON of whole characters, at most 512 levels deep", "correct the JSON in the place that is named";
@@ -100,7 +110,7 @@ isomorph_error::rules! {
         "members of slices are nodes and edges of the graph", "remove the row: the published library ignores it";
     /// A slice that is not registered.
     SLICE_UNKNOWN "ANNNET-SLICE-UNKNOWN" Warning
-        "memberships are those of slices in the registry", "add the slice to the registry: it is read after the others";
+        "memberships and attributes are those of slices in the registry", "add the slice to the registry: it is read after the others";
     /// Attributes of an edge in a slice that it is not in.
     SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
         "an edge with attributes in a slice is a member of it", "add the edge to edge_memberships: it is read as a member";

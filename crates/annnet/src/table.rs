@@ -11,6 +11,7 @@ use isomorph_storage::{Blob, Budget, Reservation};
 use isomorph_tables::{Encoding, PageCache, ReadOptions, Selection, TableReader};
 
 use crate::cells::Cells;
+use crate::layout::lacks;
 use crate::members::Members;
 use crate::rules;
 
@@ -54,6 +55,11 @@ impl Table {
             let end = start.checked_add(rows).ok_or_else(|| too_many(name))?;
             readers.push((start, reader));
             start = end;
+        }
+        if let Some((_, first)) = readers.first().filter(|_| start > 0)
+            && let Some(column) = lacks(name, |column| first.schema().column_with_name(column).is_some())
+        {
+            return Err(Cells::empty(name).missing(column));
         }
         match readers.is_empty() {
             true => Err(Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(name))),

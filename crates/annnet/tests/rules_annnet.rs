@@ -3,8 +3,10 @@
 
 mod common;
 
-use common::build::{Files, floats, integers, lists, text};
+use common::build::{File, Files, booleans, floats, integers, lists, text};
+use common::view::View;
 use isomorph_annnet::rules::RULES;
+use serde_json::json;
 
 const EDGES: &str = "structure/edges.parquet";
 const ENTITIES: &str = "structure/entity_index.parquet";
@@ -28,6 +30,22 @@ fn coefficients(files: &mut Files, entity: &'static str) {
     );
 }
 
+/// A hyperedge with a head and a tail and no members.
+fn sides(files: &mut Files) {
+    files.column(HYPEREDGES, "members", lists(&[None]));
+    files.column(HYPEREDGES, "head", lists(&[Some(&["\"a\""])]));
+    files.column(HYPEREDGES, "tail", lists(&[Some(&["\"b\""])]));
+}
+
+/// A layered graph in which a placement has such attributes.
+fn placed(files: &mut Files, attributes: Option<&'static str>) {
+    *files = Files::layered();
+    files.table(
+        "layers/node_layer_attributes.parquet",
+        vec![("node_id", text(["a"])), ("layer_id", integers([1])), ("attributes", text([attributes]))],
+    );
+}
+
 /// How each rule is broken. Archives and older layouts are in tests of their own.
 const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-CHECKSUM", |files| {
@@ -45,6 +63,10 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-COLUMN", |files| files.without(EDGES, "edge_id")),
     ("ANNNET-COLUMN", |files| files.without(EDGES, "col_idx")),
     ("ANNNET-COLUMN", |files| files.without(ENTITIES, "idx")),
+    ("ANNNET-COEFFICIENT", |files| {
+        coefficients(files, "a");
+        files.column("structure/edge_coeffs.parquet", "coeff", floats([None::<f64>]));
+    }),
     ("ANNNET-COEFFICIENT-MEMBER", |files| coefficients(files, "nobody")),
     ("ANNNET-COEFFICIENT-MEMBER", |files| {
         coefficients(files, "b");
@@ -77,6 +99,7 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([Some(0), None]))),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([-1, 0]))),
     ("ANNNET-ENTITY-ID", |files| files.column(ENTITIES, "entity_id", text([Some("a"), None]))),
+    ("ANNNET-ENTITY-POSITION", |files| files.column(ENTITIES, "idx", integers([Some(0), None]))),
     ("ANNNET-HYPEREDGE", |files| files.remove(HYPEREDGES)),
     ("ANNNET-HYPEREDGE", |files| files.column(HYPEREDGES, "edge_id", text(["e"]))),
     ("ANNNET-HYPEREDGE-JSON", |files| {
@@ -84,12 +107,29 @@ const BREAKS: &[(&str, Break)] = &[
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"1\""])]));
     }),
     ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
+    ("ANNNET-HYPEREDGE-SIDES", |files| {
+        sides(files);
+        files.column(HYPEREDGES, "directed", booleans([None::<bool>]));
+    }),
+    ("ANNNET-HYPEREDGE-SIDES", |files| {
+        sides(files);
+        files.column(HYPEREDGES, "directed", booleans([false]));
+    }),
+    ("ANNNET-JSON", |files| files.put("structure/edge_direction_policy.json", "[]")),
+    ("ANNNET-JSON", |files| files.put("audit/snapshots.json", r#"{"a": 1}"#)),
+    ("ANNNET-JSON", |files| placed(files, None)),
+    ("ANNNET-JSON", |files| placed(files, Some("[1]"))),
     ("ANNNET-JSON", |files| files.put("uns/graph_attributes.json", "{\"a\": }")),
     ("ANNNET-JSON", |files| files.put("uns/graph_attributes.json", r#"{"a": ["\ud800"]}"#)),
     ("ANNNET-JSON", |files| files.put("manifest.json", "[]")),
     ("ANNNET-LAYER", |files| {
         *files = Files::layered();
         files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0"], ["t1"], ["t0", "extra"]]}"#);
+    }),
+    ("ANNNET-LAYER", |files| {
+        *files = Files::layered();
+        let present = vec![("node_id", text(["a", "nobody"])), ("layer_id", integers([1, 1]))];
+        files.table("layers/node_presence.parquet", present);
     }),
     ("ANNNET-LAYER-ID", |files| files.column(ENTITIES, "layer_id", integers([0, 7]))),
     ("ANNNET-LAYER-ID", |files| files.column(EDGES, "source_layer_id", integers([Some(i64::MIN), None]))),
@@ -111,6 +151,8 @@ const BREAKS: &[(&str, Break)] = &[
         files.column("slices/node_memberships.parquet", "node_id", text(["a", "b", "nobody"]));
     }),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "new"]))),
+    ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]))),
+    ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/edge_slice_attributes.parquet", "slice_id", text(["new"]))),
     ("ANNNET-SLICE-UNLISTED", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "h"]))),
     ("ANNNET-VIEWS", |files| files.put("cache/csr.zarr/zarr.json", VIEW)),
     ("ANNNET-VIEWS-STALE", |files| {
@@ -141,4 +183,56 @@ fn every_rule_has_a_breach() {
     let broken = |id: &str| elsewhere.contains(&id) || BREAKS.iter().any(|(own, _)| *own == id);
     let without: Vec<&str> = RULES.iter().map(|rule| rule.id).filter(|id| !broken(id)).collect();
     assert!(without.is_empty(), "{without:?}");
+}
+
+#[test]
+fn no_column_that_a_table_needs_is_taken_for_empty() {
+    for (table, name) in [
+        ("tables/_node_table.parquet", "node_id"),
+        ("tables/_edge_table.parquet", "edge_id"),
+        ("tables/slice_attributes.parquet", "slice_id"),
+        ("tables/edge_slice_attributes.parquet", "slice_id"),
+        ("tables/edge_slice_attributes.parquet", "edge_id"),
+        (HYPEREDGES, "members"),
+        (HYPEREDGES, "head"),
+        (HYPEREDGES, "tail"),
+        (ENTITIES, "entity_id"),
+        (ENTITIES, "layer_id"),
+        ("slices/registry.parquet", "slice_id"),
+        (MEMBERSHIPS, "slice_id"),
+        (MEMBERSHIPS, "edge_id"),
+        ("slices/node_memberships.parquet", "node_id"),
+        ("layers/node_presence.parquet", "node_id"),
+        ("layers/node_presence.parquet", "layer_id"),
+        ("layers/node_layer_attributes.parquet", "layer_id"),
+        ("layers/node_layer_attributes.parquet", "attributes"),
+        ("layers/tuple_layer_attributes.parquet", "attributes"),
+        ("structure/edge_coeffs.parquet", "coeff"),
+    ] {
+        let mut files = Files::small();
+        placed(&mut files, Some("{}"));
+        let present = vec![("node_id", text(["a", "b"])), ("layer_id", integers([1, 2]))];
+        files.table("layers/node_presence.parquet", present);
+        coefficients(&mut files, "a");
+        assert_eq!(files.broken(), [""; 0]);
+        // A table has a column in any case.
+        let Some(File::Table(batch)) = files.0.get(table) else { unreachable!("{table}") };
+        files.column(table, "further", integers(vec![1; batch.num_rows()]));
+        files.without(table, name);
+        assert!(files.broken().contains(&"ANNNET-COLUMN"), "{table} without {name}: {:?}", files.broken());
+    }
+}
+
+/// What is read all the same, for whoever goes on with `--lenient`.
+#[test]
+fn what_is_missing_is_not_made_up() {
+    let mut files = Files::small();
+    sides(&mut files);
+    files.column(HYPEREDGES, "directed", booleans([None::<bool>]));
+    let hyperedge = files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());
+    assert_eq!((&hyperedge["source"], &hyperedge["target"]), (&json!(["a"]), &json!(["b"])), "{hyperedge}");
+    let mut files = Files::small();
+    files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]));
+    let slices = files.with(|opened| View::of(&opened.unwrap()).value()["slices"].clone());
+    assert!(slices.to_string().contains("red"), "{slices}");
 }

@@ -15,7 +15,7 @@ use crate::table::Table;
 /// whatever it meant when it wrote them.
 #[derive(Debug, Default)]
 pub(crate) struct Coefficients {
-    edges: IdMap<Vec<(Placement, f64)>>,
+    edges: IdMap<Vec<(Placement, Option<f64>)>>,
     held: Option<Reservation>,
 }
 
@@ -43,13 +43,18 @@ impl Coefficients {
         let entity = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
         let (layer, values) = (cells.integers(column::LAYER_ID)?, cells.floats(column::COEFFICIENT)?);
         let mut coefficients = Coefficients { held: Some(held), ..Coefficients::default() };
-        for row in (0..cells.rows()).filter(|&row| values.is_valid(row)) {
+        for row in 0..cells.rows() {
             let place = || Place::file(&table.name).row(row as u64);
+            let value = values.is_valid(row).then(|| values.value(row));
+            if value.is_none() {
+                let message = format!("the coefficient of {:?} in {:?} is missing", entity.value(row), edge.value(row));
+                findings.push(&rules::COEFFICIENT, message, place().in_field(column::COEFFICIENT));
+            }
             let layer = layer.is_valid(row).then(|| layers.at(layer.value(row))).transpose();
             let layer = layer.map_err(|error| error.at(place().in_field(column::LAYER_ID)))?;
             let list = coefficients.edges.entry(ids::hash(edge.value(row))).or_default();
             match entities.resolve(entity.value(row), layer) {
-                Some(placement) => list.push((placement, values.value(row))),
+                Some(placement) => list.push((placement, value)),
                 None => {
                     let message = format!("{:?} is no member of {:?}", entity.value(row), edge.value(row));
                     findings.push(&rules::COEFFICIENT_MEMBER, message, place());
@@ -75,7 +80,7 @@ impl Coefficients {
         if let Some(held) = &mut self.held {
             held.grow(ENTRY_BYTES + 24)?;
         }
-        self.edges.entry(edge).or_default().push((member, value));
+        self.edges.entry(edge).or_default().push((member, Some(value)));
         Ok(())
     }
 
@@ -89,9 +94,9 @@ impl Coefficients {
         self.edges.get(&edge).into_iter().flatten().map(|(member, _)| *member)
     }
 
-    /// The coefficient of a member; 0 when others of the edge have one; nothing when none has.
+    /// The coefficient of a member; 0 when only others of the edge have one; nothing when none has, or its value is missing.
     pub fn of(&self, edge: u128, member: Option<Placement>) -> Option<f64> {
         let list = self.edges.get(&edge)?;
-        Some(list.iter().rev().find(|(own, _)| Some(*own) == member).map_or(0.0, |(_, value)| *value))
+        list.iter().rev().find(|(own, _)| Some(*own) == member).map_or(Some(0.0), |(_, value)| *value)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema};
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::Document;
 use isomorph_model::json::push_string;
 use isomorph_model::schema::DocumentBody;
@@ -14,6 +14,7 @@ use super::json;
 use super::manifest::Manifest;
 use crate::layout::{document, file};
 use crate::members::{DOCUMENT_BYTES, Members};
+use crate::rules;
 use crate::table::Table;
 use crate::trail;
 
@@ -55,6 +56,7 @@ pub(crate) fn read(
     manifest: &Manifest,
     (active, default): (&str, &str),
     budget: &Budget,
+    findings: &mut Findings,
 ) -> Result<Found> {
     let mut documents = Vec::new();
     let mut add = |name: &str, body| documents.push(Document { name: name.to_owned(), body });
@@ -73,6 +75,15 @@ pub(crate) fn read(
     for (name, file) in files {
         if let Some(text) = members.text(file, DOCUMENT_BYTES)? {
             json::check(&text, file)?;
+            let (begins, wanted) = match name {
+                document::SNAPSHOTS => ('[', "this should be a JSON array"),
+                _ => ('{', "this should be a JSON object"),
+            };
+            // The published library reads nothing else in direction policies and snapshots: it is not handed on.
+            if name != document::UNS && !text.trim_start().starts_with(begins) {
+                findings.push(&rules::JSON, wanted, Place::file(file));
+                continue;
+            }
             add(name, DocumentBody::Json(text));
         }
     }

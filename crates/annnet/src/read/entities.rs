@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use arrow_array::{Array, StringArray, UInt32Array};
 use arrow_buffer::OffsetBuffer;
 use arrow_select::take::take;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::{Budget, Reservation};
 
 use super::ids::ENTRY_BYTES;
@@ -75,7 +75,13 @@ impl Entities {
     ///
     /// # Errors
     /// When a table is not sound, a layer is none, or the budget is too small.
-    pub fn read(index: &Table, presence: Option<(&Table, &str)>, layers: &Layers, budget: &Budget) -> Result<Entities> {
+    pub fn read(
+        index: &Table,
+        presence: Option<(&Table, &str)>,
+        layers: &Layers,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<Entities> {
         let count = usize::try_from(index.rows()).ok().filter(|count| *count < u32::MAX as usize);
         let count = count.ok_or_else(|| too_many(&index.name))?;
         let held = budget.reserve(Slots::bytes_for(count) + count as u64 * 5)?;
@@ -92,7 +98,7 @@ impl Entities {
         let mut ids = Gathered { offsets: Vec::with_capacity(count + 1), bytes: Vec::new() };
         ids.offsets.push(0);
         let wanted = [column::ENTITY_ID, column::LAYER_ID, column::TYPE];
-        match in_order(index, budget)? {
+        match in_order(index, budget, findings)? {
             None => {
                 let mut start = 0;
                 for cells in index.batches(&wanted, 0..index.rows(), BATCH_ROWS)? {
@@ -108,7 +114,7 @@ impl Entities {
         }
         entities.keys = ids.finish()?;
         if let Some((table, id)) = presence.filter(|_| !entities.is_flat) {
-            entities.add_presence(table, id, layers, budget)?;
+            entities.add_presence(table, id, layers, budget, findings)?;
         }
         Ok(entities)
     }
@@ -164,14 +170,24 @@ impl Entities {
     }
 
     /// Placements that only the table of placements has. Nodes that are nowhere else are not made up.
-    fn add_presence(&mut self, table: &Table, id: &str, layers: &Layers, budget: &Budget) -> Result<()> {
+    fn add_presence(
+        &mut self,
+        table: &Table,
+        id: &str,
+        layers: &Layers,
+        budget: &Budget,
+        findings: &mut Findings,
+    ) -> Result<()> {
         let (cells, _held) = table.read(&[id, column::LAYER_ID], budget)?;
         let (ids, numbers) = (cells.text(id)?, cells.integers(column::LAYER_ID)?);
         for row in (0..cells.rows()).filter(|&row| ids.is_valid(row) && numbers.is_valid(row)) {
             let place = || Place::file(&table.name).row(row as u64).in_field(column::LAYER_ID);
             let layer = layers.at(numbers.value(row)).map_err(|error| error.at(place()))?;
-            if let Some(node) = self.row(ids.value(row)) {
-                self.place(Placement { node, layer });
+            match self.row(ids.value(row)) {
+                Some(node) => self.place(Placement { node, layer }),
+                None => {
+                    findings.push(&rules::LAYER, unlisted(ids.value(row)), Place::file(&table.name).row(row as u64))
+                }
             }
         }
         Ok(())
@@ -222,22 +238,29 @@ impl Entities {
     }
 }
 
+/// What is wrong with a node that only the table of placements names.
+pub(crate) fn unlisted(id: &str) -> String {
+    format!("{id:?} is placed in a layer and is no entity: it is left out, the published library makes it a node there")
+}
+
 /// The rows in the order of `idx`, when that is not the order of the file. A missing `idx` comes first.
-fn in_order(index: &Table, budget: &Budget) -> Result<Option<(Vec<usize>, Reservation)>> {
+fn in_order(index: &Table, budget: &Budget, findings: &mut Findings) -> Result<Option<(Vec<usize>, Reservation)>> {
     if !index.has(column::IDX) {
         return Err(Cells::empty(&index.name).missing(column::IDX));
     }
-    let mut last = None;
+    let (mut last, mut start) = (None, 0);
     let mut ascending = true;
     for cells in index.batches(&[column::IDX], 0..index.rows(), BATCH_ROWS)? {
         let positions = cells?.integers(column::IDX)?;
-        for position in &positions {
+        for (row, position) in positions.iter().enumerate() {
+            if position.is_none() {
+                let place = Place::file(&index.name).row((start + row) as u64).in_field(column::IDX);
+                findings.push(&rules::ENTITY_POSITION, "idx is missing", place);
+            }
             ascending &= last <= position;
             last = position;
         }
-        if !ascending {
-            break;
-        }
+        start += positions.len();
     }
     if ascending {
         return Ok(None);

@@ -67,10 +67,15 @@ impl LayerGroups {
         if let Some(table) = Table::find(members, words.node_layer_attributes)? {
             let (cells, held) = table.read(&[words.node_id, column::LAYER_ID, column::ATTRIBUTES], budget)?;
             let (nodes, ids) = (cells.text(words.node_id)?, cells.integers(column::LAYER_ID)?);
+            let texts = cells.text(column::ATTRIBUTES)?;
             for row in (0..cells.rows()).filter(|&row| nodes.is_valid(row)) {
                 let place = || Place::file(&table.name).row(row as u64);
                 let layer = ids.is_valid(row).then(|| layers.at(ids.value(row))).transpose();
                 let layer = layer.map_err(|error| error.at(place()))?;
+                if !texts.is_valid(row) || !texts.value(row).trim_start().starts_with('{') {
+                    findings.push(&rules::JSON, "this should be a JSON object", place().in_field(column::ATTRIBUTES));
+                    continue;
+                }
                 match entities.resolve(nodes.value(row), layer) {
                     Some(placement) => {
                         groups.placement_attributes.insert(placement, row as u32);
@@ -81,7 +86,7 @@ impl LayerGroups {
                     }
                 }
             }
-            groups.placement_texts = Some(cells.text(column::ATTRIBUTES)?);
+            groups.placement_texts = Some(texts);
             groups._held.push(held);
         }
         groups.layers = (0..layers.len() as u32).filter(|layer| there[*layer as usize]).collect();

@@ -77,8 +77,20 @@ impl Hyperedges {
         held.grow(ids.len() as u64 * (ENTRY_BYTES + 16) + texts as u64 * 16)?;
         let mut all = Hyperedges { _held: Some(held), ..Hyperedges::default() };
         for row in 0..ids.len() {
-            // A direction that is not stated is none, as in the published library.
-            let directed = directed.is_valid(row) && directed.value(row);
+            let stated = directed.is_valid(row).then(|| directed.value(row));
+            let is_given = |list: &ListArray| texts_of(list, row).next().is_some();
+            let sides = lists.iter().find(|(role, _, list)| *role != Role::Member && is_given(list));
+            if let Some((_, name, _)) = sides.filter(|_| stated != Some(true)) {
+                let what = if stated.is_none() { "states no direction" } else { "is undirected" };
+                let message = format!("{:?} has a {name} and {what}", ids.value(row));
+                findings.push(
+                    &rules::HYPEREDGE_SIDES,
+                    message,
+                    Place::file(&table.name).row(row as u64).in_field(*name),
+                );
+            }
+            // Where no direction is stated, head and tail are one.
+            let directed = stated.unwrap_or(sides.is_some());
             for (role, name, list) in &lists {
                 let role = if directed { *role } else { Role::Member };
                 let place = || Place::file(&table.name).row(row as u64).in_field(*name);

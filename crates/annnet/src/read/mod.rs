@@ -27,7 +27,7 @@ mod source;
 pub(crate) use attributes::Attributes;
 pub(crate) use edge_part::{COLUMNS, directions, ranges_of, weights};
 pub(crate) use edges::{Class, Known, resolve};
-pub(crate) use entities::Placement;
+pub(crate) use entities::{Placement, unlisted};
 pub(crate) use graph::describe_edges;
 pub(crate) use hyperedges::Role;
 pub(crate) use ids::hash;

@@ -91,14 +91,14 @@ impl Annnet {
             checksum::verify(&members, manifest.checksum.as_deref(), &mut noticed)?;
         }
         let translated = match layout {
-            Layout::V1 => Some(v1::translate(&mut members, &words, budget)?),
+            Layout::V1 => Some(v1::translate(&mut members, &words, budget, &mut noticed)?),
             _ => None,
         };
         let layers = Layers::read(&members, &mut noticed)?;
         let index = Table::must(&members, file::ENTITY_INDEX)?;
         let presence = Table::find(&members, words.presence)?;
         let presence = presence.as_ref().map(|table| (table, words.node_id));
-        let entities = Entities::read(&index, presence, &layers, budget)?;
+        let entities = Entities::read(&index, presence, &layers, budget, &mut noticed)?;
         let hyperedges = match Table::find(&members, file::HYPEREDGES)? {
             Some(table) => Hyperedges::read(&table, &entities, &layers, budget, &mut noticed)?,
             None => Hyperedges::default(),
@@ -130,7 +130,7 @@ impl Annnet {
         let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();
         let active = slices.active(manifest.active_slice.as_deref(), &default, &mut noticed);
         let layer_groups = LayerGroups::read(&members, &words, &layers, &entities, budget, &mut noticed)?;
-        let found = documents::read(&members, &manifest, (&active, &default), budget)?;
+        let found = documents::read(&members, &manifest, (&active, &default), budget, &mut noticed)?;
         for name in [
             words.edge_table,
             file::SLICE_ATTRIBUTES,

@@ -141,6 +141,14 @@ impl Slices {
         number
     }
 
+    /// The number of a slice that is in use, which is a finding if it is not registered.
+    fn registered(&mut self, name: &str, place: impl FnOnce() -> Place, findings: &mut Findings) -> u32 {
+        if self.find(name).is_none() {
+            findings.push(&rules::SLICE_UNKNOWN, format!("{name:?} is not registered"), place());
+        }
+        self.number(name)
+    }
+
     /// The number of a slice that is there.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
@@ -182,9 +190,11 @@ impl Slices {
                 self.name_edge(edge)?;
                 // Attributes of what is nowhere are passed over; of a pair that is told twice the last row counts.
                 let counts = self.pairs.row(ids::hash(slices.value(row)), edge) == Some(row as u32);
-                if counts && !listed[row] && self.find(slices.value(row)).is_some() {
+                if counts && !listed[row] {
+                    let place = || Place::file(&cells.name).row(row as u64);
+                    self.registered(slices.value(row), place, findings);
                     let message = format!("{:?} is not listed in {:?}", ids.value(row), slices.value(row));
-                    findings.push(&rules::SLICE_UNLISTED, message, Place::file(&cells.name).row(row as u64));
+                    findings.push(&rules::SLICE_UNLISTED, message, place());
                     self.pairs.unlisted.push(row as u32);
                 }
             }
@@ -247,11 +257,7 @@ impl Slices {
                 let named = match last.take() {
                     Some((name, named)) if name == slice => named,
                     _ => {
-                        if self.find(slice).is_none() {
-                            let place = Place::file(&table.name).row(start + row as u64);
-                            findings.push(&rules::SLICE_UNKNOWN, format!("{slice:?} is not registered"), place);
-                        }
-                        self.number(slice);
+                        self.registered(slice, || Place::file(&table.name).row(start + row as u64), findings);
                         Named { hash: ids::hash(slice), is_default: slice == default }
                     }
                 };
@@ -277,9 +283,10 @@ impl Slices {
         let (cells, held) = table.read(&[], budget)?;
         let mut rows: Vec<Option<u32>> = vec![None; self.names.len()];
         for (row, id) in cells.text(column::SLICE_ID)?.iter().enumerate() {
-            if let Some(slot) = id.and_then(|id| self.find(id)).and_then(|slice| rows.get_mut(slice as usize)) {
-                *slot = Some(row as u32);
-            }
+            let Some(id) = id else { continue };
+            let slice = self.registered(id, || Place::file(&table.name).row(row as u64), findings) as usize;
+            rows.resize(self.names.len(), None);
+            rows[slice] = Some(row as u32);
         }
         self.rows = UInt32Array::from(rows);
         self.cells = Some(cells);

@@ -1,13 +1,13 @@
 //! Entities and their placements.
 
 use arrow_array::{Array, Int64Array, RecordBatch, StringArray};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
 
 use super::layers::labels_of;
 use super::{Reader, array, table};
 use crate::layout::{Words, column, file, word};
 use crate::read::ids::{ENTRY_BYTES, IdMap};
-use crate::read::{Layers, PLACEHOLDER, hash};
+use crate::read::{Layers, PLACEHOLDER, hash, unlisted};
 use crate::rules;
 
 /// Labels of a layer.
@@ -30,7 +30,12 @@ const PLACEMENT_BYTES: u64 = ENTRY_BYTES + 40;
 ///
 /// # Errors
 /// When no table says who is there, or one is not sound, or they do not fit the budget.
-pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) -> Result<Read> {
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    words: &Words,
+    layers: &mut Layers,
+    findings: &mut Findings,
+) -> Result<Read> {
     if !reader.members.has(file::ENTITY_INDEX)? && !reader.members.has(file::ENTITY_TO_IDX)? {
         return Err(Error::broken(&rules::MEMBER, "the file is missing").at(Place::file(file::ENTITY_TO_IDX)));
     }
@@ -46,9 +51,9 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
     let mut placed: IdMap<Vec<u32>> = IdMap::default();
     let presence = reader.cells(words.presence)?;
     reader.hold(presence.rows() as u64 * PLACEMENT_BYTES, words.presence)?;
-    let (ids, lists) = (presence.text(words.node_id)?, presence.lists(LAYER)?);
-    for row in (0..presence.rows()).filter(|&row| ids.is_valid(row) && lists.is_valid(row)) {
-        placed.entry(hash(ids.value(row))).or_default().push(layers.intern(&labels_of(&lists, row)));
+    let (present, lists) = (presence.text(words.node_id)?, presence.lists(LAYER)?);
+    for row in (0..presence.rows()).filter(|&row| present.is_valid(row) && lists.is_valid(row)) {
+        placed.entry(hash(present.value(row))).or_default().push(layers.intern(&labels_of(&lists, row)));
     }
     let kinds = types.text(column::TYPE)?;
     let in_layer = |at: &u32| layers.labels(*at).iter().any(|label| label != word::NO_LAYER);
@@ -82,6 +87,12 @@ pub(super) fn read(reader: &mut Reader<'_>, words: &Words, layers: &mut Layers) 
             of_layer.push(i64::from(layer));
             of_position.push(positions.is_valid(row).then(|| positions.value(row)));
             of_type.push(if edges.contains_key(&hash(id)) { word::EDGE_ENTITY } else { word::NODE });
+        }
+    }
+    // Whoever is still here is no entity.
+    for (row, id) in present.iter().enumerate().filter(|_| !placed.is_empty()) {
+        if let Some(id) = id.filter(|id| placed.contains_key(&hash(id))) {
+            findings.push(&rules::LAYER, unlisted(id), Place::file(words.presence).row(row as u64));
         }
     }
     let table = table(vec![

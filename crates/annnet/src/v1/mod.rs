@@ -12,7 +12,7 @@ mod layers;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::json::push_string;
 use isomorph_storage::{Budget, Reservation};
 
@@ -78,10 +78,15 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
 ///
 /// # Errors
 /// When a table is not sound or does not fit the budget.
-pub(crate) fn translate(members: &mut Members, words: &Words, budget: &Budget) -> Result<Reservation> {
+pub(crate) fn translate(
+    members: &mut Members,
+    words: &Words,
+    budget: &Budget,
+    findings: &mut Findings,
+) -> Result<Reservation> {
     let mut layers = Layers::new(Layers::aspects(members)?);
     let mut reader = Reader { members, budget, held: budget.reserve(0)? };
-    let entities = entities::read(&mut reader, words, &mut layers)?;
+    let entities = entities::read(&mut reader, words, &mut layers, findings)?;
     let edge_layers = layers::of_edges(&mut reader, &mut layers)?;
     let hyperedges = reader.facts(file::HYPEREDGES)?;
     let edges = edges::read(&mut reader, &entities, &edge_layers, &hyperedges)?;

@@ -114,6 +114,9 @@ isomorph_error::rules! {
     /// Attributes of an edge in a slice that it is not in.
     SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
         "an edge with attributes in a slice is a member of it", "add the edge to edge_memberships: it is read as a member";
+    /// A weight of an edge that is nowhere.
+    SLICE_WEIGHT "ANNNET-SLICE-WEIGHT" Error
+        "an edge with a weight in a slice is one of the graph", "remove the row: the published library cannot read such a graph";
     /// Views that are wrong.
     VIEWS "ANNNET-VIEWS" Error
         "cache/csr.zarr and cache/csc.zarr say of edges and their ends what the tables say", "isomorph extend PATH --cache    build the views again";

@@ -146,7 +146,7 @@ const BREAKS: &[(&str, Break)] = &[
         let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "gone", "default_slice": "default"}"#;
         files.put("manifest.json", manifest);
     }),
-    ("ANNNET-SLICE-MEMBER", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "nobody"]))),
+    ("ANNNET-SLICE-MEMBER", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "nobody", "e"]))),
     ("ANNNET-SLICE-MEMBER", |files| {
         files.column("slices/node_memberships.parquet", "node_id", text(["a", "b", "nobody"]));
     }),
@@ -154,6 +154,7 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]))),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/edge_slice_attributes.parquet", "slice_id", text(["new"]))),
     ("ANNNET-SLICE-UNLISTED", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "h"]))),
+    ("ANNNET-SLICE-WEIGHT", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "h", "nobody"]))),
     ("ANNNET-VIEWS", |files| files.put("cache/csr.zarr/zarr.json", VIEW)),
     ("ANNNET-VIEWS-STALE", |files| {
         files.put("cache/csr.zarr/zarr.json", VIEW);

@@ -17,9 +17,10 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let of_edges = slices.edges.as_ref().map(|table| (table, column::EDGE_ID));
     for (table, member) in of_nodes.into_iter().chain(of_edges) {
         let mut start = 0;
-        for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), 1 << 14)? {
+        for cells in table.batches(&[column::SLICE_ID, member, column::WEIGHT], 0..table.rows(), 1 << 14)? {
             let cells = cells?;
             let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
+            let weights = (member == column::EDGE_ID).then(|| cells.floats(column::WEIGHT)).transpose()?;
             for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(start + row as u64);
                 if groups.is_null(row) || members.is_null(row) {
@@ -35,7 +36,9 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                 };
                 if !is_there {
                     let message = format!("{:?} is not in the graph", members.value(row));
-                    findings.push(&rules::SLICE_MEMBER, message, place().in_field(member));
+                    let is_weighted = weights.as_ref().is_some_and(|weights| weights.is_valid(row));
+                    let rule = if is_weighted { &rules::SLICE_WEIGHT } else { &rules::SLICE_MEMBER };
+                    findings.push(rule, message, place().in_field(member));
                 }
             }
             start += cells.rows() as u64;

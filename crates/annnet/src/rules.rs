@@ -63,6 +63,10 @@ isomorph_error::rules! {
     HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
         "members of hyperedges are entities, in layers where they are placed",
         "add the missing entity, or its layer; the published library drops such a member without a message";
+    /// A member that keeps the published library from reading the graph.
+    HYPEREDGE_NESTED "ANNNET-HYPEREDGE-NESTED" Error
+        "ids of members do not themselves read as a JSON array or object",
+        "rename these members: the published library cannot read such a graph";
     /// Sides of a hyperedge that has none by its direction.
     HYPEREDGE_SIDES "ANNNET-HYPEREDGE-SIDES" Error
         "a hyperedge with head or tail is directed",

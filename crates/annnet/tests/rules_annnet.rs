@@ -107,6 +107,10 @@ const BREAKS: &[(&str, Break)] = &[
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"1\""])]));
     }),
     ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
+    ("ANNNET-HYPEREDGE-NESTED", |files| {
+        files.column(ENTITIES, "entity_id", text(["a", "[1]"]));
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"[1]\""])]));
+    }),
     ("ANNNET-HYPEREDGE-SIDES", |files| {
         sides(files);
         files.column(HYPEREDGES, "directed", booleans([None::<bool>]));

@@ -96,7 +96,9 @@ impl Hyperedges {
                 let place = || Place::file(&table.name).row(row as u64).in_field(*name);
                 for text in texts_of(list, row).flatten() {
                     if json::string(text).is_some_and(|id| reads_as_json(&id)) {
-                        findings.push(&rules::HYPEREDGE_JSON, format!("the id of {text} reads as JSON"), place());
+                        let is_nested = json::string(text).is_some_and(|id| id.trim_start().starts_with(['[', '{']));
+                        let rule = if is_nested { &rules::HYPEREDGE_NESTED } else { &rules::HYPEREDGE_JSON };
+                        findings.push(rule, format!("the id of {text} reads as JSON"), place());
                     }
                     match end(text, entities, layers, &table.name)? {
                         Some(placement) => all.members.push((placement, role)),

@@ -306,7 +306,8 @@ mod tests {
         assert!(steps.iter().any(|step| step.contains("lock")), "{steps:?}");
         for (step, what) in (0..).zip(&steps) {
             let (done, content, _) = append(Fault::Fail(step, io::ErrorKind::Other));
-            let error = done.expect_err(what);
+            assert!(done.is_err(), "{what} failed, and nobody said so");
+            let error = done.unwrap_err();
             let renamed = error.kind() == Kind::Poisoned;
             assert_eq!(content, if renamed { &b"old, new"[..] } else { b"old" }, "{what}: {error}");
         }

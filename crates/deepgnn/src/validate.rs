@@ -44,8 +44,8 @@ pub(crate) fn validate(graph: &DeepGnn, findings: &mut Findings) -> Result<()> {
     }
     if let Form::Binary(binary) = &graph.form {
         if binary.meta.nodes != nodes {
-            let message = format!("meta.json says {} nodes, the partitions have {nodes}", binary.meta.nodes);
-            findings.push(&rules::COUNTS, message, Place::field("node_count"));
+            let message = format!("{} says {} nodes, the partitions have {nodes}", binary.meta.file, binary.meta.nodes);
+            findings.push(&rules::COUNTS, message, Place::file(binary.meta.file).in_field("node_count"));
         }
         if let Some(sums) = sums {
             sums.end(findings);

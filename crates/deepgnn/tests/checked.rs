@@ -135,6 +135,30 @@ fn the_old_metadata_is_compared_too() {
         found(&out, 1 << 20).count(&rules::SUMS)
     };
     assert_eq!((sums("0.5"), sums("0.75")), (0, 1));
+    // What it says of types is not passed over where it cannot be understood.
+    let told = |text: &str| {
+        std::fs::write(out.join("meta.txt"), text).unwrap();
+        let findings = found(&out, 1 << 20);
+        let told = findings.by_rule().flat_map(|(_, kept)| kept).find(|finding| finding.rule.id == rules::META.id);
+        told.map(|finding| (finding.place.line, finding.message.clone()))
+    };
+    let sound = "v1\n2\n2\n2\n2\n0\n0\n1\n0\n1.5\n2.0\n0.5\n0.25\n1\n1\n1\n1\n";
+    assert_eq!(told(sound), None);
+    let lines: Vec<&str> = sound.lines().collect();
+    for (line, text, says) in [
+        (9, "1", "\"1\" is no partition 0"),
+        (10, "x", "\"x\" is no sum of weights"),
+        (13, "nan", "\"nan\" is no sum of weights"),
+        (14, "-1", "\"-1\" is no number of elements"),
+        (17, "1.0", "\"1.0\" is no number of elements"),
+    ] {
+        let mut changed = lines.clone();
+        changed[line - 1] = text;
+        assert_eq!(told(&changed.join("\n")), Some((Some(line as u64), says.to_owned())));
+    }
+    for (changed, count) in [(lines[..16].join("\n"), 8), (format!("{sound}1\n"), 10)] {
+        assert_eq!(told(&changed), Some((None, format!("types and partitions need 9 lines, and there are {count}"))));
+    }
 }
 
 /// The published engine searches the times of edges, and answers otherwise where they are in no order.

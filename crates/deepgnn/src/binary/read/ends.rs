@@ -6,7 +6,7 @@ use isomorph_storage::Blob;
 
 use super::partition::{Partition, half_word, word};
 use super::{Binary, Meta};
-use crate::binary::layout::{EDGE_RECORD, MAP_RECORD, META};
+use crate::binary::layout::{EDGE_RECORD, MAP_RECORD};
 use crate::feature::FeatureColumns;
 use crate::rules;
 
@@ -42,7 +42,8 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
         if let Some(times) = &partition.times {
             let watermark = word_at(times, 0)? as i64;
             if watermark != binary.meta.watermark {
-                let message = format!("the watermark is {watermark}, that of {META} is {}", binary.meta.watermark);
+                let message =
+                    format!("the watermark is {watermark}, that of {} is {}", binary.meta.file, binary.meta.watermark);
                 wrong(times, message, findings);
             }
             in_order(partition, times, findings)?;
@@ -143,7 +144,7 @@ fn metadata(meta: &Meta, most: [u64; 2], findings: &mut Findings) {
     for (what, (stated, found)) in ["node", "edge"].into_iter().zip(stated.into_iter().zip(most)) {
         if stated != found {
             let message = format!("{stated} features of {what}s, the partitions have up to {found}");
-            findings.push(&rules::COUNTS, message, Place::file(META).in_field(format!("{what}_feature_count")));
+            findings.push(&rules::COUNTS, message, Place::file(meta.file).in_field(format!("{what}_feature_count")));
         }
     }
 }

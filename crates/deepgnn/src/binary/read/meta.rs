@@ -33,8 +33,10 @@ pub struct Meta {
     pub node_types: Types,
     /// What it says of the types of edges.
     pub edge_types: Types,
-    /// What the published engine does not open it for, each a field and what is wrong.
-    pub faults: Vec<(String, String)>,
+    /// Where it says something that cannot be understood, or that the published engine does not open, and what is wrong.
+    pub faults: Vec<(Place, String)>,
+    /// The name of its file.
+    pub file: &'static str,
 }
 
 /// What the metadata says of the types of nodes or of edges. Lists are as long as the number of types, or empty where
@@ -51,9 +53,9 @@ pub struct Types {
 
 /// What the published engine looks for in the metadata and does not find as it should be. Lists that are too short it reads all the same,
 /// beyond their end.
-fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u64) -> Vec<(String, String)> {
+fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u64) -> Vec<(Place, String)> {
     let mut faults = Vec::new();
-    let mut fault = |field: &str, what: String| faults.push((field.to_owned(), what));
+    let mut fault = |field: &str, what: String| faults.push((Place::file(META).in_field(field.to_owned()), what));
     if version < 2 {
         fault("binary_data_version", "the published engine opens version v2 alone".to_owned());
     }
@@ -96,34 +98,68 @@ impl Types {
     }
 }
 
-/// What the end of `meta.txt` says of types: for each partition its number, and the sums of weights of node types and of edge types, then
-/// the counts of each. A file that ends before, or goes on behind, says nothing of them.
-fn old_types(lines: &[&str], partitions: usize, [nodes, edges]: [usize; 2]) -> [Types; 2] {
-    let silent = |number: usize| Types { number: number as u32, ..Types::default() };
-    let read = || -> Option<[Types; 2]> {
-        let of_partition = 1 + nodes + edges;
-        let sums = partitions.checked_mul(of_partition)?;
-        if lines.len() != sums + nodes + edges {
-            return None;
-        }
-        let numbers = |lines: &[&str]| lines.iter().map(|line| line.parse().ok()).collect::<Option<Vec<f64>>>();
-        let counts = |lines: &[&str]| lines.iter().map(|line| line.parse().ok()).collect::<Option<Vec<u64>>>();
-        let (sums, last) = lines.split_at(sums);
-        let mut weights = [Vec::with_capacity(partitions), Vec::with_capacity(partitions)];
-        for (number, lines) in sums.chunks_exact(of_partition).enumerate() {
-            if lines[0] != number.to_string() {
-                return None;
-            }
-            weights[0].push(numbers(&lines[1..=nodes])?);
-            weights[1].push(numbers(&lines[1 + nodes..])?);
-        }
-        let [of_nodes, of_edges] = weights;
-        Some([
-            Types { number: nodes as u32, counts: counts(&last[..nodes])?, weights: of_nodes },
-            Types { number: edges as u32, counts: counts(&last[nodes..])?, weights: of_edges },
-        ])
+/// What the end of `meta.txt`, behind line `before`, says of types: for each partition its number, and the sums of weights of node types and
+/// of edge types, then the counts of each. An end that cannot be understood says nothing of them, and what is wrong with it is told.
+fn old_types(
+    lines: &[&str],
+    before: usize,
+    partitions: usize,
+    [nodes, edges]: [usize; 2],
+) -> ([Types; 2], Option<(Place, String)>) {
+    let of_partition = 1 + nodes + edges;
+    let wanted = partitions.saturating_mul(of_partition).saturating_add(nodes + edges);
+    if lines.len() != wanted {
+        let what = format!("types and partitions need {wanted} lines, and there are {}", lines.len());
+        return (silent(nodes, edges), Some((Place::file(OLD_META), what)));
+    }
+    let mut fault = None;
+    let mut wrong = |at: usize, what: String| {
+        let place = Place::file(OLD_META).line((before + at) as u64 + 1);
+        fault.get_or_insert((place, format!("{:?} is no {what}", lines[at])));
     };
-    read().unwrap_or_else(|| [silent(nodes), silent(edges)])
+    let mut sums = |range: std::ops::Range<usize>| -> Vec<f64> {
+        let mut sum = |at: usize| {
+            let sum: Option<f64> = lines[at].parse().ok().filter(|sum: &f64| sum.is_finite());
+            sum.unwrap_or_else(|| {
+                wrong(at, "sum of weights".to_owned());
+                0.0
+            })
+        };
+        range.map(&mut sum).collect()
+    };
+    let mut weights = [Vec::with_capacity(partitions), Vec::with_capacity(partitions)];
+    for start in (0..partitions).map(|number| number * of_partition + 1) {
+        weights[0].push(sums(start..start + nodes));
+        weights[1].push(sums(start + nodes..start + nodes + edges));
+    }
+    for number in (0..partitions).filter(|number| lines[number * of_partition] != number.to_string()) {
+        wrong(number * of_partition, format!("partition {number}"));
+    }
+    let mut counts = |range: std::ops::Range<usize>| -> Vec<u64> {
+        let mut count = |at: usize| {
+            lines[at].parse().unwrap_or_else(|_| {
+                wrong(at, "number of elements".to_owned());
+                0
+            })
+        };
+        range.map(&mut count).collect()
+    };
+    let counted = wanted - edges - nodes;
+    let counts = [counts(counted..counted + nodes), counts(counted + nodes..wanted)];
+    if fault.is_some() {
+        return (silent(nodes, edges), fault);
+    }
+    let ([of_nodes, of_edges], [nodes_of, edges_of]) = (weights, counts);
+    let types = [
+        Types { number: nodes as u32, counts: nodes_of, weights: of_nodes },
+        Types { number: edges as u32, counts: edges_of, weights: of_edges },
+    ];
+    (types, None)
+}
+
+/// So many types of nodes and of edges, of which nothing is said.
+fn silent(nodes: usize, edges: usize) -> [Types; 2] {
+    [nodes, edges].map(|number| Types { number: number as u32, ..Types::default() })
 }
 
 fn wrong(file: &str, field: &str, what: &str) -> Error {
@@ -179,6 +215,7 @@ impl Meta {
             node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
             edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
             faults: faults(value, number, [("node", node_types), ("edge", edge_types)], count_of),
+            file: META,
         })
     }
 
@@ -208,9 +245,10 @@ impl Meta {
         if partitions > PARTITIONS {
             return Err(wrong(OLD_META, "", "more than 100000 partitions"));
         }
+        let before = lines.peek().map_or(0, |(line, _)| *line);
         let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
-        let [node_types, edge_types] =
-            old_types(&rest, partitions as usize, [node_types as usize, edge_types as usize]);
+        let numbers = [node_types as usize, edge_types as usize];
+        let ([node_types, edge_types], fault) = old_types(&rest, before, partitions as usize, numbers);
         Ok(Meta {
             version,
             nodes,
@@ -221,7 +259,8 @@ impl Meta {
             watermark: -1,
             node_types,
             edge_types,
-            faults: Vec::new(),
+            faults: fault.into_iter().collect(),
+            file: OLD_META,
         })
     }
 }

@@ -86,11 +86,11 @@ impl Binary {
         let partitions = meta.partitions.iter().map(partition).collect::<Result<Vec<_>>>()?;
         let edges: u64 = partitions.iter().map(|partition| partition.edges).sum();
         if edges != meta.edges {
-            let message = format!("meta.json says {} edges, the partitions have {edges}", meta.edges);
-            noticed.push(&rules::COUNTS, message, Place::file(META).in_field("edge_count"));
+            let message = format!("{} says {} edges, the partitions have {edges}", meta.file, meta.edges);
+            noticed.push(&rules::COUNTS, message, Place::file(meta.file).in_field("edge_count"));
         }
-        for (field, what) in &meta.faults {
-            noticed.push(&rules::META, what.clone(), Place::file(META).in_field(field.clone()));
+        for (place, what) in &meta.faults {
+            noticed.push(&rules::META, what.clone(), place.clone());
         }
         Ok(Binary { root, meta, partitions, noticed, lost: None, files, bytes })
     }

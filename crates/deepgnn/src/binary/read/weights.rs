@@ -12,7 +12,7 @@ use isomorph_error::{Place, Result};
 use isomorph_storage::{Budget, Root};
 
 use super::{Binary, Partition};
-use crate::binary::layout::{DUMMY, META, alias};
+use crate::binary::layout::{DUMMY, alias};
 use crate::binary::write::pairwise;
 use crate::feature::FeatureColumns;
 
@@ -75,7 +75,7 @@ pub(crate) fn recover(binary: &Binary, budget: &Budget) -> Result<Weights> {
     let _room = match budget.try_reserve(needed) {
         None if needed > SMALL => {
             let why = format!("undoing the tables for sampling takes {needed} bytes of memory: raise --memory");
-            return Ok(Weights::Lost(Lost { why, place: Place::file(META), is_damage: false }));
+            return Ok(Weights::Lost(Lost { why, place: Place::file(binary.meta.file), is_damage: false }));
         }
         room => room,
     };

@@ -19,7 +19,7 @@ pub(super) struct Terms {
     table: Vec<u64>,
     /// Drawn for each: whoever chooses texts cannot choose which of them collide.
     seed: u64,
-    /// The text that was asked for last: subjects mostly follow each other.
+    /// The text that was asked for last: subjects mostly follow each other. [`NONE`] before the first.
     last: u32,
 }
 
@@ -54,8 +54,12 @@ impl Terms {
 
     /// The number of a text, and whether it is new. There are fewer than 2^32 texts: the memory that more would need is refused before.
     pub fn number(&mut self, text: &str) -> (u32, bool) {
-        if self.last != NONE && self.text(self.last) == text {
-            return (self.last, false);
+        // What is said of the same subjects by another predicate comes in the same order.
+        for near in [self.last, self.last.wrapping_add(1)] {
+            if (near as usize) < self.len() && self.text(near) == text {
+                self.last = near;
+                return (near, false);
+            }
         }
         let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
         let (half, mask) = (hash >> 32 << 32, self.table.len() - 1);

@@ -84,7 +84,7 @@ pub(crate) fn check_text(data: &[u8]) {
         let pieces = home.path().join("pieces");
         std::fs::create_dir(&pieces).expect("a folder");
         for (number, line) in lines.iter().enumerate() {
-            std::fs::write(pieces.join(format!("{number:03}.{}", format.id())), line).expect("a file");
+            std::fs::write(pieces.join(format!("part-{number}.{}", format.id())), line).expect("a file");
         }
         let split = read(&pieces);
         assert_eq!(whole.is_ok(), split.is_ok(), "{whole:?} {split:?}");

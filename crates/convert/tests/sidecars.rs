@@ -27,7 +27,7 @@ fn everything_that_was_written_opens_with_its_digests() {
             .digests;
         let found = [("content", digests.content), ("order", digests.order), ("schema", digests.schema)];
         for (which, digest) in found {
-            assert_eq!(said[which], digest.to_string(), "{path}, {which}");
+            assert_eq!(said[which], digest.to_string().replace(' ', ""), "{path}, {which}");
         }
         steps.extend(said["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap().to_owned()));
     }

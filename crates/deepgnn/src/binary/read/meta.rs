@@ -1,6 +1,6 @@
 //! The metadata of a binary: `meta.json`, and `meta.txt` before it.
 
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use serde_json::Value;
 
 use crate::binary::layout::{META, OLD_META};
@@ -80,9 +80,15 @@ fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u6
     faults
 }
 
+/// A count that was compared with [`TYPES`] or [`PARTITIONS`].
+#[expect(clippy::cast_possible_truncation, reason = "these are far below 2^32")]
+fn narrow(count: usize) -> u32 {
+    count as u32
+}
+
 impl Types {
     fn of_json(value: &Value, number: u64, counts: &str, weights: &str) -> Types {
-        let number = number as usize;
+        let number = index(number);
         let list = |value: Option<&Value>| value.and_then(Value::as_array).filter(|list| list.len() == number).cloned();
         let counts =
             list(value.get(counts)).unwrap_or_default().iter().map(|count| count.as_u64().unwrap_or(0)).collect();
@@ -92,14 +98,14 @@ impl Types {
             let sums = sums.unwrap_or_default();
             sums.iter().map(|sum| sum.as_f64().unwrap_or(0.0)).collect()
         };
-        Types { number: number as u32, counts, weights: (0..partitions).map(of_partition).collect() }
+        Types { number: narrow(number), counts, weights: (0..partitions).map(of_partition).collect() }
     }
 }
 
 /// What the end of `meta.txt` says of types: for each partition its number, and the sums of weights of node types and of edge types, then
 /// the counts of each. A file that ends before, or goes on behind, says nothing of them.
 fn old_types(lines: &[&str], partitions: usize, [nodes, edges]: [usize; 2]) -> [Types; 2] {
-    let silent = |number: usize| Types { number: number as u32, ..Types::default() };
+    let silent = |number: usize| Types { number: narrow(number), ..Types::default() };
     let read = || -> Option<[Types; 2]> {
         let of_partition = 1 + nodes + edges;
         let sums = partitions.checked_mul(of_partition)?;
@@ -119,8 +125,8 @@ fn old_types(lines: &[&str], partitions: usize, [nodes, edges]: [usize; 2]) -> [
         }
         let [of_nodes, of_edges] = weights;
         Some([
-            Types { number: nodes as u32, counts: counts(&last[..nodes])?, weights: of_nodes },
-            Types { number: edges as u32, counts: counts(&last[nodes..])?, weights: of_edges },
+            Types { number: narrow(nodes), counts: counts(&last[..nodes])?, weights: of_nodes },
+            Types { number: narrow(edges), counts: counts(&last[nodes..])?, weights: of_edges },
         ])
     };
     read().unwrap_or_else(|| [silent(nodes), silent(edges)])
@@ -172,9 +178,9 @@ impl Meta {
             version: Some(version.to_owned()),
             nodes: count("node_count")?,
             edges: count("edge_count")?,
-            node_features: limited("node_feature_count")? as u32,
-            edge_features: limited("edge_feature_count")? as u32,
-            partitions: (0..count_of as u32).collect(),
+            node_features: narrow(index(limited("node_feature_count")?)),
+            edge_features: narrow(index(limited("edge_feature_count")?)),
+            partitions: (0..narrow(partitions.len())).collect(),
             watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
             node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
             edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
@@ -209,15 +215,14 @@ impl Meta {
             return Err(wrong(OLD_META, "", "more than 100000 partitions"));
         }
         let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
-        let [node_types, edge_types] =
-            old_types(&rest, partitions as usize, [node_types as usize, edge_types as usize]);
+        let [node_types, edge_types] = old_types(&rest, index(partitions), [index(node_types), index(edge_types)]);
         Ok(Meta {
             version,
             nodes,
             edges,
-            node_features: node_features as u32,
-            edge_features: edge_features as u32,
-            partitions: (0..partitions as u32).collect(),
+            node_features: narrow(index(node_features)),
+            edge_features: narrow(index(edge_features)),
+            partitions: (0..narrow(index(partitions))).collect(),
             watermark: -1,
             node_types,
             edge_types,

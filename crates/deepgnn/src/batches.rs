@@ -14,6 +14,7 @@ use isomorph_model::{
 use crate::binary::DUMMY;
 use crate::block::{Block, Life};
 use crate::feature::FeatureColumns;
+use crate::number;
 
 /// The name of the one type of nodes.
 pub(crate) const NODE: &str = "node";
@@ -162,7 +163,7 @@ fn pieces(range: Range<usize>, rows: usize) -> impl Iterator<Item = Range<usize>
 
 /// Weights as they are stored: with 32 bits.
 fn weights(weights: &[f64]) -> ArrayRef {
-    Arc::new(weights.iter().map(|weight| *weight as f32).collect::<Float32Array>())
+    Arc::new(weights.iter().map(|weight| number::single(*weight)).collect::<Float32Array>())
 }
 
 /// Times; 0 as the beginning and −1 as the end say that there is none.
@@ -179,7 +180,8 @@ fn relations(types: &[i32]) -> Relations {
     names.dedup();
     names.sort_unstable();
     names.dedup();
-    let index = |ty: &i32| names.binary_search(ty).map_or(0, |at| at as u32);
+    // Each is among them, and types are fewer than 2^16.
+    let index = |ty: &i32| names.binary_search(ty).ok().and_then(|at| u32::try_from(at).ok()).unwrap_or_default();
     let index: UInt32Array = match names.len() {
         1 => vec![0; types.len()].into(),
         _ => types.iter().map(index).collect::<Vec<u32>>().into(),

@@ -3,7 +3,7 @@
 //! A block is what a piece of text says, or a run of records of a partition. Features lie in it as the binary stores
 //! them, so that text becomes binary by copying; what the binary does not store, their type, stands beside them.
 
-use isomorph_error::Rule;
+use isomorph_error::{Rule, index};
 
 use crate::DType;
 use crate::feature::Timed;
@@ -23,6 +23,13 @@ pub(crate) enum Kind {
     Temporal(Timed),
     /// Bytes whose type nothing says.
     Raw,
+}
+
+/// A count in a block.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a block is made of a piece of text, or of a run of records")]
+pub(crate) fn narrow(count: usize) -> u32 {
+    count as u32
 }
 
 /// The features of elements, one element after another.
@@ -49,7 +56,7 @@ impl Features {
 
     /// Ends an element.
     pub fn end_element(&mut self) {
-        self.ends.push(self.kinds.len() as u32);
+        self.ends.push(narrow(self.kinds.len()));
     }
 
     /// The numbers of the features of an element.
@@ -65,7 +72,7 @@ impl Features {
 
     /// The bytes of a feature.
     pub fn bytes_of(&self, feature: usize) -> &[u8] {
-        &self.bytes[self.start_of(feature) as usize..self.bytes_ends[feature] as usize]
+        &self.bytes[index(self.start_of(feature))..index(self.bytes_ends[feature])]
     }
 
     /// Where the bytes of a feature begin, also of the one behind the last.
@@ -79,7 +86,7 @@ impl Features {
         let features = self.ends.last().map_or(0, |end| *end as usize);
         self.kinds.truncate(features);
         self.bytes_ends.truncate(features);
-        self.bytes.truncate(self.bytes_ends.last().map_or(0, |end| *end as usize));
+        self.bytes.truncate(self.bytes_ends.last().map_or(0, |end| index(*end)));
     }
 
     fn clear(&mut self) {
@@ -166,7 +173,7 @@ impl Block {
         nodes.ids.push(id);
         nodes.types.push(ty);
         nodes.weights.push(weight);
-        nodes.edges_before.push(self.edges.sources.len() as u32);
+        nodes.edges_before.push(narrow(self.edges.sources.len()));
     }
 
     /// Begins an edge; its features follow.
@@ -191,8 +198,8 @@ impl Block {
 
     /// Ends a record that began at `at`, in bytes of the block.
     pub fn end_record(&mut self, at: usize) {
-        let (nodes, edges) = (self.nodes.ids.len() as u32, self.edges.sources.len() as u32);
-        self.records.push(RecordEnd { nodes, edges, at: at as u32 });
+        let (nodes, edges) = (narrow(self.nodes.ids.len()), narrow(self.edges.sources.len()));
+        self.records.push(RecordEnd { nodes, edges, at: narrow(at) });
     }
 
     /// Notes a repair at `at`, in bytes of the block.

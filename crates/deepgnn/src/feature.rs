@@ -94,7 +94,8 @@ impl FeatureType {
 
     /// A byte that stands for it, never 0.
     pub(crate) fn tag(self) -> u8 {
-        let number = |dtype: DType| DTYPES.iter().position(|other| *other == dtype).unwrap_or(4) as u8;
+        // Each is among them.
+        let number = |dtype: DType| (0..).zip(DTYPES).find(|(_, other)| *other == dtype).map_or(4, |(at, _)| at);
         match self {
             FeatureType::Text => TEXT,
             FeatureType::Raw => RAW,
@@ -428,7 +429,8 @@ fn sparse<'a>(all: impl Iterator<Item = &'a [u8]>, dtype: DType, nulls: Option<N
             }
             values.push(view.values)?;
         }
-        points.push(coordinates.offsets.len() as i32 - 1);
+        let count = i32::try_from(coordinates.offsets.len() - 1);
+        points.push(count.map_err(|_| Error::unsupported("more than 2³¹ points in one batch"))?);
     }
     let (numbers, offsets) = coordinates.values(DType::Int64)?;
     let coordinates = list(list(numbers, offsets, None), points, None);

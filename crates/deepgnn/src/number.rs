@@ -172,15 +172,15 @@ pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<
 pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     let refused = |is_finite: bool| !is_finite && value.is_finite() && overflow == Overflow::Refused;
     match dtype {
-        DType::Float32 if refused((value as f32).is_finite()) => return Err(Wrong::Range),
+        DType::Float32 if refused(single(value).is_finite()) => return Err(Wrong::Range),
         DType::Float16 if refused(value.abs() < HALF_OVERFLOW) => return Err(Wrong::Range),
-        DType::Float32 => out.extend_from_slice(&(value as f32).to_le_bytes()),
+        DType::Float32 => out.extend_from_slice(&single(value).to_le_bytes()),
         DType::Float64 => out.extend_from_slice(&value.to_le_bytes()),
         DType::Float16 => out.extend_from_slice(&half(value).to_le_bytes()),
         DType::Bool => out.push(u8::from(value != 0.0)),
         _ if value.is_nan() => return Err(Wrong::NotNumber),
         // Beyond 128 bits the cast gives the largest, which is out of every range.
-        _ => push_integer(dtype, value.trunc() as i128, overflow, out)?,
+        _ => push_integer(dtype, whole(value), overflow, out)?,
     }
     Ok(())
 }
@@ -222,7 +222,21 @@ fn truth(text: &[u8]) -> Result<u8, Wrong> {
 /// From here on a number is infinite in 16 bits. The largest is 65504; this is half of the way to the next.
 const HALF_OVERFLOW: f64 = 65520.0;
 
+/// A number with 32 bits, rounded to the nearest: as weights are stored.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "rounded on purpose; what is too large is infinite")]
+pub(crate) fn single(value: f64) -> f32 {
+    value as f32
+}
+
+/// What stands before the point.
+#[expect(clippy::cast_possible_truncation, reason = "cut on purpose; what is too large becomes the largest")]
+fn whole(value: f64) -> i128 {
+    value as i128
+}
+
 /// A float of 16 bits, rounded once, to the nearest and to even.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fields of 11 and 16 bits, none below 0")]
 fn half(value: f64) -> u16 {
     let bits = value.to_bits();
     let sign = ((bits >> 48) & 0x8000) as u16;

@@ -7,7 +7,7 @@ use isomorph_model::Graph;
 
 use crate::batches::Columns;
 use crate::binary::note_repairs;
-use crate::block::{Block, Features, Kind};
+use crate::block::{Block, Features, Kind, narrow};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::text::{Piece, Text};
 
@@ -65,8 +65,8 @@ impl Noted {
         if text.raw {
             // What the binary has no place for is left out.
             return Columns {
-                node_features: FeatureColumns::declared(self.of_nodes.last.len() as u32, &[], false).bytes(),
-                edge_features: FeatureColumns::declared(self.of_edges.last.len() as u32, &[], false).bytes(),
+                node_features: FeatureColumns::declared(narrow(self.of_nodes.last.len()), &[], false).bytes(),
+                edge_features: FeatureColumns::declared(narrow(self.of_edges.last.len()), &[], false).bytes(),
                 ..Columns::default()
             };
         }
@@ -150,7 +150,7 @@ impl Kinds {
                 }
                 *last = *kind;
                 if let Some(ty) = FeatureType::of(*kind) {
-                    self.found.insert((id as u32, ty));
+                    self.found.insert((narrow(id), ty));
                 }
             }
         }

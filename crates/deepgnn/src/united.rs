@@ -150,7 +150,7 @@ fn first_values(runs: &[usize], columns: &RecordBatch) -> Result<RecordBatch> {
     let pick = |column: &ArrayRef| {
         let rows = runs.windows(2).map(|run| {
             let first = (run[0]..run[1]).find(|row| column.is_valid(*row));
-            first.unwrap_or(run[0]) as u32
+            row_number(first.unwrap_or(run[0]))
         });
         take(column, &rows.collect::<UInt32Array>(), None)
     };
@@ -217,6 +217,12 @@ impl United {
     }
 }
 
+/// A row of a piece, for Arrow.
+#[expect(clippy::cast_possible_truncation, reason = "a piece is a batch of a sorted scan, far below 2^32 rows")]
+fn row_number(row: usize) -> u32 {
+    row as u32
+}
+
 struct UnitedPart<'a> {
     united: &'a United,
     bare: bool,
@@ -228,7 +234,7 @@ impl Part for UnitedPart<'_> {
         let mut start = 0;
         self.united.pieces(|ids, begins, count, columns| {
             let settled = begins.get(..=count).unwrap_or_default();
-            let firsts: UInt32Array = begins.iter().take(count).map(|row| *row as u32).collect();
+            let firsts: UInt32Array = begins.iter().take(count).map(|row| row_number(*row)).collect();
             let ids = take(ids, &firsts, None).map_err(malformed)?;
             let columns = if self.bare { None } else { Some(first_values(settled, columns)?) };
             for from in (0..count).step_by(self.rows) {

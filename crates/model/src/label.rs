@@ -96,7 +96,7 @@ impl LabelBuilder {
             let id = match self.names.get(label) {
                 Some(&id) => id,
                 None => {
-                    let id = self.column.names.len() as u32;
+                    let id = number(self.column.names.len());
                     self.column.names.push(label.to_owned());
                     self.names.insert(label.to_owned(), id);
                     id
@@ -109,7 +109,7 @@ impl LabelBuilder {
         if let Some(&set) = self.sets.get(self.scratch.as_slice()) {
             return set;
         }
-        let set = self.column.sets.len() as u32;
+        let set = number(self.column.sets.len());
         self.column.sets.push(self.scratch.clone());
         self.sets.insert(self.scratch.clone(), set);
         set
@@ -130,6 +130,12 @@ impl LabelBuilder {
     pub fn finish(self) -> LabelColumn {
         self.column
     }
+}
+
+/// A count of labels or sets as the number of the next. Each takes tens of bytes of memory: there are fewer than 2^32.
+#[expect(clippy::cast_possible_truncation, reason = "what is counted is held in memory, a text or a list each")]
+fn number(count: usize) -> u32 {
+    count as u32
 }
 
 #[cfg(test)]

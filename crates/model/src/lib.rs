@@ -7,6 +7,8 @@
 //!
 //! This crate does no I/O and knows no format. `docs/model.md` is its specification.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 pub mod batch;
 pub mod capability;
 pub mod digest;

@@ -1,6 +1,6 @@
 //! What is asked, and where answers go.
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 
 use crate::graph::fits;
 
@@ -104,6 +104,9 @@ impl<'a> Ask<'a> {
     /// # Errors
     /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
     pub(crate) fn check(&self) -> Result<()> {
+        if u32::try_from(self.nodes.len()).is_err() {
+            return Err(Error::usage("more than 2³² nodes are asked for at once").hint("ask for them in several parts"));
+        }
         self.times.map_or(Ok(()), |times| fits(self.nodes.len(), times.len()))
     }
 

@@ -191,8 +191,7 @@ fn fewer(partitions: &[Partition]) -> Result<()> {
 }
 
 fn count(types: &Types, wanted: &crate::TypeSet) -> u64 {
-    let counts = types.counts.iter().enumerate();
-    counts.filter(|(ty, _)| wanted.has(*ty as i32)).map(|(_, count)| count).sum()
+    (0..).zip(&types.counts).filter(|(ty, _)| wanted.has(*ty)).map(|(_, count)| count).sum()
 }
 
 /// Whether a buffer has the length that is asked for.

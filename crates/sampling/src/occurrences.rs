@@ -1,5 +1,7 @@
 //! How often each node of a batch came before.
 
+use isomorph_error::index;
+
 /// A table that is kept from call to call.
 #[derive(Default)]
 pub(crate) struct Occurrences {
@@ -20,7 +22,7 @@ impl Occurrences {
         self.table.clear();
         self.table.resize(room, 0);
         for (at, node) in nodes.iter().enumerate() {
-            let mut slot = ((*node as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (room - 1);
+            let mut slot = index(node.cast_unsigned().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) & (room - 1);
             loop {
                 match self.table[slot] {
                     0 => break,
@@ -31,7 +33,9 @@ impl Occurrences {
                     _ => slot = (slot + 1) & (room - 1),
                 }
             }
-            self.table[slot] = at as u32 + 1;
+            #[expect(clippy::cast_possible_truncation, reason = "a batch has fewer than 2^32 nodes: see `Ask::check`")]
+            let place = at as u32 + 1;
+            self.table[slot] = place;
         }
         &self.counts
     }

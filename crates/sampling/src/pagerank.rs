@@ -44,13 +44,14 @@ impl Hasher for IdHasher {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
     fn write_u64(&mut self, number: u64) {
         let product = u128::from(self.0 ^ number ^ 0x9E37_79B9_7F4A_7C15) * 0xD2B7_4407_B1CE_6E93_u128;
         self.0 = (product >> 64) as u64 ^ product as u64;
     }
 
     fn write_i64(&mut self, number: i64) {
-        self.write_u64(number as u64);
+        self.write_u64(number.cast_unsigned());
     }
 
     fn write_usize(&mut self, number: usize) {
@@ -111,6 +112,10 @@ impl Sampler {
     }
 }
 
+fn degree_of(segments: &Segments) -> Result<u32> {
+    u32::try_from(segments.len()).map_err(|_| Error::unsupported("a node with more than 2³² edges"))
+}
+
 impl Rank {
     fn calculate(
         &mut self,
@@ -127,13 +132,13 @@ impl Rank {
         self.stack.push(start);
         while let Some(node) = self.stack.pop() {
             segments.collect(graph, node, types, time)?;
-            let degree = segments.len();
+            let degree = degree_of(segments)?;
             let Some(mass) = self.masses.get_mut(&node) else { continue };
             let residue = mass.residue;
             mass.rank += residue;
             mass.residue = 0.0;
             mass.waits = false;
-            mass.degree = Some(degree as u32);
+            mass.degree = Some(degree);
             let share = (1.0 - push.alpha) * residue / degree as f32;
             let targets = segments.runs(graph).flatten().map(target);
             let first = self.stack.len();
@@ -155,7 +160,7 @@ impl Rank {
                     Some(degree) => degree,
                     None => {
                         segments.gather(graph, id, types, time)?;
-                        segments.len() as u32
+                        degree_of(segments)?
                     }
                 };
                 let Some(mass) = self.masses.get_mut(&id) else { continue };

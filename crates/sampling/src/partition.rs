@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use isomorph_deepgnn::{PartitionFiles, rules};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::{Blob, Scratch};
 
 use crate::ahead::fetch_all;
@@ -133,7 +133,7 @@ impl Column {
     #[inline]
     fn span(&self, at: usize, limit: usize) -> Result<Range<usize>> {
         match (self.word(at), self.word(at + 1)) {
-            (Some(start), Some(end)) if start <= end && end <= limit as u64 => Ok(start as usize..end as usize),
+            (Some(start), Some(end)) if start <= end && end <= limit as u64 => Ok(index(start)..index(end)),
             _ => Err(self.broken(at, format!("this does not point into the {limit} elements that there are"))),
         }
     }
@@ -344,7 +344,7 @@ impl Partition {
         let limit = self.edge_features.slots() as u64;
         match self.edges().get(edge..edge + 2) {
             Some([this, next]) if slot(this) <= slot(next) && slot(next) <= limit => {
-                Ok(slot(this) as usize..slot(next) as usize)
+                Ok(index(slot(this))..index(slot(next)))
             }
             _ => Err(self.edges.broken(edge, "its features are not among those that there are")),
         }

@@ -135,6 +135,6 @@ impl<'a> Share<'a> {
     /// The stream of numbers of the node at `at` in this share.
     #[inline]
     pub fn stream(&self, at: usize, draw: Draw) -> crate::random::Stream {
-        crate::random::Key::new(draw.seed, draw.hop).stream(self.ask.nodes[at] as u64, self.occurrences[at])
+        crate::random::Key::new(draw.seed, draw.hop).stream(self.ask.nodes[at].cast_unsigned(), self.occurrences[at])
     }
 }

@@ -63,6 +63,7 @@ impl Sampler {
         out: &mut [i64],
     ) -> Result<()> {
         ask.check()?;
+        let steps = u32::try_from(length).map_err(|_| Error::usage("a walk of more than 2³² steps"))?;
         fits(ask.nodes.len().saturating_mul(length.saturating_add(1)), out.len())?;
         if !(bias.back > 0.0 && bias.away > 0.0 && bias.back.is_finite() && bias.away.is_finite()) {
             return Err(Error::usage("p and q of a walk must be above 0"));
@@ -72,7 +73,7 @@ impl Sampler {
         }
         let each = STEP.saturating_mul(length as u64);
         self.divide(ask, length + 1, each, &mut Picks::of_ids(out), &|share, worker, picks| {
-            walks(share, worker, length, bias, draw, default, picks.ids)
+            walks(share, worker, steps, bias, draw, default, picks.ids)
         })
     }
 }
@@ -81,19 +82,19 @@ impl Sampler {
 fn walks(
     share: &Share<'_>,
     worker: &mut Worker,
-    length: usize,
+    steps: u32,
     bias: Bias,
     draw: Draw,
     default: i64,
     out: &mut [i64],
 ) -> Result<()> {
-    let (graph, nodes, stride) = (share.graph, share.ask.nodes, length + 1);
+    let (graph, nodes, stride) = (share.graph, share.ask.nodes, steps as usize + 1);
     let plain = bias == Bias::default();
     let Worker { segments, before, sums, walk, .. } = worker;
     walk.ended.clear();
     walk.ended.resize(nodes.len(), false);
     nodes.iter().enumerate().for_each(|(at, node)| out[at * stride] = *node);
-    for step in 1..=length {
+    for (number, step) in (1..=steps).zip(1usize..) {
         let mut ahead = share.ahead();
         for at in 0..nodes.len() {
             let place = ahead.place(graph, at, nodes.len(), |at| out[at * stride + step - 1]);
@@ -102,7 +103,7 @@ fn walks(
                 None
             } else {
                 segments.collect_at(graph, place, out[row + step - 1], share.ask.types, time)?;
-                let mut stream = share.stream(at, draw).at(step as u32);
+                let mut stream = share.stream(at, draw).at(number);
                 if plain || step == 1 {
                     Weights::of(graph, segments, sums).map(|weights| weights.pick(stream.unit()))
                 } else {

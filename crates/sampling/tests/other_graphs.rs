@@ -237,3 +237,50 @@ fn lists_of_texts_and_structs_are_features() {
         assert_eq!(of_nodes, of_edges, "{name}");
     }
 }
+
+/// The graph of a source that is in memory.
+fn of_memory(build: isomorph_model::zoo::Build) -> isomorph_error::Result<(Graph, isomorph_sampling::Names)> {
+    let options = GraphOptions::new(&Budget::new(64 << 20), &Scratch::new(None).unwrap());
+    Graph::of_source(&build.finish(), &options)
+}
+
+/// Integers with a sign and without one are kept by their bits, but no text means one in the type of the other.
+#[test]
+fn a_key_has_the_sign_of_its_type() {
+    use isomorph_model::zoo::{Build, Nodes, int64};
+    let mut build = Build::default();
+    build.nodes(Nodes::keyed("whole", Arc::new(arrow_array::UInt64Array::from(vec![7, u64::MAX]))));
+    build.nodes(Nodes::keyed("signed", int64([-1, 3])));
+    let (_, names) = of_memory(build).unwrap();
+    let most = u64::MAX.to_string();
+    assert_eq!([names.id(Some("whole"), &most).unwrap(), names.id(Some("signed"), "-1").unwrap()], [1, 2]);
+    assert_eq!([names.id(None, &most).unwrap(), names.id(None, "-1").unwrap()], [1, 2]);
+    for (ty, key) in [("whole", "-1"), ("signed", most.as_str())] {
+        assert_eq!(names.id(Some(ty), key).unwrap_err().kind(), isomorph_error::Kind::NotFound, "{ty} {key}");
+    }
+}
+
+#[test]
+fn relations_that_read_as_one_number_are_two() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    let mut build = Build::default();
+    build.nodes(Nodes::keyed("n", int64([10, 11])));
+    build.edges(Edges::rows(0, "1", 0, [(0, 1), (1, 0)]));
+    build.edges(Edges::rows(0, "01", 0, [(1, 0)]));
+    let (graph, names) = of_memory(build).unwrap();
+    assert_eq!(names.edge_types(), ["1", "01"]);
+    assert_eq!([0, 1].map(|ty| graph.edge_count(&TypeSet::of(&[ty]))), [2, 1]);
+}
+
+#[test]
+fn a_type_that_is_none_is_an_error() {
+    use isomorph_model::zoo::{Build, Nodes, int64};
+    for ty in [-1, 70_000] {
+        let mut build = Build::default();
+        let types = arrow_array::Int32Array::from(vec![0, ty]);
+        build.nodes(Nodes::keyed("n", int64([10, 11])).column("type", Arc::new(types)));
+        let error = of_memory(build).map(|_| ()).unwrap_err();
+        assert_eq!(error.message(), format!("{ty} is no type of a node: types are numbers from 0 to 65535"));
+        assert_eq!(error.place().row, Some(1));
+    }
+}

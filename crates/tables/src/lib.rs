@@ -1,5 +1,7 @@
 //! Arrow and Parquet, ORC, CSV, JSON lines; hardened decoding; spilling sort and join
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 mod convert;
 mod csv;
 mod encoding;

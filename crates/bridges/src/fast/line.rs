@@ -59,9 +59,8 @@ static CLASS: [u8; 256] = classes();
 
 const fn classes() -> [u8; 256] {
     let mut classes = [0; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let c = byte as u8;
+    let mut c = 0u8;
+    while c < 128 {
         let name = c.is_ascii_alphanumeric();
         let mut class = 0;
         if name
@@ -101,8 +100,8 @@ const fn classes() -> [u8; 256] {
         if name || c == b'-' {
             class |= TAG;
         }
-        classes[byte] = class;
-        byte += 1;
+        classes[c as usize] = class;
+        c += 1;
     }
     classes
 }

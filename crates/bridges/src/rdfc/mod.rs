@@ -61,7 +61,7 @@ impl Canonicalizer {
         let line = Line::of(quad, &mut |label| match numbers.get(label) {
             Some(number) => *number,
             None => {
-                let number = labels.len() as u32;
+                let number = narrow(labels.len());
                 labels.push(label.to_owned());
                 numbers.insert(label.to_owned(), number);
                 number
@@ -99,7 +99,7 @@ impl Canonicalizer {
         };
         // 3: hashes of nodes by what is said of them.
         let mut by_hash: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for node in 0..count as u32 {
+        for node in 0..narrow(count) {
             let hash = state.first_degree(node);
             by_hash.entry(hash.clone()).or_default().push(node);
             state.first.push(hash);
@@ -124,9 +124,15 @@ impl Canonicalizer {
             }
         }
         let canonical = state.canonical;
-        let named = |(number, label): (usize, String)| Some((label, canonical.get(number as u32)?.to_owned()));
+        let named = |(number, label): (usize, String)| Some((label, canonical.get(narrow(number))?.to_owned()));
         Ok(CanonicalLabels(self.labels.into_iter().enumerate().filter_map(named).collect()))
     }
+}
+
+/// The number of a blank node.
+#[expect(clippy::cast_possible_truncation, reason = "a text is held for each: there are fewer than 2^32")]
+fn narrow(number: usize) -> u32 {
+    number as u32
 }
 
 impl CanonicalLabels {

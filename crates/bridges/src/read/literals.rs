@@ -213,7 +213,8 @@ impl<R: Read> Literals<R> {
         let mut given = literal.given.clone();
         push_text(&mut given, &form);
         let read = literal.tag.len() + literal.content.len();
-        self.shift.set(self.shift.get() + given.len() as i64 - read as i64);
+        let longer = given.len().cast_signed() - read.cast_signed();
+        self.shift.set(self.shift.get() + longer as i64);
         self.ready.extend_from_slice(given.as_bytes());
     }
 

@@ -125,6 +125,7 @@ impl Edges {
         let number = match self.numbers.get(quad.predicate) {
             Some(number) => *number,
             None => {
+                #[expect(clippy::cast_possible_truncation, reason = "there are no more names than edges in a batch")]
                 let number = self.names.len() as u32;
                 self.names.push(quad.predicate.to_owned());
                 self.numbers.insert(quad.predicate.to_owned(), number);

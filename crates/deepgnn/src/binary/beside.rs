@@ -9,7 +9,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 use isomorph_storage::{Blob, Root, StagedFile, Staging};
 
 use crate::block::{Features, Life};
@@ -149,7 +149,9 @@ impl<'a> TypesWriter<'a> {
         column.flush()?;
         let mut file = column.file.map_or_else(|| column.staging.create(&column.name), Ok)?;
         file.write_all(&first)?;
-        file.write_all(&(first.len() as u32).to_le_bytes())?;
+        let length = u32::try_from(first.len());
+        let length = length.map_err(|_| Error::unsupported("the types of features take more than 4 GiB"))?;
+        file.write_all(&length.to_le_bytes())?;
         file.finish().map(|_| ())
     }
 }
@@ -244,7 +246,7 @@ impl<const N: usize> Records<N> {
 
     /// The records of a range of elements.
     fn read(&self, elements: Range<u64>) -> Result<Vec<[u8; N]>> {
-        let wanted = elements.end.saturating_sub(elements.start) as usize;
+        let wanted = index(elements.end.saturating_sub(elements.start));
         let mut records = Vec::with_capacity(wanted);
         let end = elements.end.min(self.count);
         if let Some(blob) = self.blob.as_ref().filter(|_| elements.start < end) {

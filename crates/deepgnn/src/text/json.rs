@@ -344,6 +344,7 @@ fn node_id(scan: &mut Scan<'_>) -> Parsed<u64> {
 fn element_type(scan: &mut Scan<'_>) -> Parsed<i32> {
     let at = scan.here();
     match scan.integer() {
+        #[expect(clippy::cast_possible_truncation, reason = "at most LAST_TYPE")]
         Some(ty @ 0..=values::LAST_TYPE) => Ok(ty as i32),
         Some(_) => values::element_type(scan.behind(at), at),
         None => values::element_type(scan.number("a type")?.0, at),

@@ -283,7 +283,7 @@ impl Before {
     /// What is wrong, where records are not left out.
     fn end(self, read: Parsed, start: usize, block: &mut Block) -> Parsed {
         let Before { nodes, edges, repairs } = self;
-        let vanishes = |weight: &&f64| **weight != 0.0 && **weight as f32 == 0.0;
+        let vanishes = |weight: &&f64| **weight != 0.0 && crate::number::single(**weight) == 0.0;
         let weights = block.nodes.weights[nodes..].iter().chain(&block.edges.weights[edges..]);
         for _ in 0..weights.filter(vanishes).count() {
             block.repaired(&rules::UNDERFLOW, start);

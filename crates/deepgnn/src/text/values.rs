@@ -183,6 +183,7 @@ pub(crate) const LAST_TYPE: i64 = 65_535;
 pub(crate) fn element_type(word: &[u8], at: usize) -> Parsed<i32> {
     const LAST: i128 = LAST_TYPE as i128;
     match number::integer(word) {
+        #[expect(clippy::cast_possible_truncation, reason = "at most LAST_TYPE")]
         Ok(ty @ 0..=LAST) => Ok(ty as i32),
         Ok(ty) => Err(Fault::new(&rules::TYPE, format!("{ty} is no type"), at)),
         Err(wrong) => Err(Fault::number(wrong, "type", word, at)),
@@ -209,7 +210,7 @@ pub(crate) fn weight(word: &[u8], at: usize) -> Parsed<f64> {
 
 /// Whether a number is finite in 32 bits.
 pub(crate) fn is_weight(value: f64) -> bool {
-    (value as f32).is_finite()
+    number::single(value).is_finite()
 }
 
 /// A time.

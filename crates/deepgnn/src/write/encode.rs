@@ -6,7 +6,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray};
-use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow_buffer::{ArrowNativeType, Buffer, NullBuffer, OffsetBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind as ErrorKind, Place, Result};
@@ -40,7 +40,7 @@ pub(super) fn nodes(
             return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(at(batch.start, row)));
         }
         let (created, removed) = rows.life(row);
-        let key = Key { id: *id, rank: 0, created, removed, other: ty as u64 };
+        let key = Key { id: *id, rank: 0, created, removed, other: ty.unsigned_abs().into() };
         let record = |out: &mut Vec<u8>| rows.seen(row, ty, out, see);
         records.push(key, record).map_err(|error| error.at(at(batch.start, row)))?;
     }
@@ -76,7 +76,7 @@ pub(super) fn edges(
         };
         let (created, removed) = rows.life(row);
         let (id, other) = (sources.value(row), targets.value(row));
-        let key = Key { id, rank: ty as u32 + 1, created, removed, other };
+        let key = Key { id, rank: ty.cast_unsigned() + 1, created, removed, other };
         records
             .push(key, |out| rows.seen(row, ty, out, see))
             .map_err(|error| error.at(Place::field(format!("edge from {id} to {other}"))))?;
@@ -307,7 +307,7 @@ impl Values {
     /// Appends the bytes of a row, as the binary stores them.
     fn append(&self, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let range = |offsets: &OffsetBuffer<i32>, at: usize, size: usize| {
-            offsets[at] as usize * size..offsets[at + 1] as usize * size
+            offsets[at].as_usize() * size..offsets[at + 1].as_usize() * size
         };
         let size = match self.ty {
             FeatureType::Dense(dtype) | FeatureType::Sparse(dtype) => dtype.size(),
@@ -329,7 +329,7 @@ impl Values {
                     let message = format!("{} points of coordinates for {count} values", of_row.len());
                     return Err(Error::broken(&rules::COORDINATES, message));
                 }
-                let all = coordinates[of_row.start] as usize * 8..coordinates[of_row.end] as usize * 8;
+                let all = coordinates[of_row.start].as_usize() * 8..coordinates[of_row.end].as_usize() * 8;
                 let wide = |number: usize| {
                     u32::try_from(number).map_err(|_| Error::new(ErrorKind::TooLarge, "more than 2^32 coordinates"))
                 };
@@ -354,7 +354,9 @@ fn kind_of(tag: u8, bytes: &[u8]) -> Kind {
         Some(FeatureType::Raw) => Kind::Raw,
         Some(FeatureType::Dense(dtype)) => Kind::Dense(dtype),
         Some(FeatureType::Sparse(dtype)) => {
-            Kind::Sparse(dtype, SparseView::of(bytes).map_or(0, |view| view.width as u32))
+            // Written by us: a count of 32 bits.
+            let width = SparseView::of(bytes).ok().and_then(|view| u32::try_from(view.width).ok());
+            Kind::Sparse(dtype, width.unwrap_or_default())
         }
     }
 }

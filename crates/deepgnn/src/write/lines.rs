@@ -68,10 +68,12 @@ pub(super) fn each(records: Records, times: Times, mut take: impl FnMut(&Lines) 
         let (weight, life) = (encode::weight(record), life(key));
         if key.rank == 0 {
             encode::features(record, &mut nodes.features);
-            lines.block.node(key.id, key.other as i32, weight, times.nodes.then_some(life));
+            #[expect(clippy::cast_possible_truncation, reason = "a type, from 0 to 65535")]
+            let ty = key.other as i32;
+            lines.block.node(key.id, ty, weight, times.nodes.then_some(life));
         } else {
             encode::features(record, &mut edges.features);
-            lines.block.edge(key.id, key.other, key.rank as i32 - 1, weight);
+            lines.block.edge(key.id, key.other, key.rank.cast_signed() - 1, weight);
             lines.block.edge_says(false, times.edges.then_some(life));
         }
         if lines.is_full() {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Write;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 use rayon::slice::ParallelSliceMut;
 
@@ -140,7 +140,7 @@ impl Records {
             None => self.file.insert(self.scratch.create()?),
         };
         let start = file.size();
-        let mut out = Vec::with_capacity(STEP as usize + KEY);
+        let mut out = Vec::with_capacity(index(STEP) + KEY);
         for (key, from, to) in &self.entries {
             let bytes = self.bytes.get(*from..*to).unwrap_or_default();
             out.extend_from_slice(&key.id.to_le_bytes());
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
         self.buffer.truncate(left);
         self.at = 0;
         let more = (self.size.max((wanted - left) as u64)).min(self.end - self.next);
-        self.buffer.resize(left + more as usize, 0);
+        self.buffer.resize(left + index(more), 0);
         self.file.read_exact_at(&mut self.buffer[left..], self.next)?;
         self.next += more;
         Ok(())
@@ -236,9 +236,9 @@ impl<'a> Run<'a> {
         let Some(head) = self.buffer.get(self.at..self.at + KEY + 8) else { return Ok(None) };
         let word = |at: usize| head[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let rank = head[8..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let (created, removed) = (word(12) as i64, End(word(20) as i64));
+        let (created, removed) = (word(12).cast_signed(), End(word(20).cast_signed()));
         let key = Key { id: word(0), rank, created, removed, other: word(28) };
-        self.length = word(KEY) as usize;
+        self.length = index(word(KEY));
         self.at += KEY + 8;
         Ok(Some(key))
     }

@@ -6,6 +6,7 @@ use arrow_array::{
     Array, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray, StringArray,
     StringViewArray,
 };
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 
@@ -171,8 +172,8 @@ pub(super) enum Ranges<'a> {
 impl Ranges<'_> {
     pub fn get(&self, row: usize) -> (usize, usize) {
         match self {
-            Ranges::Small(offsets) => (at(offsets, row) as usize, at(offsets, row + 1) as usize),
-            Ranges::Large(offsets) => (at(offsets, row) as usize, at(offsets, row + 1) as usize),
+            Ranges::Small(offsets) => (at(offsets, row).as_usize(), at(offsets, row + 1).as_usize()),
+            Ranges::Large(offsets) => (at(offsets, row).as_usize(), at(offsets, row + 1).as_usize()),
             Ranges::Fixed(size) => (row * size, row * size + size),
         }
     }

@@ -223,7 +223,7 @@ pub struct Digest(pub u128);
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for group in (0..8).rev() {
-            write!(f, "{:04x}", (self.0 >> (16 * group)) as u16)?;
+            write!(f, "{:04x}", self.0 >> (16 * group) & 0xffff)?;
             if group > 0 {
                 f.write_str(" ")?;
             }

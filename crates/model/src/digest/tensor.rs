@@ -71,6 +71,12 @@ impl<'a> Tensor<'a> {
     }
 }
 
+/// An integer of at most 64 bits, signed or not: the type of number tells them apart.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "no column has wider integers")]
+fn low_bits(number: i128) -> u64 {
+    number as u64
+}
+
 fn shape(sides: &[u64], out: &mut Buffer) {
     out.number(sides.len() as u64);
     sides.iter().for_each(|side| out.number(*side));
@@ -114,8 +120,7 @@ impl<'a> Numbers<'a> {
                 return Err(Error::malformed("a tensor with a hole in it"));
             }
             match &self.values {
-                // 64 bits, signed or not: the type of number tells them apart.
-                Values::Integers(values) => out.number(values.get(item) as u64),
+                Values::Integers(values) => out.number(low_bits(values.get(item))),
                 Values::Floats(values) => out.number(float_bits(values.get(item))),
             }
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+
 use arrow_array::{ArrayRef, BooleanArray, StringArray, StructArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Result};
@@ -192,18 +192,12 @@ impl<'g> FromQuads<'g> {
         let mut batches = Vec::new();
         for (ty, nodes) in &mut told.nodes {
             let (batch, positions) = self.nodes(*ty, nodes)?;
-            let rows = match &positions {
-                Some(positions) => positions.values().to_vec(),
-                None if self.names.graph.nodes[*ty].key.kind == KeyKind::Row => {
-                    nodes.iter().filter_map(|(key, _)| key.parse().ok()).collect()
-                }
-                None => {
-                    batches.push(Batch::Nodes(batch));
-                    continue;
-                }
+            let Some(rows) = positions else {
+                batches.push(Batch::Nodes(batch));
+                continue;
             };
             let mut order: Vec<usize> = (0..nodes.len()).collect();
-            order.sort_by_key(|row| rows.get(*row));
+            order.sort_by_key(|row| rows.values().get(*row));
             let nodes: Vec<_> = order.into_iter().filter_map(|row| nodes.get(row).cloned()).collect();
             batches.push(Batch::Nodes(self.nodes(*ty, &nodes)?.0));
         }
@@ -288,26 +282,29 @@ impl<'g> FromQuads<'g> {
             });
             let classes: Vec<String> = classes.collect();
             labels.push(classes.iter().map(String::as_str));
-            let position = said(subject).iter().find_map(|(predicate, object, _)| match object {
-                Kept::Literal([Some(lexical), ..]) if predicate == POSITION => lexical.parse().ok(),
-                _ => None,
-            });
             if let Some(positions) = &mut positions {
-                positions.push(position.unwrap_or(u64::MAX));
+                let stated = said(subject).iter().find_map(|(predicate, object, _)| match object {
+                    Kept::Literal([Some(lexical), ..]) if predicate == POSITION => Some(lexical),
+                    _ => None,
+                });
+                // Nodes that came without a position are behind all others.
+                positions.push(stated.map_or(Ok(u64::MAX), |lexical| position(lexical))?);
             }
         }
         let owners: Vec<Option<&str>> = rows.iter().map(|(_, subject)| Some(*subject)).collect();
+        let (keys, positions) = match keys {
+            Ends::Keys(keys) => (Some(keys), positions.map(UInt64Array::from)),
+            Ends::Rows(rows) => (None, Some(rows)),
+        };
         let batch = NodeBatch {
             ty: at,
             start: 0,
             rows: rows.len(),
-            keys: if let Ends::Keys(keys) = keys { Some(keys) } else { None },
+            keys,
             labels: (ty.labels != LabelVocabulary::None).then(|| labels.finish()),
             properties: self.columns(at, &ty.properties, &owners)?,
         };
-        let rows = || rows.iter().filter_map(|(key, _)| key.parse().ok()).collect();
-        let positions = if ty.key.kind == KeyKind::Row { Some(rows()) } else { positions };
-        Ok((batch, positions.map(UInt64Array::from)))
+        Ok((batch, positions))
     }
 
     /// Keys of a node type from their texts; rows where it has none.
@@ -315,9 +312,7 @@ impl<'g> FromQuads<'g> {
         let key = &self.names.graph.nodes[ty].key;
         let texts: Vec<Option<String>> = texts.map(Some).collect();
         if key.kind == KeyKind::Row {
-            let rows = read(&DataType::Int64, &texts)?;
-            let rows = rows.as_primitive::<Int64Type>().values().iter().map(|row| *row as u64);
-            return Ok(Ends::Rows(UInt64Array::from_iter_values(rows)));
+            return Ok(Ends::Rows(read(&DataType::UInt64, &texts)?.as_primitive().clone()));
         }
         Ok(Ends::Keys(read(&key.data_type, &texts)?))
     }
@@ -348,13 +343,16 @@ impl<'g> FromQuads<'g> {
             };
             let names: BTreeSet<String> = found.iter().map(name).collect();
             let names: Vec<String> = names.into_iter().collect();
-            let index = found.iter().filter_map(|edge| names.binary_search(&name(edge)).ok()).map(|at| at as u32);
-            Relations { index: UInt32Array::from_iter_values(index), names: StringArray::from(names.clone()) }
+            // Each name is among the names.
+            let at = |edge: &Found<'_>| names.binary_search(&name(edge)).ok().and_then(|at| u32::try_from(at).ok());
+            let index = found.iter().map(at).collect::<Option<Vec<_>>>();
+            let index = index.ok_or_else(|| Error::unsupported("more than 4294967295 relations of one edge type"))?;
+            Ok::<_, Error>(Relations { index: UInt32Array::from(index), names: StringArray::from(names) })
         });
         Ok(EdgeBatch {
             ty: at,
             rows: found.len(),
-            relations,
+            relations: relations.transpose()?,
             source: self.keys(ty.source, found.iter().map(|edge| edge.source.clone()))?,
             target: self.keys(ty.target, found.iter().map(|edge| edge.target.clone()))?,
             layers: None,
@@ -426,6 +424,11 @@ impl<'g> FromQuads<'g> {
         }
         (!bag.is_empty()).then(|| bag + "}")
     }
+}
+
+/// A position that a quad states.
+pub(super) fn position(lexical: &str) -> Result<u64> {
+    lexical.parse().map_err(|_| Error::malformed(format!("{lexical:?} is no position of a node")))
 }
 
 /// What tells a triple of a graph from every other.

@@ -7,7 +7,7 @@ use arrow_array::builder::{BinaryBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, StringArray, make_array};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_buffer::{ArrowNativeType, NullBuffer, OffsetBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::DataType;
 use base64::Engine as _;
@@ -146,7 +146,7 @@ fn json_texts(column: &ArrayRef) -> Result<StringArray> {
     let list = items.as_list::<i32>();
     let texts = json_texts(list.values())?;
     let joined = |row: usize| {
-        let (from, to) = (list.value_offsets()[row] as usize, list.value_offsets()[row + 1] as usize);
+        let (from, to) = (list.value_offsets()[row].as_usize(), list.value_offsets()[row + 1].as_usize());
         let items = (from..to).map(|item| if texts.is_valid(item) { texts.value(item) } else { "null" });
         format!("[{}]", items.collect::<Vec<_>>().join(","))
     };

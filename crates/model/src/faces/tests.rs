@@ -355,3 +355,37 @@ fn an_encoded_name_has_no_sign() {
     assert_eq!(super::decoded("a%C3%A9").as_deref(), Some("a\u{e9}"));
     assert_eq!([super::decoded("a%+5"), super::decoded("%+a")], [None, None]);
 }
+
+/// The error of the two readers, of a node type whose keys are rows or whose nodes have positions, and of quads.
+fn refused(keyed: bool, quads: &[(&str, &str, Object<'_>)]) -> [String; 2] {
+    let mut build = Build::default();
+    build.nodes(if keyed { Nodes::keyed("n", int64([0])) } else { Nodes::rows("n", 1) });
+    let mut graph = build.finish().graph;
+    graph.nodes.iter_mut().for_each(|ty| ty.ordered = true);
+    let (mut rows, mut columns) = (FromQuads::new(&graph, None), QuadColumns::new(&graph, None).unwrap());
+    for (subject, predicate, object) in quads.iter().cloned() {
+        let quad = Quad { subject, predicate, object, graph: None };
+        columns.take(&quad);
+        rows.take(quad);
+    }
+    let message =
+        |error: Option<isomorph_error::Error>| error.map_or(String::new(), |error| error.message().to_owned());
+    [message(rows.finish().err()), message(columns.finish().err())]
+}
+
+#[test]
+fn a_row_below_zero_is_no_row() {
+    let (class, node) = (Object::Term("urn:x-isomorph:n"), "urn:x-isomorph:n/-1");
+    for error in refused(false, &[(node, RDF_TYPE, class)]) {
+        assert!(error.contains("-1"), "{error:?}");
+    }
+}
+
+#[test]
+fn a_position_that_is_no_number_is_an_error() {
+    let (class, node) = (Object::Term("urn:x-isomorph:n"), "urn:x-isomorph:n/1");
+    let position = Object::plain("second", crate::xsd::INTEGER);
+    for error in refused(true, &[(node, RDF_TYPE, class), (node, POSITION, position)]) {
+        assert_eq!(error, "\"second\" is no position of a node");
+    }
+}

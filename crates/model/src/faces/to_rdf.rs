@@ -8,6 +8,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, StringArray, UInt32Array};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -386,7 +387,9 @@ const HALF: usize = 11;
 /// Appends the blank node that is called by a hash: each half as a number of eleven digits.
 fn push_name(out: &mut String, hash: u128) {
     out.push_str("_:e");
-    for half in [(hash >> 64) as u64, hash as u64] {
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves of the hash")]
+    let halves = [(hash >> 64) as u64, hash as u64];
+    for half in halves {
         let (mut digits, mut rest) = ([b'0'; HALF], half);
         for digit in digits.iter_mut().rev() {
             *digit = DIGITS[(rest % 62) as usize];
@@ -484,7 +487,7 @@ impl Column {
             }
             Objects::Terms(terms) if terms.is_valid(row) => say(&self.predicate, Object::Term(terms.value(row))),
             Objects::Set(list, items, datatype, whole) if list.is_valid(row) => {
-                let (from, to) = (list.value_offsets()[row] as usize, list.value_offsets()[row + 1] as usize);
+                let (from, to) = (list.value_offsets()[row].as_usize(), list.value_offsets()[row + 1].as_usize());
                 if from == to || (from..to).any(|item| items.is_null(item)) {
                     return say(&self.predicate, Object::plain(whole.value(row), RDF_JSON));
                 }

@@ -25,8 +25,8 @@ fn float() -> impl Strategy<Value = f64> {
     prop_oneof![select(vec![0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0, 0.1]), any::<f64>()]
 }
 
-/// A column of `rows` cells, of a type that every typed format has.
-fn column(name: &'static str, rows: usize) -> impl Strategy<Value = (Property, ArrayRef)> {
+/// A column of `rows` cells, of a type that every typed format has. In a box: a graph has many, and stacks of tests are small.
+fn column(name: &'static str, rows: usize) -> BoxedStrategy<(Property, ArrayRef)> {
     let plain = move |cells: ArrayRef| (Property::new(name, cells.data_type().clone()), cells);
     let texts = move || vec(option::of(awkward_text()), rows);
     let lists = vec(option::of(vec(option::of(-2i64..3), 0..4)), rows);
@@ -52,6 +52,7 @@ fn column(name: &'static str, rows: usize) -> impl Strategy<Value = (Property, A
             (Property::new(name, items.data_type().clone()).with_cardinality(Cardinality::Set), items)
         }),
     ]
+    .boxed()
 }
 
 fn some_columns(rows: usize) -> impl Strategy<Value = Vec<(Property, ArrayRef)>> {

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::Blob;
 use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader, TextType};
 
@@ -282,7 +282,7 @@ impl Partition {
         let mask = named.mask(&flat)?;
         let flat = filter_record_batch(&flat, &mask)
             .map_err(|error| Error::malformed(format!("nested rows cannot be filtered: {error}")))?;
-        let owner = |row: usize| numbers.get(owners.at(row) as usize).copied().unwrap_or_default();
+        let owner = |row: usize| numbers.get(index(owners.at(row))).copied().unwrap_or_default();
         let numbers = mask.values().set_indices().map(owner).collect();
         normalize(&flat, Numbers::Listed(numbers), &self.reading(wanted))
     }
@@ -321,6 +321,7 @@ fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
 const ROW_NUMBER: &str = "\u{0}row";
 
 /// Ranges of about `most` rows each, as even as possible.
+#[expect(clippy::cast_possible_truncation, reason = "a share of the length")]
 fn split_evenly(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
     let length = rows.end - rows.start;
     let parts = length.div_ceil(most.max(1));

@@ -1,6 +1,6 @@
 //! The edges of one node.
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Request, Side, Source, Tables};
 
 use crate::Nock;
@@ -58,7 +58,7 @@ fn name_of(nock: &Nock, row: u64) -> Result<String> {
                 return Ok(());
             }
             let keys = batch.keys.as_ref().map(arrow_array::cast::AsArray::as_string::<i32>);
-            name = keys.map(|keys| keys.value(at as usize).to_owned());
+            name = keys.map(|keys| keys.value(index(at)).to_owned());
             Err(done())
         });
         match (read, &mut name) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use isomorph_error::{Place, Result};
+use isomorph_error::{Place, Result, index};
 use isomorph_model::{Batch, NodeBatch, Part};
 
 use super::Nock;
@@ -69,7 +69,7 @@ impl Part for RowPart<'_> {
             let here = dropped.partition_point(|position| position.row() < end);
             let (now, later) = dropped.split_at(here);
             dropped = later;
-            let now: Vec<usize> = now.iter().map(|position| (position.row() - row) as usize).collect();
+            let now: Vec<usize> = now.iter().map(|position| index(position.row() - row)).collect();
             row = end;
             let (nodes, edges) = split(&rows, &what, start, &now)?;
             start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
@@ -111,7 +111,7 @@ impl Part for ImplicitPart<'_> {
             let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
             mentions = later;
             let name = |mention: &Position| {
-                let at = (mention.row() - row) as usize;
+                let at = index(mention.row() - row);
                 match &rows.dsts {
                     Some(targets) if mention.mark() => targets.value(at),
                     _ => rows.names.value(at),

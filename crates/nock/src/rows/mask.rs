@@ -14,10 +14,16 @@ pub(crate) fn none_empty(texts: &StringArray) -> bool {
     texts.null_count() == 0 && texts.value_offsets().windows(2).all(|ends| ends[0] < ends[1])
 }
 
+/// The length of the text of a view, which begins with it.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
+pub(super) fn view_length(view: u128) -> u32 {
+    view as u32
+}
+
 /// Whether no name is null or empty.
 pub(super) fn all_named(names: &StringViewArray) -> bool {
-    // A view begins with the length of its text.
-    names.null_count() == 0 && names.views().iter().all(|&view| view as u32 > 0)
+    names.null_count() == 0 && names.views().iter().all(|&view| view_length(view) > 0)
 }
 
 /// The first row that is null or empty.

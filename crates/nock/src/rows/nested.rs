@@ -8,6 +8,7 @@ use arrow_array::new_null_array;
 use arrow_array::{
     Array, ArrayRef, Int32Array, ListArray, RecordBatch, RecordBatchOptions, StringArray, StructArray, UInt32Array,
 };
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
@@ -42,16 +43,16 @@ pub(crate) fn sequence(nodes: usize, sources: &[u32], with_first_node: bool, nex
     let mut cells = Vec::with_capacity(rows);
     let mut edge_ids = Vec::with_capacity(rows);
     let mut edge = 0;
-    for node in 0..nodes {
+    for (node, number) in (0..nodes).zip(0u32..) {
         let mut id = next;
         if node > 0 || with_first_node {
-            owners.push(node as u32);
+            owners.push(number);
             cells.push((0, node));
             edge_ids.push(-1);
             id = 0;
         }
         while sources.get(edge).is_some_and(|&source| source as usize == node) {
-            owners.push(node as u32);
+            owners.push(number);
             cells.push((1, edge));
             edge_ids.push(id);
             id = id.checked_add(1).ok_or_else(|| Error::unsupported("a node has more than 2^31 edges"))?;
@@ -163,17 +164,17 @@ fn sources_of(list: &ListArray, members: &StructArray) -> Result<(Vec<u32>, Stru
     let mut ranges: Vec<u32> = Vec::new();
     let offsets = list.value_offsets();
     let dense = list.null_count() == 0;
-    for (row, ends) in offsets.windows(2).enumerate() {
+    for ((row, ends), number) in offsets.windows(2).enumerate().zip(0u32..) {
         if dense || list.is_valid(row) {
-            sources.extend(std::iter::repeat_n(row as u32, (ends[1] - ends[0]).max(0) as usize));
+            sources.extend(std::iter::repeat_n(number, (ends[1] - ends[0]).as_usize()));
             if !dense {
-                ranges.extend(ends[0] as u32..ends[1] as u32);
+                ranges.extend(ends[0].unsigned_abs()..ends[1].unsigned_abs());
             }
         }
     }
     if dense {
         let (from, to) = (offsets.first().copied().unwrap_or(0), offsets.last().copied().unwrap_or(0));
-        return Ok((sources, members.slice(from as usize, (to - from).max(0) as usize)));
+        return Ok((sources, members.slice(from.as_usize(), (to - from).as_usize())));
     }
     let members = take(members, &UInt32Array::from(ranges), None).map_err(|error| arrow_error(&error))?;
     Ok((sources, members.as_struct().clone()))

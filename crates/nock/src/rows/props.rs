@@ -8,6 +8,7 @@ use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::json::Members;
 
+use super::mask::view_length;
 use super::{Numbers, Rows};
 use crate::columns::Column;
 use crate::{Tolerance, rules};
@@ -40,7 +41,7 @@ pub(crate) fn check_props(props: StringViewArray, tolerance: Tolerance, numbers:
 fn looks_sound(props: &StringViewArray) -> bool {
     let mut used = Used::new(props);
     for (row, &view) in props.views().iter().enumerate() {
-        if view as u32 == 0 || props.is_null(row) {
+        if view_length(view) == 0 || props.is_null(row) {
             continue;
         }
         let cell = props.value(row).as_bytes();

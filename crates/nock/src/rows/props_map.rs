@@ -8,6 +8,7 @@ use std::sync::Arc;
 use arrow_array::builder::{MapBuilder, MapFieldNames, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, MapArray, StringArray};
+use arrow_buffer::ArrowNativeType;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Result};
@@ -62,7 +63,7 @@ pub(crate) fn from_map(map: &MapArray, json: bool) -> Result<StringArray> {
     for (row, ends) in map.value_offsets().windows(2).enumerate() {
         cell.clear();
         if map.is_valid(row) && ends[0] < ends[1] {
-            for entry in ends[0] as usize..ends[1] as usize {
+            for entry in ends[0].as_usize()..ends[1].as_usize() {
                 if keys.is_null(entry) {
                     return Err(Error::broken(&rules::PROPS_JSON, "a key of props is null"));
                 }

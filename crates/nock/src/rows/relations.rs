@@ -15,6 +15,7 @@ pub(super) fn relations(words: &Words) -> Relations {
         let index = UInt32Array::from_iter_values(keys.values().iter().map(|&key| key.unsigned_abs()));
         return Relations { names: names.clone(), index };
     }
+    #[expect(clippy::cast_possible_truncation, reason = "keys of 31 bits number the names")]
     let blank = names.len() as u32;
     let mut all = StringBuilder::with_capacity(names.len() + 1, names.value_data().len());
     names.iter().for_each(|name| all.append_value(name.unwrap_or_default()));

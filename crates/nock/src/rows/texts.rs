@@ -2,7 +2,9 @@
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, StringArray, StringViewArray};
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
+
+use super::mask::view_length;
 
 /// Rows next to each other, from one up to another.
 pub(super) type Run = (usize, usize);
@@ -10,8 +12,7 @@ pub(super) type Run = (usize, usize);
 /// Bytes of the texts of `rows` together.
 pub(super) fn bytes_of(texts: &StringViewArray, rows: &[Run]) -> u64 {
     let views = texts.views();
-    // A view begins with the length of its text.
-    rows.iter().flat_map(|&(from, to)| &views[from..to]).map(|&view| u64::from(view as u32)).sum()
+    rows.iter().flat_map(|&(from, to)| &views[from..to]).map(|&view| u64::from(view_length(view))).sum()
 }
 
 /// The texts of `rows`, one behind the other, which are of `bytes` bytes together.
@@ -23,7 +24,7 @@ pub(super) fn picked(texts: &StringViewArray, rows: &[Run], bytes: u64) -> Resul
         return Err(Error::new(Kind::TooLarge, format!("the texts of one batch have {bytes} bytes")));
     }
     let count = rows.iter().map(|(from, to)| to - from).sum();
-    let mut out = StringBuilder::with_capacity(count, bytes as usize);
+    let mut out = StringBuilder::with_capacity(count, index(bytes));
     for &(from, to) in rows {
         match texts.null_count() {
             0 => (from..to).for_each(|row| out.append_value(texts.value(row))),

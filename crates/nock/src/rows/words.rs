@@ -53,6 +53,11 @@ fn intern(texts: &StringArray) -> Result<Words> {
         // Neighbouring rows often hold the same text.
         Some((before, key)) if before == text => key,
         _ => {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_possible_wrap,
+                reason = "texts have 2^31 bytes at most"
+            )]
             let key = *known.entry(text).or_insert_with(|| {
                 distinct.push(text);
                 (distinct.len() - 1) as i32

@@ -45,6 +45,7 @@ impl Hasher for AsIs {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is one")]
     fn write_u128(&mut self, hash: u128) {
         self.0 = hash as u64;
     }

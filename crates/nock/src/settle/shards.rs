@@ -31,6 +31,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// The mark of a name.
+    #[expect(clippy::cast_possible_truncation, reason = "both halves are kept")]
     pub fn new(hash: u128, position: Position) -> Self {
         Mark { high: (hash >> 64) as u64, low: hash as u64, position }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 /// Memory is taken from the budget in steps of so many bytes.
@@ -85,7 +85,7 @@ impl LineSorter {
             None => Scratch::new(None)?,
         };
         let mut file = scratch.create()?;
-        let mut out = Vec::with_capacity(STEP as usize);
+        let mut out = Vec::with_capacity(index(STEP));
         for &(start, middle, number, end) in &self.lines {
             out.extend_from_slice(&((middle - start) as u64).to_le_bytes());
             out.extend_from_slice(&number.to_le_bytes());
@@ -186,7 +186,7 @@ fn read_line(run: &mut BufReader<ScratchFile>) -> Result<Option<Line>> {
         Ok(word)
     };
     let (name, number, text) = (u64::from_le_bytes(word()?), i64::from_le_bytes(word()?), u64::from_le_bytes(word()?));
-    let mut line = Line { name: vec![0; name as usize], number, text: vec![0; text as usize] };
+    let mut line = Line { name: vec![0; index(name)], number, text: vec![0; index(text)] };
     run.read_exact(&mut line.name).map_err(scratch_error)?;
     run.read_exact(&mut line.text).map_err(scratch_error)?;
     Ok(Some(line))

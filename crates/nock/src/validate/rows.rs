@@ -16,7 +16,7 @@ use crate::rules;
 const PYTHON_FIELD: usize = 131_072;
 
 /// Edge numbers of one node that are remembered; nodes with more edges are not checked for repeats behind them.
-const REMEMBERED: usize = 1 << 20;
+const REMEMBERED: i64 = 1 << 20;
 
 /// Checks the rows of one partition, in their order.
 pub(super) struct RowChecks<'a> {
@@ -210,11 +210,11 @@ impl CurrentNode {
                 self.largest = id;
                 return false;
             }
-            self.numbers.extend(0..=self.largest.min(REMEMBERED as i64));
+            self.numbers.extend(0..=self.largest.min(REMEMBERED));
         } else if self.numbers.is_empty() {
-            self.numbers.extend(0..=self.largest.min(REMEMBERED as i64));
+            self.numbers.extend(0..=self.largest.min(REMEMBERED));
         }
         self.largest = self.largest.max(id);
-        self.numbers.len() < REMEMBERED && !self.numbers.insert(id)
+        (self.numbers.len() as u64) < REMEMBERED.unsigned_abs() && !self.numbers.insert(id)
     }
 }

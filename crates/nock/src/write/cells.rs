@@ -66,11 +66,13 @@ pub(super) fn truth(column: Option<&ArrayRef>, rows: usize, target: &Target) -> 
     if double {
         return Ok(Arc::new(wide));
     }
-    if let Some(value) = wide.values().iter().find(|&&value| f64::from(value as f32) != value) {
+    #[expect(clippy::cast_possible_truncation, reason = "compared with what it was before it is used")]
+    let single = |value: f64| value as f32;
+    if let Some(value) = wide.values().iter().find(|&&value| f64::from(single(value)) != value) {
         let message = format!("truth {value} does not fit FLOAT");
         return Err(refused(Column::Truth, message).hint("--truth-double writes truth as DOUBLE"));
     }
-    Ok(Arc::new(Float32Array::from_iter_values(wide.values().iter().map(|&value| value as f32))))
+    Ok(Arc::new(Float32Array::from_iter_values(wide.values().iter().map(|&value| single(value)))))
 }
 
 fn filled<T: arrow_array::types::ArrowPrimitiveType>(

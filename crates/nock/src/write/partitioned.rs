@@ -24,6 +24,7 @@ use crate::columns::Column;
 use crate::rules;
 
 /// The partition of a node by its name.
+#[expect(clippy::cast_possible_truncation, reason = "below `partitions`")]
 pub fn partition_of_name(name: &str, partitions: u32) -> u32 {
     (xxh3_64(name.as_bytes()) % u64::from(partitions.max(1))) as u32
 }
@@ -90,6 +91,7 @@ impl Partitioned {
         })
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "as many as `Partitioning::count`, which has 32 bits")]
     fn count(&self) -> u32 {
         self.files.len() as u32
     }
@@ -176,9 +178,9 @@ impl RowFile for Partitioned {
         let parts = self.assign(rows, ids, rows.column(Column::SrcName as usize).as_string())?;
         self.note_foreign(ids, rows.column(Column::DstName as usize).as_string(), &parts)?;
         let mut chosen: Vec<Vec<u32>> = vec![Vec::new(); self.files.len()];
-        for (row, &part) in parts.iter().enumerate() {
+        for (row, &part) in (0u32..).zip(&parts) {
             if let Some(chosen) = chosen.get_mut(part as usize) {
-                chosen.push(row as u32);
+                chosen.push(row);
             }
         }
         for (file, chosen) in self.files.iter_mut().zip(chosen) {

@@ -244,7 +244,7 @@ impl Elements {
                     break;
                 }
                 let (population, rest) = (&self.populations[at], weight(&self.populations[at..of_type.range.end]));
-                let drawn = random.binomial(of_this, share(population.weight as f32, rest));
+                let drawn = random.binomial(of_this, share(single(population.weight), rest));
                 of_this -= drawn;
                 if drawn == 0 || population.size == 0 {
                     continue;
@@ -270,6 +270,7 @@ impl Elements {
         for start in (0..count).step_by(BLOCK) {
             let some = &mut drawn[..BLOCK.min(count - start)];
             for drawn in some.iter_mut() {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as the published engine")]
                 let record = (random.unit() * population.size as f32) as u64;
                 *drawn = (record.min(population.size - 1), f64::from(random.unit()));
                 population.fetch(drawn.0);
@@ -284,7 +285,13 @@ impl Elements {
 
 /// What populations weigh, as the published engine adds it up.
 fn weight(populations: &[Population]) -> f32 {
-    populations.iter().map(|population| population.weight as f32).sum()
+    populations.iter().map(|population| single(population.weight)).sum()
+}
+
+/// A weight as the published engine has it.
+#[expect(clippy::cast_possible_truncation, reason = "rounded as the published engine does")]
+fn single(weight: f64) -> f32 {
+    weight as f32
 }
 
 impl OfType {

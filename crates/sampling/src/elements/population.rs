@@ -1,7 +1,7 @@
 //! The elements of one type in one partition.
 
 use isomorph_deepgnn::rules;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::Reservation;
 
 use crate::ask::TypeSet;
@@ -73,12 +73,12 @@ impl Population {
     /// See [`super::NodeSampler::new`].
     pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool) -> Result<Vec<Population>> {
         let stated = if kind == Kind::Nodes { &graph.node_types } else { &graph.edge_types };
-        let number = stated.number as i32;
+        let number = i32::try_from(stated.number).map_err(|_| Error::unsupported("more than 2³¹ types"))?;
         let mut all = Vec::new();
-        for ty in (0..number).filter(|ty| types.has(*ty)) {
+        for (at, ty) in (0..number).enumerate().filter(|(_, ty)| types.has(*ty)) {
             let before = all.len();
             for partition in 0..graph.partitions.len() {
-                let weight = stated.weights.get(partition).and_then(|sums| sums.get(ty as usize)).copied();
+                let weight = stated.weights.get(partition).and_then(|sums| sums.get(at)).copied();
                 let mut population = Population::of(graph, kind, ty, partition, weighted)?;
                 // Where sums were made the elements themselves say what they weigh.
                 match (&population.members, weight) {
@@ -104,9 +104,10 @@ impl Population {
     }
 
     fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Population> {
+        let file = || u32::try_from(number).map_err(|_| Error::unsupported("more than 2³² partitions"));
         let table = match (&graph.drawing, kind) {
-            (Drawing::Files(files), Kind::Nodes) => files.node_table(ty as u32, number as u32)?,
-            (Drawing::Files(files), Kind::Edges) => files.edge_table(ty as u32, number as u32)?,
+            (Drawing::Files(files), Kind::Nodes) => files.node_table(ty.cast_unsigned(), file()?)?,
+            (Drawing::Files(files), Kind::Edges) => files.edge_table(ty.cast_unsigned(), file()?)?,
             (Drawing::Weights(_), _) => None,
         };
         let population = |size: usize, weight: f64, members| Population {
@@ -134,7 +135,7 @@ impl Population {
             let message = format!("{} bytes are no records of {record}", blob.size());
             return Err(Error::broken(&rules::BOUNDS, message).at(blob.place()));
         }
-        let size = (blob.size() / record as u64) as usize;
+        let size = index(blob.size() / record as u64);
         let column = graph.column(&blob)?;
         let members = if kind == Kind::Nodes { Members::NodeTable(column) } else { Members::EdgeTable(column) };
         // What it weighs stands in the metadata.
@@ -145,8 +146,8 @@ impl Population {
     #[inline]
     pub fn fetch(&self, at: u64) {
         match &self.members {
-            Members::NodeTable(table) => table.fetch(at as usize, NODE_RECORD),
-            Members::EdgeTable(table) => table.fetch(at as usize, EDGE_RECORD),
+            Members::NodeTable(table) => table.fetch(index(at), NODE_RECORD),
+            Members::EdgeTable(table) => table.fetch(index(at), EDGE_RECORD),
             Members::Nodes(_) | Members::Edges(_) => {}
         }
     }
@@ -155,7 +156,7 @@ impl Population {
     #[inline]
     pub fn element(&self, graph: &Graph, at: u64) -> Result<(i64, i64)> {
         let partition = &graph.partitions[self.partition];
-        let index = at as usize;
+        let index = index(at);
         Ok(match &self.members {
             Members::NodeTable(table) => table.records::<NODE_RECORD>().get(index).map(|record| (number(record, 0), 0)),
             Members::EdgeTable(table) => {
@@ -173,7 +174,7 @@ impl Population {
     /// The element that `record` (of a table) and `unit` (from 0 to below 1) fall on by weight.
     #[inline]
     pub fn weighted(&self, graph: &Graph, record: u64, unit: f64) -> Result<(i64, i64)> {
-        let index = record as usize;
+        let index = index(record);
         let first = |table: &Column, record: &[u8]| {
             let chance = chance(record);
             match (0.0..=1.0).contains(&chance) {
@@ -230,7 +231,7 @@ impl Listed {
             let mut sum = 0.0;
             listed.sums = Vec::with_capacity(matching);
             listed.sums.extend((0..matching).map(|at| {
-                sum += safe(weight_of(listed.numbers.get(at).map_or(at, |number| *number as usize)));
+                sum += safe(weight_of(listed.numbers.get(at).map_or(at, |number| index(*number))));
                 sum
             }));
         }
@@ -238,6 +239,6 @@ impl Listed {
     }
 
     fn number(&self, at: usize) -> usize {
-        self.numbers.get(at).map_or(at, |number| *number as usize)
+        self.numbers.get(at).map_or(at, |number| index(*number))
     }
 }

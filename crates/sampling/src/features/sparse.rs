@@ -98,7 +98,7 @@ impl Sparse {
         self.agree(each)?;
         let coordinates = bytes[8..end].as_chunks::<8>().0;
         for point in coordinates.chunks_exact(each as usize) {
-            self.indices.push(row as i64);
+            self.indices.push(row.cast_signed() as i64);
             self.indices.extend(point.iter().map(|number| i64::from_le_bytes(*number)));
         }
         self.values.extend_from_slice(&bytes[end..]);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 
 use super::found::Elements;
 use super::{Asked, Strings};
@@ -43,20 +43,20 @@ impl Sampler {
                 })
             },
         )?;
-        let total = out.lengths.iter().try_fold(0usize, |sum, length| sum.checked_add(*length as usize));
+        let total = out.lengths.iter().try_fold(0usize, |sum, length| sum.checked_add(index(*length)));
         out.bytes.resize(total.ok_or_else(|| Error::usage("the features are too long"))?, 0);
         let mut rest = out.bytes.as_mut_slice();
         let mut pieces = out.lengths.chunks(size * each).enumerate();
         let next = || {
             let (number, lengths) = pieces.next()?;
-            let these = rest.split_off_mut(..lengths.iter().map(|length| *length as usize).sum())?;
+            let these = rest.split_off_mut(..lengths.iter().map(|length| index(*length)).sum())?;
             Some((number, lengths, these))
         };
         divide(workers, next, |(), (number, lengths, mut rest)| {
             let mut lengths = lengths.iter();
             strings(&asked, range(number), features, &mut |bytes| {
                 // Who writes to a mapped file meanwhile changes lengths: what there was room for is copied.
-                let room = lengths.next().map_or(0, |length| *length as usize).min(rest.len());
+                let room = lengths.next().map_or(0, |length| index(*length)).min(rest.len());
                 let Some(place) = rest.split_off_mut(..room) else { return };
                 let copied = bytes.len().min(room);
                 place[..copied].copy_from_slice(&bytes[..copied]);

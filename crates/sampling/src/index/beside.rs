@@ -13,7 +13,7 @@ use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use isomorph_deepgnn::{BESIDE, BinaryFiles};
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Location, Mode, Root, Staging};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -113,7 +113,7 @@ impl<'a> Beside<'a> {
             return Ok(None);
         };
         let sound = bytes.starts_with(MAGIC)
-            && u32_at(&bytes, 12) == Some(partitions.len() as u32)
+            && u32_at(&bytes, 12).is_some_and(|number| number as usize == partitions.len())
             && u64_at(&bytes, 16) == Some(xxh3_64(about));
         if !sound {
             return Ok(None);
@@ -166,6 +166,7 @@ impl<'a> Beside<'a> {
         for number in [key, reach, parts[0].len() as u64, parts[1].len() as u64] {
             about.extend_from_slice(&number.to_le_bytes());
         }
+        let number = u32::try_from(partitions.len()).map_err(|_| Error::unsupported("more than 2³² partitions"))?;
         let folder = path.join(BESIDE);
         let made = fs::create_dir(&folder).is_ok();
         let write = || -> Result<()> {
@@ -173,7 +174,7 @@ impl<'a> Beside<'a> {
             let mut file = staging.create("")?;
             file.write_all(MAGIC)?;
             file.write_all(&kind.to_le_bytes())?;
-            file.write_all(&(partitions.len() as u32).to_le_bytes())?;
+            file.write_all(&number.to_le_bytes())?;
             file.write_all(&xxh3_64(&about).to_le_bytes())?;
             for part in [&about[..], parts[0], parts[1]] {
                 file.write_all(part)?;

@@ -10,7 +10,7 @@ mod table;
 
 use std::ops::Range;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::Budget;
 use rayon::prelude::*;
 
@@ -54,6 +54,7 @@ pub(crate) enum Index {
 
 /// The first of `range` whose id is not less than `wanted`.
 #[inline]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a guess, which is brought into the range")]
 fn lower_bound(range: Range<usize>, wanted: u64, id: impl Fn(usize) -> u64) -> usize {
     let Range { start: mut low, end: mut high } = range;
     for _ in 0..GUESSES {
@@ -96,7 +97,7 @@ impl Order {
     /// `None` when ids descend somewhere.
     fn of(partition: &Partition) -> Option<Order> {
         let count = partition.nodes().len();
-        let id = |entry: usize| partition.id(entry) as u64;
+        let id = |entry: usize| partition.id(entry).cast_unsigned();
         let (first, step) = match count {
             0 => (0, 1),
             1 => (id(0), 1),
@@ -126,18 +127,18 @@ impl Order {
         let Order::Steps { first, step, count, .. } = *self else { return None };
         let distance = wanted.checked_sub(first)?;
         let entry = if step == 1 { distance } else { distance / step };
-        (entry < count && entry * step == distance).then_some(entry as usize)
+        (entry < count && entry * step == distance).then_some(index(entry))
     }
 
     #[inline]
     fn find(&self, partition: &Partition, wanted: u64) -> Range<usize> {
         match *self {
             Order::Steps { proven, .. } => match self.calculated(wanted) {
-                Some(entry) if proven || partition.has(entry, wanted as i64) => entry..entry + 1,
+                Some(entry) if proven || partition.has(entry, wanted.cast_signed()) => entry..entry + 1,
                 _ => 0..0,
             },
             Order::Ascending => {
-                let id = |entry: usize| partition.id(entry) as u64;
+                let id = |entry: usize| partition.id(entry).cast_unsigned();
                 let count = partition.nodes().len();
                 let start = lower_bound(0..count, wanted, id);
                 let mut end = start;
@@ -169,10 +170,10 @@ impl Index {
     #[inline]
     pub fn foresee(&self, partitions: &[Partition], id: i64) {
         match self {
-            Index::Table(table) => table.foresee(id as u64),
+            Index::Table(table) => table.foresee(id.cast_unsigned()),
             Index::Each(orders) => {
                 if let ([order @ Order::Steps { proven: false, .. }], [partition]) = (orders.as_slice(), partitions)
-                    && let Some(entry) = order.calculated(id as u64)
+                    && let Some(entry) = order.calculated(id.cast_unsigned())
                 {
                     partition.fetch_node(entry);
                 }
@@ -186,11 +187,11 @@ impl Index {
         match self {
             Index::Each(orders) => {
                 orders.iter().zip(partitions).enumerate().find_map(|(partition, (order, entries))| {
-                    order.find(entries, id as u64).next().map(|entry| Entry { partition, entry })
+                    order.find(entries, id.cast_unsigned()).next().map(|entry| Entry { partition, entry })
                 })
             }
             Index::Table(table) => {
-                let entry = table.guess(id as u64)?;
+                let entry = table.guess(id.cast_unsigned())?;
                 partitions[entry.partition].fetch_node(entry.entry);
                 Some(entry)
             }
@@ -216,15 +217,16 @@ impl Index {
     pub fn find<'a>(&'a self, partitions: &'a [Partition], id: i64) -> Found<'a> {
         match self {
             Index::Each(orders) => {
-                let mut found = Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0, linked: 0 };
+                let mut found =
+                    Found { index: self, partitions, id: id.cast_unsigned(), partition: 0, run: 0..0, linked: 0 };
                 if let (Some(order), Some(partition)) = (orders.first(), partitions.first()) {
-                    found.run = order.find(partition, id as u64);
+                    found.run = order.find(partition, id.cast_unsigned());
                 }
                 found
             }
             Index::Table(table) => {
-                let linked = table.first(partitions, id as u64);
-                Found { index: self, partitions, id: id as u64, partition: 0, run: 0..0, linked }
+                let linked = table.first(partitions, id.cast_unsigned());
+                Found { index: self, partitions, id: id.cast_unsigned(), partition: 0, run: 0..0, linked }
             }
         }
     }

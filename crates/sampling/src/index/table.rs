@@ -10,7 +10,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Entry;
@@ -89,6 +89,13 @@ fn starts(partitions: &[Partition]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
+/// The entry in a slot, whose other half is of a hash.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn entry_in(slot: u64) -> u32 {
+    slot as u32
+}
+
 /// Slots for so many entries: between three and six in eight are used.
 pub(super) fn room(count: usize) -> usize {
     (count.saturating_mul(4) / 3 + 1).next_power_of_two()
@@ -117,9 +124,9 @@ impl Table {
             let start = table.starts[number];
             for entry in (0..partition.nodes().len()).rev() {
                 if let Some(later) = entry.checked_sub(APART) {
-                    table.foresee(partition.id(later) as u64);
+                    table.foresee(partition.id(later).cast_unsigned());
                 }
-                reach = reach.max(table.put(partitions, partition.id(entry) as u64, start + entry)?);
+                reach = reach.max(table.put(partitions, partition.id(entry).cast_unsigned(), start + entry)?);
             }
         }
         table.reach = reach;
@@ -157,10 +164,10 @@ impl Table {
     #[inline]
     fn look(&self, partitions: &[Partition], id: u64) -> Option<(usize, usize)> {
         let (hash, mask) = (self.hash(id), self.slots.all().len() - 1);
-        let mut at = hash as usize & mask;
+        let mut at = index(hash) & mask;
         for read in 1..=self.reach {
             let slot = self.slot(at);
-            if slot as u32 == NONE || tag(slot) == tag(hash) && self.is(partitions, slot as u32, id) {
+            if entry_in(slot) == NONE || tag(slot) == tag(hash) && self.is(partitions, entry_in(slot), id) {
                 return Some((at, read));
             }
             at = (at + 1) & mask;
@@ -173,7 +180,7 @@ impl Table {
         let Some((at, read)) = self.look(partitions, id) else {
             return Err(Error::new(Kind::Conflict, "ids of nodes changed while they were read"));
         };
-        let before = self.slot(at) as u32;
+        let before = entry_in(self.slot(at));
         if before != NONE {
             let count = self.count();
             if self.next.all().is_empty() {
@@ -191,7 +198,7 @@ impl Table {
     /// Whether there is such an entry and it has an id.
     #[inline]
     fn is(&self, partitions: &[Partition], linked: u32, id: u64) -> bool {
-        self.entry(linked).is_some_and(|entry| partitions[entry.partition].has(entry.entry, id as i64))
+        self.entry(linked).is_some_and(|entry| partitions[entry.partition].has(entry.entry, id.cast_signed()))
     }
 
     #[inline]
@@ -208,15 +215,15 @@ impl Table {
     #[inline]
     pub fn foresee(&self, id: u64) {
         let slots = self.slots.all();
-        prefetch_item(slots, self.hash(id) as usize & (slots.len() - 1));
+        prefetch_item(slots, index(self.hash(id)) & (slots.len() - 1));
     }
 
     /// The entry that an id probably has, by a look at its slot alone.
     #[inline]
     pub fn guess(&self, id: u64) -> Option<Entry> {
         let hash = self.hash(id);
-        let slot = self.slot(hash as usize & (self.slots.all().len() - 1));
-        if tag(slot) == tag(hash) { self.entry(slot as u32) } else { None }
+        let slot = self.slot(index(hash) & (self.slots.all().len() - 1));
+        if tag(slot) == tag(hash) { self.entry(entry_in(slot)) } else { None }
     }
 
     /// Whether an entry is the last of its id.
@@ -229,7 +236,7 @@ impl Table {
     /// The first entry of an id, as [`Table::step`] takes it.
     #[inline]
     pub fn first(&self, partitions: &[Partition], id: u64) -> u32 {
-        self.look(partitions, id).map_or(NONE, |(at, _)| self.slot(at) as u32)
+        self.look(partitions, id).map_or(NONE, |(at, _)| entry_in(self.slot(at)))
     }
 
     /// An entry, and the next of the same id.

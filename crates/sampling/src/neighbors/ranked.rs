@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 
 use crate::ask::{Ask, Missing, Picks};
 use crate::graph::Graph;
@@ -61,7 +61,7 @@ fn ranked(
         chosen.clear();
         chosen.extend(0..segments.len() as u64);
         let by = |a: &u64, b: &u64| {
-            let (a, b) = (segments.place(*a as usize), segments.place(*b as usize));
+            let (a, b) = (segments.place(index(*a)), segments.place(index(*b)));
             compare(graph, rank, a, b)
         };
         let filled = count.min(chosen.len());
@@ -71,7 +71,7 @@ fn ranked(
         chosen.truncate(filled);
         chosen.sort_unstable_by(by);
         for (slot, edge) in chosen.iter().enumerate() {
-            let (partition, edge) = segments.place(*edge as usize);
+            let (partition, edge) = segments.place(index(*edge));
             let partition = &graph.partitions[partition];
             let record = &partition.edges()[edge];
             row.put(slot, target(record), weight(record), type_of(record), partition.life(edge).0);

@@ -1,6 +1,6 @@
 //! A number of neighbours, each edge as likely as the others.
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 
 use super::weighted::of_some;
 use crate::ask::{Ask, Draw, Generator, Missing, Picks};
@@ -63,7 +63,7 @@ fn uniform(
             without_replacement(edges as u64, filled, &mut stream, chosen);
         }
         for (slot, edge) in chosen.iter().enumerate() {
-            let (partition, edge) = segments.place(*edge as usize);
+            let (partition, edge) = segments.place(index(*edge));
             let partition = &graph.partitions[partition];
             let record = &partition.edges()[edge];
             let created = if row.created.is_empty() { -1 } else { partition.life(edge).0 };
@@ -91,8 +91,10 @@ pub(crate) fn without_replacement(total: u64, count: usize, stream: &mut Stream,
         if skip.is_nan() || skip >= (total - next) as f64 {
             return;
         }
-        next += skip as u64;
-        let slot = stream.below(count as u64) as usize;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below `total`")]
+        let skipped = skip as u64;
+        next += skipped;
+        let slot = index(stream.below(count as u64));
         chosen[slot] = next;
         next += 1;
         if next >= total {

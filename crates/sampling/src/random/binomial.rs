@@ -4,6 +4,12 @@
 //! if it lies below the distribution, which near its middle is followed by recursion and else compared by Stirling's formula. How many
 //! numbers it takes, and in which order, are part of the compatible generator.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers from 0 to that of the trials, which has 32 bits"
+)]
+
 /// Below this expectation (more exactly, this most probable number) the library inverts instead.
 pub(super) const LEAST: f64 = 11.0;
 

@@ -5,6 +5,8 @@
 //! which thread draws it, on what was drawn before, or on where the node lies. It was chosen over a hash of our own because its
 //! quality is published, and over a crate because it is twenty lines; the authors' test vectors are below.
 
+#![expect(clippy::cast_possible_truncation, reason = "both halves of products are used")]
+
 const MULTIPLIER: u64 = 0xD2B7_4407_B1CE_6E93;
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
 const ROUNDS: u32 = 10;

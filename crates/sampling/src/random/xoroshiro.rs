@@ -68,7 +68,7 @@ impl Xoroshiro {
         let rest = 1.0 - chance;
         let ratio = chance / rest;
         let a = (f64::from(trials) + 1.0) * ratio;
-        let mut part = rest.powi(trials as i32);
+        let mut part = i32::try_from(trials).map_or_else(|_| rest.powf(f64::from(trials)), |trials| rest.powi(trials));
         let (mut drawn, mut hits) = (self.wide_unit(), 0);
         while drawn > part && hits < trials {
             drawn -= part;
@@ -90,7 +90,8 @@ mod tests {
 
     #[test]
     fn binomials_have_their_mean_and_spread() {
-        for (trials, chance) in [(5, 0.3), (40, 0.9), (60, 0.3), (1000, 0.4), (100_000, 0.02), (7, 1.0), (7, 0.0)] {
+        let few = [(5, 0.3), (40, 0.9), (60, 0.3), (1000, 0.4), (100_000, 0.02), (7, 1.0), (7, 0.0)];
+        for (trials, chance) in few.into_iter().chain([(3_000_000_000, 1e-9)]) {
             let mut random = Xoroshiro::new(11);
             let counts: Vec<f64> = (0..4000).map(|_| f64::from(random.binomial(trials, chance))).collect();
             let mean = counts.iter().sum::<f64>() / 4000.0;

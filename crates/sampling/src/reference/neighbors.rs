@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 
 use crate::ask::{Ask, Draw, Missing, Picks, TypeSet};
 use crate::partition::{Partition, target, type_of, weight};
@@ -106,6 +106,7 @@ impl Sampler {
         ask.check()?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
+        let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of one node"))?;
         let mut seed = draw.seed;
         for (at, node) in ask.nodes.iter().enumerate() {
             let mut row = picks.rows(at * count, (at + 1) * count);
@@ -126,7 +127,7 @@ impl Sampler {
                 }
                 seen += total;
                 let rate = total / seen;
-                let (mut left, mut left_weight, mut slot, mut first) = (count as u32, total, 0, 0);
+                let (mut left, mut left_weight, mut slot, mut first) = (draws, total, 0, 0);
                 for (end, of_type) in ends {
                     let (of_type, run, sums) = (*of_type, &edges[first..*end], &sums[first..*end]);
                     first = *end;
@@ -208,6 +209,7 @@ struct Reservoir {
 }
 
 impl Reservoir {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to `run`")]
     fn replace(&mut self, run: usize, random: &mut Xoroshiro, put: &mut impl FnMut(usize, usize)) {
         if run == 0 {
             return;
@@ -221,6 +223,7 @@ impl Reservoir {
         }
     }
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to `room`")]
     fn keep(&mut self, run: usize, random: &mut Xoroshiro, put: &mut impl FnMut(usize, usize)) {
         if self.room == 0 {
             return;
@@ -250,6 +253,11 @@ impl Reservoir {
         self.next = Some(next);
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not below 0; saturates behind all edges"
+    )]
     fn skip(&self, random: &mut Xoroshiro) -> usize {
         ((random.unit().ln() / (1.0 - self.width).ln()).floor() as usize).saturating_add(1)
     }

@@ -23,6 +23,7 @@ impl Sampler {
         out: &mut [i64],
     ) -> Result<()> {
         let mut random = Xoroshiro::new(draw.seed);
+        #[expect(clippy::cast_possible_truncation, reason = "rounded as the published engine does")]
         let (back, away) = (bias.back as f32, bias.away as f32);
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let Worker { segments, walk, steps, .. } = worker;

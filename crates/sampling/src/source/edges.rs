@@ -92,6 +92,7 @@ impl Edges {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "names are held in memory")]
         let number = self.types.len() as i32;
         self.types.push(name.to_owned());
         self.numbers.insert(name.to_owned(), number);
@@ -104,8 +105,11 @@ impl Edges {
             (Relation::PerRow, Some(relations)) => {
                 let numbers: Vec<i32> =
                     (0..relations.names.len()).map(|at| self.number(relations.names.value(at))).collect();
-                let number = |at: &u32| numbers.get(*at as usize).copied().unwrap_or(0);
-                Arc::new(Int32Array::from(relations.index.values().iter().map(number).collect::<Vec<_>>()))
+                let number = |at: &u32| numbers.get(*at as usize).copied();
+                let types = relations.index.values().iter().map(number).collect::<Option<Vec<_>>>();
+                Arc::new(Int32Array::from(
+                    types.ok_or_else(|| Error::malformed("an edge has a relation without a name"))?,
+                ))
             }
             (Relation::PerRow, None) => return Err(Error::malformed("edges come without their relations")),
         };
@@ -145,7 +149,8 @@ impl Edges {
         let (mut back, mut ends) = (Vec::new(), Vec::new());
         names.entries(ty.target, &batch.target, &mut back)?;
         names.targets(ty.source, &batch.source, &mut ends)?;
-        let rows: Vec<u32> = (0..batch.rows as u32)
+        let count = u32::try_from(batch.rows).map_err(|_| Error::unsupported("more than 2³² edges in one batch"))?;
+        let rows: Vec<u32> = (0..count)
             .filter(|row| {
                 let at = *row as usize;
                 both_ways(at) && back[at] != sources[at]
@@ -194,14 +199,11 @@ impl Edges {
     /// Writes the edges of `entries` nodes.
     pub fn finish(self, entries: u64, options: &GraphOptions) -> Result<Sorted> {
         // Names that are numbers are the numbers (DeepGNN); others are numbered as they came.
-        let parsed: Option<Vec<u16>> = self.types.iter().map(|name| name.parse().ok()).collect();
-        let numbers: Vec<i32> = match &parsed {
-            Some(numbers) => numbers.iter().map(|number| i32::from(*number)).collect(),
-            None => (0..self.types.len() as i32).collect(),
-        };
-        let count = numbers.iter().max().map_or(0, |max| *max as usize + 1);
+        let parsed: Option<Vec<i32>> = self.types.iter().map(|name| type_of_name(name)).collect();
+        let numbers = parsed.unwrap_or_else(|| (0..).take(self.types.len()).collect());
+        let count = numbers.iter().max().map_or(0, |max| place(*max) + 1);
         let mut names: Vec<String> = (0..count).map(|number| number.to_string()).collect();
-        numbers.iter().zip(self.types).for_each(|(number, name)| names[*number as usize] = name);
+        numbers.iter().zip(self.types).for_each(|(number, name)| names[place(*number)] = name);
         let mut counts = vec![0; count];
         let (mut starts, mut records) = (Writer::new(options)?, Writer::new(options)?);
         let mut features = FeatureWriter::new(options)?;
@@ -215,7 +217,7 @@ impl Edges {
         let mut flush = |pending: &mut Vec<Pending>, cells: &mut Vec<u8>, records: &mut Writer| -> Result<u64> {
             pending.sort_by_key(|(ty, target, weight, life, _)| (*ty, *target, weight.to_bits(), *life));
             for (ty, target, weight, life, of) in pending.iter() {
-                counts[*ty as usize] += 1;
+                counts[place(*ty)] += 1;
                 record(records, *target, features.slot, *ty, *weight)?;
                 if let Some(times) = &mut times {
                     times.put(&life[0].to_le_bytes())?;
@@ -252,7 +254,7 @@ impl Edges {
                 let start = cells.len();
                 cells.extend_from_slice(own.map_or(&[], |own| own.value(row)));
                 let life = lives.map_or([0, -1], |lives| lives.map(|times| times[row]));
-                let number = numbers[types.value(row) as usize];
+                let number = numbers[place(types.value(row))];
                 pending.push((number, batch.other.value(row), weights.value(row), life, start..cells.len()));
             }
         }
@@ -270,6 +272,17 @@ impl Edges {
         };
         Ok(Sorted { columns, types: names, counts })
     }
+}
+
+/// The type that the name of a relation is: nothing where it is spelt in another way than we do, as two names may be one number then.
+fn type_of_name(name: &str) -> Option<i32> {
+    let number: u16 = name.parse().ok()?;
+    (number.to_string() == name).then_some(number.into())
+}
+
+/// The place of a type in a list.
+fn place(ty: i32) -> usize {
+    ty.unsigned_abs() as usize
 }
 
 /// Whether a property is a time of edges, and what stands where there is none.

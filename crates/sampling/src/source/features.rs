@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, ListArray};
-use arrow_buffer::Buffer;
+use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::Result;
@@ -58,6 +58,7 @@ impl Cells {
         };
         let lists = |ends: Vec<i64>, values: &ArrayRef| {
             // Truth values always have numbers.
+            // No list of truth values fails to be one of numbers; if one did, it would be told as JSON.
             let bits = || cast(values, &DataType::UInt8).ok();
             let values = if *values.data_type() == DataType::Boolean { bits() } else { Some(Arc::clone(values)) };
             let parts = values.and_then(|values| Some((fixed(&values)?, values)));
@@ -84,7 +85,7 @@ impl Cells {
             }
             DataType::FixedSizeList(_, size) => {
                 let size = i64::from(*size);
-                lists((0..=column.len() as i64).map(|at| at * size).collect(), column.as_fixed_size_list().values())
+                lists((0..).map(|at| at * size).take(column.len() + 1).collect(), column.as_fixed_size_list().values())
             }
             DataType::Struct(_) => sparse(column).unwrap_or_else(|| Cells::Json(Arc::clone(column))),
             _ => match fixed(column) {
@@ -101,7 +102,7 @@ impl Cells {
                 bytes.get((first + row) * width..(first + row + 1) * width).unwrap_or_default()
             }
             Cells::Lists(ends, bytes, first, width, values) => {
-                let (from, to) = (ends[row] as usize, ends[row + 1] as usize);
+                let (from, to) = (ends[row].as_usize(), ends[row + 1].as_usize());
                 // A list with nulls is a hole: no number stands for null.
                 if values.nulls().is_some_and(|nulls| (from..to).any(|item| nulls.is_null(item))) {
                     return;
@@ -122,10 +123,12 @@ impl Cells {
             Cells::Sparse { points, values } => {
                 let points = points.value(row);
                 let coordinates = points.as_list::<i32>();
-                let width = if coordinates.is_empty() { 0 } else { coordinates.value_length(0) as u32 };
+                let width = if coordinates.is_empty() { 0 } else { coordinates.value_length(0).cast_unsigned() };
                 let (from, to) = (coordinates.value_offsets()[0], coordinates.value_offsets()[coordinates.len()]);
                 let numbers = coordinates.values().as_primitive::<Int64Type>();
-                let numbers = numbers.values().get(from as usize..to as usize).unwrap_or_default();
+                let numbers = numbers.values().get(from.as_usize()..to.as_usize()).unwrap_or_default();
+                // Arrow counts them with 31 bits.
+                #[expect(clippy::cast_possible_truncation, reason = "offsets of 32 bits count them")]
                 out.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
                 out.extend_from_slice(&width.to_le_bytes());
                 numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));

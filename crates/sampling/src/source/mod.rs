@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int32Type};
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{Array, ArrayRef, Int32Array, StringArray};
 use arrow_schema::DataType;
 use bytes::Bytes;
 use isomorph_deepgnn::Types;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::json::push_string;
 use isomorph_model::{
     Batch, Graph as Model, KeyKind, LabelColumn, LabelVocabulary, NodeBatch, NodeType, Request, Source, Tables,
@@ -101,13 +101,14 @@ impl Graph {
         edges.read(source, &mut names)?;
         // Ends that are no rows, where nodes are implied by edges: entries that only stand for edges.
         for id in names.implied() {
-            nodes.entry(*id as i64, DUMMY, 1.0)?;
+            nodes.entry(id.cast_signed(), DUMMY, 1.0)?;
         }
         let written = edges.finish(nodes.count, options)?;
         let edge_counts = written.counts;
         names.edge_types = written.types;
         let (partition, node_counts, weights) = nodes.finish(written.columns)?;
         let real = node_counts.iter().sum();
+        #[expect(clippy::cast_possible_truncation, reason = "numbers of types are `i32`")]
         let types = |counts: Vec<u64>| Types { number: counts.len() as u32, counts, weights: Vec::new() };
         let drawing = Drawing::Weights(weights);
         let graph = Graph::of(vec![partition], types(node_counts), types(edge_counts), real, drawing, options)?;
@@ -129,14 +130,15 @@ struct NodeColumns {
 impl NodeColumns {
     fn of(model: &Model, ty: &NodeType, features: &[String]) -> NodeColumns {
         let find = |name: &str| ty.properties.iter().position(|property| property.name == name);
-        let number = model.nodes.iter().position(|other| std::ptr::eq(other, ty)).unwrap_or(0);
+        let number =
+            (0..).zip(&model.nodes).find(|(_, other)| std::ptr::eq(*other, ty)).map_or(0, |(number, _)| number);
         // Labels are a column behind all others.
         let labels = (ty.labels != LabelVocabulary::None).then_some(ty.properties.len());
         let of_rows = find(TYPE).filter(|at| model.nodes.len() == 1 && ty.properties[*at].data_type == DataType::Int32);
         let feature = |name: &String| find(name).or(labels.filter(|_| name == LABELS));
         let mut features: Vec<Option<usize>> = features.iter().map(feature).collect();
         while features.pop_if(|last| last.is_none()).is_some() {}
-        NodeColumns { number: number as i32, ty: of_rows, weight: find(well_known::WEIGHT), labels, features }
+        NodeColumns { number, ty: of_rows, weight: find(well_known::WEIGHT), labels, features }
     }
 }
 
@@ -153,6 +155,14 @@ fn label_texts(labels: &LabelColumn) -> ArrayRef {
     let sets: Vec<Option<String>> = labels.sets().iter().map(text).collect();
     let row = |set: &u32| sets.get(*set as usize).and_then(Option::as_deref);
     Arc::new(labels.rows().iter().map(row).collect::<StringArray>())
+}
+
+/// The type that a row states. Types are places in lists: a great one would make them long.
+fn stated_type(types: &Int32Array, row: usize) -> Result<i32> {
+    let ty = if types.is_null(row) { None } else { u16::try_from(types.value(row)).ok() };
+    let wrong =
+        || Error::malformed(format!("{} is no type of a node: types are numbers from 0 to 65535", types.value(row)));
+    ty.map(i32::from).ok_or_else(wrong)
 }
 
 /// The nodes as they come.
@@ -187,15 +197,19 @@ impl Nodes {
         self.memory.grow(4 * batch.rows as u64)?;
         let ids = names.ids_of(batch)?;
         for (row, id) in ids.into_iter().enumerate() {
-            let ty = types.as_ref().map_or(columns.number, |types| types.value(row).clamp(0, i32::from(u16::MAX)));
-            let weight = weights
-                .filter(|weights| !arrow_array::Array::is_null(weights, row))
-                .map_or(1.0, |weights| weights.value(row));
+            let ty = match &types {
+                Some(types) => {
+                    stated_type(types, row).map_err(|error| error.at(Place::default().row(batch.start + row as u64)))?
+                }
+                None => columns.number,
+            };
+            let weight = weights.filter(|weights| !weights.is_null(row)).map_or(1.0, |weights| weights.value(row));
             self.entry(id, ty, weight)?;
-            if self.counts.len() <= ty as usize {
-                self.counts.resize(ty as usize + 1, 0);
+            let at = ty.unsigned_abs() as usize;
+            if self.counts.len() <= at {
+                self.counts.resize(at + 1, 0);
             }
-            self.counts[ty as usize] += 1;
+            self.counts[at] += 1;
         }
         match (columns.labels, &batch.labels) {
             (Some(at), Some(labels)) => {

@@ -128,10 +128,10 @@ impl Names {
     /// The ids of the nodes of a batch.
     pub(super) fn ids_of(&self, batch: &NodeBatch) -> Result<Vec<i64>> {
         match (self.plain, &batch.keys) {
-            (true, Some(keys)) => Ok(integers(keys)?.iter().map(|key| *key as i64).collect()),
+            (true, Some(keys)) => Ok(integers(keys)?.iter().map(|key| key.cast_signed()).collect()),
             _ => {
-                let first = (self.types[batch.ty].first + batch.start) as i64;
-                Ok((first..first + batch.rows as i64).collect())
+                let first = (self.types[batch.ty].first + batch.start).cast_signed();
+                Ok((first..).take(batch.rows).collect())
             }
         }
     }
@@ -226,7 +226,7 @@ impl Names {
             let number: i128 = key.parse().map_err(|_| wrong())?;
             return match self.types.iter().any(|ty| ty.signed) {
                 true => i64::try_from(number).map_err(|_| missing()),
-                false => u64::try_from(number).map(|key| key as i64).map_err(|_| missing()),
+                false => u64::try_from(number).map(|key| key.cast_signed()).map_err(|_| missing()),
             };
         }
         if let Some(ty) = ty.filter(|ty| !self.types.iter().any(|of| of.name == *ty)) {
@@ -239,10 +239,13 @@ impl Names {
             match (&of.keys, of.kind) {
                 (None, KeyKind::Row) => rows.extend(key.parse::<u64>().ok().filter(|row| *row < of.rows)),
                 (Some((keys, _)), KeyKind::Int) => {
-                    let number = key.parse::<i64>().map(|key| key as u64).or_else(|_| key.parse::<u64>());
-                    if let Ok(number) = number {
-                        let number = UInt64Array::from(vec![number]);
-                        keys.translate(&number, &mut rows)?;
+                    // A number with a sign is none of keys without one, and the other way round. What is no integer is no key.
+                    let number: Option<ArrayRef> = match of.signed {
+                        true => key.parse().ok().map(|key| Arc::new(Int64Array::from_value(key, 1)) as ArrayRef),
+                        false => key.parse().ok().map(|key| Arc::new(UInt64Array::from_value(key, 1)) as ArrayRef),
+                    };
+                    if let Some(number) = number {
+                        keys.translate(number.as_ref(), &mut rows)?;
                     }
                 }
                 (Some((keys, _)), _) => {
@@ -253,7 +256,7 @@ impl Names {
             found.extend(rows.into_iter().filter(|row| *row != ABSENT).map(|row| (of, row)));
         }
         match found.as_slice() {
-            [(of, row)] => Ok((of.first + row) as i64),
+            [(of, row)] => Ok((of.first + row).cast_signed()),
             [] => Err(Error::new(isomorph_error::Kind::NotFound, format!("there is no node {key:?}"))),
             _ => {
                 let types: Vec<&str> = found.iter().map(|(of, _)| of.name.as_str()).collect();
@@ -273,7 +276,7 @@ impl Names {
         if self.plain {
             return Ok(match signed {
                 true => Arc::new(Int64Array::from(ids.to_vec())),
-                false => Arc::new(ids.iter().map(|id| *id as u64).collect::<UInt64Array>()),
+                false => Arc::new(ids.iter().map(|id| id.cast_unsigned()).collect::<UInt64Array>()),
             });
         }
         let texts = self.texts(ids)?;
@@ -299,14 +302,14 @@ impl Names {
 
     /// The type that has a row of this id.
     fn type_of(&self, id: i64) -> Option<&TypeNames> {
-        let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= id as u64);
-        of.filter(|of| self.plain || (id as u64) < of.first + of.rows)
+        let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= id.cast_unsigned());
+        of.filter(|of| self.plain || id.cast_unsigned() < of.first + of.rows)
     }
 
     fn texts(&self, ids: &[i64]) -> Result<Vec<String>> {
         let text = |id: &i64| -> Result<String> {
             let Some(of) = self.type_of(*id) else { return Ok(id.to_string()) };
-            let row = *id as u64 - of.first;
+            let row = id.cast_unsigned() - of.first;
             let Some((_, keys)) = &of.keys else { return Ok(format!("{} {row}", of.name)) };
             let key = cast(&keys.gather(&[row])?, &DataType::Utf8)
                 .map_err(|error| Error::usage("a key has no text").caused_by(error))?;
@@ -336,6 +339,8 @@ fn integers(keys: &ArrayRef) -> Result<Vec<u64>> {
         |to: &DataType| cast(keys, to).map_err(|error| Error::malformed("a key is no 64-bit integer").caused_by(error));
     Ok(match keys.data_type() {
         DataType::UInt64 => keys.as_primitive::<UInt64Type>().values().to_vec(),
-        _ => cast(&DataType::Int64)?.as_primitive::<Int64Type>().values().iter().map(|key| *key as u64).collect(),
+        _ => {
+            cast(&DataType::Int64)?.as_primitive::<Int64Type>().values().iter().map(|key| key.cast_unsigned()).collect()
+        }
     })
 }

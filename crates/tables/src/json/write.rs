@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, Schema};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -118,7 +119,7 @@ impl<'a> Column<'a> {
                     if item > offsets[row] {
                         out.push(b',');
                     }
-                    if !items.write(item as usize, out) {
+                    if !items.write(item.as_usize(), out) {
                         return false;
                     }
                 }

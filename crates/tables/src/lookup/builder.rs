@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::Reservation;
 
 use super::Lookup;
@@ -178,6 +178,7 @@ fn unsorted_index(
 }
 
 /// An index over sorted integers.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 rows: `reserve` sees to it")]
 fn sorted_index(sorted: &SortedEdges, repeats: &mut Repeats) -> Result<Sorted> {
     let expected = usize::try_from(sorted.rows()).unwrap_or(0);
     let (mut numbers, mut rows) = (Vec::with_capacity(expected), Vec::<u32>::with_capacity(expected));
@@ -224,7 +225,7 @@ fn sort(sorter: &EdgeSorter, kind: KeyKind, keys: &KeyColumn, first_row: u64) ->
 
 /// Pushes keys that were collected.
 fn drain(keys: &RowKeys, kind: KeyKind, sorter: &EdgeSorter) -> Result<()> {
-    for first in (0..keys.rows()).step_by(BATCH as usize) {
+    for first in (0..keys.rows()).step_by(index(BATCH)) {
         let batch = keys.range(first..keys.rows().min(first + BATCH))?;
         sort(sorter, kind, &KeyColumn::new(&batch)?, first)?;
     }

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 
 use super::Misses;
-use super::column::{KeyColumn, KeyKind, ordinal};
+use super::column::{KeyColumn, KeyKind, signed};
 use super::spilled::{Groups, SpilledKeys, text_ordinal};
 use crate::sort::{EdgeSorter, EdgeStream, Sequence, SortedBatch, SortedEdges, arrow_error};
 
@@ -244,7 +244,7 @@ impl AnswerStream<'_> {
 
 /// An integer key as text.
 fn text_of(kind: KeyKind, number: u64) -> String {
-    if kind == KeyKind::Signed { (ordinal(number as i64) as i64).to_string() } else { number.to_string() }
+    if kind == KeyKind::Signed { signed(number).to_string() } else { number.to_string() }
 }
 
 impl Iterator for AnswerStream<'_> {

@@ -2,7 +2,7 @@
 
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::{Budget, Reservation, Scratch, ScratchFile};
 
 use super::map::Map;
@@ -66,7 +66,7 @@ impl BytesBuilder {
         }
         match &mut self.store {
             Store::Memory(memory) => {
-                let (start, end) = (offset as usize, end as usize);
+                let (start, end) = (index(offset), index(end));
                 if start == memory.len() {
                     memory.extend_from_slice(bytes);
                 } else {

@@ -122,11 +122,11 @@ impl KeyColumn {
                 Some(Ordinals { numbers: Cow::Owned(numbers), outside: Vec::new() })
             }
             (KeyColumn::Signed(keys), KeyKind::Unsigned) => {
-                let numbers = keys.values().iter().map(|key| *key as u64).collect();
+                let numbers = keys.values().iter().map(|key| key.cast_unsigned()).collect();
                 Some(Ordinals { numbers: Cow::Owned(numbers), outside: outside(&|at| keys.value(at) < 0) })
             }
             (KeyColumn::Unsigned(keys), KeyKind::Signed) => {
-                let numbers = keys.values().iter().map(|key| ordinal(*key as i64)).collect();
+                let numbers = keys.values().iter().map(|key| ordinal(key.cast_signed())).collect();
                 Some(Ordinals { numbers: Cow::Owned(numbers), outside: outside(&|at| keys.value(at) >> 63 == 1) })
             }
             _ => None,
@@ -144,15 +144,18 @@ pub(super) struct Ordinals<'a> {
 /// A signed key as an unsigned number in the same order.
 #[inline]
 pub(super) fn ordinal(key: i64) -> u64 {
-    key as u64 ^ (1 << 63)
+    key.cast_unsigned() ^ (1 << 63)
+}
+
+/// The inverse of [`ordinal`].
+pub(super) fn signed(ordinal: u64) -> i64 {
+    (ordinal ^ (1 << 63)).cast_signed()
 }
 
 /// Keys in the type that a kind is given out in.
 pub(super) fn integers(kind: KeyKind, ordinals: Vec<u64>) -> ArrayRef {
     match kind {
-        KeyKind::Signed => {
-            Arc::new(Int64Array::from_iter_values(ordinals.into_iter().map(|number| ordinal(number as i64) as i64)))
-        }
+        KeyKind::Signed => Arc::new(Int64Array::from_iter_values(ordinals.into_iter().map(signed))),
         _ => Arc::new(UInt64Array::from(ordinals)),
     }
 }

@@ -1,5 +1,7 @@
 //! Integer key → row: direct addressing, or a sorted array.
 
+use isomorph_error::index;
+
 use super::repeats::{Repeat, Repeats};
 
 /// The mark of a number that no row has.
@@ -29,9 +31,9 @@ impl Direct {
 
     /// From the numbers of all rows, in order.
     pub fn new(numbers: impl Iterator<Item = u64>, least: u64, greatest: u64, repeats: &mut Repeats) -> Self {
-        let mut rows = vec![NONE; (greatest - least + 1) as usize];
+        let mut rows = vec![NONE; index(greatest - least + 1)];
         for (row, number) in (0..).zip(numbers) {
-            let entry = &mut rows[(number - least) as usize];
+            let entry = &mut rows[index(number - least)];
             if *entry == NONE {
                 *entry = row;
             } else {
@@ -72,11 +74,12 @@ impl Sorted {
         while (span >> shift) / 2 > numbers.len() as u64 / PER_ENTRY {
             shift += 1;
         }
-        let mut directory = Vec::with_capacity((span >> shift) as usize + 2);
+        let mut directory = Vec::with_capacity(index(span >> shift) + 2);
         for (at, number) in (0..).zip(&numbers) {
-            let entry = ((number - least) >> shift) as usize;
+            let entry = index((number - least) >> shift);
             directory.extend(std::iter::repeat_n(at, (entry + 1).saturating_sub(directory.len())));
         }
+        #[expect(clippy::cast_possible_truncation, reason = "whoever builds it has fewer than 2^32 rows")]
         directory.push(numbers.len() as u32);
         Sorted { numbers, rows, directory, shift }
     }

@@ -4,6 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use isomorph_error::index;
+
 use super::repeats::{Repeat, Repeats};
 use super::row_keys::RowKeys;
 
@@ -37,7 +39,7 @@ impl Table {
     /// From the texts of all rows, which must be fewer than `u32::MAX`.
     pub fn new(keys: &RowKeys, repeats: &mut Repeats) -> Self {
         let seed = RandomState::new().hash_one(keys.rows());
-        let mut table = Table { seed, slots: vec![EMPTY; Table::slots(keys.rows()) as usize] };
+        let mut table = Table { seed, slots: vec![EMPTY; index(Table::slots(keys.rows()))] };
         for row in 0..keys.rows() {
             let Some(text) = keys.text(row) else { break };
             let hash = table.hash(text);
@@ -56,6 +58,7 @@ impl Table {
 
     /// The slot where the search for a hash begins.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a share of the number of slots")]
     fn home(&self, hash: u64) -> usize {
         ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
     }

@@ -77,7 +77,8 @@ impl Column {
                 Ok(Arc::new(BooleanArray::new(values, nulls)))
             }
             Values::Bytes(bytes) => {
-                let values = (0..count).map(|_| bytes.next().map(|byte| byte as i8)).collect::<Result<Vec<_>, _>>()?;
+                let values =
+                    (0..count).map(|_| bytes.next().map(|byte| byte.cast_signed())).collect::<Result<Vec<_>, _>>()?;
                 Ok(primitives::<Int8Type>(values, nulls, &self.data_type))
             }
             Values::Ints(ints) => {

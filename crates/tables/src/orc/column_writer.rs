@@ -6,6 +6,7 @@ use arrow_array::types::{
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, GenericByteArray};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 
 use super::encode::{BitWriter, ByteWriter, IntWriter};
@@ -78,7 +79,7 @@ impl ColumnWriter {
             }
             (Values::Bytes(writer), _) => {
                 let values = array.as_primitive::<Int8Type>().values();
-                valid.for_each(|row| writer.push(values[row] as u8));
+                valid.for_each(|row| writer.push(values[row].cast_unsigned()));
             }
             (Values::Ints(writer), DataType::Int16) => ints::<Int16Type>(writer, array, valid),
             (Values::Ints(writer), DataType::Int32) => ints::<Int32Type>(writer, array, valid),
@@ -119,8 +120,8 @@ impl ColumnWriter {
                 // Values of neighbouring rows lie behind one another, unless a null hides some.
                 let mut run = 0..0;
                 for row in valid {
-                    let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-                    lengths.push((end - start) as i64);
+                    let (start, end) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
+                    lengths.push((end - start).cast_signed() as i64);
                     if run.end != start {
                         items.append(list.values(), run.start, run.len()).map_err(|(_, reason)| (row, reason))?;
                         run.start = start;
@@ -210,7 +211,7 @@ fn text<T: arrow_array::types::ByteArrayType>(
 ) {
     for row in rows {
         let value: &[u8] = array.value(row).as_ref();
-        lengths.push(value.len() as i64);
+        lengths.push(value.len().cast_signed() as i64);
         data.extend_from_slice(value);
     }
 }

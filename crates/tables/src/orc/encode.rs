@@ -60,13 +60,13 @@ impl IntWriter {
     }
 
     fn sign(&self, value: i64) -> u64 {
-        if self.signed { zigzag(value) } else { value as u64 }
+        if self.signed { zigzag(value) } else { value.cast_unsigned() }
     }
 
     fn short_repeat(&mut self, value: i64, count: usize) {
         let value = self.sign(value);
         let bytes = bits(value).div_ceil(8) as usize;
-        self.out.push(((bytes - 1) << 3 | (count - 3)) as u8);
+        self.out.push(low_byte((bytes - 1) << 3 | (count - 3)));
         self.out.extend_from_slice(&value.to_be_bytes()[8 - bytes..]);
     }
 
@@ -74,7 +74,7 @@ impl IntWriter {
         let (code, width) = encode_width(bits);
         self.head(1, code, values.len());
         let signed = self.signed;
-        let encoded = values.iter().map(|value| if signed { zigzag(*value) } else { *value as u64 });
+        let encoded = values.iter().map(|value| if signed { zigzag(*value) } else { value.cast_unsigned() });
         pack(encoded, width, &mut self.out);
     }
 
@@ -93,8 +93,8 @@ impl IntWriter {
 
     fn head(&mut self, kind: u8, code: u8, count: usize) {
         let count = count - 1;
-        self.out.push(kind << 6 | code << 1 | (count >> 8) as u8);
-        self.out.push(count as u8);
+        self.out.push(kind << 6 | code << 1 | low_byte(count >> 8));
+        self.out.push(low_byte(count));
     }
 }
 
@@ -161,14 +161,14 @@ impl ByteWriter {
 
     fn flush_run(&mut self) {
         if let Some(byte) = self.pending.first() {
-            self.out.extend_from_slice(&[(self.pending.len() - 3) as u8, *byte]);
+            self.out.extend_from_slice(&[low_byte(self.pending.len() - 3), *byte]);
         }
         self.pending.clear();
     }
 
     fn flush_literals(&mut self, count: usize) {
         if count > 0 {
-            self.out.push((256 - count) as u8);
+            self.out.push(low_byte(256 - count));
             self.out.extend(self.pending.drain(..count));
         }
     }
@@ -223,7 +223,13 @@ impl BitWriter {
 }
 
 fn zigzag(value: i64) -> u64 {
-    (value << 1 ^ value >> 63) as u64
+    (value << 1 ^ value >> 63).cast_unsigned()
+}
+
+/// The low byte of a count: a run is so short that its high ones are written by themselves, or are zero.
+#[expect(clippy::cast_possible_truncation, reason = "the low byte is meant")]
+fn low_byte(count: usize) -> u8 {
+    count as u8
 }
 
 /// Bits that a number takes, one at least.
@@ -232,6 +238,7 @@ fn bits(value: u64) -> u32 {
 }
 
 /// Appends numbers of `width` bits, the highest bit first.
+#[expect(clippy::cast_possible_truncation, reason = "one byte after another is taken")]
 fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut held, mut count) = (0u128, 0);
     for value in values {

@@ -153,6 +153,7 @@ impl Message {
 }
 
 /// Appends a number of variable length.
+#[expect(clippy::cast_possible_truncation, reason = "seven bits after another are taken")]
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Fields, SchemaRef};
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_storage::Blob;
 
 use super::column::{self, Column, Values, ends};
@@ -197,7 +197,7 @@ impl Streams<'_> {
                 if dictionary_size > self.rows.max(1) || dictionary_size > most as u64 / 8 {
                     return Err(broken("a dictionary claims more entries than there are rows"));
                 }
-                let lengths = self.ints(number, stream_kind::LENGTH, version, false).read(dictionary_size as usize);
+                let lengths = self.ints(number, stream_kind::LENGTH, version, false).read(index(dictionary_size));
                 let ends = ends(lengths.map_err(broken)?, most).map_err(broken)?;
                 let mut data = Vec::new();
                 let size = ends.last().copied().unwrap_or_default();
@@ -292,7 +292,7 @@ impl OrcBatches {
         let mut before = open.rows.start - self.file.rows_of(open.stripe).start;
         while before > 0 {
             let count = before.min(self.batch_rows as u64);
-            if decode(open, count as usize, &self.schema)?.is_none() {
+            if decode(open, index(count), &self.schema)?.is_none() {
                 return Err(Error::new(Kind::TooLarge, column::TOO_LARGE).at(Place::default().row(open.rows.start)));
             }
             before -= count;

@@ -4,6 +4,8 @@
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
 
+use isomorph_error::index;
+
 use super::stream::{Reason, Stream};
 
 /// Bytes with run lengths.
@@ -125,13 +127,13 @@ impl Ints {
     }
 
     fn sign(&self, value: u64) -> i64 {
-        if self.signed { unzigzag(value) } else { value as i64 }
+        if self.signed { unzigzag(value) } else { value.cast_signed() }
     }
 
     fn first_version(&mut self) -> Result<(), Reason> {
         let head = self.stream.byte()?;
         if head < 128 {
-            let delta = i64::from(self.stream.byte()? as i8);
+            let delta = i64::from(self.stream.byte()?.cast_signed());
             let base = self.varint()?;
             self.run.extend((0..i64::from(head) + 3).map(|index| base.wrapping_add(index.wrapping_mul(delta))));
         } else {
@@ -155,7 +157,9 @@ impl Ints {
         self.packed(width, count)?;
         let (packed, signed) = (&self.packed, self.signed);
         self.run.extend(
-            Unpacked::new(packed, width).take(count).map(|value| if signed { unzigzag(value) } else { value as i64 }),
+            Unpacked::new(packed, width)
+                .take(count)
+                .map(|value| if signed { unzigzag(value) } else { value.cast_signed() }),
         );
         Ok(())
     }
@@ -170,19 +174,19 @@ impl Ints {
         let base = self.big_endian(base_bytes)?;
         // The highest bit of the base is its sign.
         let sign = 1u64 << (base_bytes * 8 - 1);
-        let base = if base & sign == 0 { base as i64 } else { ((base & !sign) as i64).wrapping_neg() };
+        let base = if base & sign == 0 { base.cast_signed() } else { (base & !sign).cast_signed().wrapping_neg() };
         self.packed(width, count)?;
-        self.run.extend(Unpacked::new(&self.packed, width).take(count).map(|value| value as i64));
+        self.run.extend(Unpacked::new(&self.packed, width).take(count).map(|value| value.cast_signed()));
         let entry_width = closest_width(patch_width + gap_width).ok_or("a patch has more than 64 bits")?;
         self.packed(entry_width, patches)?;
         let mut at = 0usize;
         for entry in Unpacked::new(&self.packed, entry_width).take(patches) {
-            at += (entry >> patch_width) as usize & ((1 << gap_width) - 1);
+            at += index(entry >> patch_width) & ((1 << gap_width) - 1);
             let patch = entry & (u64::MAX >> (64 - patch_width));
             // A gap that is too long for its bits is made of several, all but the last without a patch.
             if patch != 0 {
                 let value = self.run.get_mut(at).ok_or("a patch lies behind its run")?;
-                *value |= patch.checked_shl(width).unwrap_or_default() as i64;
+                *value |= patch.checked_shl(width).unwrap_or_default().cast_signed();
             }
         }
         for value in &mut self.run {
@@ -198,7 +202,8 @@ impl Ints {
         let first = unzigzag(self.stream.varint()?);
         self.run.push(base);
         if is_fixed {
-            self.run.extend((1..count as i64).map(|index| base.wrapping_add(first.wrapping_mul(index))));
+            let rest = (1..).take(count.saturating_sub(1));
+            self.run.extend(rest.map(|index| base.wrapping_add(first.wrapping_mul(index))));
             return Ok(());
         }
         let mut value = base;
@@ -209,7 +214,7 @@ impl Ints {
         let rest = count.saturating_sub(2);
         self.packed(width, rest)?;
         self.run.extend(Unpacked::new(&self.packed, width).take(rest).map(|delta| {
-            let delta = delta as i64;
+            let delta = delta.cast_signed();
             value = if first < 0 { value.wrapping_sub(delta) } else { value.wrapping_add(delta) };
             value
         }));
@@ -254,6 +259,7 @@ impl<'a> Unpacked<'a> {
 impl Iterator for Unpacked<'_> {
     type Item = u64;
 
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
     fn next(&mut self) -> Option<u64> {
         while self.bits < self.width {
             self.held = self.held << 8 | u128::from(*self.bytes.next()?);
@@ -265,7 +271,7 @@ impl Iterator for Unpacked<'_> {
 }
 
 pub(super) fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// The width in bits that a five-bit code stands for.

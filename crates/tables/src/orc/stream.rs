@@ -202,7 +202,8 @@ impl Packer {
         for block in bytes.chunks(self.packing.block) {
             let packed = self.pack_block(block)?;
             let (stored, original) = if packed.len() < block.len() { (packed.as_slice(), 0) } else { (block, 1) };
-            let head = (stored.len() as u32) << 1 | original;
+            // A block has fewer than 2^23 bytes: its size and a bit take three.
+            let head = stored.len() << 1 | original;
             out.extend_from_slice(&head.to_le_bytes()[..3]);
             out.extend_from_slice(stored);
         }

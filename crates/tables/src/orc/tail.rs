@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::Blob;
 
 use super::proto::{Fields, Reason};
@@ -77,7 +77,7 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Tail> {
     let footer_at = end.checked_sub(postscript.footer_length).filter(|at| *at >= MAGIC.len() as u64);
     let footer_at = footer_at.ok_or_else(|| broken("the footer reaches beyond the file"))?;
     let footer = if footer_at >= start {
-        tail.slice((footer_at - start) as usize..postscript_at)
+        tail.slice(index(footer_at - start)..postscript_at)
     } else {
         blob.read(footer_at..end)?
     };
@@ -114,7 +114,7 @@ fn postscript(message: &[u8]) -> Result<Postscript, Reason> {
     if codec != Codec::None && (block == 0 || block > LARGEST_BLOCK) {
         return Err("the compression blocks have an impossible size");
     }
-    Ok(Postscript { footer_length, packing: Packing { codec, block: block as usize } })
+    Ok(Postscript { footer_length, packing: Packing { codec, block: index(block) } })
 }
 
 fn footer(message: &[u8], room: u64) -> Result<(Vec<Type>, Vec<Stripe>), Reason> {

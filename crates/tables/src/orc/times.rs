@@ -66,10 +66,12 @@ fn pack(nanoseconds: i64) -> i64 {
 }
 
 fn unpack(packed: i64) -> Option<i64> {
-    let zeros = (packed & 7) as u32;
-    let digits = packed >> 3;
-    let scale = if zeros == 0 { 1 } else { 10i64.pow(zeros + 1) };
-    digits.checked_mul(scale).filter(|nanoseconds| nanoseconds.unsigned_abs() < BILLION as u64)
+    // None, or two and more: one is not counted.
+    let scale = match packed & 7 {
+        0 => 1,
+        zeros => (0..=zeros).fold(1, |scale, _| scale * 10),
+    };
+    (packed >> 3).checked_mul(scale).filter(|nanoseconds| nanoseconds.unsigned_abs() < BILLION as u64)
 }
 
 #[cfg(test)]

@@ -151,7 +151,8 @@ impl<W: Write> OrcWriter<W> {
             .bytes(8000, MAGIC)
             .finish();
         self.put(&postscript)?;
-        self.put(&[postscript.len() as u8])?;
+        let length = u8::try_from(postscript.len());
+        self.put(&[length.map_err(|_| Error::malformed("the postscript has more than 255 bytes"))?])?;
         self.out.flush()?;
         Ok(self.out)
     }

@@ -60,10 +60,10 @@ fn value(data_type: &DataType, chunk: &ColumnChunkMetaData, bytes: &[u8]) -> Opt
             int32().map(|value| Value::Int(value.into()))
         }
         (DataType::UInt8 | DataType::UInt16 | DataType::UInt32, Type::INT32) => {
-            int32().map(|value| Value::Int((value as u32).into()))
+            int32().map(|value| Value::Int(value.cast_unsigned().into()))
         }
         (DataType::Int64, Type::INT64) => int64().map(|value| Value::Int(value.into())),
-        (DataType::UInt64, Type::INT64) => int64().map(|value| Value::Int((value as u64).into())),
+        (DataType::UInt64, Type::INT64) => int64().map(|value| Value::Int(value.cast_unsigned().into())),
         (DataType::Timestamp(unit, _), Type::INT64) => {
             int64().map(|value| Value::Int(i128::from(value) * nanoseconds(unit)))
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::Blob;
 
 /// How much is read at a time when a chunk is read through, bytes.
@@ -62,7 +62,7 @@ impl ChunkBytes {
                 &self.window
             }
         };
-        Ok(bytes.slice((at - start) as usize..))
+        Ok(bytes.slice(index(at - start)..))
     }
 
     fn fill(&mut self, start: u64, end: u64) -> Result<()> {
@@ -82,7 +82,7 @@ impl ChunkBytes {
 
     fn held(&self, at: u64, end: u64) -> Option<Bytes> {
         let (start, bytes) = self.holder(at, end)?;
-        Some(bytes.slice((at - start) as usize..(end - start) as usize))
+        Some(bytes.slice(index(at - start)..index(end - start)))
     }
 
     /// How far to read when reading starts at `at`: not beyond the wanted part that holds it.

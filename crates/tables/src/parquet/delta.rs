@@ -3,6 +3,8 @@
 //!
 //! Source: <https://parquet.apache.org/docs/file-format/data-pages/encodings/#delta-encoding-delta_binary_packed--5>.
 
+use isomorph_error::index;
+
 /// Why a stream cannot be decoded.
 pub(super) type Reason = &'static str;
 
@@ -36,8 +38,8 @@ impl Head {
         }
         let count = usize::try_from(count).ok().filter(|count| *count <= most);
         Ok(Head {
-            miniblocks: miniblocks as usize,
-            miniblock: (block / miniblocks) as usize,
+            miniblocks: index(miniblocks),
+            miniblock: index(block / miniblocks),
             count: count.ok_or("a delta-encoded run claims more values than its page")?,
             first,
         })
@@ -94,7 +96,7 @@ pub(super) fn decode(
 fn unpack(packed: &[u8], width: u8, wanted: usize, least: i64, value: &mut i64, out: &mut Vec<i64>) {
     let mut running = *value;
     let mut push = |delta: u64| {
-        running = running.wrapping_add(least).wrapping_add(delta as i64);
+        running = running.wrapping_add(least).wrapping_add(delta.cast_signed());
         running
     };
     match width {
@@ -120,6 +122,7 @@ fn unpack(packed: &[u8], width: u8, wanted: usize, least: i64, value: &mut i64, 
 }
 
 /// `width` bits from bit `from` on; bits behind the end are zero.
+#[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
 fn bits(packed: &[u8], from: usize, width: usize) -> u64 {
     let mut word = [0u8; 16];
     let start = (from / 8).min(packed.len());
@@ -143,7 +146,7 @@ fn varint(bytes: &[u8], at: &mut usize) -> Result<u64, Reason> {
 }
 
 fn zigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_storage::Blob;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 
@@ -193,8 +193,8 @@ impl ParquetFile {
             return Err(Error::new(Kind::TooLarge, message).at(self.blob.place()));
         }
         if start >= self.tail.0 {
-            let at = (start - self.tail.0) as usize;
-            return Ok(Some(self.tail.1.slice(at..at + (end - start) as usize)));
+            let at = index(start - self.tail.0);
+            return Ok(Some(self.tail.1.slice(at..at + index(end - start))));
         }
         self.blob.read(start..end).map(Some)
     }

@@ -78,10 +78,10 @@ impl Words {
     /// The array of a type that [`decodes`].
     pub(super) fn finish(self, data_type: &DataType) -> Option<ArrayRef> {
         Some(match data_type {
-            DataType::Int32 => self.primitive::<Int32Type>(|word| word as i32),
-            DataType::Date32 => self.primitive::<Date32Type>(|word| word as i32),
-            DataType::Float32 => self.primitive::<Float32Type>(|word| f32::from_bits(word as u32)),
-            DataType::Float64 => self.primitive::<Float64Type>(|word| f64::from_bits(word as u64)),
+            DataType::Int32 => self.primitive::<Int32Type>(low_half),
+            DataType::Date32 => self.primitive::<Date32Type>(low_half),
+            DataType::Float32 => self.primitive::<Float32Type>(|word| f32::from_bits(low_half(word).cast_unsigned())),
+            DataType::Float64 => self.primitive::<Float64Type>(|word| f64::from_bits(word.cast_unsigned())),
             DataType::Boolean => {
                 let Words { values, mut nulls } = self;
                 let bits = BooleanBuffer::collect_bool(values.len(), |at| values[at] != 0);
@@ -137,7 +137,7 @@ fn append_values(
             let values = all.get(wanted).ok_or(SHORT)?;
             match column.physical {
                 // Deltas of 32-bit columns wrap around in 32 bits.
-                Type::INT32 => out.extend(values.iter().map(|value| i64::from(*value as i32))),
+                Type::INT32 => out.extend(values.iter().map(|value| i64::from(low_half(*value)))),
                 _ => out.extend_from_slice(values),
             }
             Ok(())
@@ -185,9 +185,16 @@ fn append_split(column: Column, bytes: &[u8], wanted: Range<usize>, out: &mut Ve
     }
     out.extend(wanted.map(|at| {
         let word = (0..column.width).rev().fold(0u64, |word, byte| word << 8 | u64::from(bytes[byte * count + at]));
-        if column.width == 4 { i64::from(word as i32) } else { word as i64 }
+        if column.width == 4 { i64::from(low_half(word.cast_signed())) } else { word.cast_signed() }
     }));
     Ok(())
+}
+
+/// The 32 bits of a value that has no more.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn low_half(word: i64) -> i32 {
+    word as i32
 }
 
 /// Where the value number 0 of a page lies in it, if all its values are plain and there are no nulls among the first

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::Blob;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 
@@ -43,7 +43,7 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Footer> {
     }
     let tail_start = size - size.min(TAIL);
     let tail = blob.read(tail_start..size)?;
-    let trailer = &tail[tail.len() - TRAILER as usize..];
+    let trailer = &tail[tail.len() - index(TRAILER)..];
     match &trailer[4..] {
         MAGIC => {}
         b"PARE" => return Err(Error::unsupported("the Parquet file is encrypted").at(blob.place())),
@@ -62,7 +62,7 @@ pub(super) fn read(blob: &Blob, limits: &Limits) -> Result<Footer> {
     }
     let start = size - TRAILER - length;
     let encoded = match usize::try_from(start.wrapping_sub(tail_start)) {
-        Ok(at) if start >= tail_start => tail.slice(at..tail.len() - TRAILER as usize),
+        Ok(at) if start >= tail_start => tail.slice(at..tail.len() - index(TRAILER)),
         _ => blob.read(start..size - TRAILER)?,
     };
     let metadata = decode(&encoded, limits).map_err(|error| error.at(blob.place()))?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{RecordBatch, RecordBatchOptions};
-use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result, index};
 use parquet::arrow::arrow_reader::RowSelection;
 
 use super::columns::{Decoder, Levels};
@@ -185,7 +185,7 @@ fn open(
     let source = OneRowGroup::new(file, group, leaves, (!is_all).then_some(rows), compare, Arc::clone(&watch))?;
     let all = usize::try_from(all).map_err(|_| Error::new(Kind::TooLarge, "a row group has too many rows"))?;
     let selection = (!is_all).then(|| {
-        RowSelection::from_consecutive_ranges(rows.iter().map(|rows| rows.start as usize..rows.end as usize), all)
+        RowSelection::from_consecutive_ranges(rows.iter().map(|rows| index(rows.start)..index(rows.end)), all)
     });
     let decoder = fenced(&PARQUET_VALUES, || {
         Decoder::try_new_with_row_groups(&projection.levels, &source, batch_rows, selection)

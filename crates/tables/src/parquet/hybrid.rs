@@ -130,6 +130,7 @@ pub(super) fn starts_with_run(bytes: &[u8], width: u32, value: u32, count: usize
 }
 
 /// `width` bits from bit `from` on.
+#[expect(clippy::cast_possible_truncation, reason = "`width` is at most 32")]
 fn unpack(bytes: &[u8], from: usize, width: u32) -> u32 {
     let start = from / 8;
     let word = match bytes.get(start..).and_then(<[u8]>::first_chunk::<8>) {

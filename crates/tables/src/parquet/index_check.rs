@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 
 use super::bounds::{of_group, of_page};
 use super::file::ParquetFile;
@@ -122,7 +122,7 @@ impl StatisticsCheck {
             let Some(array) = columns.get(check.position) else { continue };
             let mut at = 0;
             for range in rows {
-                let length = (range.end - range.start) as usize;
+                let length = index(range.end - range.start);
                 check.compare(&array.slice(at, length), range).map_err(|reason| {
                     let message = format!("column {}: {reason}", check.name);
                     Error::broken(&PARQUET_INDEX, message).at(file.blob.place().in_field(&check.name))
@@ -143,7 +143,7 @@ impl ColumnCheck {
         let first = self.pages.partition_point(|page| page.rows.end <= rows.start);
         for page in self.pages[first..].iter_mut().take_while(|page| page.rows.start < rows.end) {
             let within = rows.start.max(page.rows.start)..rows.end.min(page.rows.end);
-            let part = array.slice((within.start - rows.start) as usize, (within.end - within.start) as usize);
+            let part = array.slice(index(within.start - rows.start), index(within.end - within.start));
             let seen = Seen::of(&part, page.is_bounded() || self.chunk.is_bounded());
             page.compare(&seen)?;
             self.chunk.compare(&seen)?;

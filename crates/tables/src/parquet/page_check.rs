@@ -241,8 +241,8 @@ fn delta_byte_array(page: &[u8], values: usize) -> Result<Growth, Reason> {
             return Err("a prefix is longer than the value before it");
         }
         before = prefix + suffix;
-        growth.total = growth.total.saturating_add(before as u64);
-        growth.longest = growth.longest.max(before as u64);
+        growth.total = growth.total.saturating_add(before.cast_unsigned());
+        growth.longest = growth.longest.max(before.cast_unsigned());
     }
     Ok(growth)
 }

@@ -62,7 +62,7 @@ impl PageHeader {
                 (1, Wire::I32) => page_type = Some(reader.i32()?),
                 (2, Wire::I32) => uncompressed = Some(size(&mut reader)?),
                 (3, Wire::I32) => compressed = Some(size(&mut reader)?),
-                (4, Wire::I32) => crc = Some(reader.i32()? as u32),
+                (4, Wire::I32) => crc = Some(reader.i32()?.cast_unsigned()),
                 (5, Wire::Struct) => data = Some(data_page(&mut reader)?),
                 (7, Wire::Struct) => dictionary = Some(dictionary_page(&mut reader)?),
                 (8, Wire::Struct) => data_v2 = Some(data_page_v2(&mut reader)?),

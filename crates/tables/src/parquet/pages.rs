@@ -292,14 +292,15 @@ impl ChunkPages {
                 if self.column.max_repetition == 0 && page.rows != page.values {
                     return Err("a page claims fewer rows than values");
                 }
+                let length = |bytes| u32::try_from(bytes).map_err(|_| "the levels of a page are too long");
                 Page::DataPageV2 {
                     buf,
                     num_values: page.values,
                     encoding: page.encoding,
                     num_nulls: page.nulls,
                     num_rows: page.rows,
-                    def_levels_byte_len: page.definition_bytes as u32,
-                    rep_levels_byte_len: page.repetition_bytes as u32,
+                    def_levels_byte_len: length(page.definition_bytes)?,
+                    rep_levels_byte_len: length(page.repetition_bytes)?,
                     is_compressed: page.compressed,
                     statistics: None,
                 }

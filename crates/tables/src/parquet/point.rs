@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use parquet::column::page::Page;
 
 use super::chunk_bytes::{ChunkBytes, THROUGH};
@@ -54,7 +54,7 @@ pub(crate) fn read_rows(file: &Arc<ParquetFile>, columns: &[&str], rows: &[Range
             *missing = scanned.next();
         }
     }
-    let count = rows.iter().map(|range| range.end - range.start).sum::<u64>() as usize;
+    let count = index(rows.iter().map(|range| range.end - range.start).sum::<u64>());
     convert::batch(arrays.into_iter().flatten().collect(), &Arc::new(schema), count)
         .map_err(|error| error.at(file.blob.place()))
 }
@@ -130,7 +130,7 @@ impl FlatChunk<'_> {
             let page_rows = index.rows_of(number);
             let wanted =
                 rows.start.max(page_rows.start) - page_rows.start..rows.end.min(page_rows.end) - page_rows.start;
-            let wanted = wanted.start as usize..wanted.end as usize;
+            let wanted = isomorph_error::index(wanted.start)..isomorph_error::index(wanted.end);
             let key = Key { file: self.file.number, group: self.group, leaf: self.leaf, page: number };
             let cached = self.file.cache.get(&key);
             if let (None, Taken::Words(words)) = (&cached, &mut *out)

@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 
 use super::columns::positions;
 use super::file::ParquetFile;
@@ -214,7 +214,7 @@ fn units(file: &ParquetFile, selection: &Selection) -> Result<VecDeque<Unit>> {
 fn add_passing(passing: &mut Vec<Range<u64>>, rows: &[Range<u64>], passes: &BooleanBuffer) {
     let mut before = 0;
     for range in rows {
-        let length = (range.end - range.start) as usize;
+        let length = index(range.end - range.start);
         for (start, end) in passes.slice(before, length).set_slices() {
             let (start, end) = (range.start + start as u64, range.start + end as u64);
             match passing.last_mut() {
@@ -236,6 +236,6 @@ pub(crate) fn with_row_numbers(schema: &SchemaRef, name: Option<&str>) -> Schema
 
 /// The numbers of `rows`, which are counted from row `first` of the file.
 pub(crate) fn row_numbers(first: u64, rows: &[Range<u64>]) -> ArrayRef {
-    let numbers = rows.iter().flat_map(|range| (first + range.start) as i64..(first + range.end) as i64);
+    let numbers = rows.iter().flat_map(|range| (first + range.start).cast_signed()..(first + range.end).cast_signed());
     Arc::new(Int64Array::from_iter_values(numbers))
 }

@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     /// A signed integer of any width.
     pub(super) fn int(&mut self) -> Thrift<i64> {
         let value = self.varint()?;
-        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// A signed integer that fits 32 bits.

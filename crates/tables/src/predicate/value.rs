@@ -40,7 +40,9 @@ pub(super) fn order_int_float(left: i128, right: f64) -> Option<Ordering> {
         return Some(Ordering::Greater);
     }
     let whole = right.trunc();
-    Some(left.cmp(&(whole as i128)).then_with(|| 0.0f64.partial_cmp(&(right - whole)).unwrap_or(Ordering::Equal)))
+    #[expect(clippy::cast_possible_truncation, reason = "between -2^127 and 2^127")]
+    let exact = whole as i128;
+    Some(left.cmp(&exact).then_with(|| 0.0f64.partial_cmp(&(right - whole)).unwrap_or(Ordering::Equal)))
 }
 
 impl Comparison {

@@ -116,7 +116,7 @@ pub(crate) fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
     let width = varying.count_ones().div_ceil(8) as usize;
     if spans.len() > 1 && spans.len() <= MOST_SPANS && width < distance_width(numbers) {
         out.extend_from_slice(&(first & !varying).to_le_bytes());
-        out.push(width as u8 | SCATTERED);
+        put_byte(out, width | usize::from(SCATTERED));
         out.extend_from_slice(&varying.to_le_bytes());
         let kept =
             |number: &u64| spans.iter().fold(0, |kept, (from, to, ones)| kept | (((number >> from) & ones) << to));
@@ -145,8 +145,14 @@ pub(crate) fn put_ascending(out: &mut Vec<u8>, numbers: &[u64]) {
 fn put_distances(out: &mut Vec<u8>, start: u64, bits: u64, distances: impl Iterator<Item = u64>) {
     let width = (u64::BITS - bits.leading_zeros()).div_ceil(8) as usize;
     out.extend_from_slice(&start.to_le_bytes());
-    out.push(width as u8);
+    put_byte(out, width);
     put_width(out, width, distances);
+}
+
+/// Appends a width of numbers, bytes, which is small.
+#[expect(clippy::cast_possible_truncation, reason = "numbers have at most 32 bytes")]
+fn put_byte(out: &mut Vec<u8>, width: usize) {
+    out.push(width as u8);
 }
 
 fn put_width(out: &mut Vec<u8>, width: usize, distances: impl Iterator<Item = u64>) {
@@ -234,7 +240,7 @@ pub(crate) fn put_buffer(out: &mut Vec<u8>, buffer: &[u8], width: usize) -> Resu
             let compressed = compress(buffer)?;
             if pays(compressed.len(), buffer.len()) {
                 out.push(if transposed { TRANSPOSED } else { COMPRESSED });
-                out.push(width as u8);
+                put_byte(out, width);
                 put_length(out, compressed.len());
                 out.extend_from_slice(&compressed);
                 return Ok(());

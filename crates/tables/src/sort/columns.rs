@@ -57,11 +57,11 @@ fn lengths(shape: Shape, data: &ArrayData) -> Vec<u64> {
     match shape {
         Shape::Bytes | Shape::List => {
             let offsets: &[i32] = data.buffer(0);
-            offsets[..=data.len()].windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect()
+            offsets[..=data.len()].windows(2).map(|pair| i64::from(pair[1] - pair[0]).cast_unsigned()).collect()
         }
         _ => {
             let offsets: &[i64] = data.buffer(0);
-            offsets[..=data.len()].windows(2).map(|pair| (pair[1] - pair[0]) as u64).collect()
+            offsets[..=data.len()].windows(2).map(|pair| (pair[1] - pair[0]).cast_unsigned()).collect()
         }
     }
 }
@@ -118,10 +118,11 @@ fn offsets(shape: Shape, lengths: &[u64]) -> Result<Buffer> {
     }
     if matches!(shape, Shape::Bytes | Shape::List) {
         i32::try_from(sum).map_err(|_| damaged())?;
+        #[expect(clippy::cast_possible_truncation, reason = "the greatest of them was checked")]
         Ok(Buffer::from_vec(ends.iter().map(|end| *end as i32).collect::<Vec<i32>>()))
     } else {
         i64::try_from(sum).map_err(|_| damaged())?;
-        Ok(Buffer::from_vec(ends.iter().map(|end| *end as i64).collect::<Vec<i64>>()))
+        Ok(Buffer::from_vec(ends.iter().map(|end| end.cast_signed()).collect::<Vec<i64>>()))
     }
 }
 

@@ -5,7 +5,11 @@
 //! the buffered ones, if the order must be applied to a payload. For most graphs that is one `u64`: 5 million edges of
 //! 500,000 vertices take 19 + 19 − 8 + 23 bits.
 
+#![expect(clippy::cast_possible_truncation, reason = "bits are taken out of keys")]
+
 use std::fmt::Debug;
+
+use isomorph_error::index;
 
 /// The largest number of bits of a key that may choose its bucket.
 const MAX_DIGIT: u32 = 11;
@@ -95,7 +99,7 @@ impl Layout {
             Some(0) => aligned,
             Some(taken) => (aligned << taken) | (other >> (self.other - taken)),
         };
-        bucket as usize
+        index(bucket)
     }
 
     /// The bucket that holds the first edge of `aligned`, or the number of buckets when it is above them all.

@@ -226,12 +226,12 @@ impl Work<'_> {
         let base = starts.first().copied().unwrap_or(0);
         let mut next: Vec<usize> = starts.iter().map(|start| start - base).collect();
         next.pop();
-        let mut at = 0;
+        let mut at = 0u32;
         for chunk in self.chunks {
             chunk.each(|aligned, other| {
                 if let Some(next) = next.get_mut(layout.bucket(aligned, other).wrapping_sub(first)) {
                     // Rows in memory are fewer than 2^32.
-                    let index = if layout.indexed() { at as u32 } else { 0 };
+                    let index = if layout.indexed() { at } else { 0 };
                     share[*next] = E::pack(layout, aligned, other, index);
                     *next += 1;
                 }

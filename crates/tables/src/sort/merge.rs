@@ -155,6 +155,7 @@ impl<'a> Merge<'a> {
             }
             let cursor = &mut self.cursors[winner];
             merged.aligned.push((head.key >> 64) as u64);
+            #[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
             merged.other.push(head.key as u64);
             if !cursor.rows.sequence.is_empty() {
                 merged.sequence.push(head.sequence);

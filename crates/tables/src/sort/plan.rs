@@ -1,5 +1,7 @@
 //! How a sort divides its memory.
 
+use isomorph_error::index;
+
 /// Smallest and largest block of a run, decoded, bytes.
 const BLOCK: (u64, u64) = (4 << 10, 512 << 10);
 
@@ -34,11 +36,11 @@ impl MemoryPlan {
         let streams = streams.max(1) as u64;
         let working = (memory / 4).min(MOST_WORKING);
         let block = (memory / 512 / streams).clamp(BLOCK.0, BLOCK.1);
-        let runs = |bytes: u64| ((bytes / (block * BLOCKS_IN_HAND)) as usize).clamp(2, MAX_RUNS);
+        let runs = |bytes: u64| index(bytes / (block * BLOCKS_IN_HAND)).clamp(2, MAX_RUNS);
         MemoryPlan {
             buffer: memory - working,
             working,
-            block: block as usize,
+            block: index(block),
             fan_in: runs(working / streams),
             max_runs: runs(working + (memory - working) / 2),
             streams,

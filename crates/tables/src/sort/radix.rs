@@ -56,7 +56,7 @@ fn by_lowest_byte_first<E: Element>(elements: &mut [E], scratch: &mut [E], start
     let scratch = &mut scratch[..elements.len()];
     let passes = (end - start).div_ceil(8);
     let bits = (end - start).div_ceil(passes);
-    let mask = ((1u32 << bits) - 1) as u8;
+    let mask = u8::MAX >> (8 - bits);
     let mut counts = vec![[0usize; 256]; passes as usize];
     for element in elements.iter() {
         for (counts, shift) in counts.iter_mut().zip((start..).step_by(bits as usize)) {

@@ -105,6 +105,7 @@ impl Origins {
         let mut rows = 0usize;
         let (mut chunks, mut jump) = (Vec::new(), Vec::new());
         for (chunk, (count, numbers)) in (0..).zip(parts) {
+            #[expect(clippy::cast_possible_truncation, reason = "rows in memory are fewer than 2^32")]
             chunks.push((rows as u32, numbers));
             rows += count;
             while jump.len() << SHIFT < rows {

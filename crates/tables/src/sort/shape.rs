@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use arrow_buffer::ArrowNativeType;
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
@@ -60,11 +61,11 @@ pub(crate) fn offset_range(shape: Shape, data: &ArrayData) -> Range<usize> {
     match shape {
         Shape::Bytes | Shape::List => {
             let offsets: &[i32] = data.buffer(0);
-            ends(offsets[0] as usize, offsets[data.len()] as usize)
+            ends(offsets[0].as_usize(), offsets[data.len()].as_usize())
         }
         Shape::LargeBytes | Shape::LargeList => {
             let offsets: &[i64] = data.buffer(0);
-            ends(offsets[0] as usize, offsets[data.len()] as usize)
+            ends(offsets[0].as_usize(), offsets[data.len()].as_usize())
         }
         Shape::FixedList(size) => ends(data.offset() * size, (data.offset() + data.len()) * size),
         _ => 0..data.len(),

@@ -5,7 +5,7 @@ use arrow_schema::TimeUnit;
 const DAY: i64 = 86_400;
 
 /// Units of `unit` in a second, and how many digits they take behind the point.
-fn scale(unit: &TimeUnit) -> (i64, usize) {
+fn scale(unit: &TimeUnit) -> (i64, u32) {
     match unit {
         TimeUnit::Second => (1, 0),
         TimeUnit::Millisecond => (1000, 3),
@@ -84,7 +84,7 @@ impl Scanner<'_> {
                 if !(1..=9).contains(&length) {
                     return None;
                 }
-                fraction = self.digits(length)? * 10i64.pow(9 - length as u32);
+                fraction = self.digits(length)? * (length..9).fold(1, |step, _| step * 10);
             }
         }
         (hour < 24 && minute < 60 && second < 60).then_some((hour * 3600 + minute * 60 + second, fraction))
@@ -126,7 +126,7 @@ pub(crate) fn parse_timestamp(text: &[u8], unit: &TimeUnit) -> Option<i64> {
         return None;
     }
     let (per_second, digits) = scale(unit);
-    let step = 10i64.pow(9 - digits as u32);
+    let step = 10i64.pow(9 - digits);
     if fraction % step != 0 {
         return None;
     }
@@ -172,11 +172,12 @@ pub(crate) fn write_timestamp(value: i64, unit: &TimeUnit, between: u8, out: &mu
     write_digits(seconds % 60, 2, out);
     if digits > 0 {
         out.push(b'.');
-        write_digits(fraction, digits, out);
+        write_digits(fraction, digits as usize, out);
     }
     true
 }
 
+#[expect(clippy::cast_sign_loss, reason = "a digit of a number that is not negative")]
 fn write_digits(value: i64, count: usize, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + count, b'0');

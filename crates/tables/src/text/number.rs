@@ -95,7 +95,7 @@ fn write_shortest(scientific: std::fmt::Arguments<'_>, style: FloatStyle, out: &
     let length = 40 - rest.len();
     let text = &buffer[..length];
     let (mantissa, exponent) = match text.iter().position(|byte| *byte == b'e') {
-        Some(at) => (&text[..at], parse_int(&text[at + 1..]).unwrap_or_default() as i32),
+        Some(at) => (&text[..at], parse_int(&text[at + 1..]).and_then(|e| i32::try_from(e).ok()).unwrap_or_default()),
         None => (text, 0),
     };
     let (sign, mantissa) = match mantissa.split_first() {
@@ -103,7 +103,7 @@ fn write_shortest(scientific: std::fmt::Arguments<'_>, style: FloatStyle, out: &
         _ => (false, mantissa),
     };
     let digits = mantissa.iter().filter(|byte| **byte != b'.');
-    let count = digits.clone().count() as i32;
+    let count = digits.clone().map(|_| 1).sum::<i32>();
     if sign {
         out.push(b'-');
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 
 use crate::parquet::{positions, row_numbers, with_row_numbers};
 use crate::predicate::BoundPredicate;
@@ -119,7 +119,7 @@ impl<S: Iterator<Item = Result<Numbered>>> Selected<S> {
             bits.append_n(batch.num_rows(), false);
             for range in &rows {
                 for row in range.clone() {
-                    bits.set_bit((row - here.start) as usize, true);
+                    bits.set_bit(index(row - here.start), true);
                 }
             }
             let selected = bits.finish();

@@ -23,8 +23,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
         |element: &str| names.iter().any(|entry| entry.name.starts_with(element) && entry.name.ends_with(".alias"));
     let (of_nodes, of_edges) = (has("node_"), has("edge_"));
     let none = FeatureColumns::default();
-    for (number, partition) in binary.partitions.iter().enumerate() {
-        let number = number as u32;
+    for (number, partition) in (0..).zip(&binary.partitions) {
         if of_nodes {
             let mut tables = Tables::open(&binary.root, "node", binary.meta.node_types.number, number, 8, findings)?;
             partition.nodes(0..partition.entries, &none, true, &mut |block| {
@@ -134,7 +133,7 @@ impl Tables {
     /// Compares the next record of a type with the element that should be there.
     fn take(&mut self, ty: i32, ids: &[u8], weight: Option<f64>, findings: &mut Findings) -> Result<()> {
         let id = self.id;
-        let Some(Some(table)) = self.tables.get_mut(ty as usize) else { return Ok(()) };
+        let Some(Some(table)) = usize::try_from(ty).ok().and_then(|ty| self.tables.get_mut(ty)) else { return Ok(()) };
         if table.is_wrong {
             return Ok(());
         }

@@ -40,7 +40,7 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
         of_edges = of_edges.max(most(&partition.edge_index, EDGE_RECORD, 8)?);
         behind_the_last(partition, findings)?;
         if let Some(times) = &partition.times {
-            let watermark = word_at(times, 0)? as i64;
+            let watermark = word_at(times, 0)?.cast_signed();
             if watermark != binary.meta.watermark {
                 let message =
                     format!("the watermark is {watermark}, that of {} is {}", binary.meta.file, binary.meta.watermark);

@@ -1,6 +1,6 @@
 //! The metadata of a binary: `meta.json`, and `meta.txt` before it.
 
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use serde_json::Value;
 
 use crate::binary::layout::{META, OLD_META};
@@ -82,9 +82,15 @@ fn faults(value: &Value, version: u32, numbers: [(&str, u64); 2], partitions: u6
     faults
 }
 
+/// A count that was compared with [`TYPES`] or [`PARTITIONS`].
+#[expect(clippy::cast_possible_truncation, reason = "these are far below 2^32")]
+fn narrow(count: usize) -> u32 {
+    count as u32
+}
+
 impl Types {
     fn of_json(value: &Value, number: u64, counts: &str, weights: &str) -> Types {
-        let number = number as usize;
+        let number = index(number);
         let list = |value: Option<&Value>| value.and_then(Value::as_array).filter(|list| list.len() == number).cloned();
         let counts =
             list(value.get(counts)).unwrap_or_default().iter().map(|count| count.as_u64().unwrap_or(0)).collect();
@@ -94,7 +100,7 @@ impl Types {
             let sums = sums.unwrap_or_default();
             sums.iter().map(|sum| sum.as_f64().unwrap_or(0.0)).collect()
         };
-        Types { number: number as u32, counts, weights: (0..partitions).map(of_partition).collect() }
+        Types { number: narrow(number), counts, weights: (0..partitions).map(of_partition).collect() }
     }
 }
 
@@ -151,15 +157,15 @@ fn old_types(
     }
     let ([of_nodes, of_edges], [nodes_of, edges_of]) = (weights, counts);
     let types = [
-        Types { number: nodes as u32, counts: nodes_of, weights: of_nodes },
-        Types { number: edges as u32, counts: edges_of, weights: of_edges },
+        Types { number: narrow(nodes), counts: nodes_of, weights: of_nodes },
+        Types { number: narrow(edges), counts: edges_of, weights: of_edges },
     ];
     (types, None)
 }
 
 /// So many types of nodes and of edges, of which nothing is said.
 fn silent(nodes: usize, edges: usize) -> [Types; 2] {
-    [nodes, edges].map(|number| Types { number: number as u32, ..Types::default() })
+    [nodes, edges].map(|number| Types { number: narrow(number), ..Types::default() })
 }
 
 fn wrong(file: &str, field: &str, what: &str) -> Error {
@@ -208,9 +214,9 @@ impl Meta {
             version: Some(version.to_owned()),
             nodes: count("node_count")?,
             edges: count("edge_count")?,
-            node_features: limited("node_feature_count")? as u32,
-            edge_features: limited("edge_feature_count")? as u32,
-            partitions: (0..count_of as u32).collect(),
+            node_features: narrow(index(limited("node_feature_count")?)),
+            edge_features: narrow(index(limited("edge_feature_count")?)),
+            partitions: (0..narrow(partitions.len())).collect(),
             watermark: watermark.ok_or_else(|| wrong(META, "watermark", "this is no time"))?,
             node_types: Types::of_json(value, node_types, "node_count_per_type", "node_weight"),
             edge_types: Types::of_json(value, edge_types, "edge_count_per_type", "edge_weight"),
@@ -247,15 +253,15 @@ impl Meta {
         }
         let before = lines.peek().map_or(0, |(line, _)| *line);
         let rest: Vec<&str> = lines.map(|(_, line)| line).collect();
-        let numbers = [node_types as usize, edge_types as usize];
-        let ([node_types, edge_types], fault) = old_types(&rest, before, partitions as usize, numbers);
+        let numbers = [index(node_types), index(edge_types)];
+        let ([node_types, edge_types], fault) = old_types(&rest, before, index(partitions), numbers);
         Ok(Meta {
             version,
             nodes,
             edges,
-            node_features: node_features as u32,
-            edge_features: edge_features as u32,
-            partitions: (0..partitions as u32).collect(),
+            node_features: narrow(index(node_features)),
+            edge_features: narrow(index(edge_features)),
+            partitions: (0..narrow(index(partitions))).collect(),
             watermark: -1,
             node_types,
             edge_types,

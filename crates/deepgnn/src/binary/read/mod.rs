@@ -9,7 +9,7 @@ mod sums;
 mod weights;
 mod workers;
 
-use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result, index};
 use isomorph_storage::{Location, Root};
 
 pub(crate) use alias::check as check_tables;
@@ -109,7 +109,7 @@ impl Binary {
     pub fn pieces(&self) -> impl Iterator<Item = Piece> {
         self.partitions.iter().enumerate().flat_map(|(at, partition)| {
             let count = partition.entries;
-            let starts = (0..count).step_by(ENTRIES as usize);
+            let starts = (0..count).step_by(index(ENTRIES));
             starts.map(move |start| Piece { partition: at, entries: start..count.min(start + ENTRIES) })
         })
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::{Blob, Root};
 
 use super::files::PartitionFiles;
@@ -126,8 +126,8 @@ impl FeatureFiles {
         let said = types.map(|types| types.read(*first..*last)).transpose()?;
         for pair in ends.windows(2) {
             for slot in pair[0]..pair[1] {
-                let at = (slot - first) as usize;
-                let id = (slot - pair[0]) as usize;
+                let at = index(slot - first);
+                let id = index(slot - pair[0]);
                 let own = types.zip(said.as_ref().and_then(|said| said.get(at)));
                 let own = own.and_then(|(types, [said])| types.of(id, *said));
                 let kind = match own.unwrap_or_else(|| columns.type_of(id)) {
@@ -257,7 +257,7 @@ impl Partition {
             });
             passed.ends = Some((first, own));
             if own == id {
-                passed.found.push((entry, half_word(&record[16..]) as i32));
+                passed.found.push((entry, half_word(&record[16..]).cast_signed()));
             }
         }
         Ok(passed)
@@ -342,7 +342,7 @@ impl Partition {
                 true => Default::default(),
             };
             for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
-                let ty = half_word(&record[16..]) as i32;
+                let ty = half_word(&record[16..]).cast_signed();
                 if ty < DUMMY || ty > i32::from(u16::MAX) {
                     let place = self.place_of_entry(range.start + at as u64);
                     return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
@@ -365,7 +365,7 @@ impl Partition {
 
     /// Weights of a range of entries; none if they are not known.
     fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
-        match self.weights.get(entries.start as usize..entries.end as usize) {
+        match self.weights.get(index(entries.start)..index(entries.end)) {
             Some(weights) => Ok(weights.to_vec()),
             None => self.beside.weights(entries),
         }
@@ -401,7 +401,7 @@ impl Partition {
             return Err(broken(&self.neighbors, format!("edge {last} where there are {}", self.edges)));
         }
         let mut block = Block::default();
-        let runs = (*first..*last).step_by(EDGES as usize);
+        let runs = (*first..*last).step_by(index(EDGES));
         let mut pending: Vec<Range<u64>> = runs.map(|start| start..(*last).min(start + EDGES)).collect();
         pending.reverse();
         while let Some(range) = pending.pop() {
@@ -432,9 +432,10 @@ impl Partition {
                 }
                 if ends[entry] == edge {
                     // Types of edges begin anew with each entry, also of the same node.
+                    #[expect(clippy::cast_possible_truncation, reason = "at most EDGES")]
                     block.nodes.edges_before.push((edge - range.start) as u32);
                 }
-                let ty = half_word(&record[16..]) as i32;
+                let ty = half_word(&record[16..]).cast_signed();
                 if !(0..=i32::from(u16::MAX)).contains(&ty) {
                     let place = self.place_of_edge(edge);
                     return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
@@ -445,7 +446,7 @@ impl Partition {
             if let Some(times) = &self.times {
                 let size = TIME_RECORD as u64;
                 let bytes = times.read(8 + range.start * size..8 + range.end * size)?;
-                let time = |bytes: &[u8]| Some(word(bytes) as i64);
+                let time = |bytes: &[u8]| Some(word(bytes).cast_signed());
                 let lives = bytes.chunks_exact(TIME_RECORD);
                 block.edges.lives = lives.map(|life| Life { created: time(life), removed: time(&life[8..]) }).collect();
             }

@@ -27,7 +27,8 @@ struct Of {
 
 impl Of {
     fn add(&mut self, ty: i32, weight: f64) {
-        let ty = ty as usize;
+        // What was read has a type from 0 to 65535.
+        let ty = ty.unsigned_abs() as usize;
         if self.counts.len() <= ty {
             self.counts.resize(ty + 1, 0);
         }

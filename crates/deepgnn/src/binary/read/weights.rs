@@ -8,13 +8,14 @@
 
 use std::collections::HashMap;
 
-use isomorph_error::{Place, Result};
+use isomorph_error::{Place, Result, index};
 use isomorph_storage::{Budget, Root};
 
 use super::{Binary, Partition};
 use crate::binary::layout::{DUMMY, alias};
 use crate::binary::write::pairwise;
 use crate::feature::FeatureColumns;
+use crate::number::single;
 
 /// No other element.
 const NONE: u32 = u32::MAX;
@@ -81,9 +82,9 @@ pub(crate) fn recover(binary: &Binary, budget: &Budget) -> Result<Weights> {
     };
     let mut all = Vec::with_capacity(binary.partitions.len());
     let mut ones = true;
-    for (number, partition) in binary.partitions.iter().enumerate() {
-        let sums = binary.meta.node_types.weights.get(number).map(Vec::as_slice).unwrap_or_default();
-        match of_partition(&binary.root, number as u32, partition, sums)? {
+    for (number, partition) in (0u32..).zip(&binary.partitions) {
+        let sums = binary.meta.node_types.weights.get(number as usize).map(Vec::as_slice).unwrap_or_default();
+        match of_partition(&binary.root, number, partition, sums)? {
             Ok(weights) => {
                 ones &= weights.iter().all(|(weight, ty)| *ty == DUMMY || *weight == 1.0);
                 all.push(weights.into_iter().map(|(weight, _)| weight).collect());
@@ -101,20 +102,20 @@ fn of_partition(
     partition: &Partition,
     sums: &[f64],
 ) -> Result<Result<Vec<(f32, i32)>, Lost>> {
-    let mut ids = Vec::with_capacity(partition.entries as usize);
-    let mut weights: Vec<(f32, i32)> = Vec::with_capacity(partition.entries as usize);
+    let mut ids = Vec::with_capacity(index(partition.entries));
+    let mut weights: Vec<(f32, i32)> = Vec::with_capacity(index(partition.entries));
     partition.nodes(0..partition.entries, &FeatureColumns::default(), true, &mut |block| {
         ids.extend_from_slice(&block.nodes.ids);
         weights.extend(block.nodes.types.iter().map(|ty| (0.0, *ty)));
         Ok(())
     })?;
     let mut by_type: Vec<Vec<u32>> = Vec::new();
-    for (entry, (_, ty)) in weights.iter().enumerate().filter(|(_, (_, ty))| *ty != DUMMY) {
-        let ty = *ty as usize;
+    for (entry, (_, ty)) in (0..).zip(&weights).filter(|(_, (_, ty))| *ty != DUMMY) {
+        let ty = ty.unsigned_abs() as usize;
         if by_type.len() <= ty {
             by_type.resize(ty + 1, Vec::new());
         }
-        by_type[ty].push(entry as u32);
+        by_type[ty].push(entry);
     }
     for (ty, entries) in by_type.iter().enumerate().filter(|(_, entries)| !entries.is_empty()) {
         let name = alias("node", ty, number);
@@ -124,7 +125,7 @@ fn of_partition(
         };
         let Some(sum) = sums.get(ty).copied() else { return lost("the metadata has no sum of them", false) };
         let found = if let [_] = entries.as_slice() {
-            Some(vec![sum as f32])
+            Some(vec![single(sum)])
         } else if let Some(blob) = root.try_file(&name)? {
             if blob.size() != entries.len() as u64 * RECORD {
                 return lost("the table for sampling is not of these nodes", true);
@@ -158,12 +159,12 @@ impl Table {
     /// Reads the table of these elements; nothing when it is of others, or does not say which elements it means.
     fn read(bytes: &[u8], ids: impl Iterator<Item = u64> + Clone) -> Option<Table> {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
-        for (number, id) in ids.clone().enumerate() {
+        for (number, id) in (0..).zip(ids.clone()) {
             // An id that stands for several elements means none.
-            numbers.entry(id).and_modify(|number| *number = NONE).or_insert(number as u32);
+            numbers.entry(id).and_modify(|number| *number = NONE).or_insert(number);
         }
         let mut table = Table { chances: Vec::new(), others: Vec::new() };
-        for (record, id) in bytes.as_chunks::<{ RECORD as usize }>().0.iter().zip(ids) {
+        for (record, id) in bytes.as_chunks::<{ index(RECORD) }>().0.iter().zip(ids) {
             let word = |at: usize| record[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
             let chance = record.last_chunk().map(|bytes| f32::from_le_bytes(*bytes))?;
             if word(0)? != id {
@@ -184,7 +185,7 @@ impl Table {
         let scaled: Vec<f32> = weights.iter().map(|weight| weight * scale).collect();
         let mut table = Table { chances: vec![1.0; weights.len()], others: vec![NONE; weights.len()] };
         let (mut small, mut large): (Vec<u32>, Vec<u32>) =
-            (0..weights.len() as u32).partition(|number| scaled[*number as usize] < 1.0);
+            (0..).take(weights.len()).partition(|number| scaled[*number as usize] < 1.0);
         let mut left = scaled;
         while !small.is_empty()
             && let Some(high) = large.pop()
@@ -205,7 +206,7 @@ impl Table {
             return Some(vec![0.0; count]);
         }
         let bounds = self.bounds()?;
-        let near = sum as f32;
+        let near = single(sum);
         let tried = (0..=2 * SUMS).map(|at| if at % 2 == 0 { at / 2 } else { -(at + 1) / 2 });
         let totals = tried.map(|step| f32::from_bits(near.to_bits().wrapping_add_signed(step)));
         // Of the scales that have weights at all, that of the fewest digits comes first: the right one, where weights are decimals. Where
@@ -231,8 +232,8 @@ impl Table {
     fn bounds(&self) -> Option<Vec<Bounds>> {
         let count = self.chances.len();
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for (number, other) in self.others.iter().enumerate().filter(|(_, other)| **other != NONE) {
-            children.get_mut(*other as usize)?.push(number as u32);
+        for (number, other) in (0..).zip(&self.others).filter(|(_, other)| **other != NONE) {
+            children.get_mut(*other as usize)?.push(number);
         }
         let is_large: Vec<bool> = children.iter().map(|own| !own.is_empty()).collect();
         let mut bounds = Vec::with_capacity(count);
@@ -300,7 +301,7 @@ impl Table {
 /// From which scaled weights `chance` is left, after each of `taken` took what it lacks.
 fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
     let after = |weight: f32| taken.iter().fold(weight, |left, taken| (left + taken) - 1.0);
-    let guess = (f64::from(chance) + taken.iter().map(|taken| 1.0 - f64::from(*taken)).sum::<f64>()) as f32;
+    let guess = single(f64::from(chance) + taken.iter().map(|taken| 1.0 - f64::from(*taken)).sum::<f64>());
     if taken.is_empty() {
         return Some((chance, chance));
     }
@@ -335,7 +336,7 @@ fn before(chance: f32, taken: &[f32]) -> Option<(f32, f32)> {
 
 /// The least and the greatest weight that `scale` brings between two others; nothing when it brings none there.
 fn unscaled((least, most): (f32, f32), scale: f32) -> Option<(f32, f32)> {
-    let near = |scaled: f32| (f64::from(scaled) / f64::from(scale)) as f32;
+    let near = |scaled: f32| single(f64::from(scaled) / f64::from(scale));
     let (mut low, mut high) = (near(least), near(most));
     for _ in 0..4 {
         low = if low * scale >= least { low.next_down() } else { low };
@@ -362,7 +363,7 @@ fn shortest(least: f32, most: f32) -> (usize, f32) {
 fn near(value: f64, slack: f64) -> f32 {
     let of = |digits: usize| format!("{value:.digits$e}").parse::<f64>().ok();
     let found = (0..17).filter_map(of).find(|short| (short - value).abs() <= slack);
-    found.unwrap_or(value) as f32
+    single(found.unwrap_or(value))
 }
 
 #[cfg(test)]

@@ -226,6 +226,7 @@ impl<'a, const ID: usize> Sweep<'a, ID> {
         self.left -= 1;
         let at = usize::from(self.found[self.left]);
         let weight = weight_of(&self.bytes[..(at + 1) * Alias::<ID>::RECORD]) * self.scale;
+        #[expect(clippy::cast_possible_truncation, reason = "a table has fewer than 2^32 elements")]
         Ok(Some(((self.page * PAGE + at) as u32, weight)))
     }
 
@@ -234,7 +235,9 @@ impl<'a, const ID: usize> Sweep<'a, ID> {
         self.left = 0;
         for (at, record) in self.bytes.chunks_exact(Alias::<ID>::RECORD).enumerate() {
             if let Some(place) = self.found.get_mut(self.left) {
-                *place = at as u16;
+                #[expect(clippy::cast_possible_truncation, reason = "elements of a page are told apart by 16 bits")]
+                let at = at as u16;
+                *place = at;
             }
             // A weight that is no number is not small.
             self.left += usize::from((weight_of(record) * self.scale < 1.0) == self.small);

@@ -1,6 +1,6 @@
 //! Features of nodes or edges: where each begins, and their bytes.
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::Staging;
 
 use super::gathered::Gathered;
@@ -42,7 +42,7 @@ impl FeatureFiles {
             self.index.push(&offset.to_le_bytes())?;
         }
         let to = features.start_of(end);
-        self.data.push(&features.bytes[from as usize..to as usize])?;
+        self.data.push(&features.bytes[index(from)..index(to)])?;
         self.slots += (end - start) as u64;
         self.bytes += to - from;
         Ok(())

@@ -14,6 +14,7 @@ use crate::BuildOptions;
 use crate::binary::beside;
 use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
 use crate::block::{Block, Life, RecordEnd};
+use crate::number::single;
 use crate::rules;
 
 /// Writes the files of one partition.
@@ -129,16 +130,16 @@ impl<'a> Partition<'a> {
         let nodes = &block.nodes;
         let (id, ty, weight) = (nodes.ids[node], nodes.types[node], nodes.weights[node]);
         if let Some(beside) = &mut self.beside {
-            beside.node(self.entries, weight as f32, block.node_life(node))?;
+            beside.node(self.entries, single(weight), block.node_life(node))?;
         }
         self.entry(id, ty)?;
-        let of_type = ty as usize;
+        let of_type = place(ty)?;
         self.meta.node_weights.at(of_type).add(weight, false);
         *self.meta.node_counts.at(of_type) += 1;
         if let Some(alias) = &mut self.node_alias {
             let room = &self.room;
             alias.resize_with(alias.len().max(of_type + 1), || Alias::new(room));
-            alias[of_type].push(id.to_le_bytes(), weight as f32)?;
+            alias[of_type].push(id.to_le_bytes(), single(weight))?;
         }
         Ok(())
     }
@@ -183,7 +184,7 @@ impl<'a> Partition<'a> {
             record[..8].copy_from_slice(&target.to_le_bytes());
             record[8..16].copy_from_slice(&slot.to_le_bytes());
             record[16..20].copy_from_slice(&ty.to_le_bytes());
-            record[20..].copy_from_slice(&(weight as f32).to_le_bytes());
+            record[20..].copy_from_slice(&single(weight).to_le_bytes());
             self.edge_index.push(&record)?;
             if !edges.lives.is_empty() || self.times.is_some() {
                 let of_edge = block.edge_life(edge);
@@ -206,7 +207,7 @@ impl<'a> Partition<'a> {
                     Err(error) => return Ok(Err(Refused { edge, error })),
                 }
             }
-            let of_type = ty as usize;
+            let of_type = place(ty)?;
             self.meta.edge_weights.at(of_type).add(weight, block.is_integral(edge));
             *self.meta.edge_counts.at(of_type) += 1;
             if let Some(alias) = &mut self.edge_alias {
@@ -217,7 +218,7 @@ impl<'a> Partition<'a> {
                 let mut ids = [0; 16];
                 ids[..8].copy_from_slice(&source.to_le_bytes());
                 ids[8..].copy_from_slice(&target.to_le_bytes());
-                alias[of_type].push(ids, weight as f32)?;
+                alias[of_type].push(ids, single(weight))?;
             }
             self.edges += 1;
         }
@@ -281,4 +282,9 @@ impl Sum {
         self.is_float |= !integral;
         self.sum += weight;
     }
+}
+
+/// The place of a type among those of the partition.
+fn place(ty: i32) -> Result<usize> {
+    usize::try_from(ty).map_err(|_| Error::broken(&rules::TYPE, format!("{ty} is no type")))
 }

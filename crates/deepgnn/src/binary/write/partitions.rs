@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::{Scratch, Staging};
 
 use super::meta::{self, PartitionMeta};
@@ -51,7 +51,7 @@ impl<'a> Partitions<'a> {
                 Dispatch::Line => line(at),
                 Dispatch::Id => first_id(block, from, *to),
             } % count;
-            if let Some(partition) = self.partitions.get_mut(number as usize)
+            if let Some(partition) = self.partitions.get_mut(index(number))
                 && let Err(refused) = partition.append(block, from, *to)?
             {
                 return Ok(Err(refused));
@@ -67,8 +67,8 @@ impl<'a> Partitions<'a> {
     /// When a file cannot be written.
     pub fn finish(self, watermark: Option<i64>, several: bool) -> Result<(u64, u64)> {
         let mut metas = Vec::with_capacity(self.partitions.len());
-        for (number, partition) in self.partitions.into_iter().enumerate() {
-            metas.push(partition.finish(self.staging, number as u32, several)?);
+        for (number, partition) in (0..).zip(self.partitions) {
+            metas.push(partition.finish(self.staging, number, several)?);
         }
         empty_tables(self.staging, &metas, &self.options)?;
         let mut file = self.staging.create(layout::META)?;
@@ -93,8 +93,7 @@ pub(crate) fn first_id(block: &Block, from: RecordEnd, to: RecordEnd) -> u64 {
 /// Types that some partitions have have a table in every partition, which is empty in the others.
 fn empty_tables(staging: &Staging, metas: &[PartitionMeta], options: &BuildOptions) -> Result<()> {
     let (node_types, edge_types) = meta::types(metas);
-    for (number, meta) in metas.iter().enumerate() {
-        let number = number as u32;
+    for (number, meta) in (0..).zip(metas) {
         let nodes = (meta.node_counts.0.len()..node_types).filter(|_| options.node_samplers);
         let edges = (meta.edge_counts.0.len()..edge_types).filter(|_| options.edge_samplers);
         let names =

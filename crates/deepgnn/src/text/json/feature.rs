@@ -73,6 +73,7 @@ fn features(
         let form =
             form.ok_or_else(|| Fault::new(&rules::DTYPE, format!("{} is no type of features", shown(key)), key_at))?;
         let id = match number::integer(id) {
+            #[expect(clippy::cast_sign_loss, reason = "from 0 to below MOST_IDS")]
             Ok(id @ 0..MOST_IDS) => id as usize,
             _ => return Err(Fault::new(&rules::NUMBER, format!("{} is no id of a feature", shown(id)), id_at)),
         };
@@ -197,7 +198,7 @@ impl Form {
         }
         for (_, bytes) in &found {
             out.extend_from_slice(&offset.to_le_bytes());
-            offset += bytes.len() as i64;
+            offset += bytes.len().cast_signed() as i64;
         }
         out.extend_from_slice(&offset.to_le_bytes());
         found.into_iter().for_each(|(_, bytes)| out.extend_from_slice(&values[bytes]));

@@ -332,7 +332,7 @@ impl<'a> Scan<'a> {
             self.at += usize::from(sign < 0) + length;
         }
         // 18 digits are less than 2^63; what more of them made is no number.
-        passed.then(|| sign * value as i64)
+        passed.then(|| sign * value.cast_signed())
     }
 
     /// What was passed since `at`.

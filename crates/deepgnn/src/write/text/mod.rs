@@ -10,7 +10,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use isomorph_error::{Error, Kind as ErrorKind, Result};
+use isomorph_error::{Error, Kind as ErrorKind, Result, index};
 use isomorph_storage::{StagedFile, Staging};
 
 use super::common::Left;
@@ -150,7 +150,7 @@ impl Texts {
                 Dispatch::Line => *number,
                 Dispatch::Id => first_id(block, from, *to),
             };
-            let file = (decides % self.files.len().max(1) as u64) as usize;
+            let file = index(decides % self.files.len().max(1) as u64);
             if let Some(file) = self.files.get_mut(file) {
                 file.append(block, from, *to, *number)?;
             }

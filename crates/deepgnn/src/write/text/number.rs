@@ -27,7 +27,7 @@ pub(super) fn id(value: u64, out: &mut Vec<u8>) {
 
 /// Appends a weight, with a point: sums of integers are integers in metadata.
 pub(super) fn weight(value: f64, out: &mut Vec<u8>) {
-    float(value as f32, value.is_finite(), out);
+    float(crate::number::single(value), value.is_finite(), out);
 }
 
 fn float(value: impl std::fmt::Debug, is_finite: bool, out: &mut Vec<u8>) {

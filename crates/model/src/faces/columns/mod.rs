@@ -7,7 +7,7 @@ mod values;
 
 use std::collections::HashMap;
 
-use self::terms::{NONE, Terms};
+use self::terms::{NONE, Terms, narrow};
 use self::values::Values;
 use super::{BASE, DIRECTED, Names, Object, POSITION, Quad, RDF_REIFIES, RDF_TYPE, decoded};
 use crate::{Graph, KeyKind, ValueKind, term, xsd};
@@ -81,7 +81,7 @@ impl QuadColumns {
         let any = graph.edges.iter().zip(0..).filter(|(ty, _)| ty.relation.fixed().is_none());
         let mut columns = QuadColumns {
             prefixes: (0..graph.nodes.len()).map(|ty| names.prefix(ty)).collect(),
-            any_relation: any.map(|(ty, at)| [ty.source as u32, ty.target as u32, at]).collect(),
+            any_relation: any.map(|(ty, at)| [narrow(ty.source), narrow(ty.target), at]).collect(),
             graph: graph.clone(),
             base,
             terms: Terms::default(),
@@ -189,7 +189,7 @@ impl QuadColumns {
             }
         }
         // Names that are encoded in another way.
-        self.names().node(text).map_or(NONE, |(ty, _)| ty as u32)
+        self.names().node(text).map_or(NONE, |(ty, _)| narrow(ty))
     }
 
     fn names(&self) -> Names<'_> {
@@ -203,7 +203,7 @@ impl QuadColumns {
             let mut relations: Vec<[u32; 3]> = Vec::new();
             for (ty, at) in self.graph.edges.iter().zip(0..) {
                 let is_own = ty.relation.fixed().is_some_and(|name| names.predicate(ty.source, name) == text);
-                let ends = [ty.source as u32, ty.target as u32];
+                let ends = [narrow(ty.source), narrow(ty.target)];
                 if is_own && !relations.iter().any(|known| known.starts_with(&ends)) {
                     relations.push([ends[0], ends[1], at]);
                 }

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, StringArray, UInt32Array, UInt64Array}
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 
+use super::super::from_rdf::position;
 use super::super::lexical::{read, read_column, to_json};
 use super::super::{Names, RDF_JSON, decoded, unsaid};
 use super::terms::{NONE, Terms};
@@ -77,7 +78,7 @@ impl QuadRows {
         };
         rows.find_nodes(&types);
         rows.number_keys(&types)?;
-        rows.order_nodes();
+        rows.order_nodes()?;
         Ok(rows)
     }
 
@@ -166,7 +167,7 @@ impl QuadRows {
     }
 
     /// Brings nodes in the order of their positions, where they have some.
-    fn order_nodes(&mut self) {
+    fn order_nodes(&mut self) -> Result<()> {
         let mut nodes = std::mem::take(&mut self.nodes);
         for ((nodes, ty), keys) in nodes.iter_mut().zip(&self.graph.nodes).zip(&self.keys) {
             match keys {
@@ -176,13 +177,15 @@ impl QuadRows {
                 }
                 Ends::Keys(_) if ty.ordered => {
                     let mut near = 0;
-                    let mut position = |term: u32| {
+                    let mut position_of = |term: u32| {
                         let positions = self.values.get(POSITIONED as usize).into_iter();
                         let mut said = positions.flat_map(|values| values.of(term, &mut near));
-                        said.find_map(|value| (value.datatype != NONE).then(|| value.text.parse::<u64>().ok())?)
+                        let stated = said.find(|value| value.datatype != NONE);
+                        // Nodes that came without a position are behind all others.
+                        stated.map_or(Ok(u64::MAX), |value| position(value.text))
                     };
                     let mut placed: Vec<(u64, u32)> =
-                        nodes.iter().map(|term| (position(*term).unwrap_or(u64::MAX), *term)).collect();
+                        nodes.iter().map(|term| Ok((position_of(*term)?, *term))).collect::<Result<_>>()?;
                     placed.sort_by_key(|(position, _)| *position);
                     *nodes = placed.into_iter().map(|(_, term)| term).collect();
                 }
@@ -190,6 +193,7 @@ impl QuadRows {
             }
         }
         self.nodes = nodes;
+        Ok(())
     }
 
     /// The number of nodes of a type.

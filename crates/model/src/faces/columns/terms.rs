@@ -1,5 +1,6 @@
 //! Texts, each kept once and known by a number.
 
+use isomorph_error::index;
 use std::hash::{BuildHasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -9,6 +10,18 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// A slot of the table without a text.
 const EMPTY: u64 = u64::MAX;
+
+/// The number of a text, a row or a type, from its position.
+#[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32: `is_full` and `has_room` see to it")]
+pub(super) fn narrow(position: usize) -> u32 {
+    position as u32
+}
+
+/// The number in a slot of the table, whose other half is of a hash.
+#[expect(clippy::cast_possible_truncation, reason = "the low half is meant")]
+fn in_slot(slot: u64) -> u32 {
+    slot as u32
+}
 
 /// Different texts, numbered in the order in which they came.
 pub(super) struct Terms {
@@ -48,7 +61,7 @@ impl Terms {
 
     /// The text of a number; nothing for others.
     pub fn text(&self, number: u32) -> &str {
-        let at = |at: usize| self.starts.get(at).copied().unwrap_or_default() as usize;
+        let at = |at: usize| index(self.starts.get(at).copied().unwrap_or_default());
         self.bytes.get(at(number as usize)..at(number as usize + 1)).unwrap_or_default()
     }
 
@@ -63,16 +76,16 @@ impl Terms {
         }
         let hash = xxh3_64_with_seed(text.as_bytes(), self.seed);
         let (half, mask) = (hash >> 32 << 32, self.table.len() - 1);
-        let mut at = hash as usize & mask;
+        let mut at = index(hash) & mask;
         while let Some(slot) = self.table.get(at).copied().filter(|slot| *slot != EMPTY) {
-            let number = slot as u32;
+            let number = in_slot(slot);
             if slot >> 32 << 32 == half && self.text(number) == text {
                 self.last = number;
                 return (number, false);
             }
             at = (at + 1) & mask;
         }
-        let number = self.len() as u32;
+        let number = narrow(self.len());
         self.bytes.push_str(text);
         self.starts.push(self.bytes.len() as u64);
         if let Some(slot) = self.table.get_mut(at) {
@@ -88,9 +101,9 @@ impl Terms {
     fn grow(&mut self) {
         let mut table = vec![EMPTY; self.table.len() * 2];
         let mask = table.len() - 1;
-        for number in 0..self.len() as u32 {
+        for number in 0..narrow(self.len()) {
             let hash = xxh3_64_with_seed(self.text(number).as_bytes(), self.seed);
-            let mut at = hash as usize & mask;
+            let mut at = index(hash) & mask;
             while table.get(at).is_some_and(|slot| *slot != EMPTY) {
                 at = (at + 1) & mask;
             }

@@ -1,6 +1,6 @@
 //! What is said by one predicate: subjects and objects, as columns.
 
-use super::terms::NONE;
+use super::terms::{NONE, narrow};
 
 /// Objects of one predicate, in the order in which they came.
 #[derive(Default)]
@@ -44,7 +44,7 @@ impl Values {
         }
         self.subjects.push(subject);
         self.texts.push_str(text);
-        self.ends.push(self.texts.len() as u32);
+        self.ends.push(narrow(self.texts.len()));
     }
 
     pub fn memory(&self) -> u64 {
@@ -58,7 +58,7 @@ impl Values {
         self.subjects.shrink_to_fit();
         self.ends.shrink_to_fit();
         if !self.subjects.is_sorted() {
-            let mut order: Vec<u32> = (0..self.subjects.len() as u32).collect();
+            let mut order: Vec<u32> = (0..narrow(self.subjects.len())).collect();
             order.sort_by_key(|row| self.subjects.get(*row as usize));
             self.order = Some(order);
         }

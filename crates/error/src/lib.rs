@@ -8,12 +8,14 @@
 
 mod error;
 mod finding;
+mod number;
 mod place;
 mod rule;
 mod suggest;
 
 pub use error::{Error, Kind, Result};
 pub use finding::{Finding, Findings};
+pub use number::index;
 pub use place::Place;
 pub use rule::{Rule, Severity};
 pub use suggest::{did_you_mean, nearest};

@@ -5,6 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use isomorph_error::index;
 use twox_hash::XxHash64;
 
 const SALT: [u32; 8] =
@@ -33,9 +34,9 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
 }
 
 impl Bloom {
-    /// An empty filter of so many blocks of 256 bits.
+    /// An empty filter of so many blocks of 256 bits; of one at least, and of no more than 32 bits count.
     pub fn with_blocks(blocks: usize) -> Self {
-        Bloom { blocks: vec![[0; 8]; blocks.max(1)] }
+        Bloom { blocks: vec![[0; 8]; blocks.clamp(1, u32::MAX as usize)] }
     }
 
     /// An empty filter for `keys` different keys, of which others are denied with probability 0.99; nothing when so
@@ -44,7 +45,7 @@ impl Bloom {
         if keys > MOST_KEYS {
             return None;
         }
-        Some(Bloom::with_blocks(((bits_for(keys) / 256.0).ceil() as usize).clamp(1, MOST_BLOCKS)))
+        Some(Bloom::with_blocks(blocks_for(keys).min(MOST_BLOCKS)))
     }
 
     /// Adds a key.
@@ -82,7 +83,7 @@ impl Bloom {
     }
 
     fn block(&self, hash: u64) -> usize {
-        (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
+        index(((hash >> 32) * self.blocks.len() as u64) >> 32)
     }
 
     /// How many blocks it has.
@@ -92,7 +93,7 @@ impl Bloom {
 
     /// An empty filter of any size for `keys` different keys, of which others are denied with probability 0.99.
     pub(crate) fn of_any_size(keys: usize) -> Self {
-        Bloom::with_blocks((bits_for(keys) / 256.0).ceil() as usize)
+        Bloom::with_blocks(blocks_for(keys))
     }
 
     /// A filter of these blocks.
@@ -125,6 +126,7 @@ impl Bloom {
     }
 
     /// The text for a snapshot.
+    #[expect(clippy::cast_possible_truncation, reason = "no filter has more blocks than 32 bits count")]
     pub fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(HEADER + self.blocks.len() * BLOCK);
         bytes.extend_from_slice(b"GLBF\x01\x01\x01\x00");
@@ -139,7 +141,18 @@ fn bits_for(keys: usize) -> f64 {
     keys as f64 * -8.0 / (1.0 - 0.01f64.powf(0.125)).ln()
 }
 
+/// Blocks for so many keys.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative; what is too large becomes the most"
+)]
+fn blocks_for(keys: usize) -> usize {
+    (bits_for(keys) / 256.0).ceil() as usize
+}
+
 /// One bit for each word of a block.
+#[expect(clippy::cast_possible_truncation, reason = "the low half of the hash is meant")]
 fn bits(hash: u64) -> impl Iterator<Item = u32> {
     SALT.into_iter().map(move |salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
 }

@@ -8,6 +8,7 @@
 //! bucket and then its bits, the eight bits (u8) and the number of the known record: u16 where no more than 65,536 are known,
 //! else u32.
 
+use isomorph_error::index;
 use isomorph_storage::Reservation;
 
 use crate::id::TripleId;
@@ -46,10 +47,14 @@ pub(crate) fn prefix(id: &TripleId) -> u32 {
 fn place(prefix: u32, bits: u32) -> (usize, u8) {
     // Of 64 bits, so that none can be shifted out.
     let prefix = u64::from(prefix) << 32;
-    ((prefix.checked_shr(64 - bits).unwrap_or_default()) as usize, (prefix << bits >> 56) as u8)
+    (index(prefix.checked_shr(64 - bits).unwrap_or_default()), (prefix << bits >> 56) as u8)
 }
 
 /// Appends the index of a file with so many known records. `ids` are first bytes of ids and known records, ascending.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a file has less than 2^32 triples, and few known records where two bytes count them"
+)]
 pub(crate) fn push(out: &mut Vec<u8>, ids: &[(u32, u32)], known: u64) {
     let (count, narrow) = (ids.len() as u64, known <= FEW);
     if count == 0 {

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::{Blob, Budget, Reservation};
 use twox_hash::XxHash64;
 
@@ -83,6 +83,10 @@ impl SparseBuilder {
         (self.texts.len() + self.offsets.len() * 16) as u64
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a file has so few known records that their texts have less than 2^31 bytes"
+    )]
     pub(crate) fn finish(self) -> Sparse {
         let text = |at: usize| {
             let start = at.checked_sub(1).and_then(|at| self.ends.get(at)).copied().unwrap_or_default();
@@ -201,12 +205,13 @@ pub(crate) struct Of<'a> {
 }
 
 /// The bytes of a sidecar of a file with this hash. `ids` are first bytes of ids and known records, ascending.
+#[expect(clippy::cast_possible_truncation, reason = "no file is so large that it has 2^32 of anything")]
 pub(crate) fn encode(of: &Of<'_>, hash: u64, sparse: &Sparse, bloom: Option<&Bloom>, ids: &[(u32, u32)]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(HEADER + sparse.memory() as usize + 8 * ids.len());
+    let mut out = Vec::with_capacity(HEADER + index(sparse.memory()) + 8 * ids.len());
     out.extend_from_slice(MAGIC);
     [of.size, of.records, hash].iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
     let blocks = bloom.map_or(0, Bloom::blocks);
-    let counts = [STEP as usize, sparse.offsets.len(), sparse.common.len(), sparse.texts.len(), blocks, ids.len()];
+    let counts = [index(STEP), sparse.offsets.len(), sparse.common.len(), sparse.texts.len(), blocks, ids.len()];
     counts.iter().for_each(|count| out.extend_from_slice(&(*count as u32).to_le_bytes()));
     let hashes = out.len();
     out.extend_from_slice(&[0; 16]);
@@ -258,7 +263,7 @@ impl Sidecar {
         let Some(ends) = Ends::of(&first, blob.size()) else { return Ok(None) };
         let Some(memory) = budget.try_reserve(ends.front - HEADER as u64) else { return Ok(None) };
         let front = if ends.front <= first.len() as u64 {
-            first.slice(..ends.front as usize)
+            first.slice(..index(ends.front))
         } else {
             let mut all = first.to_vec();
             all.extend_from_slice(&blob.read(first.len() as u64..ends.front)?);
@@ -330,7 +335,7 @@ impl Ends {
         let [known, common, texts, blocks, ids] = [count(1)?, count(2)?, count(3)?, count(4)?, count(5)?];
         let front = HEADER as u64 + 12 * known + common + texts + 32 * blocks;
         let all = front + id_index::bytes(ids, known);
-        let [known, common, texts, blocks] = [known, common, texts, blocks].map(|count| count as usize);
+        let [known, common, texts, blocks] = [known, common, texts, blocks].map(index);
         (all == size).then_some(Ends { known, common, texts, blocks, ids, front, all })
     }
 }

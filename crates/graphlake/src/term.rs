@@ -113,6 +113,7 @@ pub(crate) fn normalize(datatype: &mut String) {
 }
 
 /// Whether a byte is in no IRI.
+#[expect(clippy::cast_possible_truncation, reason = "indexes below 256")]
 const NOT_IN_IRIS: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use arrow_array::{ArrayRef, Int64Array};
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, NodeBatch, Part, Request, Tables};
@@ -13,6 +13,7 @@ use super::{Below, NewGroup};
 use crate::GraphAr;
 use crate::info::{FileType, PropertyGroup, PropertyInfo};
 use crate::layout::{ListLayout, VertexLayout};
+use crate::read::indexes_from;
 use crate::rules;
 use crate::table::VERTEX_INDEX;
 use crate::write::{
@@ -111,8 +112,7 @@ impl GraphAr {
                 part.read(&mut |batch| {
                     let Batch::Nodes(batch) = batch else { return Ok(()) };
                     let computed = compute(&batch)?;
-                    let rows = batch.start as i64..(batch.start as i64).saturating_add(batch.rows as i64);
-                    let mut arrays: Vec<ArrayRef> = vec![Arc::new(Int64Array::from_iter_values(rows))];
+                    let mut arrays: Vec<ArrayRef> = vec![Arc::new(indexes_from(batch.start, batch.rows))];
                     arrays.extend(columns.stored(&computed, batch.rows)?);
                     let path = layout.chunk(number, batch.start / info.chunk_size);
                     current.push(files, path, &spec, arrays, batch.rows)

@@ -149,7 +149,7 @@ impl GraphAr {
         let (mut keep, mut at) = (Vec::new(), 0);
         for (vertex, part, span) in spans {
             for row in span.with_neighbors() {
-                let own = values.get(at).copied().unwrap_or_default() as u64;
+                let own = values.get(at).copied().unwrap_or_default().cast_unsigned();
                 let fits = match row {
                     before if before < span.rows.start => own < vertex,
                     after if after >= span.rows.end => own > vertex,

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 use isomorph_tables::{Literal, Predicate, Selection, TableReader};
 
 use super::edges::{Found, check_rows};
@@ -36,7 +36,7 @@ impl GraphAr {
                 false => 0..counts.edges.len() as u64,
             };
             for part in parts {
-                let edges = counts.edges.get(part as usize).copied().unwrap_or_default();
+                let edges = counts.edges.get(index(part)).copied().unwrap_or_default();
                 for chunk in 0..chunk_count(edges, list.chunk_size) {
                     let path = list.layout.adj(part, chunk);
                     let reader = self.lookups.reader(&table.root, &path, list.encoding, EdgeScan::adj_fields)?;

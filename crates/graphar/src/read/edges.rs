@@ -187,7 +187,7 @@ impl EdgePart<'_> {
             self.check_order(Joint { chunk: self.chunk, before, behind: first })?;
         }
         // The edges that are before those of `first` in its part are in the chunks before this one.
-        let vertex = if self.chunk == 0 { 0 } else { first as u64 - self.scan.first_vertex(self.part) };
+        let vertex = if self.chunk == 0 { 0 } else { first.cast_unsigned() - self.scan.first_vertex(self.part) };
         let mut offsets = OffsetCheck::new(&self.scan, self.part, vertex, &self.offsets)?;
         offsets.begin(begin)?;
         Ok(offsets)
@@ -227,7 +227,7 @@ impl EdgePart<'_> {
             return Ok(());
         }
         let low = scan.first_vertex(self.part);
-        let (from, to) = (joint.before as u64 + 1 - low, joint.behind as u64 - low);
+        let (from, to) = (joint.before.cast_unsigned() + 1 - low, joint.behind.cast_unsigned() - low);
         let row = joint.chunk.saturating_mul(scan.list.chunk_size);
         OffsetCheck::new(scan, self.part, from, &self.offsets)?.gap(to, row)
     }

@@ -10,10 +10,21 @@ use isomorph_error::{Error, Place, Result};
 
 use crate::rules;
 
+/// A row as an index of the files. What has 64 bits becomes the largest index, which is that of no row.
+pub(crate) fn as_index(row: u64) -> i64 {
+    i64::try_from(row).unwrap_or(i64::MAX)
+}
+
+/// The indexes of so many rows from `start` on.
+pub(crate) fn indexes_from(start: u64, rows: usize) -> Int64Array {
+    Int64Array::from_iter_values(as_index(start)..as_index(start.saturating_add(rows as u64)))
+}
+
 /// The first position of a value outside `low..high`.
 pub(crate) fn first_outside(values: &[i64], low: u64, high: u64) -> Option<usize> {
-    let width = high.saturating_sub(low);
-    let outside = |value: &i64| (*value as u64).wrapping_sub(low) >= width;
+    // An index has 63 bits: where `high` has more, negative values are outside all the same.
+    let width = high.min(1 << 63).saturating_sub(low);
+    let outside = |value: &i64| value.cast_unsigned().wrapping_sub(low) >= width;
     // Without a branch in the loop the compiler checks several values at once.
     let any = values.iter().fold(false, |any, value| any | outside(value));
     if any { values.iter().position(outside) } else { None }
@@ -102,6 +113,7 @@ mod tests {
         assert_eq!(first_outside(&[5, -1], 0, 10), Some(1));
         assert_eq!(first_outside(&[i64::MIN], 0, u64::MAX >> 1), Some(0));
         assert_eq!(first_outside(&[0], 0, 0), Some(0));
+        assert_eq!(first_outside(&[5, -3], 0, u64::MAX), Some(1));
         assert_eq!(first_descent(&[1, 1, 2]), None);
         assert_eq!(first_descent(&[1, 3, 2, 1]), Some(2));
         assert_eq!(first_descent(&[]), None);

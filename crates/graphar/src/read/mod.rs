@@ -11,7 +11,7 @@ mod steps;
 mod vertices;
 
 pub(crate) use edges::{EdgePart, EdgeScan};
-pub(crate) use ends::{Bounds, first_descent, first_outside, indexes};
+pub(crate) use ends::{Bounds, as_index, first_descent, first_outside, indexes, indexes_from};
 pub(crate) use labels::{LabelFile, label_column};
 pub(crate) use offsets::{EmptyPart, PartOffsets};
 pub(crate) use renumber::neighbors;

@@ -12,6 +12,7 @@ use isomorph_model::{Batch, Part};
 use isomorph_tables::{Batches, Selection, TableReader};
 
 use super::EdgeScan;
+use super::ends::as_index;
 use crate::layout::chunk_rows;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
@@ -121,7 +122,7 @@ impl<'a> OffsetCheck<'a> {
             Some(offset) if row == 0 && offset != 0 => {
                 self.failed(&rules::OFFSET_FIRST, format!("the first offset is {offset}"))
             }
-            Some(offset) if offset < 0 || offset as u64 > row => {
+            Some(offset) if u64::try_from(offset).map_or(true, |offset| offset > row) => {
                 self.failed(&rules::OFFSET_DEGREE, format!("{offset} where the edges of the vertex begin at {row}"))
             }
             // The chunk before has compared it.
@@ -141,12 +142,12 @@ impl<'a> OffsetCheck<'a> {
     /// [`rules::OFFSET_FALLS`], [`rules::OFFSET_DEGREE`], and those of reading.
     pub fn compare(&mut self, aligned: &[i64], row: u64, before: Option<i64>) -> Result<()> {
         let low = self.scan.first_vertex(self.part);
-        let (begin, end) = (row as i64, row as i64 + aligned.len() as i64);
+        let (begin, end) = (as_index(row), as_index(row.saturating_add(aligned.len() as u64)));
         while self.fill()? {
             let mut passed = 0;
+            let mut vertex = as_index(low.saturating_add(self.vertex));
             let mut wrong = None;
             for offset in self.values.iter().copied().take_while(|offset| *offset < end) {
-                let vertex = (low + self.vertex + passed as u64) as i64;
                 let at = usize::try_from(offset - begin).ok().filter(|_| offset >= self.last);
                 let fits = at.is_some_and(|at| {
                     let previous = if at == 0 { before } else { aligned.get(at - 1).copied() };
@@ -157,7 +158,7 @@ impl<'a> OffsetCheck<'a> {
                     break;
                 }
                 self.last = offset;
-                passed += 1;
+                (passed, vertex) = (passed + 1, vertex.saturating_add(1));
             }
             self.vertex += passed as u64;
             self.take(passed);
@@ -171,7 +172,7 @@ impl<'a> OffsetCheck<'a> {
             }
         }
         // Whatever vertex comes next, its edges are not among these.
-        let vertex = (low + self.vertex) as i64;
+        let vertex = as_index(low.saturating_add(self.vertex));
         match (self.values.first(), aligned.last()) {
             (Some(offset), Some(last)) if *last >= vertex => self.differs(*offset, aligned, row, vertex),
             (None, Some(last)) if *last >= vertex => {
@@ -197,12 +198,13 @@ impl<'a> OffsetCheck<'a> {
     /// # Errors
     /// [`rules::OFFSET_FALLS`], [`rules::OFFSET_END`], [`rules::OFFSET_ROWS`], and those of reading.
     pub fn finish(mut self, edges: u64) -> Result<()> {
+        let last = as_index(edges);
         while self.fill()? {
-            let other = self.values.iter().position(|offset| *offset != edges as i64);
+            let other = self.values.iter().position(|offset| *offset != last);
             if let Some(at) = other {
                 let offset = self.values[at];
                 self.vertex += at as u64;
-                return if offset < edges as i64 {
+                return if offset < last {
                     self.failed(&rules::OFFSET_FALLS, format!("{offset} behind {edges}"))
                 } else {
                     self.failed(&rules::OFFSET_END, format!("{offset} of {edges} edges"))
@@ -219,12 +221,13 @@ impl<'a> OffsetCheck<'a> {
     /// # Errors
     /// [`rules::OFFSET_DEGREE`], [`rules::OFFSET_ROWS`], and those of reading.
     pub fn gap(mut self, last: u64, row: u64) -> Result<()> {
+        let wanted = as_index(row);
         while self.vertex <= last {
             if !self.fill()? {
                 return self.failed(&rules::OFFSET_ROWS, "the offset is missing".to_owned());
             }
             let left = usize::try_from(last - self.vertex + 1).unwrap_or(usize::MAX).min(self.values.len());
-            if let Some(at) = self.values.iter().take(left).position(|offset| *offset != row as i64) {
+            if let Some(at) = self.values.iter().take(left).position(|offset| *offset != wanted) {
                 let message = format!("{} where the edges of the vertex begin at {row}", self.values[at]);
                 self.vertex += at as u64;
                 return self.failed(&rules::OFFSET_DEGREE, message);

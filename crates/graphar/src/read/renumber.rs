@@ -42,8 +42,8 @@ fn kept(source: &Int64Array, target: &Int64Array, (sources, targets): &Sets) -> 
         return None;
     }
     let rank = |set: &Option<Arc<RowSet>>, row: i64| match set {
-        Some(set) => set.rank(row as u64),
-        None => Some(row as u64),
+        Some(set) => set.rank(row.cast_unsigned()),
+        None => Some(row.cast_unsigned()),
     };
     let (mut rows, mut from, mut to) = (Vec::with_capacity(source.len()), Vec::new(), Vec::new());
     for (source, target) in source.values().iter().zip(target.values()) {

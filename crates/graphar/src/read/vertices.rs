@@ -180,7 +180,7 @@ pub(crate) fn check_index(path: &str, column: &ArrayRef, first: u64, row: u64) -
     if array.null_count() == array.len() {
         return Ok(());
     }
-    let gap = |(offset, value): (usize, &i64)| *value != (first + offset as u64) as i64;
+    let gap = |(offset, value): (usize, &i64)| value.cast_unsigned() != first + offset as u64;
     let found =
         array.values().iter().enumerate().position(gap).or_else(|| array.nulls()?.iter().position(|valid| !valid));
     match found {

@@ -228,7 +228,7 @@ impl PartCheck<'_> {
         for (array, name, count) in [(source, SOURCE_INDEX, sources), (target, TARGET_INDEX, targets)] {
             let Some(count) = count else { continue };
             if let Some(row) = first_outside(array.values(), 0, count) {
-                let number = array.values().iter().filter(|end| **end < 0 || **end as u64 >= count).count();
+                let number = array.values().iter().filter(|end| end.cast_unsigned() >= count).count();
                 let message = format!("{number} edges, the first of vertex {} of {count}", array.value(row));
                 findings.push(&rules::EDGE_DANGLING, message, place(row, name));
             }
@@ -240,7 +240,7 @@ impl PartCheck<'_> {
         if let Some(row) = first_outside(aligned, low, high) {
             self.comparable = false;
             // An end beyond all vertices was said already.
-            if aligned[row] >= 0 && (aligned[row] as u64) < aligned_count {
+            if aligned[row] >= 0 && aligned[row].cast_unsigned() < aligned_count {
                 let message = format!("vertex {} in the part of vertices {low} to {}", aligned[row], high - 1);
                 findings.push(&rules::EDGE_PART, message, place(row, name));
             }
@@ -276,7 +276,7 @@ impl PartCheck<'_> {
         let mut before = self.last;
         for (row, vertex) in aligned.iter().enumerate() {
             if before != Some(*vertex) {
-                offsets.expect(*vertex as u64 - low, self.start + at + row as u64, findings)?;
+                offsets.expect(vertex.cast_unsigned() - low, self.start + at + row as u64, findings)?;
                 before = Some(*vertex);
             }
         }

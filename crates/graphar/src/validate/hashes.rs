@@ -6,6 +6,7 @@ use arrow_array::types::{
     TimestampNanosecondType, TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -29,7 +30,7 @@ impl RowSum {
         let mut hashes = vec![0u64; ends[0].len()];
         for values in ends {
             for (hash, value) in hashes.iter_mut().zip(values) {
-                fold(hash, *value as u64);
+                fold(hash, value.cast_unsigned());
             }
         }
         for column in columns {
@@ -61,16 +62,16 @@ fn hash_column(column: &ArrayRef, hashes: &mut [u64]) {
                 fold(hash, if array.is_null(row) { NULL } else { u64::from(array.value(row)) });
             }
         }
-        DataType::Int32 => primitive!(column, hashes, Int32Type, |value| value as u64),
-        DataType::Int64 => primitive!(column, hashes, Int64Type, |value| value as u64),
-        DataType::Date32 => primitive!(column, hashes, Date32Type, |value| value as u64),
+        DataType::Int32 => primitive!(column, hashes, Int32Type, |value| i64::from(value).cast_unsigned()),
+        DataType::Int64 => primitive!(column, hashes, Int64Type, i64::cast_unsigned),
+        DataType::Date32 => primitive!(column, hashes, Date32Type, |value| i64::from(value).cast_unsigned()),
         DataType::Float32 => primitive!(column, hashes, Float32Type, |value: f32| u64::from(value.to_bits())),
         DataType::Float64 => primitive!(column, hashes, Float64Type, f64::to_bits),
         DataType::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => primitive!(column, hashes, TimestampSecondType, |value| value as u64),
-            TimeUnit::Millisecond => primitive!(column, hashes, TimestampMillisecondType, |value| value as u64),
-            TimeUnit::Microsecond => primitive!(column, hashes, TimestampMicrosecondType, |value| value as u64),
-            TimeUnit::Nanosecond => primitive!(column, hashes, TimestampNanosecondType, |value| value as u64),
+            TimeUnit::Second => primitive!(column, hashes, TimestampSecondType, i64::cast_unsigned),
+            TimeUnit::Millisecond => primitive!(column, hashes, TimestampMillisecondType, i64::cast_unsigned),
+            TimeUnit::Microsecond => primitive!(column, hashes, TimestampMicrosecondType, i64::cast_unsigned),
+            TimeUnit::Nanosecond => primitive!(column, hashes, TimestampNanosecondType, i64::cast_unsigned),
         },
         DataType::Utf8 => {
             let array = column.as_string::<i32>();
@@ -91,7 +92,7 @@ fn hash_column(column: &ArrayRef, hashes: &mut [u64]) {
                     continue;
                 }
                 let offsets = array.value_offsets();
-                let (from, to) = (offsets[row] as usize, offsets[row + 1] as usize);
+                let (from, to) = (offsets[row].as_usize(), offsets[row + 1].as_usize());
                 fold(hash, (to - from) as u64);
                 items.get(from..to).unwrap_or_default().iter().for_each(|item| fold(hash, *item));
             }

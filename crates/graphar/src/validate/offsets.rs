@@ -7,6 +7,7 @@ use isomorph_storage::Root;
 use isomorph_tables::{Batches, Encoding};
 
 use super::chunks::everything;
+use crate::read::as_index;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
 
@@ -78,17 +79,18 @@ impl Offsets {
     /// # Errors
     /// Those of reading.
     pub fn expect(&mut self, vertex: u64, row: u64, findings: &mut Findings) -> Result<()> {
+        let wanted = as_index(row);
         while self.seen <= vertex && self.fill(findings)? {
             let left = usize::try_from(vertex + 1 - self.seen).unwrap_or(usize::MAX);
             let end = self.taken.saturating_add(left).min(self.current.len());
             let values = self.current.get(self.taken..end).unwrap_or_default();
             if !self.wrong
-                && let Some(at) = values.iter().position(|value| *value != row as i64)
+                && let Some(at) = values.iter().position(|value| *value != wanted)
             {
                 self.wrong = true;
                 let vertex = self.seen + at as u64;
                 // What lies outside the part or falls has a rule of its own.
-                if !self.falls && self.last <= self.edges as i64 {
+                if !self.falls && self.last <= as_index(self.edges) {
                     let message = format!("{} where the edges of the vertex begin at {row}", values[at]);
                     findings.push(&rules::OFFSET_DEGREE, message, self.place(vertex));
                 }
@@ -110,7 +112,7 @@ impl Offsets {
             let message = format!("{} offsets for {vertices} vertices", self.seen);
             findings.push(&rules::OFFSET_ROWS, message, self.path.as_str());
         }
-        if self.seen > 0 && self.last != self.edges as i64 {
+        if self.seen > 0 && self.last != as_index(self.edges) {
             let message = format!("the offsets end at {}, but the count says {}", self.last, self.edges);
             findings.push(&rules::OFFSET_END, message, self.place(self.seen - 1));
         }

@@ -2,7 +2,7 @@
 
 use arrow_array::{Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field};
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_model::{EdgeBatch, EdgeOrder, EdgeType, Ends};
 use isomorph_tables::Compression;
 use std::sync::Arc;
@@ -172,11 +172,11 @@ impl EdgeWriter {
     /// Counts the edges of each vertex of the part.
     fn count(&mut self, aligned: &[u64]) {
         if self.degrees.is_empty() {
-            self.degrees.resize(usize::try_from(self.part_size).unwrap_or_default() + 1, 0);
+            self.degrees.resize(index(self.part_size) + 1, 0);
         }
         let low = self.part * self.part_size;
         for vertex in aligned {
-            if let Some(degree) = self.degrees.get_mut((vertex - low) as usize) {
+            if let Some(degree) = self.degrees.get_mut(index(vertex - low)) {
                 *degree += 1;
             }
         }
@@ -229,7 +229,7 @@ impl EdgeWriter {
     /// Ends the part that is being written: its last chunk, its offsets and its count.
     fn end_part(&mut self, files: &Files<'_>) -> Result<()> {
         self.close_chunk(files)?;
-        let rows = usize::try_from(self.part_size).unwrap_or_default() + 1;
+        let rows = index(self.part_size) + 1;
         let mut degrees = std::mem::take(&mut self.degrees);
         degrees.resize(rows, 0);
         // Each offset is the number of edges of the vertices before; the last, that of all.

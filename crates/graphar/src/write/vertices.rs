@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{KeyKind, LabelColumn, NodeBatch, NodeType};
@@ -14,6 +14,7 @@ use super::table::{TableFile, TableSpec};
 use super::types::stored_type;
 use crate::info::{PropertyInfo, VertexInfo};
 use crate::layout::VertexLayout;
+use crate::read::indexes_from;
 use crate::rules;
 use crate::table::VERTEX_INDEX;
 
@@ -92,9 +93,7 @@ impl VertexWriter {
         }
         let mut columns = Vec::with_capacity(self.groups.len() + 1);
         for group in &self.groups {
-            let index: ArrayRef = Arc::new(Int64Array::from_iter_values(
-                (batch.start as i64)..(batch.start as i64).saturating_add(batch.rows as i64),
-            ));
+            let index: ArrayRef = Arc::new(indexes_from(batch.start, batch.rows));
             let mut arrays = vec![index];
             for (name, from, data_type) in &group.columns {
                 arrays.push(match from {
@@ -177,7 +176,9 @@ fn label_arrays(labels: &[String], column: Option<&LabelColumn>, rows: usize) ->
     }
     let mut arrays: Vec<ArrayRef> = Vec::with_capacity(labels.len());
     for label in labels {
-        let number = column.names().iter().position(|name| name == label).map(|number| number as u32);
+        let number = column.names().iter().position(|name| name == label);
+        // Sets have no number beyond 32 bits.
+        let number = number.and_then(|number| u32::try_from(number).ok());
         let has: Vec<bool> =
             column.sets().iter().map(|set| number.is_some_and(|number| set.contains(&number))).collect();
         let cells = column.rows().iter().map(|set| has.get(*set as usize).copied().unwrap_or_default());

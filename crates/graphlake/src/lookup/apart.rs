@@ -191,8 +191,8 @@ fn differing(sides: [(&GraphLake, &Files<'_>); 2], memory: &mut Reservation) -> 
     }
     let mut column = Terms::default();
     subjects.iter().try_for_each(|subject| column.push_resource(subject))?;
-    let rows = (0..column.len() as u32).collect();
-    let keys = Keys::of(&Arc::new(Bindings::new(vec![column])?), 0, rows);
+    let bindings = Arc::new(Bindings::new(vec![column])?);
+    let keys = Keys::of(&bindings, 0, bindings.numbers().collect());
     let among = 0..keys.len();
     Ok(Wanted::Keys(Arc::new(keys), among))
 }

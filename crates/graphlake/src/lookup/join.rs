@@ -305,5 +305,5 @@ fn joined(step: &Step<'_>, bindings: &Bindings, found: &Found) -> Result<Binding
         }
         columns.push(column);
     }
-    Ok(Bindings::of(columns, rows.len()))
+    Bindings::of(columns, rows.len())
 }

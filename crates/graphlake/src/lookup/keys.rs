@@ -43,7 +43,8 @@ impl Keys {
     /// Memory for each row at most, bytes: each is a key of its own.
     pub(super) const MOST: u64 = 24;
 
-    /// The texts of `rows` of a column, which are in the order of their texts.
+    /// The texts of `rows` of a column, each once, which are in the order of their texts.
+    #[expect(clippy::cast_possible_truncation, reason = "bindings have less than 2^32 rows")]
     pub(super) fn of(bindings: &Arc<Bindings>, column: usize, rows: Vec<u32>) -> Self {
         let texts = Texts::Column(Arc::clone(bindings), column);
         // No larger than what is counted for them.
@@ -62,7 +63,8 @@ impl Keys {
         Keys { texts, keys, starts, rows }
     }
 
-    /// One text, for which all of `rows` ask.
+    /// One text, for which all of `rows` ask, each once.
+    #[expect(clippy::cast_possible_truncation, reason = "bindings have less than 2^32 rows")]
     pub(super) fn one(texts: &Arc<Terms>, rows: Vec<u32>) -> Self {
         let hash = bloom::hash(texts.text(0).as_bytes());
         Keys { texts: Texts::One(Arc::clone(texts)), keys: vec![(0, hash)], starts: vec![0, rows.len() as u32], rows }

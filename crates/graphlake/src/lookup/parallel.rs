@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::parallel::{self, Ahead};
 use isomorph_storage::{Budget, Reservation};
@@ -124,7 +124,7 @@ impl<L: std::ops::Deref<Target = GraphLake> + Clone> Solutions<L> {
         }
         let least = (threads as u64).saturating_mul(PARTS);
         let parts = (self.all() / LEAST).clamp(least, MOST_PARTS.max(least));
-        self.divide(parts as usize)
+        self.divide(index(parts))
     }
 }
 

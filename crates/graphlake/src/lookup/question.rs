@@ -180,9 +180,7 @@ impl Asked {
             |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
         let _sorting = lake.options.budget.reserve(SORTING * bindings.rows() as u64).map_err(too_many)?;
         let mut rows: Vec<u32> = Vec::with_capacity(bindings.rows());
-        rows.extend(
-            (0..bindings.rows() as u32).filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row)),
-        );
+        rows.extend(bindings.numbers().filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row)));
         let compare = |column: Option<&Terms>, one: u32, other: u32| {
             column.map_or(std::cmp::Ordering::Equal, |terms| terms.compare(one as usize, other as usize))
         };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::Reservation;
 
 use super::keys::Wanted;
@@ -176,7 +176,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
         let mut taken = 0u64;
         for unit in std::mem::take(&mut self.units) {
             for (unit, weight) in self.pieces(unit, share)? {
-                let at = (taken.saturating_add(weight / 2) / share).min(parts.max(1) as u64 - 1) as usize;
+                let at = index((taken.saturating_add(weight / 2) / share).min(parts.max(1) as u64 - 1));
                 if shares.len() <= at && shares.last().is_some_and(|last| !last.is_empty()) {
                     shares.push(VecDeque::new());
                 }
@@ -220,7 +220,7 @@ impl<L: Deref<Target = GraphLake>> Solutions<L> {
     /// A unit in pieces of about so much.
     fn pieces(&self, unit: Unit, share: u64) -> Result<Vec<(Unit, u64)>> {
         let weight = self.weight(&unit);
-        let pieces = (weight / share.max(LEAST)) as usize;
+        let pieces = index(weight / share.max(LEAST));
         if pieces < 2 {
             return Ok(vec![(unit, weight)]);
         }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::ops::Range;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::Object;
@@ -74,8 +75,9 @@ impl Terms {
         let kind = match before.or_else(|| self.numbers.get(datatype).copied()) {
             Some(kind) => kind,
             None => {
+                let full = |_| Error::new(Kind::TooLarge, "a column of terms has less than 2^32 datatypes");
+                let kind = u32::try_from(self.datatypes.len() + 1).map_err(full)?;
                 self.datatypes.push(datatype.to_owned());
-                let kind = self.datatypes.len() as u32;
                 self.numbers.insert(datatype.to_owned(), kind);
                 kind
             }
@@ -174,7 +176,7 @@ impl Terms {
 #[derive(Debug, Clone)]
 pub struct Bindings {
     columns: Vec<Terms>,
-    rows: usize,
+    rows: u32,
 }
 
 impl Bindings {
@@ -192,20 +194,26 @@ impl Bindings {
         if columns.iter().any(|column| column.len() != rows) {
             return Err(Error::usage("columns of bindings have one length"));
         }
-        if u32::try_from(rows).is_err() {
-            return Err(Error::new(Kind::TooLarge, "a batch of bindings has less than 2^32 rows"));
-        }
-        Ok(Bindings { columns, rows })
+        Bindings::of(columns, rows)
     }
 
     /// The same of columns that are known to have so many rows; there may be none.
-    pub(super) fn of(columns: Vec<Terms>, rows: usize) -> Self {
-        Bindings { columns, rows }
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`] when there are 2^32 rows.
+    pub(super) fn of(columns: Vec<Terms>, rows: usize) -> Result<Self> {
+        let full = |_| Error::new(Kind::TooLarge, "a batch of bindings has less than 2^32 rows");
+        Ok(Bindings { columns, rows: u32::try_from(rows).map_err(full)? })
+    }
+
+    /// The numbers of its rows.
+    pub(super) fn numbers(&self) -> Range<u32> {
+        0..self.rows
     }
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.rows as usize
     }
 
     /// The columns.

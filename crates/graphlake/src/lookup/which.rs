@@ -45,7 +45,8 @@ impl GraphLake {
             let _memory = self.options.budget.reserve(needed as u64)?;
             let mut column = Terms::default();
             now.iter().try_for_each(|triple| column.push_resource(&triple.subject))?;
-            let keys = Keys::of(&Arc::new(Bindings::new(vec![column])?), 0, (0..now.len() as u32).collect());
+            let bindings = Arc::new(Bindings::new(vec![column])?);
+            let keys = Keys::of(&bindings, 0, bindings.numbers().collect());
             let all = 0..keys.len();
             let only = Wanted::Keys(Arc::new(keys), all);
             let begin = live.len();

@@ -18,9 +18,6 @@ use super::resume::Resume;
 use super::run::Run;
 use crate::term;
 
-/// The most expanded texts of one file, bytes: offsets of 32 bits tell them apart.
-const LARGEST_FILE: u64 = 1 << 30;
-
 /// Quads in the making of files: takes them in any order, some of them twice, and sorts them.
 pub struct Bulk {
     options: WriteOptions,
@@ -158,7 +155,7 @@ impl Bulk {
             files: &self.filled,
             dictionary: &dictionary,
             // Half of what a file may take while it grows; as many are in the making as there are threads.
-            file_bytes: self.options.file_bytes.min(self.options.budget.limit() / 16).clamp(1, LARGEST_FILE),
+            file_bytes: self.options.file_bytes.min(self.options.budget.limit() / 16).max(1),
         };
         let written = writing.write(&parts, advance)?;
         let named = parts.iter().zip(written);

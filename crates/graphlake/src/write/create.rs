@@ -23,7 +23,7 @@ pub(super) const VERSION: i64 = 1;
 /// Options of [`LakeWriter::create`].
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
-    /// Expanded texts of one file, bytes; a sixteenth of the budget, if that is less. Files are smaller, by as much as
+    /// Expanded texts of one file, bytes; a sixteenth of the budget, if that is less, and 1 GiB at most. Files are smaller, by as much as
     /// namespaces repeat.
     pub file_bytes: u64,
     /// Write filters by which a triple is found when its id is known.

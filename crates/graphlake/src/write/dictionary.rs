@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::{Budget, Scratch, ScratchFile};
 
 use super::map::Map;
@@ -136,7 +136,7 @@ impl Dictionary {
     pub(super) fn touch(&self, places: &[u32]) -> u64 {
         let begin = |place: &u32| self.starts.u64(*place as usize);
         let starts = places.iter().fold(0u64, |sum, place| sum.wrapping_add(begin(place)));
-        let byte = |at: u64| u64::from(self.terms.bytes().get(at as usize).copied().unwrap_or_default());
+        let byte = |at: u64| u64::from(self.terms.bytes().get(index(at)).copied().unwrap_or_default());
         // Most terms lie in one line of the cache or two.
         places.iter().fold(starts, |sum, place| {
             sum.wrapping_add(byte(begin(place))).wrapping_add(byte(begin(place).wrapping_add(LINE)))
@@ -150,7 +150,7 @@ impl Dictionary {
     pub(super) fn term(&self, place: u32) -> Result<Term<'_>> {
         let changed = || Error::new(Kind::Io, "a temporary file was changed");
         let at = place as usize;
-        let (start, end) = (self.starts.u64(at) as usize, self.starts.u64(at + 1) as usize);
+        let (start, end) = (index(self.starts.u64(at)), index(self.starts.u64(at + 1)));
         let (tag, text) = self.terms.bytes().get(start..end).and_then(<[u8]>::split_first_chunk).ok_or_else(changed)?;
         let text = std::str::from_utf8(text).map_err(|_| changed())?;
         let datatype = match u32::from_le_bytes(*tag) {
@@ -215,7 +215,7 @@ impl Input<'_> {
             self.at = 0;
             let kept = self.block.len();
             let more = self.once.max((needed - kept) as u64).min(self.end - self.read);
-            self.block.resize(kept + more as usize, 0);
+            self.block.resize(kept + index(more), 0);
             self.file.read_exact_at(&mut self.block[kept..], self.read)?;
             self.read += more;
         }

@@ -1,4 +1,12 @@
 //! Triples as records: which namespaces become prefixes, and the bytes.
+//!
+//! Whoever gives triples has seen to it that each of their texts has less than 2^31 bytes, and whoever makes a file ends it long
+//! before it has as many namespaces.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "lengths and numbers of namespaces have 31 bits, as is said above"
+)]
 
 use std::collections::HashMap;
 

@@ -103,6 +103,10 @@ struct Making {
     line: String,
 }
 
+/// The most expanded texts of one file, bytes, but for those of a record that alone has more: so all counts in the index beside it
+/// have 32 bits, and offsets of its texts 31.
+const LARGEST: u64 = 1 << 30;
+
 /// What is counted for a row beside its texts when files are divided, bytes.
 const OF_ROW: u64 = 16;
 
@@ -137,7 +141,7 @@ impl<'a> FileWriter<'a> {
     pub(crate) fn push<'r>(&mut self, row: impl Into<Row<'r>>) -> Result<()> {
         let row = row.into();
         let bytes = row.bytes() as u64 + OF_ROW;
-        if self.making.rows > 0 && self.making.taken + bytes > self.partition.file_bytes {
+        if self.making.rows > 0 && self.making.taken + bytes > self.partition.file_bytes.min(LARGEST) {
             self.write()?;
         }
         let making = &mut self.making;
@@ -193,6 +197,7 @@ impl<'a> FileWriter<'a> {
     }
 
     /// Writes one file; none when there are no rows.
+    #[expect(clippy::cast_possible_truncation, reason = "of a file, see LARGEST, less than 2^32 records are known")]
     fn write(&mut self) -> Result<()> {
         use std::hash::Hasher;
         if self.making.rows == 0 {

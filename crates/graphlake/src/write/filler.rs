@@ -126,7 +126,7 @@ impl Filler {
             Object::Literal { lexical, .. } => (lexical, true),
         };
         if quad.subject.len() > LONGEST || object.len() > LONGEST {
-            return Err(Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record"));
+            return Err(too_long());
         }
         self.make_room(quad.subject.len() + object.len())?;
         let graph = self.graph(quad.graph)?;
@@ -181,6 +181,9 @@ impl Filler {
         if self.text.is_empty() {
             return Ok(0);
         }
+        if self.text.len() > LONGEST {
+            return Err(too_long());
+        }
         let (names, numbers, text) = (&self.names, &mut self.datatype_numbers, &self.text);
         let here = self.datatypes.intern(0, text, || {
             if language.is_none() {
@@ -212,6 +215,10 @@ impl Filler {
             self.terms.clear();
             let missing = needed(self).saturating_sub(self.held.bytes());
             self.held.grow(missing)?;
+            // Two of the longest texts have more than 32 bits of bytes with what is before them.
+            if !self.has_room(texts) {
+                return Err(too_long());
+            }
         }
         Ok(())
     }
@@ -258,4 +265,8 @@ impl Filler {
 /// Whether a graph may have this name.
 pub(super) fn graph_name(name: &str) -> Result<()> {
     if name.starts_with("_:") || term::is_absolute_iri(name) { Ok(()) } else { Err(no_iri(name, "graph")) }
+}
+
+fn too_long() -> Error {
+    Error::new(Kind::TooLarge, "a text of 2 GiB or more has no place in a record")
 }

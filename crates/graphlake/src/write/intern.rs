@@ -1,6 +1,11 @@
 //! Texts that come again and again, each kept once and known by a number.
 
-use isomorph_error::Result;
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "halves of 64 bits are taken, and has_room keeps all offsets in 32"
+)]
+
+use isomorph_error::{Error, Kind, Result};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Texts with a tag each, by number. Of a pair of text and tag there is one.
@@ -67,12 +72,16 @@ impl Interner {
     /// The number of a text; one that is not there yet is added if `check` has nothing against it.
     ///
     /// # Errors
-    /// Those of `check`.
+    /// Those of `check`; [`Kind::TooLarge`] when there are 4 GiB of texts.
     pub(super) fn intern(&mut self, tag: u32, text: &str, check: impl FnOnce() -> Result<()>) -> Result<u32> {
         let hash = self.hash(tag, text.as_bytes());
         match self.find(hash, tag, text.as_bytes()) {
             Ok(id) => Ok(id),
             Err(slot) => {
+                if !self.has_room(HEAD + text.len()) {
+                    let message = "graphs, predicates and datatypes have less than 4 GiB of text";
+                    return Err(Error::new(Kind::TooLarge, message));
+                }
                 check()?;
                 Ok(self.add(slot, hash, tag, text.as_bytes()))
             }
@@ -96,7 +105,7 @@ impl Interner {
         })
     }
 
-    /// The number of a text with this hash, which is added if it is not there.
+    /// The number of a text with this hash, which is added if it is not there. It [has room](Interner::has_room).
     pub(super) fn intern_hashed(&mut self, hash: u32, tag: u32, text: &[u8]) -> u32 {
         match self.find(hash, tag, text) {
             Ok(id) => id,

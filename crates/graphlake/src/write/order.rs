@@ -12,6 +12,7 @@ const FEW: usize = 12;
 const KEY: usize = 8;
 
 /// The numbers of all texts in the order of their bytes; `tags` says how tags of equal texts compare.
+#[expect(clippy::cast_possible_truncation, reason = "numbers of texts have 32 bits")]
 pub(super) fn sorted(texts: &Interner, tags: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     let mut items: Vec<(u64, u32)> = (0..texts.len() as u32).map(|id| (0, id)).collect();
     // What is still to do: a range whose texts agree in so many bytes.

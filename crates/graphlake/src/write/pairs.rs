@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use isomorph_error::Result;
+use isomorph_error::{Result, index};
 use isomorph_storage::ScratchFile;
 
 use super::dictionary::Dictionary;
@@ -109,6 +109,7 @@ impl<'a> Pairs<'a> {
 }
 
 impl Input<'_> {
+    #[expect(clippy::cast_possible_truncation, reason = "a pair is two numbers of 32 bits")]
     fn next(&mut self, dictionary: &Dictionary) -> Result<Option<u64>> {
         if let Some(pair) = self.pairs.get(self.at) {
             self.at += 1;
@@ -118,7 +119,7 @@ impl Input<'_> {
         if more == 0 {
             return Ok(None);
         }
-        self.block.resize(more as usize, 0);
+        self.block.resize(index(more), 0);
         self.file.read_exact_at(&mut self.block, self.read)?;
         self.read += more;
         // All at once, because places are far from each other: so the machine waits for many of them at the same time.

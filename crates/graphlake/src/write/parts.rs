@@ -174,6 +174,7 @@ impl Parts<'_> {
     }
 
     /// Writes one partition in one order, and its twin. The error is nothing where another thread has failed.
+    #[expect(clippy::cast_possible_truncation, reason = "a pair is two numbers of 32 bits")]
     fn part(
         &self,
         (part, twin): (&Part<'_>, Option<&Part<'_>>),

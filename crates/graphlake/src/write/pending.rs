@@ -59,6 +59,7 @@ impl Pending {
     }
 
     /// Takes a term and returns its place here.
+    #[expect(clippy::cast_possible_truncation, reason = "few are gathered")]
     pub(super) fn term(&mut self, all: &Interner, tag: u32, text: &str) -> u32 {
         let start = self.texts.len();
         self.texts.extend_from_slice(text.as_bytes());

@@ -3,9 +3,13 @@
 //! A prefix costs about a hundred bytes in every snapshot and saves its length beyond the namespace in each record. So a sample
 //! of the terms of a file tells which begins of their local names are used often, and the most used are divided first.
 
+#![expect(clippy::cast_possible_truncation, reason = "a file has less than 2^32 namespaces, and fewer prefixes")]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+use isomorph_error::index;
 
 /// The most of these prefixes in a file.
 const MOST: u64 = 128;
@@ -61,11 +65,11 @@ impl Tree {
     /// Chooses among the terms of a sample, given by their namespaces and local names, of a file with so many records.
     pub(super) fn choose(mut sample: Vec<(u32, &str)>, rows: u64) -> Self {
         let mut tree = Tree { nodes: vec![Node::default()], roots: Vec::new() };
-        let most = MOST.min(rows / USES) as usize;
+        let most = index(MOST.min(rows / USES));
         if most == 0 {
             return tree;
         }
-        let least = USES.div_ceil(step(rows)).max(2) as usize;
+        let least = index(USES.div_ceil(step(rows)).max(2));
         sample.sort_unstable();
         let mut open: Vec<Open> = Vec::new();
         // The largest first; of those that are equal the one that came first, so that one file gives one tree.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use isomorph_error::{Error, Kind, Result};
+use isomorph_error::{Error, Kind, Result, index};
 use isomorph_storage::{Budget, Scratch, ScratchFile, Workplace};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -121,7 +121,7 @@ impl Resume {
     /// Takes over what the log says.
     fn restore(&self, records: Vec<Record>) -> Result<()> {
         let mut inner = self.inner();
-        let mut files: BTreeMap<u32, (Option<ScratchFile>, Vec<Run>)> = BTreeMap::new();
+        let mut files: BTreeMap<u32, Kept> = BTreeMap::new();
         for record in records {
             match record {
                 Record::Job(_) => {}
@@ -135,20 +135,21 @@ impl Resume {
                 Record::Publishing(text) => inner.publishing = Some(text),
                 Record::Run(record) => {
                     inner.next_file = inner.next_file.max(record.file.saturating_add(1));
-                    let (file, runs) = files.entry(record.file).or_insert_with(|| {
+                    let kept = files.entry(record.file).or_insert_with(|| {
                         // What cannot be opened is read anew, as what was damaged.
-                        (self.scratch.open_kept(&self.workplace.path().join(name_of(record.file))).ok(), Vec::new())
+                        let file = self.scratch.open_kept(&self.workplace.path().join(name_of(record.file))).ok();
+                        Kept { file, runs: Vec::new(), ended: false }
                     });
-                    let run = file.as_ref().and_then(|file| checked(file, &record));
+                    let run = kept.file.as_ref().filter(|_| !kept.ended).and_then(|file| checked(file, &record));
                     match run {
                         Some(run) => {
                             inner.found.quads += record.pieces.iter().map(|piece| piece.quads).sum::<u64>();
                             inner.found.runs += 1;
                             inner.pieces.extend(record.pieces);
-                            runs.push(run);
+                            kept.runs.push(run);
                         }
                         // Nor is what comes behind it: pieces may have begun in it.
-                        None => *file = None,
+                        None => kept.ended = true,
                     }
                 }
             }
@@ -156,15 +157,13 @@ impl Resume {
         inner.logged = [inner.graphs.len(), inner.partitions.len(), inner.datatypes.len()];
         let partitions = inner.partitions.len();
         let (mut believed, mut kept) = (Vec::new(), HashSet::new());
-        for (number, (file, runs)) in files {
+        for (number, Kept { file, runs, .. }) in files {
             let known = |run: &Run| run.partitions.iter().all(|part| (part.partition as usize) < partitions);
             if !runs.iter().all(known) {
                 return Err(Error::malformed("the log of a load names what it does not say"));
             }
-            // Where a later run is not to be believed the file was closed; those before it are.
-            let path = self.workplace.path().join(name_of(number));
-            let file = if runs.is_empty() { None } else { file.or(self.scratch.open_kept(&path).ok()) };
-            if let Some(file) = file {
+            // Where a later run is not to be believed, those before it are.
+            if let Some(file) = file.filter(|_| !runs.is_empty()) {
                 kept.insert(name_of(number));
                 believed.push((file, runs));
             }
@@ -368,6 +367,15 @@ impl Inner {
     }
 }
 
+/// A file of runs, as far as they are believed.
+struct Kept {
+    /// Nothing where it cannot be opened.
+    file: Option<ScratchFile>,
+    runs: Vec<Run>,
+    /// Whether a run was not believed.
+    ended: bool,
+}
+
 /// A run, if its bytes are those that were written. What cannot be read is not believed, and read anew from the texts.
 fn checked(file: &ScratchFile, record: &RunRecord) -> Option<Run> {
     let run = record.run()?;
@@ -379,7 +387,7 @@ fn checksum(file: &ScratchFile, begin: u64, end: u64) -> Result<u64> {
     let mut block = vec![0; BLOCK];
     let (mut at, mut hash) = (begin, Xxh3::new());
     while at < end {
-        let block = &mut block[..(end - at).min(BLOCK as u64) as usize];
+        let block = &mut block[..index((end - at).min(BLOCK as u64))];
         file.read_exact_at(block, at)?;
         hash.update(block);
         at += block.len() as u64;

@@ -26,6 +26,12 @@ pub mod term;
 pub mod type_name;
 pub mod xsd;
 #[cfg(any(test, feature = "zoo"))]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "small graphs for tests"
+)]
 pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};

@@ -18,6 +18,21 @@ pub use members::{Members, items};
 pub use scan::MAX_DEPTH;
 pub(crate) use scan::{Quoted, Scanner, too_deep};
 
+/// Whether all strings and names in a text that is known to be JSON can be read: an escape may stand for half of a character, and then no
+/// text says what it means.
+///
+/// # Errors
+/// When one does.
+pub fn check_strings(json: &str) -> Result<()> {
+    let mut at = 0;
+    while let Some(next) = json.get(at..).and_then(|rest| rest.find('"')) {
+        let mut scanner = Scanner::new(json.get(at + next..).unwrap_or_default());
+        scanner.string()?.text()?;
+        at += next + scanner.at();
+    }
+    Ok(())
+}
+
 /// A JSON value, sorted into the families of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value<'a> {

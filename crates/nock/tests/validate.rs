@@ -68,6 +68,11 @@ fn each_rule_of_rows() {
     breaks(&[a(), a()], &rules::NODE_REPEATED, 0);
     breaks(&[Row { props: Some(r#"{"a":"#), ..a() }], &rules::PROPS_JSON, 0);
     breaks(&[Row { props: Some(" "), ..a() }], &rules::PROPS_JSON, 0);
+    for half in [r#"{"a":"\ud800"}"#, r#"{"a":[{"b":"\udc00x"}]}"#, r#"{"\ud800":1}"#] {
+        breaks(&[Row { props: Some(half), ..a() }], &rules::PROPS_JSON, 0);
+    }
+    let whole = Row { props: Some(r#"{"a":"\ud83d\ude00 \\ud800","\"":"\u0041"}"#), ..a() };
+    assert_eq!(findings(file(&[whole])).count(&rules::PROPS_JSON), 0);
     breaks(&[Row { props: Some(r#"{"a":Infinity}"#), ..a() }], &rules::PROPS_NAN, 0);
     breaks(&[Row { props: None, ..a() }], &rules::PROPS_NULL, 0);
     breaks(&[Row { props: Some("[1]"), ..a() }], &rules::PROPS_OBJECT, 0);
@@ -123,6 +128,8 @@ fn texts_are_spelled_as_the_published_library_reads_them() {
         (format!("\n{sound}"), Some((&rules::CSV_BLANK, 2))),
         (format!("{sound}\r\n"), Some((&rules::CSV_BLANK, 3))),
         (sound.replace("\"A\"", "A"), Some((&rules::CSV_QUOTES, 2))),
+        (sound.replace("\"a ", "\"a\r\n"), Some((&rules::CSV_RETURN, 2))),
+        (sound.replace("\"A\"", "\"A\r\""), Some((&rules::CSV_RETURN, 2))),
         (
             "\"a\",-1,\"\",\"\",1.0,-1,False,\"A\nB\",\"\"\nb,-1,,,1.0,-1,True,,\n".to_owned(),
             Some((&rules::CSV_QUOTES, 4)),

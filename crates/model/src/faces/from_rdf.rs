@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-
 use arrow_array::{ArrayRef, BooleanArray, StringArray, StructArray, UInt32Array, UInt64Array};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Result};
@@ -312,7 +310,8 @@ impl<'g> FromQuads<'g> {
         let key = &self.names.graph.nodes[ty].key;
         let texts: Vec<Option<String>> = texts.map(Some).collect();
         if key.kind == KeyKind::Row {
-            return Ok(Ends::Rows(read(&DataType::UInt64, &texts)?.as_primitive().clone()));
+            let rows: Result<Vec<u64>> = texts.iter().flatten().map(|key| row(key)).collect();
+            return Ok(Ends::Rows(rows?.into()));
         }
         Ok(Ends::Keys(read(&key.data_type, &texts)?))
     }
@@ -424,6 +423,13 @@ impl<'g> FromQuads<'g> {
         }
         (!bag.is_empty()).then(|| bag + "}")
     }
+}
+
+/// The row that a key is, of nodes that have no other.
+pub(super) fn row(key: &str) -> Result<u64> {
+    // One way to write each, so that no two nodes are one row.
+    let row = key.parse::<u64>().ok().filter(|row| row.to_string() == key);
+    row.ok_or_else(|| Error::malformed(format!("{key:?} is no value of type UInt64")))
 }
 
 /// A position that a quad states.

@@ -1,7 +1,7 @@
 //! Rules of single cells.
 
 use isomorph_error::Rule;
-use isomorph_model::json::Members;
+use isomorph_model::json::{Members, check_strings};
 
 use crate::Tolerance;
 use crate::rows::{check_cell, end_of_string, split_labels};
@@ -23,7 +23,8 @@ pub(super) fn props(text: &str, members: &mut Members) -> Option<(&'static Rule,
         Ok(()) if different < stated(&text) => {
             Some((&rules::PROPS_REPEATED, "a key is stated more than once".to_owned()))
         }
-        Ok(()) => None,
+        // Reading passes over what is in them, but nobody can show it.
+        Ok(()) => check_strings(&text).err().map(|error| (&rules::PROPS_JSON, error.message().to_owned())),
     }
 }
 

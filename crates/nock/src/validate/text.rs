@@ -19,6 +19,8 @@ struct CellText {
     quoted: bool,
     /// Whether it has anything in it.
     filled: bool,
+    /// Whether a carriage return is in it.
+    returns: bool,
     /// Its beginning, without the quotation marks around it.
     word: Vec<u8>,
 }
@@ -95,6 +97,7 @@ impl Records {
             b'\r' if !self.inside => {}
             other => {
                 self.line += u64::from(other == b'\n');
+                self.cell.returns |= other == b'\r';
                 (self.cell.filled, self.any) = (true, true);
                 if self.cell.word.len() < WORD {
                     self.cell.word.push(other);
@@ -117,6 +120,10 @@ impl Records {
                 matches!(column, Column::SrcName | Column::RelName | Column::DstName | Column::Labels | Column::Props);
             if is_text && cell.filled && !cell.quoted {
                 found(&rules::CSV_QUOTES, Some(column), "a text is not quoted", self.begins);
+            }
+            if is_text && cell.returns && column != Column::Props {
+                let message = "pynock reads the carriage return in it as a line feed";
+                found(&rules::CSV_RETURN, Some(column), message, self.begins);
             }
             let word = cell.word.as_slice();
             // What Python takes for a literal: its two words and numbers.

@@ -9,7 +9,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array, UInt64Array, new_null_array};
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EndForm, Ends, Graph, Key, LabelVocabulary, NodeBatch, NodeId, Part, Progress,
@@ -347,9 +347,15 @@ impl Source for Unnumbered {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
         let id = match (self.record.ids, node) {
+            // Two keys of different signs can have the same id: the type of the keys says which of them there is.
             (Ids::Keys, NodeId::Key(key)) => {
-                let signed = key.parse::<i64>().ok().map(|key| key as u64);
-                signed.or_else(|| key.parse::<u64>().ok())
+                let own = self.record.typed.nodes.get(near);
+                let number = match own.is_some_and(|ty| ty.key.data_type.is_unsigned_integer()) {
+                    true => key.parse::<u64>().ok(),
+                    false => key.parse::<i64>().ok().map(i64::cast_unsigned),
+                };
+                let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
+                Some(number.ok_or_else(missing)?)
             }
             (Ids::Rows, NodeId::Row(row)) => self.record.nodes.get(near).map(|own| own.base.saturating_add(row)),
             _ => None,

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, BooleanArray, StringArray, UInt32Array, UInt64Array}
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
 
-use super::super::from_rdf::position;
+use super::super::from_rdf::{position, row};
 use super::super::lexical::{read, read_column, to_json};
 use super::super::{Names, RDF_JSON, decoded, unsaid};
 use super::terms::{NONE, Terms};
@@ -381,11 +381,6 @@ fn predicates(mut columns: QuadColumns) -> (Vec<Vec<u32>>, Vec<Vec<u32>>, QuadCo
     };
     let (nodes, edges) = (numbers(nodes), numbers(edges));
     (nodes, edges, columns)
-}
-
-/// The row that a key is, of nodes that have no other.
-fn row(key: &str) -> Result<u64> {
-    key.parse().map_err(|_| Error::malformed(format!("{key:?} is no value of type UInt64")))
 }
 
 impl Group {

@@ -86,11 +86,15 @@ isomorph_error::rules! {
         "add the missing keys to manifest.json; the published library cannot read such a graph";
     /// A matrix that is none.
     MATRIX "ANNNET-MATRIX" Error
-        "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length",
+        "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length, with every cell within the shape",
         "remove structure/incidence.zarr: it is only read where structure/edge_coeffs.parquet is missing";
+    /// A cell that the tables contradict.
+    MATRIX_CELL "ANNNET-MATRIX-CELL" Warning
+        "the cells of the incidence matrix are those that the tables give; where structure/edge_coeffs.parquet is missing, at least their places are",
+        "remove structure/incidence.zarr, or write the graph again with --matrix: the tables are what is read";
     /// A matrix of another graph.
     MATRIX_SHAPE "ANNNET-MATRIX-SHAPE" Warning
-        "the shape of the incidence matrix is the number of entities and of edges, and its cells lie within",
+        "the shape of the incidence matrix is the number of entities and of edges",
         "remove structure/incidence.zarr, or write the graph again: the tables are what is read";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error

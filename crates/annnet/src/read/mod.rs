@@ -18,6 +18,7 @@ mod nodes;
 mod open;
 mod other_part;
 mod recover;
+mod repeats;
 mod shown;
 mod slice_part;
 pub(crate) mod slices;

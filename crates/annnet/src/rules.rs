@@ -116,6 +116,10 @@ isomorph_error::rules! {
     /// A member of a slice that is nowhere.
     SLICE_MEMBER "ANNNET-SLICE-MEMBER" Warning
         "members of slices are nodes and edges of the graph", "remove the row: the published library ignores it";
+    /// A member that a slice lists again.
+    SLICE_REPEATED "ANNNET-SLICE-REPEATED" Warning
+        "a slice lists each of its members once",
+        "remove the rows that repeat a membership: the published library reads them as one, with the last weight that is stated";
     /// A slice that is not registered.
     SLICE_UNKNOWN "ANNNET-SLICE-UNKNOWN" Warning
         "memberships and attributes are those of slices in the registry", "add the slice to the registry: it is read after the others";

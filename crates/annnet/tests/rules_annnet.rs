@@ -171,6 +171,13 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-SLICE-MEMBER", |files| {
         files.column("slices/node_memberships.parquet", "node_id", text(["a", "b", "nobody"]));
     }),
+    ("ANNNET-SLICE-REPEATED", |files| {
+        files.column(MEMBERSHIPS, "slice_id", text(["default", "s", "s"]));
+        files.column(MEMBERSHIPS, "edge_id", text(["e", "e", "e"]));
+    }),
+    ("ANNNET-SLICE-REPEATED", |files| {
+        files.column("slices/node_memberships.parquet", "node_id", text(["a", "a", "a"]));
+    }),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "new"]))),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]))),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/edge_slice_attributes.parquet", "slice_id", text(["new"]))),

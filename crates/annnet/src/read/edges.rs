@@ -12,7 +12,7 @@ use super::entities::{Entities, Placement};
 use super::hyperedges::Hyperedges;
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
-use super::repeats::Hashes;
+use super::repeats::{self, Hashes};
 use super::slices::Slices;
 use crate::inherited::Inherited;
 use crate::layout::{column, word};
@@ -137,7 +137,7 @@ impl Edges {
         let settle = |rows| settle_part(&table, rows, known, attributes, (slices, &hashes));
         let found = groups.clone().into_par_iter().map(settle);
         let found = found.collect::<Result<Vec<Found>>>()?;
-        hashes.finish(&table, findings)?;
+        repeats::edges(hashes, &table, findings)?;
         let others: usize = found.iter().map(|part| part.others.len()).sum();
         let held = budget.reserve(others as u64 * (ENTRY_BYTES + 8))?;
         let mut edges = Edges {

@@ -37,3 +37,4 @@ pub(crate) use layers::{LayerColumns, Layers, PLACEHOLDER};
 pub(crate) use manifest::Manifest;
 pub(crate) use neighbors::only_of;
 pub use open::Annnet;
+pub(crate) use repeats::{Hashes, before};

@@ -1,4 +1,4 @@
-//! Edges that have one id.
+//! What is there twice, and must not be.
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
@@ -16,8 +16,8 @@ const NAMED: usize = 64;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 1 << 15;
 
-/// The hashes of all ids, to be sorted: 16 bytes for each, in temporary files beyond the memory.
-pub(super) struct Hashes(EdgeSorter);
+/// The hashes of all ids, or of pairs of them, to be sorted: 16 bytes for each, in temporary files beyond the memory.
+pub(crate) struct Hashes(EdgeSorter);
 
 impl Hashes {
     /// None yet.
@@ -37,37 +37,11 @@ impl Hashes {
         self.0.push(&high, &low, None, 0)
     }
 
-    /// Adds a finding for each row of `table` whose id is that of a row before.
+    /// Some hashes that are there more than once, each with the place for its first row.
     ///
     /// # Errors
-    /// When the table cannot be read again.
-    pub fn finish(self, table: &Table, findings: &mut Findings) -> Result<()> {
-        let mut first_rows = self.repeated()?;
-        if first_rows.is_empty() {
-            return Ok(());
-        }
-        let mut start = 0;
-        for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
-            let own = cells?.ids(column::EDGE_ID, &rules::EDGE_ID)?;
-            for row in 0..own.len() {
-                let Some(first) = first_rows.get_mut(&ids::hash(own.value(row))) else { continue };
-                let at = start + row as u64;
-                match first {
-                    None => *first = Some(at),
-                    Some(first) => {
-                        let message = format!("the id {:?} is that of row {first}, too", own.value(row));
-                        let place = Place::file(&table.name).row(at).in_field(column::EDGE_ID);
-                        findings.push(&rules::EDGE_ID, message, place);
-                    }
-                }
-            }
-            start += own.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Some hashes that are there more than once, each with the place for its first row.
-    fn repeated(self) -> Result<IdMap<Option<u64>>> {
+    /// When what was spilled cannot be read.
+    pub fn repeated(self) -> Result<IdMap<Option<u64>>> {
         let (mut repeated, mut before) = (IdMap::default(), None);
         let sorted = self.0.finish()?;
         for batch in sorted.stream()? {
@@ -84,4 +58,36 @@ impl Hashes {
         }
         Ok(repeated)
     }
+}
+
+/// Adds a finding for each row of `table` whose id is that of a row before.
+///
+/// # Errors
+/// When the table cannot be read again.
+pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> Result<()> {
+    let mut first_rows = hashes.repeated()?;
+    if first_rows.is_empty() {
+        return Ok(());
+    }
+    let mut start = 0;
+    for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
+        let own = cells?.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        for row in 0..own.len() {
+            let at = start + row as u64;
+            if let Some(first) = before(&mut first_rows, ids::hash(own.value(row)), at) {
+                let message = format!("the id {:?} is that of row {first}, too", own.value(row));
+                findings.push(&rules::EDGE_ID, message, Place::file(&table.name).row(at).in_field(column::EDGE_ID));
+            }
+        }
+        start += own.len() as u64;
+    }
+    Ok(())
+}
+
+/// The first row of what is repeated, for every further one.
+pub(crate) fn before(first_rows: &mut IdMap<Option<u64>>, hash: u128, row: u64) -> Option<u64> {
+    let first = first_rows.get_mut(&hash)?;
+    let before = *first;
+    first.get_or_insert(row);
+    before
 }

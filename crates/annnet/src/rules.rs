@@ -86,11 +86,15 @@ isomorph_error::rules! {
         "add the missing keys to manifest.json; the published library cannot read such a graph";
     /// A matrix that is none.
     MATRIX "ANNNET-MATRIX" Error
-        "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length",
+        "structure/incidence.zarr has the attribute shape, and arrays row, col and data of numbers, of one length, with every cell within the shape",
         "remove structure/incidence.zarr: it is only read where structure/edge_coeffs.parquet is missing";
+    /// A cell that the tables contradict.
+    MATRIX_CELL "ANNNET-MATRIX-CELL" Warning
+        "the cells of the incidence matrix are those that the tables give; where structure/edge_coeffs.parquet is missing, at least their places are",
+        "remove structure/incidence.zarr, or write the graph again with --matrix: the tables are what is read";
     /// A matrix of another graph.
     MATRIX_SHAPE "ANNNET-MATRIX-SHAPE" Warning
-        "the shape of the incidence matrix is the number of entities and of edges, and its cells lie within",
+        "the shape of the incidence matrix is the number of entities and of edges",
         "remove structure/incidence.zarr, or write the graph again: the tables are what is read";
     /// A file is missing.
     MEMBER "ANNNET-MEMBER" Error
@@ -112,6 +116,10 @@ isomorph_error::rules! {
     /// A member of a slice that is nowhere.
     SLICE_MEMBER "ANNNET-SLICE-MEMBER" Warning
         "members of slices are nodes and edges of the graph", "remove the row: the published library ignores it";
+    /// A member that a slice lists again.
+    SLICE_REPEATED "ANNNET-SLICE-REPEATED" Warning
+        "a slice lists each of its members once",
+        "remove the rows that repeat a membership: the published library reads them as one, with the last weight that is stated";
     /// A slice that is not registered.
     SLICE_UNKNOWN "ANNNET-SLICE-UNKNOWN" Warning
         "memberships and attributes are those of slices in the registry", "add the slice to the registry: it is read after the others";

@@ -116,6 +116,13 @@ fn what_is_held_is_counted_and_what_does_not_fit_is_refused() {
         graph.unwrap();
         println!("{}: {taken} bytes are allocated, {held} are counted", path.display());
         assert!(taken <= held as usize * 3 / 2 + SLACK, "{}: {taken} bytes for {held}", path.display());
+        // Hashes of ids wait in files where there is no room: what must be held is what is taken with less.
+        let held = (0..3).fold(held, |held, _| {
+            let (graph, _, less) = opened(path, held);
+            graph.unwrap();
+            less
+        });
+        println!("{}: {held} bytes must be held", path.display());
         counted.push(held);
         // A little less is an error, and long before that nothing is allocated that is not there.
         for part in [2, 10] {

@@ -9,7 +9,7 @@
 //! | nested tops | `more_than_one_top_is_refused` |
 //! | archives and files that are cut short, flipped bytes | `archives_that_are_cut_short_are_refused`, `files_that_are_cut_short_or_flipped_are_survived` |
 //! | Zarr: chunks that are missing (fill value), truncated, of another codec | `a_missing_chunk_is_full_of_its_fill_value`, `chunks_that_are_cut_short_or_packed_otherwise_are_refused` |
-//! | Zarr: shapes that disagree, other types, grids, codecs | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
+//! | Zarr: shapes that disagree, other types, grids, codecs; cells beyond the shape | `matrices_that_are_none_are_refused`; `ANNNET-MATRIX`, `ANNNET-MATRIX-SHAPE` in `rules_annnet` |
 //! | layer ids out of range | `ANNNET-LAYER-ID` in `rules_annnet` |
 //! | duplicate edge ids | `an_id_of_two_edges_is_found_in_every_layout`, `ANNNET-EDGE-ID` in `rules_annnet` |
 //! | cyclic edge entities | `edges_may_end_in_themselves` |
@@ -303,8 +303,11 @@ fn a_matrix_gives_what_weights_do_not_imply() {
 #[test]
 fn a_missing_chunk_is_full_of_its_fill_value() {
     let mut files = with_matrix(-2.0, 1.5);
+    files.remove("structure/incidence.zarr/row/c/0");
+    assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", -0.5], ["b", 0.0]]));
+    // Zeros are no cells, and an edge without cells has no coefficients.
     files.remove("structure/incidence.zarr/data/c/0");
-    assert_eq!(coefficients(&files).unwrap(), serde_json::json!([["a", 0.0], ["b", 0.0]]));
+    assert_eq!(coefficients(&files).unwrap(), serde_json::Value::Null);
 }
 
 #[test]

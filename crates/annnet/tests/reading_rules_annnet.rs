@@ -222,6 +222,6 @@ fn a_matrix_has_a_shape() {
         }
         // Cells beyond the shape.
         let small = with(r#"{"shape": [1, 1]}"#, coefficients);
-        assert_eq!(small, ["ANNNET-MATRIX-SHAPE"], "{coefficients}");
+        assert_eq!(small, ["ANNNET-MATRIX", "ANNNET-MATRIX-SHAPE"], "{coefficients}");
     }
 }

@@ -30,6 +30,19 @@ fn coefficients(files: &mut Files, entity: &'static str) {
     );
 }
 
+/// A table of coefficients without rows: the matrix says nothing that the tables do not say.
+fn no_coefficients(files: &mut Files) {
+    files.table(
+        "structure/edge_coeffs.parquet",
+        vec![
+            ("edge_id", text([""; 0])),
+            ("entity_id", text([""; 0])),
+            ("layer_id", integers([0; 0])),
+            ("coeff", floats([0.0; 0])),
+        ],
+    );
+}
+
 /// A hyperedge with a head and a tail and no members.
 fn sides(files: &mut Files) {
     files.column(HYPEREDGES, "members", lists(&[None]));
@@ -140,8 +153,12 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-MANIFEST", |files| files.put("manifest.json", r#"{"graph_version": 1, "directed": true}"#)),
     ("ANNNET-MATRIX", |files| files.put("structure/incidence.zarr/zarr.json", "{}")),
     ("ANNNET-MATRIX-SHAPE", |files| files.matrix("[3, 2]", [0, 1, 0, 1], [0.5, -0.5, 1.0, 1.0])),
-    ("ANNNET-MATRIX-SHAPE", |files| files.matrix("[2, 2]", [0, 1, 0, 2], [0.5, -0.5, 1.0, 1.0])),
-    ("ANNNET-MATRIX-SHAPE", |files| files.matrix("[2, 2]", [0, 1, -1, 1], [0.5, -0.5, 1.0, 1.0])),
+    ("ANNNET-MATRIX", |files| files.matrix("[2, 2]", [0, 1, 0, 2], [0.5, -0.5, 1.0, 1.0])),
+    ("ANNNET-MATRIX", |files| files.matrix("[2, 2]", [0, 1, -1, 1], [0.5, -0.5, 1.0, 1.0])),
+    ("ANNNET-MATRIX-CELL", |files| {
+        files.matrix("[2, 2]", [0, 1, 0, 1], [0.5, -0.5, 1.0, 7.0]);
+        no_coefficients(files);
+    }),
     ("ANNNET-MEMBER", |files| files.remove("slices/registry.parquet")),
     ("ANNNET-MEMBER", |files| files.remove("manifest.json")),
     ("ANNNET-ML-KIND", |files| files.column(EDGES, "ml_kind", text([Some("coupling"), None]))),
@@ -153,6 +170,13 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-SLICE-MEMBER", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "nobody", "e"]))),
     ("ANNNET-SLICE-MEMBER", |files| {
         files.column("slices/node_memberships.parquet", "node_id", text(["a", "b", "nobody"]));
+    }),
+    ("ANNNET-SLICE-REPEATED", |files| {
+        files.column(MEMBERSHIPS, "slice_id", text(["default", "s", "s"]));
+        files.column(MEMBERSHIPS, "edge_id", text(["e", "e", "e"]));
+    }),
+    ("ANNNET-SLICE-REPEATED", |files| {
+        files.column("slices/node_memberships.parquet", "node_id", text(["a", "a", "a"]));
     }),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "new"]))),
     ("ANNNET-SLICE-UNKNOWN", |files| files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]))),

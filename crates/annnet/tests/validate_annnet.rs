@@ -146,3 +146,21 @@ fn older_layouts_may_lack_sections_and_newer_ones_may_not() {
         assert_eq!(errors(&place), expected, "{fixture}");
     }
 }
+
+/// A repeated id is found when the graph is opened, so that no command goes on with one of the two edges.
+#[test]
+fn edges_of_one_id_are_found_at_opening() {
+    let mut files = Files::small();
+    let noticed = |files: &Files| {
+        files.with(|opened| {
+            let opened = opened.unwrap();
+            let told = opened.about();
+            let kept = told.findings.by_rule().flat_map(|(_, kept)| kept);
+            let own = kept.filter(|kept| kept.rule.id == "ANNNET-EDGE-ID");
+            own.map(|kept| kept.message.to_string()).collect::<Vec<_>>()
+        })
+    };
+    assert!(noticed(&files).is_empty());
+    files.column("structure/edges.parquet", "edge_id", text(["e", "e"]));
+    assert_eq!(noticed(&files), ["the id \"e\" is that of row 0, too"]);
+}

@@ -7,8 +7,8 @@ use arrow_array::types::{Float32Type, Float64Type, Int8Type};
 use arrow_array::{Array, Float32Array, Int8Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
-use isomorph_storage::Scratch;
-use isomorph_tables::sort::{EdgeSorter, SortOptions};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use serde_json::{Map, json};
 
 use super::arrays::{Column, Compressed};
@@ -110,6 +110,33 @@ pub(crate) fn build(annnet: &Annnet, output: &mut Output<'_>, options: &WriteOpt
     attributes.insert(FACTS.to_owned(), json!({ "direct": direct, "nodes": annnet.entities.len() }));
     put_group(CSC, attributes.clone(), output)?;
     put_group(CSR, attributes, output)
+}
+
+/// The entries of the incidence matrix that the tables imply, by column and row: one for each side of an edge that an entity is
+/// on, never summed, with its value (`Float32`).
+///
+/// # Errors
+/// As [`build`].
+pub(crate) fn implied(annnet: &Annnet, budget: &Budget, scratch: &Scratch) -> Result<SortedEdges> {
+    let entities = Entities::of_matrix(annnet, budget)?;
+    let columns = Columns::of(annnet, budget)?;
+    let payload = Arc::new(Schema::new(vec![Field::new("data", DataType::Float32, false)]));
+    let options = SortOptions::new(budget, scratch).memory(budget.limit() / 4).payload(Arc::clone(&payload));
+    let sorter = EdgeSorter::new(options)?;
+    let (mut sequence, mut entries) = (0, Entries::default());
+    let take = |entries: &mut Entries, edge: Edge| {
+        if entries.columns.len() >= BATCH_ROWS || edge.is_last {
+            let values = Arc::new(Float32Array::from(std::mem::take(&mut entries.values)));
+            let batch = RecordBatch::try_new(Arc::clone(&payload), vec![values])
+                .map_err(|error| Error::usage(error.to_string()).caused_by(error))?;
+            sorter.push(&entries.columns, &entries.entities, Some(&batch), sequence)?;
+            sequence += entries.columns.len() as u64;
+            entries.clear();
+        }
+        Ok(())
+    };
+    each_edge(annnet, &columns, &mut entries, take, &entities)?;
+    sorter.finish()
 }
 
 /// Entries of the matrix.

@@ -26,7 +26,7 @@ mod places;
 mod stamp;
 
 pub use add::write_cache;
-pub(crate) use build::build;
+pub(crate) use build::{build, implied};
 pub(crate) use check::check;
 pub(crate) use look::{Cache, Side};
 pub use open::LookUps;

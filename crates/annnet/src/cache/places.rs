@@ -8,7 +8,7 @@ use isomorph_storage::{Budget, Reservation};
 use super::arrays::{Column, number};
 use super::{BATCH_ROWS, CSR, hash_of};
 use crate::Annnet;
-use crate::layout::column;
+use crate::layout::{Layout, column};
 use crate::read::{Class, Placement};
 use crate::write::{Output, WriteOptions};
 
@@ -32,6 +32,15 @@ impl Entities {
         let held = budget.reserve(entities.placements.len() as u64 * PLACED_BYTES)?;
         let rows = entities.placements.iter().enumerate().map(|(row, placement)| (*placement, row as u32));
         Ok(Entities { count: entities.placements.len() as u64, placed: Some(rows.collect()), _held: held })
+    }
+
+    /// Rows of the incidence matrix: in the layouts before 0.3 an entity has one, however many layers it is in.
+    pub fn of_matrix(annnet: &Annnet, budget: &Budget) -> Result<Self> {
+        if annnet.layout == Layout::V1 {
+            let count = annnet.entities.len() as u64;
+            return Ok(Entities { count, placed: None, _held: budget.reserve(0)? });
+        }
+        Entities::of(annnet, budget)
     }
 
     pub fn row(&self, placement: Placement) -> Option<u64> {

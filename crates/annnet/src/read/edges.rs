@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use arrow_array::{Array, BooleanArray, Int64Array};
 use isomorph_error::{Findings, Place, Result};
-use isomorph_storage::{Budget, Reservation};
+use isomorph_storage::{Budget, Reservation, Scratch};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::coefficients::Coefficients;
@@ -12,6 +12,7 @@ use super::entities::{Entities, Placement};
 use super::hyperedges::Hyperedges;
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::layers::Layers;
+use super::repeats::{self, Hashes};
 use super::slices::Slices;
 use crate::inherited::Inherited;
 use crate::layout::{column, word};
@@ -122,7 +123,7 @@ impl Edges {
         table: Table,
         known: Known<'_>,
         (attributes, slices): (Option<&Table>, &Slices),
-        budget: &Budget,
+        (budget, scratch): (&Budget, &Scratch),
         findings: &mut Findings,
     ) -> Result<Edges> {
         for name in [column::EDGE_ID, column::COL_IDX] {
@@ -132,9 +133,11 @@ impl Edges {
         }
         let groups = table.groups();
         let attributes = attributes.filter(|own| own.has(column::EDGE_ID) && own.rows() == table.rows());
-        let settle = |rows| settle_part(&table, rows, known, attributes, slices);
+        let hashes = Hashes::new(budget, scratch)?;
+        let settle = |rows| settle_part(&table, rows, known, attributes, (slices, &hashes));
         let found = groups.clone().into_par_iter().map(settle);
         let found = found.collect::<Result<Vec<Found>>>()?;
+        repeats::edges(hashes, &table, findings)?;
         let others: usize = found.iter().map(|part| part.others.len()).sum();
         let held = budget.reserve(others as u64 * (ENTRY_BYTES + 8))?;
         let mut edges = Edges {
@@ -282,7 +285,7 @@ fn settle_part(
     rows: Range<u64>,
     known: Known<'_>,
     attributes: Option<&Table>,
-    slices: &Slices,
+    (slices, hashes): (&Slices, &Hashes),
 ) -> Result<Found> {
     let columns = [
         column::EDGE_ID,
@@ -303,6 +306,7 @@ fn settle_part(
     for cells in table.batches(&columns, rows.clone(), BATCH_ROWS)? {
         let cells = cells?;
         let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        hashes.add((0..ids.len()).map(|row| ids::hash(ids.value(row))))?;
         if let Some(batches) = &mut beside {
             let own = batches.take_rows(ids.len())?.map(|cells| cells.text(column::EDGE_ID)).transpose()?;
             if own.as_ref() != Some(&ids) {

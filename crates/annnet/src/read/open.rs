@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::Graph;
-use isomorph_storage::{Location, Reservation};
+use isomorph_storage::{Location, Reservation, Scratch};
 
 use super::attributes::EdgeAttributes;
 use super::coefficients::Coefficients;
@@ -124,7 +124,9 @@ impl Annnet {
         let all_in_default = layout == Layout::V1 && !manifest.is_specified();
         let mut slices = Slices::read(&members, (layout, all_in_default), &default, budget, &mut noticed)?;
         let edge_table = Table::find(&members, words.edge_table)?;
-        let mut edges = Edges::settle(table, known, (edge_table.as_ref(), &slices), budget, &mut noticed)?;
+        let scratch = options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+        let beside = (edge_table.as_ref(), &slices);
+        let mut edges = Edges::settle(table, known, beside, (budget, &scratch), &mut noticed)?;
         slices.settle(&default, &entities, &edges)?;
         let edge_attributes = EdgeAttributes::open(edge_table, edges.is_beside, budget, &mut noticed)?;
         let others: Vec<Class> = Class::OTHERS.into_iter().filter(|class| edges.count(*class) > 0).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow_array::Array;
 use isomorph_error::Result;
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Reservation};
 
 use super::coefficients::Coefficients;
 use super::edge_part::COLUMNS;
@@ -19,9 +19,9 @@ use crate::table::Table;
 /// How rows of a matrix are numbered, and what it says of self-loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowsOf {
-    /// Placements, in their order.
+    /// Placements, in their order; columns are edges in the order of their positions, and one without cells says nothing.
     Placements,
-    /// Nodes, in their order; the columns of self-loops mean nothing (v1).
+    /// Nodes, in their order; columns are positions, and those of self-loops mean nothing (v1).
     Nodes,
 }
 
@@ -45,6 +45,11 @@ pub(crate) fn recover(
         RowsOf::Placements if !known.layers.is_flat() => placements.get(member).copied().unwrap_or(-1),
         _ => i64::from(member.node),
     };
+    let ranks = match rows {
+        RowsOf::Placements => Some(Ranks::of(table, budget)?),
+        RowsOf::Nodes => None,
+    };
+    let mut numbers = ranks.iter().flat_map(|ranks| ranks.of_edges.iter().copied());
     let columns: Vec<&str> = std::iter::once(column::COL_IDX).chain(COLUMNS).collect();
     for cells in table.batches(&columns, 0..table.rows(), 1 << 14)? {
         let cells = cells?;
@@ -56,7 +61,14 @@ pub(crate) fn recover(
         for row in (0..cells.rows()).filter(|&row| keys.is_valid(row) && positions.is_valid(row)) {
             let id = ids::hash(keys.value(row));
             let kind = if kinds.is_valid(row) { kinds.value(row) } else { word::BINARY };
-            if positions.value(row) < 0 || kind == word::EDGE_PLACEHOLDER {
+            if kind == word::EDGE_PLACEHOLDER {
+                continue;
+            }
+            let column = match rows {
+                RowsOf::Placements => numbers.next().unwrap_or(-1),
+                RowsOf::Nodes => positions.value(row),
+            };
+            if column < 0 {
                 continue;
             }
             let members: Vec<(Placement, Role)> = match kind {
@@ -85,11 +97,11 @@ pub(crate) fn recover(
             }
             implied.retain(|_, value| *value != 0.0);
             let mut stored: BTreeMap<i64, f32> = BTreeMap::new();
-            for (_, row, value) in matrix.column(positions.value(row)) {
+            for (_, row, value) in matrix.column(column) {
                 *stored.entry(*row).or_default() += *value as f32;
             }
             stored.retain(|_, value| *value != 0.0);
-            if implied == stored {
+            if implied == stored || (rows == RowsOf::Placements && stored.is_empty()) {
                 continue;
             }
             for (member, _) in &members {
@@ -99,4 +111,34 @@ pub(crate) fn recover(
         }
     }
     Ok(found)
+}
+
+/// Columns of the edges that have one, in the order of the table.
+struct Ranks {
+    of_edges: Vec<i64>,
+    _held: Reservation,
+}
+
+impl Ranks {
+    /// The positions of edges say their order and nothing else: they may begin anywhere and have gaps. Equal ones stand in the order
+    /// of the table.
+    fn of(table: &Table, budget: &Budget) -> Result<Ranks> {
+        // Positions, their order, and ranks.
+        let held = budget.reserve(table.rows() * 3 * size_of::<i64>() as u64)?;
+        let mut positions = Vec::new();
+        for cells in table.batches(&[column::EDGE_ID, column::COL_IDX, column::KIND], 0..table.rows(), 1 << 14)? {
+            let cells = cells?;
+            let (keys, own) = (cells.text(column::EDGE_ID)?, cells.integers(column::COL_IDX)?);
+            let kinds = cells.text(column::KIND)?;
+            let is_column = |row: usize| kinds.is_null(row) || kinds.value(row) != word::EDGE_PLACEHOLDER;
+            let rows = (0..cells.rows()).filter(|&row| keys.is_valid(row) && own.is_valid(row) && is_column(row));
+            positions.extend(rows.map(|row| own.value(row)));
+        }
+        let mut order: Vec<usize> = (0..positions.len()).collect();
+        order.sort_by_key(|&edge| positions[edge]);
+        for (rank, edge) in order.into_iter().enumerate() {
+            positions[edge] = rank as i64;
+        }
+        Ok(Ranks { of_edges: positions, _held: held })
+    }
 }

@@ -2,8 +2,6 @@
 
 use arrow_array::Array;
 use isomorph_error::{Findings, Place, Result};
-use isomorph_storage::Scratch;
-use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
 use crate::cells::Cells;
 use crate::layout::{column, file, word};
@@ -16,8 +14,6 @@ use crate::{Annnet, rules};
 /// When it cannot be read on.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let table = &annnet.edges.table;
-    let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-    let mut ids = KeyRowsBuilder::new(LookupOptions::new(&annnet.options.budget, &scratch));
     let columns = [
         column::EDGE_ID,
         column::COL_IDX,
@@ -31,15 +27,8 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let mut start = 0;
     for cells in table.batches(&columns, 0..table.rows(), 1 << 14)? {
         let cells = cells?;
-        ids.push(&cells.text(column::EDGE_ID)?)?;
         check_rows(annnet, &cells, start, findings)?;
         start += cells.rows() as u64;
-    }
-    let ids = ids.finish()?;
-    let repeats = ids.repeats();
-    for repeat in repeats.shown() {
-        let message = format!("the id is that of row {}, too", repeat.first);
-        findings.push(&rules::EDGE_ID, message, Place::file(&table.name).row(repeat.row).in_field(column::EDGE_ID));
     }
     Ok(())
 }

@@ -1,7 +1,16 @@
 //! The incidence matrix is one of this graph. Nothing else reads it where the tables say all.
 
-use isomorph_error::{Findings, Place, Result};
+use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float32Type;
+use arrow_array::{Float32Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_storage::Scratch;
+use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedBatch, SortedEdges};
+
+use crate::cache::implied;
 use crate::layout::{Layout, file};
 use crate::matrix::Arrays;
 use crate::read::Class;
@@ -10,13 +19,13 @@ use crate::{Annnet, rules};
 /// Entries that are read at once.
 const ENTRIES: u64 = 1 << 16;
 
-/// Checks the matrix, if there is one: that it can be read, that its shape is the number of entities and of edges, and that no
-/// cell lies beyond.
+/// Checks the matrix, if there is one: that it can be read, that its shape is the number of entities and of edges, that no
+/// cell lies beyond, and that the cells are those that the tables give.
 ///
 /// # Errors
 /// When it cannot be read on, for another reason than that it is not sound.
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
-    match cells(annnet, findings) {
+    match matrix(annnet, findings) {
         Err(error) => match error.broken_rule() {
             Some(rule) => {
                 findings.push(rule, error.message(), error.place().clone());
@@ -28,9 +37,12 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     }
 }
 
-fn cells(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
+fn group() -> Place {
+    Place::file(format!("{}/zarr.json", file::INCIDENCE))
+}
+
+fn matrix(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(arrays) = Arrays::open(&annnet.members)? else { return Ok(()) };
-    let group = || Place::file(format!("{}/zarr.json", file::INCIDENCE));
     let edges = annnet.edges.ids.count - annnet.edges.count(Class::Placeholder);
     // Rows are placements, of the specification's layout entities; the libraries that write that layout state more of both
     // than there are.
@@ -46,21 +58,146 @@ fn cells(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     if !fits {
         let message = format!("the shape is {:?}, of a graph with {rows} entities and {edges} edges", arrays.shape);
         findings.push(&rules::MATRIX_SHAPE, message, group().in_field("shape"));
-        return Ok(());
     }
-    for start in (0..arrays.len()).step_by(ENTRIES as usize) {
-        let range = start..(start + ENTRIES).min(arrays.len());
-        for (array, end, what) in [(&arrays.row, arrays.shape[0], "row"), (&arrays.column, arrays.shape[1], "col")] {
-            let mut numbers = Vec::new();
-            array.integers(range.clone(), &mut numbers)?;
-            let beyond = |number: &i64| u64::try_from(*number).ok().is_none_or(|number| number >= end);
-            if let Some(at) = numbers.iter().position(beyond) {
-                let message = format!("{} is no {what} of a matrix of the shape {:?}", numbers[at], arrays.shape);
-                findings.push(&rules::MATRIX_SHAPE, message, group().row(start + at as u64).in_field(what));
-                return Ok(());
-            }
-        }
-        arrays.data.floats(range, &mut Vec::new())?;
+    let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
+    let Some(stored) = stored(annnet, &arrays, &scratch, findings)? else { return Ok(()) };
+    // The libraries' own files of the layouts before 0.3 have their coefficients here and nowhere else, and self-loops as
+    // each release liked. A matrix of another shape is that of another graph: every cell of it could differ.
+    if fits && is_exact {
+        let implied = implied(annnet, &annnet.options.budget, &scratch)?;
+        compare(&implied, &stored, annnet.members.has(file::COEFFICIENTS)?, findings)?;
     }
     Ok(())
+}
+
+/// The cells by column and row, however they are stored; nothing when one lies beyond the shape, which is a finding.
+fn stored(annnet: &Annnet, arrays: &Arrays, scratch: &Scratch, findings: &mut Findings) -> Result<Option<SortedEdges>> {
+    let budget = &annnet.options.budget;
+    let schema = Arc::new(Schema::new(vec![Field::new("data", DataType::Float32, false)]));
+    let options = SortOptions::new(budget, scratch).memory(budget.limit() / 4).payload(Arc::clone(&schema));
+    let sorter = EdgeSorter::new(options)?;
+    let mut values = Vec::new();
+    let mut places = [Vec::new(), Vec::new()];
+    for start in (0..arrays.len()).step_by(ENTRIES as usize) {
+        let range = start..(start + ENTRIES).min(arrays.len());
+        for ((array, end, what), own) in
+            [(&arrays.row, arrays.shape[0], "row"), (&arrays.column, arrays.shape[1], "col")]
+                .into_iter()
+                .zip(&mut places)
+        {
+            let mut numbers = Vec::new();
+            array.integers(range.clone(), &mut numbers)?;
+            own.clear();
+            for (at, number) in (start..).zip(&numbers) {
+                let Some(number) = u64::try_from(*number).ok().filter(|number| *number < end) else {
+                    let message = format!("{number} is no {what} of a matrix of the shape {:?}", arrays.shape);
+                    findings.push(&rules::MATRIX, message, group().row(at).in_field(what));
+                    return Ok(None);
+                };
+                own.push(number);
+            }
+        }
+        values.clear();
+        arrays.data.floats(range, &mut values)?;
+        let data = Arc::new(Float32Array::from_iter_values(values.iter().map(|value| *value as f32)));
+        let batch = RecordBatch::try_new(Arc::clone(&schema), vec![data])
+            .map_err(|error| Error::usage(error.to_string()).caused_by(error))?;
+        let [rows, columns] = &places;
+        sorter.push(columns, rows, Some(&batch), start)?;
+    }
+    sorter.finish().map(Some)
+}
+
+/// Every cell of one is a cell of the other. Without `values` the matrix is where the coefficients are from, so that a cell may
+/// have any value, or none, and only where nobody is it contradicts the tables.
+fn compare(implied: &SortedEdges, stored: &SortedEdges, values: bool, findings: &mut Findings) -> Result<()> {
+    let (mut implied, mut stored) = (Cells::of(implied)?, Cells::of(stored)?);
+    let (mut wanted, mut found) = (implied.next()?, stored.next()?);
+    loop {
+        // What is not there comes behind all that is.
+        let at = |cell: &Option<Cell>| cell.as_ref().map_or((u64::MAX, u64::MAX), |cell| cell.at);
+        let (column, row) = at(&wanted).min(at(&found));
+        let own = (at(&wanted) == (column, row)).then_some(&wanted).and_then(Option::as_ref);
+        let other = (at(&found) == (column, row)).then_some(&found).and_then(Option::as_ref);
+        let message = match (own, other) {
+            (None, None) => return Ok(()),
+            (None, Some(other)) if other.sum != 0.0 => Some(format!("is {}, and the tables have none", other.sum)),
+            (Some(own), None) if values && own.sum != 0.0 => {
+                Some(format!("is missing, and the tables give {}", own.sum))
+            }
+            (Some(own), Some(other)) if values && !own.allows(other.sum) => {
+                Some(format!("is {}, and the tables give {}", other.sum, own.sum))
+            }
+            _ => None,
+        };
+        if let Some(message) = message {
+            let message = format!("the cell of row {row} and column {column} {message}");
+            findings.push(&rules::MATRIX_CELL, message, group().in_field("data"));
+        }
+        let (is_wanted, is_found) = (own.is_some(), other.is_some());
+        if is_wanted {
+            wanted = implied.next()?;
+        }
+        if is_found {
+            found = stored.next()?;
+        }
+    }
+}
+
+/// A cell, of which there may be several entries.
+struct Cell {
+    /// Column and row.
+    at: (u64, u64),
+    /// Of all entries, with 32 bits: those of one cell are added up.
+    sum: f32,
+    /// Value of the first.
+    first: f32,
+    /// Number of entries.
+    count: usize,
+}
+
+impl Cell {
+    /// Whether a cell of the matrix may have this value. The published library stores the coefficient of an entity on several sides
+    /// as the sum of them and gives the sum to each side when it reads: what it wrote has the value of one.
+    fn allows(&self, value: f32) -> bool {
+        let is = |own: f32| own == value || (own.is_nan() && value.is_nan());
+        is(self.sum) || (self.count > 1 && is(self.first))
+    }
+}
+
+/// Entries that come by column and row, as cells.
+struct Cells<'a> {
+    stream: EdgeStream<'a>,
+    batch: Option<SortedBatch>,
+    next: usize,
+}
+
+impl<'a> Cells<'a> {
+    fn of(sorted: &'a SortedEdges) -> Result<Self> {
+        Ok(Cells { stream: sorted.stream()?, batch: None, next: 0 })
+    }
+
+    /// The next entry, which stays where it is.
+    fn peek(&mut self) -> Result<Option<((u64, u64), f32)>> {
+        while self.batch.as_ref().is_none_or(|batch| self.next >= batch.aligned.len()) {
+            let Some(batch) = self.stream.next_batch()? else { return Ok(None) };
+            (self.batch, self.next) = (Some(batch), 0);
+        }
+        Ok(self.batch.as_ref().map(|batch| {
+            let values = batch.payload.column(0).as_primitive::<Float32Type>();
+            ((batch.aligned.value(self.next), batch.other.value(self.next)), values.value(self.next))
+        }))
+    }
+
+    fn next(&mut self) -> Result<Option<Cell>> {
+        let Some((at, first)) = self.peek()? else { return Ok(None) };
+        let mut cell = Cell { at, sum: first, first, count: 1 };
+        self.next += 1;
+        while let Some((_, value)) = self.peek()?.filter(|(own, _)| *own == at) {
+            cell.sum += value;
+            cell.count += 1;
+            self.next += 1;
+        }
+        Ok(Some(cell))
+    }
 }

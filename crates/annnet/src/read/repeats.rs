@@ -1,0 +1,93 @@
+//! What is there twice, and must not be.
+
+use arrow_array::Array;
+use isomorph_error::{Findings, Place, Result};
+use isomorph_storage::{Budget, Scratch};
+use isomorph_tables::sort::{EdgeSorter, SortOptions};
+
+use super::ids::{self, IdMap};
+use crate::layout::column;
+use crate::rules;
+use crate::table::Table;
+
+/// Ids that are named; of damage that repeats more, some are enough.
+const NAMED: usize = 64;
+
+/// Rows of a batch.
+const BATCH_ROWS: usize = 1 << 15;
+
+/// The hashes of all ids, or of pairs of them, to be sorted: 16 bytes for each, in temporary files beyond the memory.
+pub(crate) struct Hashes(EdgeSorter);
+
+impl Hashes {
+    /// None yet.
+    ///
+    /// # Errors
+    /// When the budget has next to nothing left.
+    pub fn new(budget: &Budget, scratch: &Scratch) -> Result<Self> {
+        EdgeSorter::new(SortOptions::new(budget, scratch).memory(budget.limit() / 8)).map(Hashes)
+    }
+
+    /// Adds the hashes of further ids, in any order; several threads may.
+    ///
+    /// # Errors
+    /// When spilling fails.
+    pub fn add(&self, hashes: impl Iterator<Item = u128>) -> Result<()> {
+        let (high, low): (Vec<u64>, Vec<u64>) = hashes.map(|hash| ((hash >> 64) as u64, hash as u64)).unzip();
+        self.0.push(&high, &low, None, 0)
+    }
+
+    /// Some hashes that are there more than once, each with the place for its first row.
+    ///
+    /// # Errors
+    /// When what was spilled cannot be read.
+    pub fn repeated(self) -> Result<IdMap<Option<u64>>> {
+        let (mut repeated, mut before) = (IdMap::default(), None);
+        let sorted = self.0.finish()?;
+        for batch in sorted.stream()? {
+            let batch = batch?;
+            for (high, low) in batch.aligned.values().iter().zip(batch.other.values()) {
+                let hash = (u128::from(*high) << 64) | u128::from(*low);
+                if before.replace(hash) == Some(hash) {
+                    repeated.insert(hash, None);
+                    if repeated.len() == NAMED {
+                        return Ok(repeated);
+                    }
+                }
+            }
+        }
+        Ok(repeated)
+    }
+}
+
+/// Adds a finding for each row of `table` whose id is that of a row before.
+///
+/// # Errors
+/// When the table cannot be read again.
+pub(super) fn edges(hashes: Hashes, table: &Table, findings: &mut Findings) -> Result<()> {
+    let mut first_rows = hashes.repeated()?;
+    if first_rows.is_empty() {
+        return Ok(());
+    }
+    let mut start = 0;
+    for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
+        let own = cells?.ids(column::EDGE_ID, &rules::EDGE_ID)?;
+        for row in 0..own.len() {
+            let at = start + row as u64;
+            if let Some(first) = before(&mut first_rows, ids::hash(own.value(row)), at) {
+                let message = format!("the id {:?} is that of row {first}, too", own.value(row));
+                findings.push(&rules::EDGE_ID, message, Place::file(&table.name).row(at).in_field(column::EDGE_ID));
+            }
+        }
+        start += own.len() as u64;
+    }
+    Ok(())
+}
+
+/// The first row of what is repeated, for every further one.
+pub(crate) fn before(first_rows: &mut IdMap<Option<u64>>, hash: u128, row: u64) -> Option<u64> {
+    let first = first_rows.get_mut(&hash)?;
+    let before = *first;
+    first.get_or_insert(row);
+    before
+}

@@ -19,13 +19,13 @@ isomorph_error::rules! {
     CSV_FLAG "NOCK-CSV-FLAG" Error
         "is_rdf is spelled True or False in a text file; pynock fails on other words",
         "isomorph convert PATH NEW.csv    write the words so";
+    /// A text has no quotation marks around it.
+    CSV_QUOTES "NOCK-CSV-QUOTES" Warning
+        "texts are quoted in a text file, numbers and flags are not", "isomorph convert PATH NEW.csv    quote them";
     /// A carriage return in a text, which Python's reader takes for the end of a line.
     CSV_RETURN "NOCK-CSV-RETURN" Warning
         "texts in a text file have no carriage returns, which pynock reads as line feeds",
         "isomorph convert PATH NEW.parq    write Parquet, which keeps them";
-    /// A text has no quotation marks around it.
-    CSV_QUOTES "NOCK-CSV-QUOTES" Warning
-        "texts are quoted in a text file, numbers and flags are not", "isomorph convert PATH NEW.csv    quote them";
     /// An edge row has no number.
     EDGE_ID "NOCK-EDGE-ID" Error
         "edge_id is -1 on a node row and 0 or more on an edge row, never missing", "write -1 on node rows, and a number from 0 on edge rows";

@@ -157,9 +157,13 @@ fn label_texts(labels: &LabelColumn) -> ArrayRef {
     Arc::new(labels.rows().iter().map(row).collect::<StringArray>())
 }
 
-/// The type that a row states. Types are places in lists: a great one would make them long.
-fn stated_type(types: &Int32Array, row: usize) -> Result<i32> {
-    let ty = if types.is_null(row) { None } else { u16::try_from(types.value(row)).ok() };
+/// The type that a row states, or `own`, that of the whole table, where it states none. Types are places in lists: a great one would make
+/// them long.
+fn stated_type(types: &Int32Array, row: usize, own: i32) -> Result<i32> {
+    if types.is_null(row) {
+        return Ok(own);
+    }
+    let ty = u16::try_from(types.value(row)).ok();
     let wrong =
         || Error::malformed(format!("{} is no type of a node: types are numbers from 0 to 65535", types.value(row)));
     ty.map(i32::from).ok_or_else(wrong)
@@ -198,9 +202,8 @@ impl Nodes {
         let ids = names.ids_of(batch)?;
         for (row, id) in ids.into_iter().enumerate() {
             let ty = match &types {
-                Some(types) => {
-                    stated_type(types, row).map_err(|error| error.at(Place::default().row(batch.start + row as u64)))?
-                }
+                Some(types) => stated_type(types, row, columns.number)
+                    .map_err(|error| error.at(Place::default().row(batch.start + row as u64)))?,
                 None => columns.number,
             };
             let weight = weights.filter(|weights| !weights.is_null(row)).map_or(1.0, |weights| weights.value(row));

@@ -2,6 +2,7 @@
 
 mod one_sided;
 
+use isomorph_error::index;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::Result;
@@ -214,7 +215,7 @@ impl<'a> Side<'a> {
     /// Which bucket an element is in: by its identity, so that two versions of it meet.
     fn bucket(element: &Element<'_>) -> usize {
         let hash = xxhash_rust::xxh3::xxh3_64(element.identity.as_bytes());
-        hash as usize % BUCKETS
+        index(hash) % BUCKETS
     }
 
     fn sums(&self, differing: &Differing, resources: &Resources, progress: &dyn Progress) -> Result<Vec<u128>> {

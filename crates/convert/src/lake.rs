@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_bridges::{ReadOptions, Syntax, Text, read_stream, relabelled};
-use isomorph_error::{Findings, Kind, Result};
+use isomorph_error::{Findings, Kind, Result, index};
 use isomorph_graphlake::{
     Committed, Filler, FoundLoad, Lake, LakeWriter, OpenOptions, Resume, WriteOptions, check_graph, fresh_id,
 };
@@ -387,7 +387,7 @@ impl Labels {
         let mut replaced = Replaced { labels: BTreeSet::new(), held: budget.reserve(0)? };
         for (text, label) in resume.map_or_else(Vec::new, |resume| resume.labels()) {
             replaced.held.grow(label.len() as u64 + LABEL)?;
-            replaced.labels.insert((text as usize, label));
+            replaced.labels.insert((index(text), label));
         }
         let used = AtomicBool::new(!replaced.labels.is_empty());
         let map = map.map(|map| (map, Mutex::new(replaced)));

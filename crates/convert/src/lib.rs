@@ -9,6 +9,8 @@
 //! [`Opened`] is a graph with what travels beside it; [`Plan`] says what will happen; [`convert`] does it. [`digest`],
 //! [`diff`] and [`dump`] look at graphs of any format.
 
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
 pub mod carry;
 mod catalogue;
 mod conversion;
@@ -20,6 +22,7 @@ mod dump;
 mod extend;
 mod lake;
 mod mapping;
+mod narrow;
 mod open;
 mod options;
 pub mod parallel;

@@ -4,7 +4,7 @@ use arrow_array::{ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow_schema::DataType;
 use arrow_select::concat::concat_batches;
 use arrow_select::take::take;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Result, index};
 use isomorph_model::Columns;
 use isomorph_tables::sort::{EdgeStream, SortedBatch, SortedEdges};
 
@@ -39,7 +39,7 @@ impl<'a> NodeRows<'a> {
         while let Some(batch) = self.fill()? {
             let count = batch.aligned.values().partition_point(|row| *row < end);
             for row in batch.aligned.values().iter().take(count) {
-                if let Some(place) = places.get_mut((*row - start) as usize) {
+                if let Some(place) = places.get_mut(index(*row - start)) {
                     *place = Some(taken);
                 }
                 taken += 1;

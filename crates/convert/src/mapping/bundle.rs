@@ -10,6 +10,7 @@ use arrow_array::types::*;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray, UInt32Array, UInt64Array, new_null_array,
 };
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::label::LabelBuilder;
@@ -22,6 +23,7 @@ use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
 use crate::mapping::view::shown;
+use crate::narrow::narrow;
 
 /// Shows a typed source as one table of nodes and one of edges.
 pub struct Bundled {
@@ -283,7 +285,7 @@ pub(super) fn relations_of(column: &ArrayRef) -> Result<Relations> {
     let index = UInt32Array::from_iter_values((0..column.len()).map(|row| {
         // A null relation is the empty one.
         let name = if column.is_null(row) { "" } else { column.value(row) };
-        let next = known.len() as u32;
+        let next = narrow(known.len());
         *known.entry(name).or_insert(next)
     }));
     let mut names: Vec<(&str, u32)> = known.into_iter().collect();
@@ -299,7 +301,7 @@ pub(super) fn labels_of(column: &ArrayRef) -> Result<LabelColumn> {
     let mut builder = LabelBuilder::default();
     for row in 0..lists.len() {
         let range = lists.value_offsets().get(row..row + 2).filter(|_| !lists.is_null(row));
-        let range = range.map_or(0..0, |ends| ends[0] as usize..ends[1] as usize);
+        let range = range.map_or(0..0, |ends| ends[0].as_usize()..ends[1].as_usize());
         builder.push(range.filter(|item| !items.is_null(*item)).map(|item| items.value(item)));
     }
     Ok(builder.finish())

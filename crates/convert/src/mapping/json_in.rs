@@ -176,7 +176,7 @@ impl JsonColumn {
             (JsonColumn::UInt(builder, _), Value::Integer(value)) => {
                 builder.append_value(u64::try_from(value).map_err(|_| misfit())?);
             }
-            (JsonColumn::Float32(builder), value) => builder.append_value(float(&value).ok_or_else(misfit)? as f32),
+            (JsonColumn::Float32(builder), value) => builder.append_value(single(&value).ok_or_else(misfit)?),
             (JsonColumn::Float64(builder), value) => builder.append_value(float(&value).ok_or_else(misfit)?),
             (JsonColumn::Text(builder), Value::Text(value)) => builder.append_value(value),
             (JsonColumn::Bytes(builder), Value::Text(value)) => {
@@ -289,11 +289,20 @@ impl JsonColumn {
     }
 }
 
+/// The same of 32 bits: nothing for numbers that are too large for them, and would become infinite.
+#[expect(clippy::cast_possible_truncation, reason = "the nearest one is meant; what is too large is found below")]
+fn single(value: &Value<'_>) -> Option<f32> {
+    let value = float(value)?;
+    let single = value as f32;
+    (single.is_finite() || !value.is_finite()).then_some(single)
+}
+
 fn float(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Float(value) => Some(*value),
         Value::Integer(value) => Some(*value as f64),
-        Value::Number(text) => text.parse().ok(),
+        // What is too large for any float is none.
+        Value::Number(text) => text.parse().ok().filter(|value: &f64| value.is_finite()),
         Value::Text(text) => match text.as_ref() {
             "NaN" => Some(f64::NAN),
             "Infinity" => Some(f64::INFINITY),

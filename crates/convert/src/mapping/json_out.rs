@@ -10,6 +10,7 @@ use std::fmt::Write;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, StructArray, temporal_conversions as temporal};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::{DataType, TimeUnit};
 use base64::Engine as _;
 use isomorph_error::{Error, Result};
@@ -180,14 +181,14 @@ fn plain<'a>(column: &'a dyn Array) -> Result<Push<'a>> {
             let list = column.as_list::<i32>();
             let offsets = list.value_offsets();
             items(list.values().as_ref(), move |row| {
-                offsets.get(row..row + 2).map(|ends| (ends[0] as usize, ends[1] as usize))
+                offsets.get(row..row + 2).map(|ends| (ends[0].as_usize(), ends[1].as_usize()))
             })?
         }
         T::LargeList(_) => {
             let list = column.as_list::<i64>();
             let offsets = list.value_offsets();
             items(list.values().as_ref(), move |row| {
-                offsets.get(row..row + 2).map(|ends| (ends[0] as usize, ends[1] as usize))
+                offsets.get(row..row + 2).map(|ends| (ends[0].as_usize(), ends[1].as_usize()))
             })?
         }
         T::FixedSizeList(_, size) => {

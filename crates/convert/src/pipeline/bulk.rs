@@ -15,6 +15,7 @@ use isomorph_tables::lookup::{AnswerBatch, Answers, BulkLookup, KeyKind, Spilled
 use super::ends::RowsByKey;
 use super::sorted::{arrow, columns_of};
 use crate::digests::Resources;
+use crate::narrow::narrow;
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -125,7 +126,8 @@ impl BulkEdges<'_> {
                 (keys(&edges.source)?, as_kept(other, kept)?.ok_or_else(|| self.rows.dangling(targets, None))?)
             }
         };
-        let ty = (self.of.types.len() > 1).then(|| Arc::new(UInt32Array::from_value(edges.ty as u32, edges.rows)) as _);
+        let ty =
+            (self.of.types.len() > 1).then(|| Arc::new(UInt32Array::from_value(narrow(edges.ty), edges.rows)) as _);
         let tags = self.tagged(&self.tags, ty, other, columns, edges.rows)?;
         self.first.add_probes(keys.as_ref(), &tags, sequence)
     }
@@ -233,7 +235,7 @@ fn hand_over(
     let types = tags.columns().first().and_then(|ty| ty.as_primitive_opt::<UInt32Type>()).ok_or_else(untagged)?;
     for &ty in &of.types {
         let here = types.values().iter().enumerate().filter(|(_, of)| **of as usize == ty);
-        let here = UInt32Array::from_iter_values(here.map(|(row, _)| row as u32));
+        let here = UInt32Array::from_iter_values(here.map(|(row, _)| narrow(row)));
         if here.is_empty() {
             continue;
         }

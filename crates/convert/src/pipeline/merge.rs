@@ -9,6 +9,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, Ends, Relations};
 
 use super::as_rows;
+use crate::narrow::narrow;
 
 /// One batch of all pieces, each of which ascends by its source row: sorted by source row, among equal ones in the order
 /// of the pieces. The pieces are of one type, with rows as sources and keys as targets.
@@ -80,7 +81,7 @@ fn relations(pieces: &[EdgeBatch], order: &UInt32Array) -> Result<Option<Relatio
     let mut index: Vec<u32> = Vec::new();
     for piece in pieces {
         let Some(relations) = &piece.relations else { return Ok(None) };
-        let base = names.len() as u32;
+        let base = narrow(names.len());
         names.extend(relations.names.iter().map(Option::unwrap_or_default));
         index.extend(relations.index.values().iter().map(|at| at + base));
     }

@@ -13,7 +13,7 @@ pub(super) fn shares(memory: u64, rows: &[Option<u64>]) -> Vec<u64> {
     let even = memory / EVENLY / count;
     let rest = u128::from(memory - even * count);
     // Never more than the whole: the rest times a fraction.
-    rows.into_iter().map(|rows| even + (rest * rows / total) as u64).collect()
+    rows.into_iter().map(|rows| even + u64::try_from(rest * rows / total).unwrap_or(u64::MAX)).collect()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
 use super::shares::shares;
 use crate::digests::Resources;
+use crate::narrow::narrow;
 use crate::parallel;
 use crate::progress::Progress;
 
@@ -269,7 +270,7 @@ fn relations(names: &ArrayRef) -> Result<Relations> {
         let name = name.unwrap_or_default();
         *known.entry(name).or_insert_with(|| {
             distinct.push(name);
-            distinct.len() as u32 - 1
+            narrow(distinct.len() - 1)
         })
     });
     let index = index.collect::<Vec<u32>>();

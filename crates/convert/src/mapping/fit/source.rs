@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
-use isomorph_error::{Error, Place, Result};
+use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::{
     About, Batch, Columns, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, LabelVocabulary, NodeBatch, NodeId, NodeType,
     Part, Progress, Property, Request, Run, Side, Source,
@@ -105,16 +105,21 @@ impl Converted {
         self.keys.get(node).and_then(Option::as_ref)
     }
 
-    /// A node as the inner graph names it.
-    fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Option<String> {
-        let ty = self.shown.edges.get(edge)?;
-        let near = if side == Side::Out { ty.source } else { ty.target };
-        let (Some(_), NodeId::Key(key)) = (self.way_of_keys(near), node) else { return None };
-        // Integers of 64 bits, with a sign on one side only.
-        match self.shown.nodes.get(near)?.key.data_type {
-            DataType::UInt64 => key.parse::<u64>().ok().map(|key| (key as i64).to_string()),
-            _ => key.parse::<i64>().ok().map(|key| (key as u64).to_string()),
-        }
+    /// A node as the inner graph names it; nothing where it has the same name there.
+    ///
+    /// # Errors
+    /// [`Kind::NotFound`] when no node can have the key.
+    fn inner_id(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Option<String>> {
+        let ty = self.shown.edges.get(edge);
+        let near = ty.map(|ty| if side == Side::Out { ty.source } else { ty.target });
+        let shown = near.filter(|near| self.way_of_keys(*near).is_some()).and_then(|near| self.shown.nodes.get(near));
+        let (Some(shown), NodeId::Key(key)) = (shown, node) else { return Ok(None) };
+        // Integers of 64 bits, with a sign on one side only: a key that is none here may be another node's there.
+        let inner = match shown.key.data_type {
+            DataType::UInt64 => key.parse::<u64>().ok().map(|key| key.cast_signed().to_string()),
+            _ => key.parse::<i64>().ok().map(|key| key.cast_unsigned().to_string()),
+        };
+        inner.map(Some).ok_or_else(|| Error::new(Kind::NotFound, format!("there is no node {key}")))
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
@@ -169,7 +174,7 @@ impl Source for Converted {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let own = self.inner_id(edge, node, side);
+        let own = self.inner_id(edge, node, side)?;
         let found = self.inner.neighbors(edge, own.as_deref().map_or(node, NodeId::Key), side)?;
         found.into_iter().map(|batch| self.edges(batch)).collect()
     }

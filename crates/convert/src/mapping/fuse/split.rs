@@ -21,6 +21,7 @@ use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::keys;
 use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::narrow::narrow;
 
 /// Shows one node type and one edge type as the graph that they were made from.
 pub struct Split {
@@ -192,7 +193,7 @@ impl Split {
                 }
             };
             let found = found.and_then(|ty| rows.get_mut(ty));
-            found.ok_or_else(|| stranger(format!("{relation:?} is the relation of no edge type")))?.push(row as u32);
+            found.ok_or_else(|| stranger(format!("{relation:?} is the relation of no edge type")))?.push(narrow(row));
         }
         for (ty, rows) in rows.into_iter().enumerate() {
             if !rows.is_empty() && only.is_none_or(|only| only == ty) {

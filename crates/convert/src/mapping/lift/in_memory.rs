@@ -11,6 +11,7 @@ use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;
 use super::statements::FromStatements;
+use crate::narrow::narrow;
 
 /// Quads between two looks at the memory that they take.
 const AT_ONCE: u64 = 1 << 14;
@@ -228,14 +229,14 @@ impl Ids {
             for number in 0..self.ids.len() {
                 let slot = self.ids.get(number).map_or(0, |(id, _)| self.slot(id));
                 if let Some(slot) = self.table.get_mut(slot) {
-                    *slot = number as u32 + 1;
+                    *slot = narrow(number + 1);
                 }
             }
         }
         let slot = self.slot(&id);
         if let Some(slot) = self.table.get_mut(slot).filter(|slot| **slot == 0) {
             self.ids.push((id, triple));
-            *slot = self.ids.len() as u32;
+            *slot = narrow(self.ids.len());
         }
     }
 }

@@ -15,6 +15,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::mapping::reify::malformed;
+use crate::narrow::halves;
 
 /// Quads that are handed to the sort at once.
 const TOGETHER: usize = 1 << 15;
@@ -134,7 +135,7 @@ impl Columns {
 
     fn push(&mut self, quad: &Quad<'_>, names: &mut Interned) -> Result<()> {
         let subject = xxh3_128(quad.subject.as_bytes());
-        self.rows.push(((subject >> 64) as u64, subject as u64));
+        self.rows.push(halves(subject));
         self.subjects.append_value(quad.subject);
         self.predicates.push(names.number(quad.predicate)?);
         let (text, datatype, language, direction) = match quad.object {

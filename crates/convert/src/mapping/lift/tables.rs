@@ -21,6 +21,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use crate::mapping::bundle::{labels_of, relations_of};
 use crate::mapping::reify::malformed;
 use crate::mapping::shred::label_lists;
+use crate::narrow::halves;
 
 /// Tables of a graph that are being filled.
 pub(super) struct Tables<'a> {
@@ -87,8 +88,8 @@ impl<'a> Tables<'a> {
         let ty = self.graph.edges.get(batch.ty).ok_or_else(|| Error::usage("no such edge type"))?;
         // What reifiers say comes before the triple itself.
         let bit = u64::from(!reified);
-        let first: Vec<u64> = triples.iter().map(|id| (id >> 64) as u64).collect();
-        let second: Vec<u64> = triples.iter().map(|id| (*id as u64) & !1 | bit).collect();
+        let (first, mut second): (Vec<u64>, Vec<u64>) = triples.iter().map(|id| halves(*id)).unzip();
+        second.iter_mut().for_each(|half| *half = *half & !1 | bit);
         let (ty_at, payload) = (batch.ty, record_of(self.graph, ty, &batch)?);
         let schema = payload.schema();
         if self.edges[ty_at].is_none() {

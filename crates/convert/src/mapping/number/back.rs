@@ -26,6 +26,7 @@ use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_shown, shown};
+use crate::narrow::narrow;
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
 pub struct Unnumbered {
@@ -156,7 +157,7 @@ impl Unnumbered {
                 continue;
             }
             if let Some(rows) = rows.get_mut(ty) {
-                rows.push(row as u32);
+                rows.push(narrow(row));
             }
         }
         for (ty, rows) in rows.into_iter().enumerate() {

@@ -6,6 +6,7 @@ use arrow_array::builder::UInt32Builder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, ListArray, UInt8Array, make_array};
+use arrow_buffer::ArrowNativeType;
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use arrow_select::filter::filter;
@@ -16,6 +17,7 @@ use isomorph_model::{Property, ValueKind, well_known};
 
 use crate::mapping::has_text;
 use crate::mapping::shred::CARRY_FITS;
+use crate::narrow::narrow;
 
 /// Whether the values of a property are a feature as they are: numbers, truth values, times, text, bytes, lists of numbers,
 /// tensors.
@@ -195,7 +197,7 @@ pub(super) fn original(property: &Property, column: &ArrayRef) -> Result<ArrayRe
             for row in 0..lists.len() {
                 match (lists.is_null(row), range(lists, row)) {
                     (true, _) => items.append_null(),
-                    (false, range) if range.len() == 1 => items.append_value(range.start as u32),
+                    (false, range) if range.len() == 1 => items.append_value(narrow(range.start)),
                     (false, range) => {
                         let message = format!("a feature of {} numbers where one was written", range.len());
                         return Err(Error::broken(&CARRY_FITS, message));
@@ -246,7 +248,7 @@ pub(super) fn weights(column: Option<&ArrayRef>, rows: usize) -> Result<Featured
     let Some(column) = column else {
         return Ok(Featured {
             column: Arc::new(Float32Array::from_value(1.0, rows)),
-            elsewhere: (0..rows as u32).collect(),
+            elsewhere: (0..narrow(rows)).collect(),
         });
     };
     let singles = arrow_cast::cast(column, &DataType::Float32).map_err(malformed)?;
@@ -255,7 +257,7 @@ pub(super) fn weights(column: Option<&ArrayRef>, rows: usize) -> Result<Featured
     let weight = |(row, weight): (usize, Option<f32>)| match weight {
         Some(weight) if weight.is_finite() && !weight.is_sign_negative() => weight,
         _ => {
-            elsewhere.push(row as u32);
+            elsewhere.push(narrow(row));
             1.0
         }
     };
@@ -264,7 +266,7 @@ pub(super) fn weights(column: Option<&ArrayRef>, rows: usize) -> Result<Featured
 }
 
 fn rows_that(column: &dyn Array, is: impl Fn(usize) -> bool) -> Vec<u32> {
-    (0..column.len()).filter(|row| column.is_valid(*row) && is(*row)).map(|row| row as u32).collect()
+    (0..column.len()).filter(|row| column.is_valid(*row) && is(*row)).map(narrow).collect()
 }
 
 /// The column with nulls in `rows`.
@@ -304,7 +306,7 @@ fn without_items_of_nulls(column: ArrayRef) -> Result<ArrayRef> {
 /// The items of a row.
 pub(super) fn range(lists: &ListArray, row: usize) -> std::ops::Range<usize> {
     let ends = lists.value_offsets().get(row..row + 2);
-    ends.map_or(0..0, |ends| ends[0] as usize..ends[1] as usize)
+    ends.map_or(0..0, |ends| ends[0].as_usize()..ends[1].as_usize())
 }
 
 fn other() -> Error {

@@ -20,6 +20,7 @@ use super::{Ids, Numbering, labels, rest};
 use crate::digests::Resources;
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::shred::label_lists;
+use crate::narrow::narrow;
 use crate::pipeline::REPEATED_KEY;
 
 /// Takes the rows of a typed graph and gives a sink the same in numbers.
@@ -158,7 +159,7 @@ impl<'a> Numberer<'a> {
         // A loop is the same in both directions.
         let rows = source.values().iter().zip(target.values()).enumerate();
         let rows = rows.filter(|(row, (from, to))| from != to && is_undirected(*row));
-        let rows: UInt32Array = rows.map(|(row, _)| row as u32).collect();
+        let rows: UInt32Array = rows.map(|(row, _)| narrow(row)).collect();
         let mirrored = mirrored(&edges, &source, &target, &rows, mirror)?;
         Ok((edges, Some(mirrored)))
     }

@@ -14,6 +14,7 @@ use super::cells::malformed;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::shred::CARRY_FITS;
+use crate::narrow::narrow;
 
 /// The objects of rows; nothing where no row has one. `elsewhere` are rows and properties, in any order.
 ///
@@ -43,7 +44,7 @@ pub(super) fn written(
     let mut texts = StringBuilder::with_capacity(rows, elsewhere.len() * 16);
     let mut text = String::new();
     let mut next = elsewhere.iter().peekable();
-    for row in 0..rows as u32 {
+    for row in 0..narrow(rows) {
         text.clear();
         while let Some((_, at)) = next.next_if(|(of, _)| *of == row) {
             let Some(property) = properties.get(*at) else { continue };

@@ -15,6 +15,7 @@ use isomorph_model::{
 use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::narrow::narrow;
 
 /// Shows a graph with a node type for each value of a property, or each label.
 pub struct Parted {
@@ -50,7 +51,7 @@ impl Parted {
         let mut rows: Vec<Vec<u32>> = vec![Vec::new(); self.record.typed.nodes.len()];
         for (row, ty) in types.iter().enumerate() {
             if let Some(rows) = rows.get_mut(usize::from(*ty)) {
-                rows.push(row as u32);
+                rows.push(narrow(row));
             }
         }
         let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
@@ -93,7 +94,7 @@ impl Parted {
         for (row, (source, target)) in sources.iter().zip(&targets).enumerate() {
             let ty = self.edges.get(&(batch.ty, usize::from(*source), usize::from(*target)));
             let rows = ty.and_then(|ty| rows.get_mut(*ty));
-            rows.ok_or_else(|| Error::malformed("an edge between types that no edge was between"))?.push(row as u32);
+            rows.ok_or_else(|| Error::malformed("an edge between types that no edge was between"))?.push(narrow(row));
         }
         let wanted = |(ty, rows): &(usize, Vec<u32>)| !rows.is_empty() && only.is_none_or(|only| only == *ty);
         for (ty, rows) in rows.into_iter().enumerate().filter(wanted) {

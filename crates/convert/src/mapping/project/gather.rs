@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::pairs::{Group, Grouping};
 use crate::digests::Resources;
 use crate::mapping::reify::{as_type, malformed};
+use crate::narrow::halves;
 use crate::progress::Progress;
 
 /// Parts of a scan of pairs: enough for the threads of any machine, and few enough to have some rows each.
@@ -282,7 +283,7 @@ fn told_in_two_ways(ty: &HyperedgeType) -> Error {
 /// ranges.
 fn places(keys: &ArrayRef) -> (Vec<u64>, Vec<u64>) {
     let hash = |key: Option<&str>| xxh3_128(key.unwrap_or_default().as_bytes());
-    keys.as_string::<i32>().iter().map(|key| ((hash(key) >> 65) as u64, hash(key) as u64)).unzip()
+    keys.as_string::<i32>().iter().map(|key| halves(hash(key))).map(|(first, second)| (first >> 1, second)).unzip()
 }
 
 /// Column `column` of a row that says whether a hyperedge has a direction; a row that says nothing has one.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_buffer::ArrowNativeType;
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Result};
 use isomorph_tables::sort::SortedBatch;
@@ -12,6 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::gather::{Is, at};
 use crate::mapping::reify::malformed;
+use crate::narrow::narrow;
 
 /// A hyperedge and its members, as rows of a batch.
 pub(super) struct Group<'a> {
@@ -121,14 +123,14 @@ impl Grouping {
         for row in rows {
             let what = is.value(row);
             if what == Is::Hyperedge as u8 {
-                if own.replace(row as u32).is_some() {
+                if own.replace(narrow(row)).is_some() {
                     return Err(Error::malformed("two hyperedges have one key"));
                 }
                 continue;
             }
             // An end that is named twice in a role is in it once.
             if self.seen.insert((what, hash(end, layer, row))) {
-                self.rows[usize::from(what - Is::Head as u8)].push(row as u32);
+                self.rows[usize::from(what - Is::Head as u8)].push(narrow(row));
             }
         }
         let own = own.ok_or_else(|| Error::malformed("a member is of a hyperedge that is not there"))?;
@@ -146,7 +148,7 @@ fn hash(end: &ArrayRef, layer: &ArrayRef, row: usize) -> u128 {
     let mut state = Xxh3::new();
     state.update(&of_end(end, row).to_le_bytes());
     let (labels, texts) = (labels.value_offsets(), labels.values().as_string::<i32>());
-    for at in labels[row] as usize..labels[row + 1] as usize {
+    for at in labels[row].as_usize()..labels[row + 1].as_usize() {
         let text = texts.value(at);
         state.update(&(text.len() as u64).to_le_bytes());
         state.update(text.as_bytes());
@@ -160,7 +162,7 @@ fn of_end(end: &ArrayRef, row: usize) -> u128 {
         return xxh3_128(texts.value(row).as_bytes());
     }
     let numbers = end.as_primitive_opt::<UInt64Type>().map(|numbers| numbers.value(row));
-    let signed = || end.as_primitive_opt::<Int64Type>().map(|numbers| numbers.value(row) as u64);
+    let signed = || end.as_primitive_opt::<Int64Type>().map(|numbers| numbers.value(row).cast_unsigned());
     // Keys of other types are not looked into: each of them is another end.
     numbers.or_else(signed).map_or(row as u128, u128::from)
 }

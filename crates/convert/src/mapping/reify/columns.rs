@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray, UInt32Array};
+use arrow_buffer::ArrowNativeType;
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
@@ -14,6 +15,7 @@ use isomorph_model::type_name::{ITEM, list_of};
 use isomorph_model::{Ends, json, well_known};
 
 use crate::mapping::CARRY_FITS;
+use crate::narrow::narrow;
 
 /// Name of the field with the layer, in what is said of an end.
 const LAYER: &str = "layer";
@@ -69,7 +71,7 @@ pub(super) fn key_text(keys: &ArrayRef) -> Result<ArrayRef> {
     for ends in lists.value_offsets().windows(2) {
         text.clear();
         text.push('[');
-        for at in ends[0] as usize..ends[1] as usize {
+        for at in ends[0].as_usize()..ends[1].as_usize() {
             if text.len() > 1 {
                 text.push(',');
             }
@@ -128,7 +130,7 @@ pub(super) fn lists(values: &ArrayRef, offsets: &[i32], items: &UInt32Array) -> 
 
 /// Which rows of `roles` are `role`; none if all are.
 pub(super) fn rows_of_role(roles: &StringArray, role: &str) -> Option<UInt32Array> {
-    let rows: Vec<u32> = (0..roles.len() as u32)
+    let rows: Vec<u32> = (0..narrow(roles.len()))
         .filter(|row| roles.is_valid(*row as usize) && roles.value(*row as usize) == role)
         .collect();
     (rows.len() < roles.len()).then(|| UInt32Array::from(rows))

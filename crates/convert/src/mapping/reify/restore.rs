@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, StringArray, UInt32Array};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::{GroupBatch, HyperedgeBatch, MemberBatch, MembershipBatch};
@@ -17,6 +18,7 @@ use super::columns::{as_type, key_of_text, pick, said};
 use super::{EdgeMemberships, ROLES, Reification};
 use crate::mapping::view::shown;
 use crate::mapping::{CARRY_FITS, declared};
+use crate::narrow::narrow;
 
 /// Shows nodes and edges as the graph that they were made from.
 pub struct Restored {
@@ -248,8 +250,8 @@ fn flat(column: &ArrayRef, mut each: impl FnMut(u32, usize)) -> Result<(usize, A
     let mut items: Vec<u32> = Vec::new();
     for (row, ends) in lists.value_offsets().windows(2).enumerate() {
         if lists.is_valid(row) && ends[0] < ends[1] {
-            each(row as u32, (ends[1] - ends[0]) as usize);
-            items.extend(ends[0] as u32..ends[1] as u32);
+            each(narrow(row), (ends[1] - ends[0]).as_usize());
+            items.extend(ends[0].cast_unsigned()..ends[1].cast_unsigned());
         }
     }
     Ok((items.len(), pick(lists.values(), Some(&UInt32Array::from(items)))?))

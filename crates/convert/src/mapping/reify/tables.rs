@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::EdgeMemberships;
 use super::columns::{as_type, key_text, lists, malformed, pick};
+use crate::narrow::narrow;
 
 /// Bytes of a membership: hash of the edge, number of the group, and its share of the first rows.
 const ROW_BYTES: u64 = 24;
@@ -86,7 +87,7 @@ impl ByEdge {
         let mut rows: Vec<u32> = Vec::new();
         offsets.push(0);
         for key in keys {
-            rows.extend(key.map_or(0..0, |key| self.rows(key)).map(|row| row as u32));
+            rows.extend(key.map_or(0..0, |key| self.rows(key)).map(narrow));
             offsets.push(i32::try_from(rows.len()).map_err(malformed)?);
         }
         if rows.is_empty() {
@@ -142,7 +143,7 @@ impl Found {
         self.edges.extend(members.as_string::<i32>().iter().map(|key| hash(key.unwrap_or_default())));
         for key in groups {
             let key = key.unwrap_or_default();
-            let next = self.known.len() as u32;
+            let next = narrow(self.known.len());
             let number = match self.known.entry(hash(key)) {
                 std::collections::hash_map::Entry::Occupied(entry) => *entry.get(),
                 std::collections::hash_map::Entry::Vacant(entry) => {

@@ -16,6 +16,7 @@ use super::Relating;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::narrow::narrow;
 
 /// Shows a graph whose edges name their relations with an edge type for each relation.
 pub struct Related {
@@ -52,7 +53,7 @@ impl Related {
                 let name = relations.names.iter().nth(*relation as usize).flatten().unwrap_or_default();
                 Error::broken(&CARRY_FITS, format!("relation {name:?} is that of no edge type"))
             })?;
-            rows.push(row as u32);
+            rows.push(narrow(row));
         }
         for (ty, rows) in rows.into_iter().enumerate() {
             if !rows.is_empty() && only.is_none_or(|only| only == ty) {

@@ -3,6 +3,7 @@
 mod columns;
 mod source;
 
+use crate::narrow::narrow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -212,7 +213,7 @@ impl Shredded {
                 }
             };
             if let Some(rows) = rows.get_mut(ty) {
-                rows.push(row as u32);
+                rows.push(narrow(row));
             }
         }
         for (ty, rows) in rows.into_iter().enumerate() {

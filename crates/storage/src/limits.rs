@@ -18,10 +18,16 @@ pub const PARQUET_FOOTER_BYTES: u64 = 64 << 20;
 pub const COLUMNS: usize = 100_000;
 /// One decoded page, bytes.
 pub const PAGE_BYTES: u64 = 256 << 20;
-/// How many times larger than its compressed form a page may be, beside [`PAGE_SLACK_BYTES`].
-pub const PAGE_RATIO: u64 = 1024;
-/// What a page may grow by whatever its compressed size, bytes.
-pub const PAGE_SLACK_BYTES: u64 = 64 << 10;
+/// How many times larger than its compressed form a page may be, beside [`PAGE_SLACK_BYTES`], if its codec can reach that at all.
+/// A constant column in one page comes near to it under Brotli.
+pub const PAGE_RATIO: u64 = 128 << 10;
+/// What a page may grow by whatever its compressed size, bytes: pages of a constant are a few bytes, and sound.
+pub const PAGE_SLACK_BYTES: u64 = 16 << 20;
+/// What the pages that are decoded side by side, one of each column, may come to together if they unpack to more than
+/// [`EXPANDED_PAGE_RATIO`] times their size, bytes.
+pub const EXPANDED_PAGES_BYTES: u64 = 1 << 30;
+/// From which ratio on a page counts towards [`EXPANDED_PAGES_BYTES`].
+pub const EXPANDED_PAGE_RATIO: u64 = 1024;
 /// Members of a zip archive.
 pub const ZIP_MEMBERS: usize = 100_000;
 /// How many times larger than the archive its members may be.

@@ -55,10 +55,13 @@ pub struct Limits {
     pub columns: usize,
     /// One page, unpacked, bytes.
     pub page_bytes: u64,
-    /// How many times larger than stored a page may become, beside the slack.
+    /// How many times larger than stored a page may become, beside the slack, if its codec can reach that at all.
     pub page_ratio: u64,
     /// What a page may grow by in any case, bytes.
     pub page_slack_bytes: u64,
+    /// What the current pages of all columns may come to together that are much larger than stored, bytes: a small file of
+    /// many columns must not fill the memory.
+    pub expanded_pages_bytes: u64,
     /// What one batch may come to, bytes. Batches that would be larger get fewer rows.
     pub batch_bytes: u64,
     /// One field of CSV or one line of JSON, bytes.
@@ -73,6 +76,7 @@ impl Default for Limits {
             page_bytes: limits::PAGE_BYTES,
             page_ratio: limits::PAGE_RATIO,
             page_slack_bytes: limits::PAGE_SLACK_BYTES,
+            expanded_pages_bytes: limits::EXPANDED_PAGES_BYTES,
             batch_bytes: 64 << 20,
             text_bytes: 64 << 20,
         }

@@ -40,6 +40,19 @@ impl Codec {
         matches!(self, Codec::None)
     }
 
+    /// How many times larger than packed bytes can become: more is a lie, for which no memory is reserved. LZ4 counts a byte of
+    /// length for 255 bytes, Snappy three for 64, DEFLATE two bits for 258, and Zstandard repeats a byte through a block of
+    /// 128 KiB in four. Brotli has no such bound.
+    pub(super) fn largest_ratio(&self) -> u64 {
+        match self {
+            Codec::None | Codec::Brotli => u64::MAX,
+            Codec::Snappy(_) => 22,
+            Codec::Gzip => 1_032,
+            Codec::Lz4Hadoop | Codec::Lz4 => 255,
+            Codec::Zstd => 32 << 10,
+        }
+    }
+
     /// Appends the unpacked `packed` to `out`; it must come to exactly `size` bytes.
     pub(super) fn unpack(&mut self, packed: &[u8], size: usize, out: &mut Vec<u8>) -> Result<(), Reason> {
         let start = out.len();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_storage::limits;
 use parquet::basic::Type;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -48,6 +49,8 @@ pub(super) struct ChunkPages {
     found: Option<Found>,
     values_left: u64,
     unpacked_left: u64,
+    /// Bytes of the current page, if it is much larger than stored.
+    expanded: u64,
     /// The longest entry of the dictionary, once it was read.
     entry: Option<usize>,
     /// What the page index says of the pages, when that is compared.
@@ -89,6 +92,7 @@ impl ChunkPages {
             found: None,
             values_left: u64::try_from(chunk.num_values()).unwrap_or_default(),
             unpacked_left: u64::try_from(chunk.uncompressed_size()).unwrap_or_default(),
+            expanded: 0,
             entry: None,
             listed: None,
         })
@@ -197,10 +201,11 @@ impl ChunkPages {
             return Err(self.broken(at, "the pages unpack to more than their column chunk claims"));
         }
         self.unpacked_left -= unpacked;
-        let ratio = (header.compressed as u64).saturating_mul(self.file.limits.page_ratio);
-        let most =
-            if self.codec.is_none() { u64::MAX } else { ratio.saturating_add(self.file.limits.page_slack_bytes) };
-        if unpacked > most.min(self.file.limits.page_bytes) {
+        let limits = &self.file.limits;
+        let ratio = limits.page_ratio.min(self.codec.largest_ratio());
+        let most = (header.compressed as u64).saturating_mul(ratio).saturating_add(limits.page_slack_bytes);
+        let most = if self.codec.is_none() { u64::MAX } else { most };
+        if unpacked > most.min(limits.page_bytes) {
             let message = format!("a page of {} bytes claims to unpack to {unpacked}", header.compressed);
             return Err(self.broken(at, &message).of_kind(Kind::TooLarge));
         }
@@ -240,6 +245,7 @@ impl ChunkPages {
         if header.crc.is_some_and(|crc| crc != crc32fast::hash(&stored)) {
             return Err(self.broken(at, "the checksum of a page does not match its bytes"));
         }
+        self.count_expanded(&header)?;
         let levels = match header.kind {
             PageKind::DataV2(page) => page.definition_bytes.saturating_add(page.repetition_bytes),
             _ => 0,
@@ -253,6 +259,15 @@ impl ChunkPages {
         self.announce(&header, growth)?;
         self.pass();
         Ok(Some(page))
+    }
+
+    /// Counts a page that is much larger than stored, in the place of the page before it, which the decoder is done with.
+    fn count_expanded(&mut self, header: &PageHeader) -> Result<()> {
+        let unpacked = header.uncompressed as u64;
+        let is_expanded = unpacked / limits::EXPANDED_PAGE_RATIO > header.compressed as u64;
+        let now = if is_expanded && !self.codec.is_none() { unpacked } else { 0 };
+        let before = std::mem::replace(&mut self.expanded, now);
+        self.watch.expand(before, now, self.file.limits.expanded_pages_bytes)
     }
 
     /// Unpacks a page whose first `plain` bytes are stored as they are.

@@ -16,12 +16,31 @@ pub(super) struct Watch {
     most: u64,
     used: AtomicU64,
     shrink: AtomicBool,
+    /// Bytes of current pages that are much larger than stored.
+    expanded: AtomicU64,
     failure: Mutex<Option<Error>>,
 }
 
 impl Watch {
     pub(super) fn new(batch_rows: usize, most: u64) -> Self {
-        Watch { batch_rows, most, used: AtomicU64::new(0), shrink: AtomicBool::new(false), failure: Mutex::new(None) }
+        Watch {
+            batch_rows,
+            most,
+            used: AtomicU64::new(0),
+            shrink: AtomicBool::new(false),
+            expanded: AtomicU64::new(0),
+            failure: Mutex::new(None),
+        }
+    }
+
+    /// Announces that a column goes from an expanded page of `before` bytes to one of `now` bytes; 0 stands for any other page.
+    pub(super) fn expand(&self, before: u64, now: u64, most: u64) -> Result<(), Error> {
+        self.expanded.fetch_sub(before, Ordering::Relaxed);
+        let all = self.expanded.fetch_add(now, Ordering::Relaxed).saturating_add(now);
+        if now == 0 || all <= most {
+            return Ok(());
+        }
+        Err(Error::new(Kind::TooLarge, format!("the pages of the columns unpack to more than {most} bytes together")))
     }
 
     /// Before each batch.

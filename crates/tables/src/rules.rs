@@ -27,6 +27,10 @@ isomorph_error::rules! {
     ORC_FILE "ORC-FILE" Error
         "an ORC file has a postscript, a footer and stripes that decode",
         DAMAGED;
+    /// A point in time and the unit it is read in.
+    TIME_UNIT "TIME-UNIT" Error
+        "a point in time is a whole number of the unit that its column is read in, and not too far away for it",
+        "use --timestamps us or ns, for timestamps finer than milliseconds; us, for those that nanoseconds do not reach";
     /// The header line of a CSV file.
     CSV_HEADER "CSV-HEADER" Error
         "the first line of a CSV file names every declared column once",

@@ -22,6 +22,8 @@ pub(super) struct Column {
     data_type: DataType,
     /// Bytes, or values of lists, that one batch may come to.
     most: usize,
+    /// Of the rows that were read last, the one that could not be, where that is known.
+    pub(super) failed: usize,
 }
 
 /// The values of a column, nulls left out.
@@ -59,7 +61,7 @@ pub(super) const TOO_LARGE: Reason = "a row becomes larger than a batch may be";
 impl Column {
     /// A column whose nulls are told by `present`. One batch may come to `most` bytes.
     pub(super) fn new(data_type: DataType, present: Option<Bits>, values: Values, most: usize) -> Self {
-        Column { present, values, data_type, most }
+        Column { present, values, data_type, most, failed: 0 }
     }
 
     /// The next `rows` rows.
@@ -120,12 +122,20 @@ impl Column {
             }
             Values::Times { seconds, nanoseconds } => {
                 let pairs = seconds.read(count)?.into_iter().zip(nanoseconds.read(count)?);
-                times(pairs, nulls, &self.data_type)
+                times(pairs, nulls, &self.data_type, &mut self.failed)
             }
             Values::List { lengths, item, items } => {
                 let lengths = sizes(lengths.read(count)?, most / 4)?;
                 let total = lengths.iter().sum();
-                let items = items.read(total)?;
+                let read = items.read(total);
+                let items = read.inspect_err(|_| {
+                    let mut end = 0;
+                    let own = lengths.iter().position(|length| {
+                        end += length;
+                        end > items.failed
+                    });
+                    self.failed = row_of(own.unwrap_or_default(), nulls.as_ref());
+                })?;
                 let lengths = spread(lengths, nulls.as_ref());
                 let list = ListArray::try_new(Arc::clone(item), OffsetBuffer::from_lengths(lengths), items, nulls);
                 list.map(|list| Arc::new(list) as ArrayRef).map_err(|_| "a list does not fit its values")
@@ -251,16 +261,26 @@ fn strings<'a, T: ByteArrayType, V: AsRef<T::Native> + ?Sized + 'a>(
     Ok(Arc::new(builder.finish()))
 }
 
+/// The row of a value, nulls left out.
+fn row_of(value: usize, nulls: Option<&NullBuffer>) -> usize {
+    match nulls {
+        Some(nulls) => nulls.valid_indices().nth(value).unwrap_or_default(),
+        None => value,
+    }
+}
+
 fn times(
     pairs: impl Iterator<Item = (i64, i64)>,
     nulls: Option<NullBuffer>,
     data_type: &DataType,
+    failed: &mut usize,
 ) -> Result<ArrayRef, Reason> {
     let DataType::Timestamp(unit, _) = data_type else { return Err("times are not read as times") };
-    let values = pairs
-        .map(|(seconds, nanoseconds)| times::decode(seconds, nanoseconds, unit))
-        .collect::<Option<Vec<_>>>()
-        .ok_or("a point in time does not fit the unit it is read in")?;
+    let mut values = Vec::new();
+    for (seconds, nanoseconds) in pairs {
+        let value = times::decode(seconds, nanoseconds, unit);
+        values.push(value.inspect_err(|_| *failed = row_of(values.len(), nulls.as_ref()))?);
+    }
     Ok(match unit {
         TimeUnit::Second => primitives::<TimestampSecondType>(values, nulls, data_type),
         TimeUnit::Millisecond => primitives::<TimestampMillisecondType>(values, nulls, data_type),

@@ -15,8 +15,9 @@ use super::run_length::{self, Bits, Ints, Version};
 use super::schema::columns;
 use super::stream::{Reason, Stream, unpack_all};
 use super::tail::{self, Encoding, StripeFooter, Tail, stripe_footer};
+use super::times;
 use crate::fence::fenced;
-use crate::rules::ORC_FILE;
+use crate::rules::{ORC_FILE, TIME_UNIT};
 use crate::text::select::{Numbered, Selected, Wanted};
 use crate::{Limits, ReadOptions, Selection, convert};
 
@@ -303,14 +304,17 @@ impl OrcBatches {
 
 /// The next `count` rows of the stripe; nothing when they would be too large together.
 fn decode(open: &mut Open, count: usize, schema: &SchemaRef) -> Result<Option<Vec<ArrayRef>>> {
-    let place = Place::default().row(open.rows.start);
+    let first = open.rows.start;
     let mut arrays = Vec::with_capacity(open.columns.len());
     for (column, field) in open.columns.iter_mut().zip(schema.fields()) {
         let decoded = fenced(&ORC_FILE, || match column.read(count) {
             Err(column::TOO_LARGE) => Ok(None),
+            // The file is sound: it is read in a unit that cannot hold its times.
+            Err(reason @ (times::TOO_FINE | times::TOO_FAR)) => Err(Error::broken(&TIME_UNIT, reason)),
             other => other.map(Some).map_err(|reason| Error::broken(&ORC_FILE, reason)),
         });
-        match decoded.map_err(|error| error.at(place.clone().in_field(field.name())))? {
+        let place = Place::default().row(first + column.failed as u64);
+        match decoded.map_err(|error| error.at(place.in_field(field.name())))? {
             Some(array) => arrays.push(array),
             None => return Ok(None),
         }

@@ -7,6 +7,8 @@
 
 use arrow_schema::TimeUnit;
 
+use super::stream::Reason;
+
 /// 2015-01-01T00:00:00Z, seconds.
 const EPOCH: i64 = 1_420_070_400;
 const BILLION: i64 = 1_000_000_000;
@@ -36,20 +38,29 @@ pub(super) fn encode(value: i64, unit: &TimeUnit) -> Option<(i64, i64)> {
     Some((seconds.checked_sub(EPOCH)?, pack(nanoseconds)))
 }
 
-/// The point in time of a stored pair; nothing when `unit` cannot hold it.
-pub(super) fn decode(seconds: i64, nanoseconds: i64, unit: &TimeUnit) -> Option<i64> {
-    let nanoseconds = unpack(nanoseconds)?;
-    let mut seconds = seconds.checked_add(EPOCH)?;
+/// A point in time that is sound and no whole number of the unit.
+pub(super) const TOO_FINE: Reason = "a point in time is finer than the unit it is read in";
+/// A point in time that is sound and too far away for the unit.
+pub(super) const TOO_FAR: Reason = "a point in time is too far from 1970 for the unit it is read in";
+const DAMAGED: Reason = "a point in time has a second or more of nanoseconds";
+
+/// The point in time of a stored pair.
+///
+/// # Errors
+/// When it is none; [`TOO_FINE`] and [`TOO_FAR`] when `unit` cannot hold it.
+pub(super) fn decode(seconds: i64, nanoseconds: i64, unit: &TimeUnit) -> Result<i64, Reason> {
+    let nanoseconds = unpack(nanoseconds).ok_or(DAMAGED)?;
+    let mut seconds = i128::from(seconds) + i128::from(EPOCH);
     if seconds < 0 && nanoseconds >= COUNTED {
-        seconds = seconds.checked_sub(1)?;
+        seconds -= 1;
     }
     let per_second = per_second(unit);
     let step = BILLION / per_second;
     if nanoseconds % step != 0 {
-        return None;
+        return Err(TOO_FINE);
     }
-    let value = i128::from(seconds) * i128::from(per_second) + i128::from(nanoseconds / step);
-    i64::try_from(value).ok()
+    let value = seconds * i128::from(per_second) + i128::from(nanoseconds / step);
+    i64::try_from(value).map_err(|_| TOO_FAR)
 }
 
 /// Trailing zeros, if there are two or more, are counted in the low three bits.
@@ -86,7 +97,7 @@ mod tests {
             for value in [0, 1, 999, 1000, 12_345_678, i64::MAX, -second, -2 * second, -2 * second + 1, -5 * second - 7]
             {
                 let (seconds, nanoseconds) = encode(value, &unit).unwrap_or_default();
-                assert_eq!(decode(seconds, nanoseconds, &unit), Some(value), "{value} {unit:?}");
+                assert_eq!(decode(seconds, nanoseconds, &unit), Ok(value), "{value} {unit:?}");
             }
         }
         assert_eq!(encode(-62_135_596_800_000, &TimeUnit::Millisecond), Some((-63_555_667_200, 0)));
@@ -97,19 +108,19 @@ mod tests {
         assert_eq!(encode(-1, &TimeUnit::Millisecond), Some((-EPOCH, pack(-1_000_000))));
         for value in [-1, -2, -500_000, -999_999_999, -BILLION + 5, -BILLION + COUNTED] {
             let (seconds, nanoseconds) = encode(value, &TimeUnit::Nanosecond).unwrap_or_default();
-            assert_eq!(decode(seconds, nanoseconds, &TimeUnit::Nanosecond), Some(value), "{value}");
+            assert_eq!(decode(seconds, nanoseconds, &TimeUnit::Nanosecond), Ok(value), "{value}");
         }
         // As Arrow writes -1.5 seconds, and as Java does.
-        assert_eq!(decode(-1 - EPOCH, pack(-500_000_000), &TimeUnit::Millisecond), Some(-1500));
-        assert_eq!(decode(-1 - EPOCH, pack(500_000_000), &TimeUnit::Millisecond), Some(-1500));
+        assert_eq!(decode(-1 - EPOCH, pack(-500_000_000), &TimeUnit::Millisecond), Ok(-1500));
+        assert_eq!(decode(-1 - EPOCH, pack(500_000_000), &TimeUnit::Millisecond), Ok(-1500));
     }
 
     #[test]
     fn what_a_unit_cannot_hold_is_refused() {
-        assert_eq!(decode(0, pack(1), &TimeUnit::Millisecond), None);
-        assert_eq!(decode(i64::MAX, 0, &TimeUnit::Second), None);
-        assert_eq!(decode(0, BILLION << 3, &TimeUnit::Nanosecond), None);
-        assert_eq!(decode(0, -BILLION << 3, &TimeUnit::Nanosecond), None);
-        assert_eq!(decode(i64::MAX / 2, 0, &TimeUnit::Nanosecond), None);
+        assert_eq!(decode(0, pack(1), &TimeUnit::Millisecond), Err(TOO_FINE));
+        assert_eq!(decode(i64::MAX, 0, &TimeUnit::Second), Err(TOO_FAR));
+        assert_eq!(decode(0, BILLION << 3, &TimeUnit::Nanosecond), Err(DAMAGED));
+        assert_eq!(decode(0, -BILLION << 3, &TimeUnit::Nanosecond), Err(DAMAGED));
+        assert_eq!(decode(i64::MAX / 2, 0, &TimeUnit::Nanosecond), Err(TOO_FAR));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch, TimestampMillisecondArray};
+use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, TimestampMicrosecondArray, TimestampMillisecondArray};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::Kind;
 use isomorph_storage::Blob;
@@ -77,6 +77,30 @@ fn undeclared_times_are_nanoseconds() {
     let batch = RecordBatch::try_from_iter([("t", Arc::new(times) as Arc<dyn Array>)]).unwrap();
     let reader = open(&write(&batch, ORC, &WriteOptions::default()), ORC, &ReadOptions::default()).unwrap();
     assert_eq!(reader.schema().field(0).data_type(), &DataType::Timestamp(TimeUnit::Nanosecond, None));
+}
+
+/// A file with times finer than its reader's unit is sound: the error says so, names the row, and what to do.
+#[test]
+fn times_finer_than_their_unit_are_named() {
+    let millisecond = DataType::Timestamp(TimeUnit::Millisecond, None);
+    let times = |values: Vec<Option<i64>>| TimestampMicrosecondArray::from(values);
+    let plain: ArrayRef = Arc::new(times(vec![Some(0), None, Some(1000), Some(1500), Some(2000)]));
+    let items = times(vec![Some(0), Some(1000), Some(1500)]);
+    let item = |ty: &DataType| Arc::new(Field::new("element", ty.clone(), true));
+    let offsets = arrow_buffer::OffsetBuffer::from_lengths([1, 0, 0, 2]);
+    let lists = ListArray::try_new(item(items.data_type()), offsets, Arc::new(items.clone()), None).unwrap();
+    let lists: ArrayRef = Arc::new(lists);
+    for (column, ty) in [(plain, millisecond.clone()), (lists, DataType::List(item(&millisecond)))] {
+        let table = RecordBatch::try_from_iter_with_nullable([("t", column, true)]).unwrap();
+        let bytes = write(&table, ORC, &WriteOptions::default());
+        let declared = Arc::new(Schema::new(vec![Field::new("t", ty, true)]));
+        let reader = open(&bytes, ORC, &ReadOptions::declared(declared)).unwrap();
+        let error = read(&reader, &Selection::all()).unwrap_err();
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("TIME-UNIT"), "{error:?}");
+        assert_eq!((error.place().row, error.place().field.as_deref()), (Some(3), Some("t")), "{error:?}");
+        let reader = open(&bytes, ORC, &ReadOptions::declared(table.schema())).unwrap();
+        assert_eq!(read(&reader, &Selection::all()).unwrap().columns(), table.columns());
+    }
 }
 
 #[test]

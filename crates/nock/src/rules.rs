@@ -142,6 +142,10 @@ isomorph_error::rules! {
     /// A degree of belief is out of range.
     TRUTH_RANGE "NOCK-TRUTH-RANGE" Warning
         "truth is between 0 and 1", "write a truth between 0 and 1";
+    /// A number that JSON cannot hold.
+    WRITE_NAN "NOCK-WRITE-NAN" Error
+        "props is JSON, which has no NaN and no Infinity",
+        "write null or a text instead of NaN and Infinity in the source, or choose another format";
     /// A value that the format cannot hold.
     WRITE_VALUE "NOCK-WRITE-VALUE" Error
         "names are not empty, labels have no comma, truth is a number, edge ids fit their column", "rename the node or label, or choose another format";

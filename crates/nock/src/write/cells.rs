@@ -159,10 +159,16 @@ pub(super) fn props(column: Option<&ArrayRef>, rows: usize) -> Result<ArrayRef> 
     let mut out = StringBuilder::with_capacity(texts.len(), texts.value_data().len());
     for cell in texts {
         let cell = check_cell(cell.unwrap_or_default(), Tolerance::Normal)
-            .map_err(|error| error.rule(&rules::WRITE_VALUE).at(Place::field(Column::Props.name())))?;
+            .map_err(|error| not_written(error).at(Place::field(Column::Props.name())))?;
         out.append_value(if matches!(cell.as_ref(), "{}" | "null") { "" } else { cell.as_ref() });
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// The error of props that cannot be written, under the rule whose remedy is one for them.
+fn not_written(error: Error) -> Error {
+    let is_number = error.broken_rule().is_some_and(|rule| rule.id == rules::PROPS_NAN.id);
+    error.rule(if is_number { &rules::WRITE_NAN } else { &rules::WRITE_VALUE })
 }
 
 /// A further column, or nulls.

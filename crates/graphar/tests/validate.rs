@@ -12,7 +12,8 @@ use isomorph_error::{Findings, Severity};
 use isomorph_graphar::info::{AdjListType, FileType};
 use isomorph_graphar::{GraphAr, OpenOptions, WriteOptions};
 use isomorph_model::{Batch, Request, Source, Tables};
-use isomorph_storage::Location;
+use isomorph_storage::{Blob, Location};
+use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader, TableWriter};
 use support::pump::write_as;
 use support::social::social;
 
@@ -364,6 +365,28 @@ fn page_indexes_are_checked() {
         victim.write(&name, &bytes);
     }
     assert!(unnoticed > 3, "{unnoticed}");
+}
+
+/// Nothing here needs the Arrow schema that a footer embeds; other readers open no file in which it is damaged.
+#[test]
+fn a_damaged_arrow_schema_is_found_in_every_kind_of_file() {
+    let parquet = WriteOptions { file_type: Some(FileType::Parquet), ..WriteOptions::default() };
+    let victim = Victim::new(&parquet);
+    let mut kinds = std::collections::BTreeSet::new();
+    for (name, bytes) in support::files(&victim.path).into_iter().filter(|(_, bytes)| bytes.starts_with(b"PAR1")) {
+        let blob = Blob::from_bytes(&name, &bytes.clone().into());
+        let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default()).unwrap();
+        let footer_metadata = vec![("ARROW:schema".to_owned(), "no schema".to_owned())];
+        let options = isomorph_tables::WriteOptions { footer_metadata, ..Default::default() };
+        let mut writer = TableWriter::create(Vec::new(), Encoding::Parquet, reader.schema(), &options).unwrap();
+        reader.batches(&Selection::all()).unwrap().for_each(|batch| writer.write(&batch.unwrap()).unwrap());
+        victim.write(&name, &writer.finish().unwrap().0);
+        assert_eq!(victim.found(), [("PARQUET-FOOTER", 1)], "{name}");
+        assert_eq!(victim.scan(), None, "{name}");
+        victim.write(&name, &bytes);
+        kinds.extend(["labels", "offset", "adj_list", "vertex"].into_iter().filter(|kind| name.contains(kind)));
+    }
+    assert!(kinds.len() >= 3, "{kinds:?}");
 }
 
 #[test]

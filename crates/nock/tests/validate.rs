@@ -41,6 +41,15 @@ fn a_sound_file_breaks_nothing() {
     assert_eq!(ids(&found), ["NOCK-FILE-TYPES"]);
 }
 
+/// Nothing here needs the Arrow schema that a footer embeds; pyarrow, pandas and Polars open no file in which it is damaged.
+#[test]
+fn a_damaged_arrow_schema_is_found() {
+    let mut bytes = file(&[node("a"), edge("a", 0, "r", "b"), node("b")]);
+    let at = bytes.windows(12).position(|window| window == b"ARROW:schema").unwrap();
+    bytes[at + 60] = b'!';
+    assert_eq!(ids(&findings(bytes)), ["NOCK-FILE-TYPES", "PARQUET-FOOTER"]);
+}
+
 #[test]
 fn each_rule_of_rows() {
     let a = || node("a");

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Findings, Kind, Place, Result};
 use isomorph_storage::Root;
-use isomorph_tables::{Encoding, Selection};
+use isomorph_tables::{Encoding, Selection, TableReader};
 
+use super::or_find;
 use crate::info::{FileType, PropertyGroup};
 use crate::rules;
 use crate::table::{Chunk, Column};
@@ -74,6 +75,12 @@ pub(super) fn extra_files(
 ) -> Result<()> {
     Files::below(root, directory)?.others(expected, findings);
     Ok(())
+}
+
+/// What keeps other readers from opening a file: they read the Arrow schema that its footer embeds, nothing here does.
+pub(super) fn embedded(path: &str, reader: &TableReader, findings: &mut Findings) -> Result<()> {
+    let checked = reader.check_embedded().map_err(|error| error.at(Place::file(path)));
+    or_find(findings, checked).map(drop)
 }
 
 /// Columns of a file that nothing declares. Text files do not tell theirs.

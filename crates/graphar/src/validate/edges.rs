@@ -3,7 +3,7 @@
 use arrow_array::Int64Array;
 use isomorph_error::{Error, Findings, Place, Result};
 
-use super::chunks::{BATCH_ROWS, blank_lines, everything, extra_columns, extra_files, nulls, stated_rows};
+use super::chunks::{BATCH_ROWS, blank_lines, embedded, everything, extra_columns, extra_files, nulls, stated_rows};
 use super::hashes::RowSum;
 use super::offsets::Offsets;
 use super::{find, or_find};
@@ -167,6 +167,7 @@ fn read_chunk(
     let list = check.list;
     let adj = list.layout.adj(check.part, chunk);
     let reader = open_chunk(&table.root, &adj, list.encoding, EdgeScan::adj_fields())?;
+    embedded(&adj, &reader, findings)?;
     let mut same = stated_rows(&adj, reader.row_count(), rows, findings);
     // Every file is opened before one is read, so that each missing one is named.
     let mut opened = Vec::new();
@@ -178,6 +179,7 @@ fn read_chunk(
             continue;
         };
         extra_columns(&chunk, info, &[], findings);
+        embedded(&chunk.path, &chunk.reader, findings)?;
         same &= stated_rows(&chunk.path, chunk.reader.row_count(), rows, findings);
         opened.push((chunk, group, info));
     }

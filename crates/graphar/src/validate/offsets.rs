@@ -6,7 +6,7 @@ use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::Root;
 use isomorph_tables::{Batches, Encoding};
 
-use super::chunks::everything;
+use super::chunks::{embedded, everything};
 use crate::read::as_index;
 use crate::rules;
 use crate::table::{OFFSET, offset_values, open_offsets};
@@ -35,6 +35,7 @@ impl Offsets {
     /// As [`open_offsets`].
     pub fn open(root: &Root, path: String, encoding: Encoding, edges: u64, findings: &mut Findings) -> Result<Self> {
         let reader = open_offsets(root, &path, encoding)?;
+        embedded(&path, &reader, findings)?;
         if reader.schema().field_with_name(OFFSET).is_ok_and(|field| field.data_type() == &DataType::Int32) {
             findings.push(&rules::OFFSET_INT32, "offsets of 32 bits", Place::file(&path).in_field(OFFSET));
         }

@@ -6,7 +6,9 @@ use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
-use super::chunks::{Files, blank_lines, everything, extra_columns, extra_files, must_count, nulls, stated_rows};
+use super::chunks::{
+    Files, blank_lines, embedded, everything, extra_columns, extra_files, must_count, nulls, stated_rows,
+};
 use super::{find, or_find};
 use crate::read::{LabelFile, check_index};
 use crate::rules;
@@ -40,6 +42,7 @@ pub(super) fn check(table: &VertexTable, findings: &mut Findings) -> Result<()> 
                 continue;
             }
             if let Some(file) = or_find(findings, LabelFile::open(table, chunk))? {
+                embedded(&file.path, &file.reader, findings)?;
                 let checked = check_labels(table, &file, table.chunk_rows(chunk)?, findings);
                 or_find(findings, checked)?;
             }
@@ -71,6 +74,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         };
         absent += u64::from(!chunk.indexed);
         extra_columns(&chunk, info, &[VERTEX_INDEX], findings);
+        embedded(&chunk.path, &chunk.reader, findings)?;
         let expected = table.chunk_rows(number)?;
         if !stated_rows(&chunk.path, chunk.reader.row_count(), expected, findings) {
             keys = None;

@@ -100,6 +100,14 @@ impl Partition {
             .collect()
     }
 
+    /// Whether other readers can open the file: they read the Arrow schema that its footer embeds, nothing here does.
+    ///
+    /// # Errors
+    /// When it is damaged, or names other types than the file has.
+    pub fn check_embedded(&self) -> Result<()> {
+        self.table.check_embedded().map_err(|error| error.at(self.name.as_str()))
+    }
+
     /// Number of row groups.
     pub fn row_groups(&self) -> usize {
         self.table.row_groups()

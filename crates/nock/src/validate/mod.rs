@@ -27,6 +27,12 @@ pub(crate) fn validate(nock: &Nock, findings: &mut Findings) -> Result<()> {
     findings.merge(nock.noticed.clone());
     for (index, partition) in nock.partitions.iter().enumerate() {
         check_file(partition, findings);
+        if let Err(error) = partition.check_embedded() {
+            match error.broken_rule() {
+                Some(rule) => findings.push(rule, error.message(), error.place().clone()),
+                None => return Err(error),
+            }
+        }
         if let Some(blob) = &partition.text {
             text::check(blob, findings)?;
         }

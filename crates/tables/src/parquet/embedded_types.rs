@@ -6,8 +6,10 @@ use arrow_schema::{ArrowError, DataType, Fields, Schema};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
-/// What is in front of a message in today's form of Arrow's streams.
+/// What is in front of the length of a message in today's form of Arrow's streams.
 const CONTINUATION: [u8; 4] = [0xff; 4];
+/// The latest version of Arrow's metadata.
+const LATEST: i16 = 4;
 
 /// The schema that a text embeds.
 ///
@@ -16,8 +18,16 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 pub(super) fn decode(text: &str) -> Result<Schema, ArrowError> {
     let wrong = |what: String| ArrowError::ParseError(what);
     let bytes = BASE64_STANDARD.decode(text).map_err(|error| wrong(error.to_string()))?;
-    let message = if bytes.starts_with(&CONTINUATION) { bytes.get(8..).unwrap_or_default() } else { bytes.as_slice() };
+    // The length is what other readers go by; older writers put it at the very beginning.
+    let framed = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
+    let (length, message) = framed.split_first_chunk::<4>().ok_or_else(|| wrong("it is too short".to_owned()))?;
+    let length = usize::try_from(i32::from_le_bytes(*length)).ok();
+    let message = length.and_then(|length| message.get(..length));
+    let message = message.ok_or_else(|| wrong("the length of the message is not that of the text".to_owned()))?;
     let message = arrow_ipc::root_as_message(message).map_err(|error| wrong(error.to_string()))?;
+    if !(0..=LATEST).contains(&message.version().0) {
+        return Err(wrong("the version of the message is not known".to_owned()));
+    }
     let schema = message.header_as_schema().ok_or_else(|| wrong("the message is no schema".to_owned()))?;
     Ok(arrow_ipc::convert::fb_to_schema(schema))
 }

@@ -96,6 +96,56 @@ fn a_graph_with_layers_gets_vertices_and_further_places() {
     assert_eq!(after["edges"]["k"]["source"], json!([["a", ["t1"]], ["b", ["t1"]]]));
 }
 
+/// Null would be undirected for an edge that is an entity: what is added states the direction of the graph.
+#[test]
+fn an_entity_with_ends_has_the_direction_of_the_graph() {
+    for directed in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = Files::small();
+        let manifest = format!(
+            r#"{{"graph_version": 3, "directed": {directed}, "active_slice": "s", "default_slice": "default"}}"#
+        );
+        files.put("manifest.json", manifest);
+        files.write(folder.path());
+        let edges = table(vec![
+            ("id", text(["f", "g", "p"])),
+            ("source", text([Some("a"), Some("a"), None])),
+            ("target", text([Some("b"), Some("b"), None])),
+            ("entity", booleans([true, true, true])),
+            ("directed", booleans([None, Some(!directed), None])),
+        ]);
+        change(folder.path(), &Changes { edges: vec![edges], ..Changes::default() }).unwrap();
+        let edges = view(folder.path())["edges"].clone();
+        let found = ["f", "g", "p"].map(|id| edges[id]["directed"].clone());
+        assert_eq!(found, [json!(directed), json!(!directed), json!(false)], "{directed}");
+    }
+}
+
+/// Where a graph has hyperedges of one kind only, the columns of the other are nulls without a type of their own, and may be so
+/// inside of lists.
+#[test]
+fn the_first_hyperedge_of_the_other_kind_gives_its_columns_their_type() {
+    let untyped = |rows: usize| -> [ArrayRef; 2] {
+        let field = Arc::new(arrow_schema::Field::new_list_field(arrow_schema::DataType::Null, true));
+        let lists = arrow_array::new_null_array(&arrow_schema::DataType::List(field), rows);
+        [arrow_array::new_null_array(&arrow_schema::DataType::Null, rows), lists]
+    };
+    for nulls in untyped(1) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = Files::small();
+        files.column("structure/hyperedge_definitions.parquet", "head", Arc::clone(&nulls));
+        files.column("structure/hyperedge_definitions.parquet", "tail", nulls);
+        files.write(folder.path());
+        let before = view(folder.path())["edges"]["h"].clone();
+        let edges = table(vec![("id", text(["n"])), ("head", text(["a"])), ("tail", text(["b"]))]);
+        change(folder.path(), &Changes { edges: vec![edges], ..Changes::default() }).unwrap();
+        is_sound(folder.path());
+        let after = view(folder.path())["edges"].clone();
+        assert_eq!(after["h"], before);
+        assert_eq!((&after["n"]["source"], &after["n"]["target"]), (&json!(["a"]), &json!(["b"])));
+    }
+}
+
 /// `count` vertices and thrice as many edges, numbered from `start`, over all vertices below `start + count`.
 fn random(random: &mut Random, start: u64, count: u64) -> Changes {
     let ids: Vec<String> = (start..start + count).map(|at| format!("v{at}")).collect();

@@ -123,7 +123,10 @@ impl NewEdges {
                     return Err(Error::broken(&rules::EDGE_END, message).at(input.place(row, column::SOURCE)));
                 }
             };
-            let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { directed && !is_entity };
+            // Without ends there is nothing to point from or to. An entity with ends has the direction of the graph like any other
+            // edge, and must state it: null is undirected for an entity.
+            let inherited = directed && of != Of::Placeholders;
+            let mut own_direction = if stated.is_valid(row) { stated.value(row) } else { inherited };
             match of {
                 Of::Edges => {
                     for (side, (end, column)) in

@@ -185,7 +185,7 @@ fn fitting(old: &SchemaRef, rows: &RecordBatch) -> (SchemaRef, bool) {
     let mut fields: Vec<Field> = Vec::new();
     for field in old.fields() {
         let typed =
-            own.column_with_name(field.name()).map(|(_, field)| field).filter(|_| *field.data_type() == DataType::Null);
+            own.column_with_name(field.name()).map(|(_, field)| field).filter(|_| is_untyped(field.data_type()));
         match typed.filter(|_| said(field.name())) {
             Some(typed) => {
                 same = false;
@@ -201,6 +201,15 @@ fn fitting(old: &SchemaRef, rows: &RecordBatch) -> (SchemaRef, bool) {
         }
     }
     (Arc::new(Schema::new(fields)), same)
+}
+
+/// Whether a column has no type of its own: writers give none to one of nulls, or of empty lists.
+fn is_untyped(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Null => true,
+        DataType::List(item) | DataType::LargeList(item) => is_untyped(item.data_type()),
+        _ => false,
+    }
 }
 
 /// Rows with the columns of `schema`.
@@ -221,7 +230,7 @@ fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     if from == to {
         return Ok(Arc::clone(column));
     }
-    if column.null_count() == column.len() {
+    if column.logical_null_count() == column.len() {
         return Ok(new_null_array(to, column.len()));
     }
     let options = CastOptions { safe: false, ..CastOptions::default() };
@@ -235,7 +244,8 @@ fn exactly(column: &ArrayRef, field: &Field, name: &str) -> Result<ArrayRef> {
     if to_text && !is_text {
         return Err(wrong());
     }
-    let back = (!is_text).then(|| cast_with_options(&cast, from, &options)).transpose();
+    // Of a column without a type there is nothing to compare.
+    let back = (!is_text && !is_untyped(from)).then(|| cast_with_options(&cast, from, &options)).transpose();
     match back.map_err(|error| wrong().caused_by(error))? {
         Some(back) if back.as_ref() != column.as_ref() => Err(wrong()),
         _ => Ok(cast),

@@ -61,7 +61,8 @@ impl Vertices {
                     }
                     if columns.iter().any(|(_, column)| column.is_valid(row)) || slices.is_valid(row) {
                         let message = "attributes and slices are those of a vertex, not of its further places";
-                        return Err(Error::broken(&rules::ENTITY_ID, message).at(at()));
+                        let hint = "leave them empty in rows that give a vertex a further layer";
+                        return Err(Error::malformed(message).hint(hint).at(at()));
                     }
                     if !ends.is_placeable(vertex) {
                         let message = "an edge that is an entity gets no further places in this layout";

@@ -161,6 +161,10 @@ pub mod column {
     pub const ELEMENTARY: &str = "elementary_layer";
     /// A layer by its labels (v1).
     pub const LAYER: &str = "layer";
+    /// Layer of the source side, or of all members.
+    pub const LAYER_1_ID: &str = "layer_1_id";
+    /// Layer of the target side.
+    pub const LAYER_2_ID: &str = "layer_2_id";
     /// Layer of the source side, or of all members, by its labels (v1).
     pub const LAYER_1: &str = "layer_1";
     /// Layer of the target side, if it is another (v1).
@@ -187,7 +191,7 @@ const REQUIRED: &[(&str, &[&[&str]])] = &[
     (file::EDGE_KIND, &[&[column::EDGE_ID], &[column::KIND]]),
     (file::SLICE_ATTRIBUTES, &[&[column::SLICE_ID]]),
     (file::EDGE_SLICE_ATTRIBUTES, &[&[column::SLICE_ID], &[column::EDGE_ID]]),
-    (file::EDGE_LAYERS, &[&[column::EDGE_ID]]),
+    (file::EDGE_LAYERS, &[&[column::EDGE_ID], &[column::LAYER_1_ID, column::LAYER_1]]),
     (file::LAYER_ATTRIBUTES, &[&[column::LAYER_ID, column::LAYER], &[column::ATTRIBUTES]]),
     (file::REGISTRY, &[&[column::SLICE_ID]]),
     (file::EDGE_MEMBERSHIPS, &[&[column::SLICE_ID], &[column::EDGE_ID]]),

@@ -32,6 +32,9 @@ pub(crate) struct Follows {
     pub kind: &'static str,
     /// None in a flat graph, and where the members of a side lie in several layers.
     pub layers: Option<OfEdge>,
+    /// Whether the edge has two ends: of a hyperedge its row may say where it lies, too.
+    has_ends: bool,
+    is_flat: bool,
 }
 
 impl Follows {
@@ -42,7 +45,8 @@ impl Follows {
             (false, true) => "coupling",
             (false, false) => "inter",
         };
-        Follows { kind, layers: (!is_flat).then_some((source.layer, Some(target.layer))) }
+        let layers = (!is_flat).then_some((source.layer, Some(target.layer)));
+        Follows { kind, layers, has_ends: true, is_flat }
     }
 
     /// Of a hyperedge with these members.
@@ -61,7 +65,7 @@ impl Follows {
         };
         let pair = agreed(&layer, &|role| role != Role::Tail).zip(agreed(&layer, &|role| role == Role::Tail));
         let layers = one.map(|one| (one, None)).or(pair.map(|(head, tail)| (head, Some(tail))));
-        Follows { kind, layers: layers.filter(|_| !is_flat) }
+        Follows { kind, layers: layers.filter(|_| !is_flat), has_ends: false, is_flat }
     }
 }
 
@@ -76,11 +80,12 @@ pub(crate) struct Found {
     pub sum: u128,
 }
 
-/// What is stated of an edge.
+/// What is stated of an edge, where it is not what follows. A null says something as well: the published library finds an edge
+/// without a kind, or without layers, in other layers than it would be in by its ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Stated {
-    pub kind: Option<String>,
-    pub layers: Option<OfEdge>,
+    pub kind: Option<Option<String>>,
+    pub layers: Option<Option<OfEdge>>,
 }
 
 impl Found {
@@ -89,8 +94,10 @@ impl Found {
         if let Some(layers) = follows.layers {
             self.sum = self.sum.wrapping_add(mix(id, layers));
         }
-        let kind = stated.0.filter(|kind| *kind != follows.kind).map(str::to_owned);
-        let layers = stated.1.map(|layer| (layer, None)).filter(|layers| Some(*layers) != follows.layers);
+        // In a flat graph nothing is asked by kinds.
+        let differs = stated.0 != Some(follows.kind) && !(stated.0.is_none() && follows.is_flat);
+        let kind = differs.then(|| stated.0.map(str::to_owned));
+        let layers = stated.1.map(|layer| (layer, None)).filter(|layers| Some(*layers) != follows.layers).map(Some);
         if kind.is_some() || layers.is_some() {
             self.push(id, Stated { kind, layers });
         }
@@ -135,9 +142,10 @@ impl Found {
                 })?;
                 let mut others = Found::default();
                 follows(&mut |id, follows| {
-                    let layers = all.get(&hash(id)).copied().filter(|layers| Some(*layers) != follows.layers);
-                    if layers.is_some() {
-                        others.push(id, Stated { kind: None, layers });
+                    let layers = all.get(&hash(id)).copied();
+                    let is_left_out = layers.is_none() && follows.has_ends;
+                    if is_left_out || layers.is_some_and(|layers| Some(layers) != follows.layers) {
+                        others.push(id, Stated { kind: None, layers: Some(layers) });
                     }
                 })?;
                 self.take(others);
@@ -182,16 +190,21 @@ impl Found {
             out.push_str(": {");
             if let Some(kind) = &stated.kind {
                 out.push_str("\"kind\": ");
-                push_string(&mut out, kind);
-            }
-            if let Some((first, second)) = stated.layers {
-                out.push_str(if stated.kind.is_some() { ", \"layers\": [" } else { "\"layers\": [" });
-                out.push_str(&list(known.layers.labels(first)));
-                if let Some(second) = second {
-                    out.push_str(", ");
-                    out.push_str(&list(known.layers.labels(second)));
+                match kind {
+                    Some(kind) => push_string(&mut out, kind),
+                    None => out.push_str("null"),
                 }
-                out.push(']');
+            }
+            if let Some(layers) = stated.layers {
+                out.push_str(if stated.kind.is_some() { ", \"layers\": " } else { "\"layers\": " });
+                match layers {
+                    Some((first, second)) => {
+                        let both = [Some(first), second].into_iter().flatten();
+                        let both: Vec<String> = both.map(|layer| list(known.layers.labels(layer))).collect();
+                        out.push_str(&format!("[{}]", both.join(", ")));
+                    }
+                    None => out.push_str("null"),
+                }
             }
             out.push('}');
         }
@@ -209,12 +222,12 @@ fn mix(id: &str, (first, second): OfEdge) -> u128 {
 
 /// The rows of the table of layers.
 fn each(table: &Table, known: Known<'_>, mut take: impl FnMut(&str, OfEdge)) -> Result<()> {
-    let columns = [column::EDGE_ID, LAYER_1, LAYER_2];
+    let columns = [column::EDGE_ID, column::LAYER_1_ID, column::LAYER_2_ID];
     let mut start = 0;
     for cells in table.batches(&columns, 0..table.rows(), 1 << 15)? {
         let cells = cells?;
         let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
-        let (first, second) = (cells.integers(LAYER_1)?, cells.integers(LAYER_2)?);
+        let (first, second) = (cells.integers(column::LAYER_1_ID)?, cells.integers(column::LAYER_2_ID)?);
         for (row, ((id, first), second)) in ids.iter().zip(&first).zip(&second).enumerate() {
             let at = |layer: Option<i64>| layer.map(|layer| known.layers.at(layer)).transpose();
             let place = |error: isomorph_error::Error| error.at(Place::file(&table.name).row(start + row as u64));
@@ -227,10 +240,6 @@ fn each(table: &Table, known: Known<'_>, mut take: impl FnMut(&str, OfEdge)) -> 
     Ok(())
 }
 
-/// Columns of the table of layers.
-pub(crate) const LAYER_1: &str = "layer_1_id";
-pub(crate) const LAYER_2: &str = "layer_2_id";
-
 /// What a writer states of edges: the kind, and numbers of layers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stating(HashMap<String, Own>);
@@ -238,8 +247,15 @@ pub(crate) struct Stating(HashMap<String, Own>);
 /// What is stated of one edge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
-    pub kind: Option<String>,
-    pub layers: Option<(i64, Option<i64>)>,
+    pub kind: Option<Option<String>>,
+    pub layers: Option<Option<(i64, Option<i64>)>>,
+}
+
+impl Own {
+    /// Whether something else than nothing is stated.
+    fn is_value(&self) -> bool {
+        self.kind.as_ref().is_some_and(Option::is_some) || self.layers.is_some_and(|layers| layers.is_some())
+    }
 }
 
 impl Stating {
@@ -251,14 +267,16 @@ impl Stating {
             let mut own = Own::default();
             members(object, METADATA, |name, said| {
                 match (name, value(said)) {
-                    ("kind", Ok(Value::Text(kind))) => own.kind = Some(kind.into_owned()),
+                    ("kind", Ok(Value::Text(kind))) => own.kind = Some(Some(kind.into_owned())),
+                    ("kind", Ok(Value::Null)) => own.kind = Some(None),
+                    ("layers", Ok(Value::Null)) => own.layers = Some(None),
                     ("layers", Ok(Value::Array(array))) => {
                         let mut numbers = Vec::new();
                         items(array, METADATA, |item| {
                             numbers.push(layers.intern(&strings(item, METADATA)?));
                             Ok(())
                         })?;
-                        own.layers = numbers.first().map(|first| (*first, numbers.get(1).copied()));
+                        own.layers = numbers.first().map(|first| Some((*first, numbers.get(1).copied())));
                     }
                     _ => {}
                 }
@@ -270,9 +288,10 @@ impl Stating {
         if read.is_ok() { Stating(all) } else { Stating::default() }
     }
 
-    /// An edge of which something is stated, if there is one.
+    /// An edge of which a kind or layers are stated, if there is one. That some state nothing is no loss in a layout that has no
+    /// place for it: there all layers are stated.
     pub fn any(&self) -> Option<&str> {
-        self.0.keys().map(String::as_str).min()
+        self.0.iter().filter(|(_, own)| own.is_value()).map(|(id, _)| id.as_str()).min()
     }
 
     /// What is stated of an edge.

@@ -176,6 +176,35 @@ fn layers_and_kinds_that_somebody_set_are_kept() {
         let refused = write(&source, &folder.path().join("text"), &other, 1).unwrap_err();
         assert_eq!(refused.kind(), isomorph_error::Kind::WouldLose);
     });
+    // That an edge states neither is kept as well: the published library finds it in other layers then.
+    let mut files = Files::layered();
+    files.column("structure/edges.parquet", "ml_kind", text([None::<&str>, None]));
+    files.table(
+        "layers/edge_layers.parquet",
+        vec![("edge_id", text(["h"])), ("layer_1_id", integers([1])), ("layer_2_id", integers([2]))],
+    );
+    files.with(|source| {
+        let source = source.unwrap();
+        let said = source.graph().metadata.get("annnet.stated").map(String::as_str);
+        let expected = r#"{"e": {"kind": null, "layers": null}, "h": {"kind": null, "layers": [["t0"], ["t1"]]}}"#;
+        assert_eq!(said, Some(expected));
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("graph");
+        write(&source, &place, &options(), 1).unwrap();
+        assert!(differing(&place, &source).is_empty());
+        assert_eq!(column(&place.join("structure/edges.parquet"), "ml_kind"), ["", ""]);
+        assert_eq!(column(&place.join("layers/edge_layers.parquet"), "edge_id"), ["h"]);
+    });
+    files.column("structure/edges.parquet", "ml_kind", text([None, Some("inter")]));
+    files.remove("layers/edge_layers.parquet");
+    files.with(|source| {
+        // All layers are stated in the layout of the text, and nothing is lost by it.
+        let folder = tempfile::tempdir().unwrap();
+        let other = WriteOptions { layout: WriteLayout::Specification, ..options() };
+        let place = folder.path().join("text");
+        write(&source.unwrap(), &place, &other, 1).unwrap();
+        assert_eq!(column(&place.join("layers/edge_layers.parquet"), "edge_id"), ["e"]);
+    });
     // What follows from the ends is not said twice.
     Files::layered().with(|source| assert!(!source.unwrap().graph().metadata.contains_key("annnet.stated")));
 }

@@ -21,7 +21,7 @@ use super::{WriteLayout, WriteOptions};
 use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
 use crate::order::Positions;
-use crate::stated::{LAYER_1, LAYER_2, Stating};
+use crate::stated::{Own, Stating};
 
 /// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
 pub(super) const INTRA: &str = "intra";
@@ -108,7 +108,7 @@ impl Edges {
         let attributes: Vec<(&str, DataType)> = std::iter::once((name::EDGE_ID, DataType::Utf8)).chain(own).collect();
         let (_, layer) = layer_column(options.layout);
         let [first, second] = match options.layout {
-            WriteLayout::V2 => [LAYER_1, LAYER_2],
+            WriteLayout::V2 => [name::LAYER_1_ID, name::LAYER_2_ID],
             WriteLayout::Specification => [name::LAYER_1, name::LAYER_2],
         };
         let layers = [(name::EDGE_ID, DataType::Utf8), (first, layer.clone()), (second, layer)];
@@ -316,18 +316,27 @@ impl Edges {
                     (false, false) => INTER,
                 };
                 let stated = |row: usize| self.stating.of_edge(own.value(row)).and_then(|own| own.layers);
-                let of_edge = |row: usize| stated(row).unwrap_or((first.value(row), Some(second.value(row))));
-                let both = (0..batch.rows).map(of_edge).unzip::<_, _, Vec<_>, Vec<_>>();
+                // The specification's layout has the layers of ends from here: all are stated there.
+                let stated = |row: usize| stated(row).filter(|own| own.is_some() || options.layout == WriteLayout::V2);
+                let follows = |row: usize| Some((first.value(row), Some(second.value(row))));
+                let of_edge = |row: usize| stated(row).unwrap_or_else(|| follows(row));
+                let all: Vec<_> = (0..batch.rows).map(of_edge).collect();
+                let rows: UInt32Array =
+                    (0u32..).zip(&all).filter(|(_, layers)| layers.is_some()).map(|(row, _)| Some(row)).collect();
+                let both = all.into_iter().flatten().unzip::<_, _, Vec<_>, Vec<_>>();
                 let both = (Int64Array::from(both.0), Int64Array::from(both.1));
-                self.push_layers(Arc::clone(column_of_ids), both, layers, options)?;
+                let ids =
+                    if rows.len() == batch.rows { Arc::clone(column_of_ids) } else { gather(column_of_ids, &rows)? };
+                self.push_layers(ids, both, layers, options)?;
                 (0..batch.rows).map(kind).collect()
             }
             _ => vec![INTRA; batch.rows],
         };
-        let kind = |(row, follows): (usize, &'static str)| {
-            self.stating.of_edge(own.value(row)).and_then(|own| own.kind.as_deref()).unwrap_or(follows)
+        let kind = |(row, follows): (usize, &'static str)| match self.stating.of_edge(own.value(row)) {
+            Some(Own { kind: Some(None), .. }) if options.layout == WriteLayout::V2 => None,
+            stated => Some(stated.and_then(|own| own.kind.as_ref()?.as_deref()).unwrap_or(follows)),
         };
-        let ml_kinds = StringArray::from_iter_values(ml_kinds.into_iter().enumerate().map(kind));
+        let ml_kinds: StringArray = ml_kinds.into_iter().enumerate().map(kind).collect();
         let weights = column(&batch.properties, shape.edges.weight);
         let directed = directions(batch.directed.as_ref(), batch.rows);
         let mut cells = Vec::new();

@@ -156,7 +156,8 @@ impl Groups {
         }
         let names: Vec<&str> = self.aspects.iter().map(|aspect| aspect.name.as_str()).collect();
         let mut text = format!("{{\n  \"aspects\": {},\n  \"elem_layers\": {{", list(&names));
-        for (at, aspect) in self.aspects.iter().enumerate() {
+        // The published library refuses an aspect with an empty list, and takes one that is not listed.
+        for (at, aspect) in self.aspects.iter().filter(|aspect| !aspect.labels.is_empty()).enumerate() {
             let comma = if at == 0 { "" } else { "," };
             // Writing into a text does not fail.
             let _ = write!(text, "{comma}\n    {}: {}", string(&aspect.name), list(&aspect.labels));

@@ -179,8 +179,11 @@ impl<'a> Build<'a> {
             (false, true) => COUPLING,
             (false, false) => INTER,
         };
-        self.ml_kinds.append_value(stated.and_then(|own| own.kind.as_deref()).unwrap_or(kind));
-        let stated = stated.and_then(|own| own.layers);
+        match stated.and_then(|own| own.kind.as_ref()) {
+            Some(None) if self.layout == WriteLayout::V2 => self.ml_kinds.append_null(),
+            stated => self.ml_kinds.append_value(stated.and_then(Option::as_deref).unwrap_or(kind)),
+        }
+        let stated = stated.and_then(|own| own.layers).flatten();
         let one = match stated {
             Some((layer, None)) => Some(layer),
             Some((_, Some(_))) => None,

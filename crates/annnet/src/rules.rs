@@ -43,12 +43,16 @@ isomorph_error::rules! {
     EDGE_LAYERS "ANNNET-EDGE-LAYERS" Warning
         "layers and kinds of edges follow from their ends, or are stated otherwise for at most 65,536 edges",
         "set fewer of them, or keep the graph as it is: a conversion writes those that follow from the ends";
+    /// Layers of an edge that is nowhere.
+    EDGE_LAYERS_UNKNOWN "ANNNET-EDGE-LAYERS-UNKNOWN" Error
+        "layers/edge_layers.parquet has the layers of edges of the graph",
+        "remove the row; the published library cannot read such a graph";
     /// A position is missing.
     EDGE_POSITION "ANNNET-EDGE-POSITION" Error
         "col_idx is never missing, and -1 for placeholders", "write the position, or -1 for placeholders; the published library cannot read such a graph";
     /// An entity without an id.
     ENTITY_ID "ANNNET-ENTITY-ID" Error
-        "every entity has an id", "give the entity an id";
+        "every entity has an id of its own", "write the id; that of a new entity must be one that no other has";
     /// An entity without a position.
     ENTITY_POSITION "ANNNET-ENTITY-POSITION" Error
         "idx is never missing", "write the position of the entity; the published library cannot read such a graph";
@@ -69,14 +73,18 @@ isomorph_error::rules! {
         "rename these members: the published library cannot read such a graph";
     /// Sides of a hyperedge that has none by its direction.
     HYPEREDGE_SIDES "ANNNET-HYPEREDGE-SIDES" Error
-        "a hyperedge with head or tail is directed",
-        "set directed to true, or write head and tail as members; the published library reads such a hyperedge without members";
+        "a hyperedge with head or tail is directed, and one with members is not",
+        "set directed to what the row has: true for head and tail, false for members; the published library reads such a hyperedge without members";
     /// JSON that is none.
     JSON "ANNNET-JSON" Error
         "files that end in .json, and attributes of layers, are JSON of whole characters, at most 512 levels deep", "correct the JSON in the place that is named";
     /// A layer that does not fit the aspects.
     LAYER "ANNNET-LAYER" Warning
         "a layer has one declared label for each aspect", "declare the label in its aspect, and give one label for each aspect";
+    /// Attributes of a layer that does not fit the aspects.
+    LAYER_ATTRIBUTES "ANNNET-LAYER-ATTRIBUTES" Error
+        "attributes are those of layers with one declared label for each aspect, and an aspect that is listed has a label",
+        "declare the label in elem_layers of layers/metadata.json, or remove the row; the published library cannot read such a graph";
     /// A number of a layer that is none.
     LAYER_ID "ANNNET-LAYER-ID" Error
         "layer ids are positions in structure/layer_dict.json", "correct the id, or add the layer to structure/layer_dict.json; the published library cannot read such a graph";
@@ -103,6 +111,10 @@ isomorph_error::rules! {
     /// The kind of an edge between layers is not what follows from its ends.
     ML_KIND "ANNNET-ML-KIND" Warning
         "ml_kind is intra within a layer, coupling between layers of one node, else inter", "write the kind that the ends of the edge have: they count";
+    /// A placement that comes too late for edges.
+    PLACEMENT "ANNNET-PLACEMENT" Error
+        "edges end in placements of structure/entity_index.parquet; what only the table of placements has is in declared layers",
+        "add the placement to structure/entity_index.parquet: the published library reads the edge without this end";
     /// An attribute that is called like something else.
     RESERVED "ANNNET-RESERVED" Warning
         "no attribute is called like a column of the edges", "rename the attribute: it is read as NAME_attribute";
@@ -113,6 +125,10 @@ isomorph_error::rules! {
     /// The active slice is none.
     SLICE_ACTIVE "ANNNET-SLICE-ACTIVE" Warning
         "active_slice is in the registry", "set active_slice to a slice of the registry: the default slice is taken";
+    /// A membership of a placement.
+    SLICE_LAYER "ANNNET-SLICE-LAYER" Error
+        "slices hold nodes, not their placements: node_layer_id is null",
+        "write null as the node_layer_id of this row; the published library cannot read such a graph";
     /// A member of a slice that is nowhere.
     SLICE_MEMBER "ANNNET-SLICE-MEMBER" Warning
         "members of slices are nodes and edges of the graph", "remove the row: the published library ignores it";
@@ -126,6 +142,10 @@ isomorph_error::rules! {
     /// Attributes of an edge in a slice that it is not in.
     SLICE_UNLISTED "ANNNET-SLICE-UNLISTED" Warning
         "an edge with attributes in a slice is a member of it", "add the edge to edge_memberships: it is read as a member";
+    /// A slice that is not registered and has nodes.
+    SLICE_UNREGISTERED "ANNNET-SLICE-UNREGISTERED" Error
+        "every row of the memberships of nodes names a slice of the registry",
+        "add the slice to slices/registry.parquet, or remove the row; the published library cannot read such a graph";
     /// A weight of an edge that is nowhere.
     SLICE_WEIGHT "ANNNET-SLICE-WEIGHT" Error
         "an edge with a weight in a slice is one of the graph", "remove the row: the published library cannot read such a graph";

@@ -12,6 +12,10 @@ const EDGES: &str = "structure/edges.parquet";
 const ENTITIES: &str = "structure/entity_index.parquet";
 const HYPEREDGES: &str = "structure/hyperedge_definitions.parquet";
 const MEMBERSHIPS: &str = "slices/edge_memberships.parquet";
+const OF_NODES: &str = "slices/node_memberships.parquet";
+const EDGE_LAYERS: &str = "layers/edge_layers.parquet";
+const LAYER_ATTRIBUTES: &str = "layers/tuple_layer_attributes.parquet";
+const ELEMENTARY: &str = "layers/elem_layer_attributes.parquet";
 
 /// The description of a view that does not say what it was built from.
 const VIEW: &str = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"shape": [2, 2]}}"#;
@@ -56,6 +60,45 @@ fn placed(files: &mut Files, attributes: Option<&'static str>) {
     files.table(
         "layers/node_layer_attributes.parquet",
         vec![("node_id", text(["a"])), ("layer_id", integers([1])), ("attributes", text([attributes]))],
+    );
+}
+
+/// A layered graph in which a layer has such attributes.
+fn layer_attributes(files: &mut Files, attributes: Option<&'static str>) {
+    *files = Files::layered();
+    files.column(LAYER_ATTRIBUTES, "attributes", text([attributes]));
+}
+
+/// A layered graph in which an elementary layer has an attribute.
+fn elementary(files: &mut Files, aspect: Option<&'static str>, label: Option<&'static str>) {
+    *files = Files::layered();
+    files.table(
+        ELEMENTARY,
+        vec![
+            ("layer_id", text(["time_t0"])),
+            ("aspect", text([aspect])),
+            ("elementary_layer", text([label])),
+            ("colour", text(["red"])),
+        ],
+    );
+}
+
+/// A layered graph with the layers of an edge in their table.
+fn edge_layers(files: &mut Files) {
+    files.table(
+        EDGE_LAYERS,
+        vec![("edge_id", text(["e"])), ("layer_1_id", integers([1])), ("layer_2_id", integers([2]))],
+    );
+}
+
+/// A layered graph in which the second node is in the layer of its edge by the table of placements alone.
+fn late(files: &mut Files, layer: i64) {
+    *files = Files::layered();
+    files.put("structure/layer_dict.json", r#"{"layers": [["_"], ["t0"], ["t1"], ["t9"]]}"#);
+    files.column(ENTITIES, "layer_id", integers([1, 1]));
+    files.table(
+        "layers/node_presence.parquet",
+        vec![("node_id", text(["a", "b", "b"])), ("layer_id", integers([1, 1, layer]))],
     );
 }
 
@@ -109,6 +152,11 @@ const BREAKS: &[(&str, Break)] = &[
             ],
         );
     }),
+    ("ANNNET-EDGE-LAYERS-UNKNOWN", |files| {
+        *files = Files::layered();
+        edge_layers(files);
+        files.column(EDGE_LAYERS, "edge_id", text(["nobody"]));
+    }),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([Some(0), None]))),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([-1, 0]))),
     ("ANNNET-ENTITY-ID", |files| files.column(ENTITIES, "entity_id", text([Some("a"), None]))),
@@ -132,6 +180,13 @@ const BREAKS: &[(&str, Break)] = &[
         sides(files);
         files.column(HYPEREDGES, "directed", booleans([false]));
     }),
+    ("ANNNET-HYPEREDGE-SIDES", |files| files.column(HYPEREDGES, "directed", booleans([true]))),
+    ("ANNNET-HYPEREDGE-SIDES", |files| {
+        files.column(HYPEREDGES, "directed", booleans([true]));
+        files.column(HYPEREDGES, "head", lists(&[Some(&["\"a\""])]));
+    }),
+    ("ANNNET-JSON", |files| layer_attributes(files, None)),
+    ("ANNNET-JSON", |files| layer_attributes(files, Some("[1]"))),
     ("ANNNET-JSON", |files| files.put("structure/edge_direction_policy.json", "[]")),
     ("ANNNET-JSON", |files| files.put("audit/snapshots.json", r#"{"a": 1}"#)),
     ("ANNNET-JSON", |files| placed(files, None)),
@@ -148,6 +203,35 @@ const BREAKS: &[(&str, Break)] = &[
         let present = vec![("node_id", text(["a", "nobody"])), ("layer_id", integers([1, 1]))];
         files.table("layers/node_presence.parquet", present);
     }),
+    ("ANNNET-LAYER", |files| {
+        layer_attributes(files, Some("{}"));
+        files.column(LAYER_ATTRIBUTES, "layer_id", integers([None::<i64>]));
+    }),
+    ("ANNNET-LAYER", |files| elementary(files, Some("time"), None)),
+    ("ANNNET-LAYER", |files| elementary(files, None, Some("t0"))),
+    ("ANNNET-LAYER", |files| elementary(files, Some("time"), Some("t9"))),
+    ("ANNNET-COLUMN", |files| {
+        elementary(files, Some("time"), Some("t0"));
+        files.without(ELEMENTARY, "elementary_layer");
+    }),
+    ("ANNNET-LAYER-ATTRIBUTES", |files| {
+        elementary(files, Some("time"), Some("t0"));
+        files.column(ELEMENTARY, "layer_id", text(["time_t9"]));
+        files.without(ELEMENTARY, "elementary_layer");
+        files.without(ELEMENTARY, "aspect");
+    }),
+    ("ANNNET-LAYER-ATTRIBUTES", |files| {
+        layer_attributes(files, Some("{}"));
+        files.put("layers/metadata.json", r#"{"aspects": ["time"], "elem_layers": {"time": ["t1"]}}"#);
+    }),
+    ("ANNNET-LAYER-ATTRIBUTES", |files| {
+        layer_attributes(files, Some("{}"));
+        files.put("layers/metadata.json", r#"{"aspects": ["time", "more"], "elem_layers": {"time": ["t0", "t1"]}}"#);
+    }),
+    ("ANNNET-LAYER-ATTRIBUTES", |files| {
+        *files = Files::layered();
+        files.put("layers/metadata.json", r#"{"aspects": ["time"], "elem_layers": {"time": []}}"#);
+    }),
     ("ANNNET-LAYER-ID", |files| files.column(ENTITIES, "layer_id", integers([0, 7]))),
     ("ANNNET-LAYER-ID", |files| files.column(EDGES, "source_layer_id", integers([Some(i64::MIN), None]))),
     ("ANNNET-MANIFEST", |files| files.put("manifest.json", r#"{"graph_version": 1, "directed": true}"#)),
@@ -162,10 +246,37 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-MEMBER", |files| files.remove("slices/registry.parquet")),
     ("ANNNET-MEMBER", |files| files.remove("manifest.json")),
     ("ANNNET-ML-KIND", |files| files.column(EDGES, "ml_kind", text([Some("coupling"), None]))),
+    ("ANNNET-PLACEMENT", |files| late(files, 2)),
+    ("ANNNET-PLACEMENT", |files| {
+        late(files, 3);
+        files.column(EDGES, "target_layer_id", integers([Some(2), None]));
+    }),
+    ("ANNNET-PLACEMENT", |files| {
+        late(files, 2);
+        files.column(EDGES, "target_layer_id", integers([Some(1), None]));
+        files.column(HYPEREDGES, "members", lists(&[Some(&[r#"{"node": "b", "layer": ["t1"]}"#])]));
+    }),
     ("ANNNET-RESERVED", |files| files.column("tables/_edge_table.parquet", "weight", text(["a", "b"]))),
     ("ANNNET-SLICE-ACTIVE", |files| {
         let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "gone", "default_slice": "default"}"#;
         files.put("manifest.json", manifest);
+    }),
+    ("ANNNET-SLICE-LAYER", |files| files.column(OF_NODES, "node_layer_id", integers([Some(0), None, None]))),
+    ("ANNNET-SLICE-LAYER", |files| files.column(OF_NODES, "node_layer_id", integers([Some(99), None, None]))),
+    ("ANNNET-SLICE-LAYER", |files| {
+        *files = Files::layered();
+        files.column(OF_NODES, "node_layer_id", integers([Some(1), None, None]));
+    }),
+    ("ANNNET-SLICE-UNREGISTERED", |files| files.column(OF_NODES, "slice_id", text(["default", "default", "new"]))),
+    ("ANNNET-SLICE-UNREGISTERED", |files| {
+        files.column(OF_NODES, "slice_id", text([Some("default"), Some("default"), None]));
+    }),
+    ("ANNNET-SLICE-MEMBER", |files| {
+        files.column(MEMBERSHIPS, "slice_id", text([Some("default"), Some("default"), None]));
+    }),
+    ("ANNNET-COLUMN", |files| {
+        let none = arrow_array::RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty()));
+        files.0.insert("slices/registry.parquet".to_owned(), File::Table(none));
     }),
     ("ANNNET-SLICE-MEMBER", |files| files.column(MEMBERSHIPS, "edge_id", text(["e", "nobody", "e"]))),
     ("ANNNET-SLICE-MEMBER", |files| {
@@ -236,6 +347,8 @@ fn no_column_that_a_table_needs_is_taken_for_empty() {
         ("layers/node_layer_attributes.parquet", "layer_id"),
         ("layers/node_layer_attributes.parquet", "attributes"),
         ("layers/tuple_layer_attributes.parquet", "attributes"),
+        (EDGE_LAYERS, "edge_id"),
+        (EDGE_LAYERS, "layer_1_id"),
         ("structure/edge_coeffs.parquet", "coeff"),
     ] {
         let mut files = Files::small();
@@ -243,6 +356,7 @@ fn no_column_that_a_table_needs_is_taken_for_empty() {
         let present = vec![("node_id", text(["a", "b"])), ("layer_id", integers([1, 2]))];
         files.table("layers/node_presence.parquet", present);
         coefficients(&mut files, "a");
+        edge_layers(&mut files);
         assert_eq!(files.broken(), [""; 0]);
         // A table has a column in any case.
         let Some(File::Table(batch)) = files.0.get(table) else { unreachable!("{table}") };
@@ -250,6 +364,32 @@ fn no_column_that_a_table_needs_is_taken_for_empty() {
         files.without(table, name);
         assert!(files.broken().contains(&"ANNNET-COLUMN"), "{table} without {name}: {:?}", files.broken());
     }
+}
+
+/// What annnet takes, too: a dictionary of layers that names none in a flat graph, a table of layers and attributes of elementary
+/// layers that say what is so, a placement that only its table has and that no edge ends in.
+#[test]
+fn nothing_is_found_where_the_published_library_reads_the_same() {
+    for dictionary in [r#"{"layers": []}"#, "{}"] {
+        let mut files = Files::small();
+        files.put("structure/layer_dict.json", dictionary);
+        assert_eq!(files.broken(), [""; 0], "{dictionary}");
+    }
+    let mut files = Files::layered();
+    edge_layers(&mut files);
+    assert_eq!(files.broken(), [""; 0]);
+    elementary(&mut files, Some("time"), Some("t0"));
+    assert_eq!(files.broken(), [""; 0]);
+    files.without(ELEMENTARY, "aspect");
+    files.without(ELEMENTARY, "elementary_layer");
+    assert_eq!(files.broken(), [""; 0], "the name tells aspect and label");
+    let mut files = Files::layered();
+    let present = vec![("node_id", text(["a", "b", "b"])), ("layer_id", integers([1, 2, 1]))];
+    files.table("layers/node_presence.parquet", present);
+    assert_eq!(files.broken(), [""; 0]);
+    let mut files = Files::small();
+    files.column(OF_NODES, "node_layer_id", floats([f64::NAN, f64::NAN, f64::NAN]));
+    assert_eq!(files.broken(), [""; 0], "pandas writes NaN for null");
 }
 
 /// What is read all the same, for whoever goes on with `--lenient`.
@@ -260,6 +400,13 @@ fn what_is_missing_is_not_made_up() {
     files.column(HYPEREDGES, "directed", booleans([None::<bool>]));
     let hyperedge = files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());
     assert_eq!((&hyperedge["source"], &hyperedge["target"]), (&json!(["a"]), &json!(["b"])), "{hyperedge}");
+    // Members of a directed hyperedge are members where it has no sides, and nothing beside those.
+    let mut files = Files::small();
+    files.column(HYPEREDGES, "directed", booleans([true]));
+    let hyperedge = |files: &Files| files.with(|opened| View::of(&opened.unwrap()).value()["edges"]["h"].clone());
+    assert_eq!(hyperedge(&files)["source"], json!(["a", "b"]));
+    files.column(HYPEREDGES, "head", lists(&[Some(&["\"a\""])]));
+    assert_eq!(hyperedge(&files)["source"], json!(["a"]));
     let mut files = Files::small();
     files.column("tables/slice_attributes.parquet", "slice_id", text(["new"]));
     let slices = files.with(|opened| View::of(&opened.unwrap()).value()["slices"].clone());

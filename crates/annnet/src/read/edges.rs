@@ -352,6 +352,11 @@ fn settle_part(
                     let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
                     let follows = Follows::of_ends(source, target, is_flat);
                     found.stated.add(ids.value(row), (kind, None), follows);
+                    for (end, name) in [(source, column::SOURCE), (target, column::TARGET)] {
+                        if let Some(message) = known.entities.late(end, known.layers) {
+                            found.findings.push(&rules::PLACEMENT, message, place().in_field(name));
+                        }
+                    }
                 }
                 if let Some((name, end)) = missing {
                     class = Class::OneSided;

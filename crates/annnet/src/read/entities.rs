@@ -39,7 +39,9 @@ pub(crate) struct Entities {
     pub placements: Vec<Placement>,
     rows: Slots,
     placed: HashSet<Placement>,
-    /// The only layer of a node, or nothing when it has several.
+    /// Those of them that only the table of placements has: the published library has edges end in none of these.
+    late: HashSet<Placement>,
+    /// The only layer of a node in the index, or nothing when it has several there.
     only: Vec<Option<u32>>,
     is_flat: bool,
     held: Reservation,
@@ -91,6 +93,7 @@ impl Entities {
             placements: Vec::new(),
             rows: Slots::for_rows(count),
             placed: HashSet::new(),
+            late: HashSet::new(),
             only: Vec::new(),
             is_flat: layers.is_flat(),
             held,
@@ -184,7 +187,16 @@ impl Entities {
             let place = || Place::file(&table.name).row(row as u64).in_field(column::LAYER_ID);
             let layer = layers.at(numbers.value(row)).map_err(|error| error.at(place()))?;
             match self.row(ids.value(row)) {
-                Some(node) => self.place(Placement { node, layer }),
+                Some(node) => {
+                    let placement = Placement { node, layer };
+                    if self.placed.insert(placement) {
+                        if let Some(what) = layers.misfit(layer as usize) {
+                            findings.push(&rules::PLACEMENT, what, place());
+                        }
+                        self.placements.push(placement);
+                        self.late.insert(placement);
+                    }
+                }
                 None => {
                     findings.push(&rules::LAYER, unlisted(ids.value(row)), Place::file(&table.name).row(row as u64))
                 }
@@ -230,6 +242,17 @@ impl Entities {
         let only = || self.only.get(node as usize).copied().flatten();
         let placement = Placement { node, layer: layer.or_else(only).unwrap_or(PLACEHOLDER) };
         self.placed.contains(&placement).then_some(placement)
+    }
+
+    /// What is wrong with an end at a placement, if it is one that the index does not have.
+    pub fn late(&self, placement: Placement, layers: &Layers) -> Option<String> {
+        if self.late.is_empty() || !self.late.contains(&placement) {
+            return None;
+        }
+        let (id, labels) = (self.keys.value(placement.node as usize), layers.labels(placement.layer));
+        Some(format!(
+            "an edge ends in {id:?} in the layer {labels:?}, a placement that structure/entity_index.parquet lacks"
+        ))
     }
 
     /// The keys of some nodes.

@@ -19,6 +19,13 @@ use crate::members::Members;
 use crate::rules;
 use crate::table::Table;
 
+/// What is wrong with attributes that are none.
+const NO_OBJECT: &str = "this should be a JSON object";
+
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
+
 /// What is said of layers, beside who is in them.
 #[derive(Default)]
 pub(crate) struct LayerGroups {
@@ -55,12 +62,20 @@ impl LayerGroups {
         if let Some(table) = Table::find(members, file::LAYER_ATTRIBUTES)? {
             let (cells, _) = table.read(&[column::LAYER_ID, column::ATTRIBUTES], budget)?;
             let (ids, texts) = (cells.integers(column::LAYER_ID)?, cells.text(column::ATTRIBUTES)?);
-            for row in (0..cells.rows()).filter(|&row| ids.is_valid(row)) {
+            for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(row as u64);
+                if ids.is_null(row) {
+                    findings.push(&rules::LAYER, "the layer is missing: its attributes are left out", place());
+                    continue;
+                }
                 let layer = layers.at(ids.value(row)).map_err(|error| error.at(place()))?;
                 there[layer as usize] = true;
-                if texts.is_valid(row) {
-                    groups.layer_attributes.insert(layer, texts.value(row).to_owned());
+                if let Some(what) = layers.misfit(layer as usize) {
+                    findings.push(&rules::LAYER_ATTRIBUTES, what, place());
+                }
+                match texts.is_valid(row) && is_object(texts.value(row)) {
+                    true => drop(groups.layer_attributes.insert(layer, texts.value(row).to_owned())),
+                    false => findings.push(&rules::JSON, NO_OBJECT, place().in_field(column::ATTRIBUTES)),
                 }
             }
         }
@@ -72,8 +87,8 @@ impl LayerGroups {
                 let place = || Place::file(&table.name).row(row as u64);
                 let layer = ids.is_valid(row).then(|| layers.at(ids.value(row))).transpose();
                 let layer = layer.map_err(|error| error.at(place()))?;
-                if !texts.is_valid(row) || !texts.value(row).trim_start().starts_with('{') {
-                    findings.push(&rules::JSON, "this should be a JSON object", place().in_field(column::ATTRIBUTES));
+                if !texts.is_valid(row) || !is_object(texts.value(row)) {
+                    findings.push(&rules::JSON, NO_OBJECT, place().in_field(column::ATTRIBUTES));
                     continue;
                 }
                 match entities.resolve(nodes.value(row), layer) {
@@ -107,23 +122,36 @@ impl LayerGroups {
         let (cells, held) = table.read(&[], budget)?;
         let (ids, aspects) = (cells.text(column::LAYER_ID)?, cells.text(column::ASPECT)?);
         let labels = cells.text(column::ELEMENTARY)?;
+        let (has_aspect, has_label) = (table.has(column::ASPECT), table.has(column::ELEMENTARY));
+        if has_aspect != has_label && cells.rows() > 0 {
+            let name = if has_aspect { column::ELEMENTARY } else { column::ASPECT };
+            findings.push(&rules::COLUMN, "the column is missing", Place::file(&table.name).in_field(name));
+        }
+        // Older files have only the name that is shown, `aspect_label`: who it is must be found out.
+        let is_named = |row: usize, (aspect, label): &(String, String)| {
+            let name = ids.is_valid(row).then(|| ids.value(row));
+            name.and_then(|name| name.strip_prefix(aspect.as_str())?.strip_prefix('_')) == Some(label)
+        };
         for row in 0..cells.rows() {
-            let key = match aspects.is_valid(row) && labels.is_valid(row) {
+            let place = || Place::file(&table.name).row(row as u64);
+            if has_aspect && has_label && (aspects.is_null(row) || labels.is_null(row)) {
+                findings.push(&rules::LAYER, "aspect or label is missing: the attributes are left out", place());
+                continue;
+            }
+            let key = match has_aspect && has_label {
                 true => Some((aspects.value(row).to_owned(), labels.value(row).to_owned())),
-                // Older files have only the name that is shown, `aspect_label`: who it is must be found out.
-                false => pairs(layers).find(|(aspect, label)| {
-                    ids.is_valid(row)
-                        && ids.value(row).strip_prefix(aspect.as_str()).and_then(|rest| rest.strip_prefix('_'))
-                            == Some(label)
-                }),
+                false => pairs(layers).find(|pair| is_named(row, pair)),
             };
             match key {
                 Some(key) => {
+                    if !pairs(layers).any(|pair| pair == key) {
+                        let message = format!("{key:?} is no declared aspect and label: the attributes are left out");
+                        findings.push(&rules::LAYER, message, place());
+                    }
                     self.elementary_rows.insert(key, row as u32);
                 }
                 None => {
-                    let place = Place::file(&table.name).row(row as u64);
-                    findings.push(&rules::LAYER, "this elementary layer is not declared", place);
+                    findings.push(&rules::LAYER_ATTRIBUTES, "this elementary layer is not declared", place());
                 }
             }
         }

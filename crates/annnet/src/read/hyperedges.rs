@@ -80,6 +80,13 @@ impl Hyperedges {
             let stated = directed.is_valid(row).then(|| directed.value(row));
             let is_given = |list: &ListArray| texts_of(list, row).next().is_some();
             let sides = lists.iter().find(|(role, _, list)| *role != Role::Member && is_given(list));
+            let all_alike = lists.iter().find(|(role, _, list)| *role == Role::Member && is_given(list));
+            let lacks_sides = sides.is_none() && stated == Some(true);
+            if let Some((_, name, _)) = all_alike.filter(|_| stated == Some(true)) {
+                let message = format!("{:?} is directed and has {name}, which are on no side", ids.value(row));
+                let place = Place::file(&table.name).row(row as u64).in_field(*name);
+                findings.push(&rules::HYPEREDGE_SIDES, message, place);
+            }
             if let Some((_, name, _)) = sides.filter(|_| stated != Some(true)) {
                 let what = if stated.is_none() { "states no direction" } else { "is undirected" };
                 let message = format!("{:?} has a {name} and {what}", ids.value(row));
@@ -89,9 +96,12 @@ impl Hyperedges {
                     Place::file(&table.name).row(row as u64).in_field(*name),
                 );
             }
-            // Where no direction is stated, head and tail are one.
-            let directed = stated.unwrap_or(sides.is_some());
+            // Where no direction is stated, head and tail are one; one that has nothing but members is not directed.
+            let directed = stated.unwrap_or(sides.is_some()) && !(lacks_sides && all_alike.is_some());
             for (role, name, list) in &lists {
+                if directed && *role == Role::Member {
+                    continue;
+                }
                 let role = if directed { *role } else { Role::Member };
                 let place = || Place::file(&table.name).row(row as u64).in_field(*name);
                 for text in texts_of(list, row).flatten() {
@@ -101,7 +111,12 @@ impl Hyperedges {
                         findings.push(rule, format!("the id of {text} reads as JSON"), place());
                     }
                     match end(text, entities, layers, &table.name)? {
-                        Some(placement) => all.members.push((placement, role)),
+                        Some(placement) => {
+                            if let Some(message) = entities.late(placement, layers) {
+                                findings.push(&rules::PLACEMENT, message, place());
+                            }
+                            all.members.push((placement, role));
+                        }
                         None => {
                             let message = format!("the member {text} of {:?} is no entity", ids.value(row));
                             findings.push(&rules::HYPEREDGE_MEMBER, message, place());

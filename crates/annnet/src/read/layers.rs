@@ -68,6 +68,10 @@ impl Layers {
                 Ok(())
             })
         })?;
+        // Without a layer of its own the dictionary is that of a flat graph.
+        if layers.dictionary.is_empty() {
+            layers.dictionary.push(PLACEHOLDER);
+        }
         for at in 0..layers.tuples.len() {
             if let Some(what) = layers.misfit(at) {
                 findings.push(&rules::LAYER, what, Place::file(file::LAYER_DICT));
@@ -142,7 +146,7 @@ impl Layers {
     }
 
     /// What keeps a layer from fitting the aspects.
-    fn misfit(&self, at: usize) -> Option<String> {
+    pub fn misfit(&self, at: usize) -> Option<String> {
         let labels = self.tuples.get(at)?;
         if at == PLACEHOLDER as usize {
             return None;

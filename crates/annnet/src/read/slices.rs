@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{Array, Float64Array, StringArray, UInt32Array};
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Findings, Place, Result, Rule};
 use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
@@ -109,6 +109,9 @@ impl Slices {
             in_default: Default::default(),
             held: budget.reserve(0)?,
         };
+        if layout != Layout::V1 && members.has(file::REGISTRY)? && Table::find(members, file::REGISTRY)?.is_none() {
+            return Err(Cells::empty(file::REGISTRY).missing(column::SLICE_ID));
+        }
         if let Some(table) = Table::find(members, file::REGISTRY)? {
             let (cells, _held) = table.read(&[column::SLICE_ID], budget)?;
             cells.ids(column::SLICE_ID, &rules::SLICE_UNKNOWN)?.iter().flatten().for_each(|name| {
@@ -121,7 +124,9 @@ impl Slices {
         if let Some(table) = Table::find(members, file::EDGE_SLICE_ATTRIBUTES)? {
             slices.pairs = Pairs::read(&table, budget, findings)?;
         }
-        slices.read_members(default, words, findings)?;
+        // The specification lets readers do without the registry of older layouts.
+        let rule = if layout == Layout::V1 { &rules::SLICE_UNKNOWN } else { &rules::SLICE_UNREGISTERED };
+        slices.read_members((default, words, rule), findings)?;
         if all_in_default {
             // The older library puts everything into the default slice again when it reads; its files may leave that out.
             slices.all = slices.find(default);
@@ -141,10 +146,16 @@ impl Slices {
         number
     }
 
-    /// The number of a slice that is in use, which is a finding if it is not registered.
-    fn registered(&mut self, name: &str, place: impl FnOnce() -> Place, findings: &mut Findings) -> u32 {
+    /// The number of a slice that is in use, which breaks `rule` if it is not registered.
+    fn registered(
+        &mut self,
+        name: &str,
+        rule: &'static Rule,
+        place: impl FnOnce() -> Place,
+        findings: &mut Findings,
+    ) -> u32 {
         if self.find(name).is_none() {
-            findings.push(&rules::SLICE_UNKNOWN, format!("{name:?} is not registered"), place());
+            findings.push(rule, format!("{name:?} is not registered"), place());
         }
         self.number(name)
     }
@@ -159,10 +170,15 @@ impl Slices {
         self.known.get(&edge).is_some_and(|known| known.load(Ordering::Relaxed))
     }
 
-    fn read_members(&mut self, default: &str, words: &Words, findings: &mut Findings) -> Result<()> {
+    /// Reads who is listed. A slice of nodes that is not registered breaks `rule`.
+    fn read_members(
+        &mut self,
+        (default, words, rule): (&str, &Words, &'static Rule),
+        findings: &mut Findings,
+    ) -> Result<()> {
         let (mut of_nodes, mut of_edges) = (IdSum::default(), IdSum::default());
         if let Some(table) = self.nodes.clone() {
-            self.each(&table, words.node_id, default, findings, |_, slice, id| {
+            self.each(&table, (words.node_id, rule), default, findings, |_, slice, id| {
                 if slice.is_default {
                     of_nodes.add(id);
                 }
@@ -171,7 +187,7 @@ impl Slices {
         }
         let mut listed = vec![false; self.pairs.cells.as_ref().map_or(0, Cells::rows)];
         if let Some(table) = self.edges.clone() {
-            self.each(&table, column::EDGE_ID, default, findings, |slices, slice, id| {
+            self.each(&table, (column::EDGE_ID, &rules::SLICE_UNKNOWN), default, findings, |slices, slice, id| {
                 if let Some(pair) = slices.pairs.row(slice.hash, id) {
                     listed[pair as usize] = true;
                 }
@@ -192,7 +208,7 @@ impl Slices {
                 let counts = self.pairs.row(ids::hash(slices.value(row)), edge) == Some(row as u32);
                 if counts && !listed[row] {
                     let place = || Place::file(&cells.name).row(row as u64);
-                    self.registered(slices.value(row), place, findings);
+                    self.registered(slices.value(row), &rules::SLICE_UNKNOWN, place, findings);
                     let message = format!("{:?} is not listed in {:?}", ids.value(row), slices.value(row));
                     findings.push(&rules::SLICE_UNLISTED, message, place());
                     self.pairs.unlisted.push(row as u32);
@@ -227,9 +243,15 @@ impl Slices {
             return Ok(());
         }
         let Some(table) = self.edges.clone() else { return Ok(()) };
-        self.each(&table, column::EDGE_ID, default, &mut Findings::default(), |slices, slice, id| {
-            if slice.is_default { slices.name_edge(id) } else { Ok(()) }
-        })?;
+        self.each(
+            &table,
+            (column::EDGE_ID, &rules::SLICE_UNKNOWN),
+            default,
+            &mut Findings::default(),
+            |slices, slice, id| {
+                if slice.is_default { slices.name_edge(id) } else { Ok(()) }
+            },
+        )?;
         let table = &edges.table;
         for cells in table.batches(&[column::EDGE_ID], 0..table.rows(), BATCH_ROWS)? {
             cells?.text(column::EDGE_ID)?.iter().flatten().for_each(|id| self.mark(ids::hash(id)));
@@ -241,7 +263,7 @@ impl Slices {
     fn each(
         &mut self,
         table: &Table,
-        member: &str,
+        (member, rule): (&str, &'static Rule),
         default: &str,
         findings: &mut Findings,
         mut each: impl FnMut(&mut Slices, &Named, u128) -> Result<()>,
@@ -257,7 +279,7 @@ impl Slices {
                 let named = match last.take() {
                     Some((name, named)) if name == slice => named,
                     _ => {
-                        self.registered(slice, || Place::file(&table.name).row(start + row as u64), findings);
+                        self.registered(slice, rule, || Place::file(&table.name).row(start + row as u64), findings);
                         Named { hash: ids::hash(slice), is_default: slice == default }
                     }
                 };
@@ -284,7 +306,8 @@ impl Slices {
         let mut rows: Vec<Option<u32>> = vec![None; self.names.len()];
         for (row, id) in cells.text(column::SLICE_ID)?.iter().enumerate() {
             let Some(id) = id else { continue };
-            let slice = self.registered(id, || Place::file(&table.name).row(row as u64), findings) as usize;
+            let place = || Place::file(&table.name).row(row as u64);
+            let slice = self.registered(id, &rules::SLICE_UNKNOWN, place, findings) as usize;
             rows.resize(self.names.len(), None);
             rows[slice] = Some(row as u32);
         }

@@ -1,6 +1,7 @@
 //! Checking every rule of the format, row by row.
 
 mod edges;
+mod layers;
 mod matrix;
 mod slices;
 mod tables;
@@ -32,6 +33,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     }
     tables::check(annnet, findings)?;
     edges::check(annnet, findings)?;
+    layers::check(annnet, findings)?;
     slices::check(annnet, findings)?;
     matrix::check(annnet, findings)?;
     check_attributes(annnet, findings)?;

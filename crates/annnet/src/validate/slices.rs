@@ -1,10 +1,12 @@
 //! Members of slices are there.
 
 use arrow_array::{Array, StringArray};
+use arrow_schema::DataType;
 use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::Scratch;
 
-use crate::layout::column;
+use crate::cells::Cells;
+use crate::layout::{Layout, column};
 use crate::read::{Hashes, before, hash, ids};
 use crate::table::Table;
 use crate::{Annnet, rules};
@@ -20,14 +22,21 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     for (table, member) in of_nodes.into_iter().chain(of_edges) {
         check_repeats(annnet, table, member, findings)?;
         let mut start = 0;
-        for cells in table.batches(&[column::SLICE_ID, member, column::WEIGHT], 0..table.rows(), 1 << 14)? {
+        let layer = annnet.words.node_layer_id;
+        for cells in table.batches(&[column::SLICE_ID, member, column::WEIGHT, layer], 0..table.rows(), 1 << 14)? {
             let cells = cells?;
+            let is_placed = is_stated(&cells, layer);
             let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
             let weights = (member == column::EDGE_ID).then(|| cells.floats(column::WEIGHT)).transpose()?;
             for row in 0..cells.rows() {
                 let place = || Place::file(&table.name).row(start + row as u64);
                 if groups.is_null(row) || members.is_null(row) {
-                    findings.push(&rules::SLICE_MEMBER, "slice or member is missing", place());
+                    // A node in no slice is what the published library fails at; an edge it takes.
+                    let is_node = member != column::EDGE_ID && annnet.layout != Layout::V1;
+                    let is_there =
+                        is_node && members.is_valid(row) && annnet.entities.row(members.value(row)).is_some();
+                    let rule = if is_there { &rules::SLICE_UNREGISTERED } else { &rules::SLICE_MEMBER };
+                    findings.push(rule, "slice or member is missing", place());
                     continue;
                 }
                 let is_there = match member {
@@ -42,12 +51,26 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
                     let is_weighted = weights.as_ref().is_some_and(|weights| weights.is_valid(row));
                     let rule = if is_weighted { &rules::SLICE_WEIGHT } else { &rules::SLICE_MEMBER };
                     findings.push(rule, message, place().in_field(member));
+                } else if member != column::EDGE_ID && is_placed(row) {
+                    let message = format!("{:?} is a member by one of its placements", members.value(row));
+                    findings.push(&rules::SLICE_LAYER, message, place().in_field(layer));
                 }
             }
             start += cells.rows() as u64;
         }
     }
     Ok(())
+}
+
+/// Whether rows state something in a column that should be null; NaN, which pandas writes for nulls, is nothing.
+fn is_stated(cells: &Cells, name: &str) -> impl Fn(usize) -> bool + use<> {
+    let column = cells.raw(name).filter(|column| *column.data_type() != DataType::Null).cloned();
+    let numbers = column.as_ref().and_then(|_| cells.integers(name).ok());
+    move |row| match (&numbers, &column) {
+        (Some(numbers), _) => numbers.is_valid(row),
+        (None, Some(column)) => column.is_valid(row),
+        (None, None) => false,
+    }
 }
 
 /// No slice lists a member twice.

@@ -98,7 +98,7 @@ pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
         all.pop();
         exponent = exponent.saturating_add(1);
     }
-    let magnitude = slow_digits(&all).or_else(|wrong| if exponent < 0 { Err(Wrong::Fraction) } else { Err(wrong) })?;
+    let magnitude = slow_digits(&all).map_err(|wrong| if exponent < 0 { Wrong::Fraction } else { wrong })?;
     if magnitude == 0 {
         return Ok(0);
     }

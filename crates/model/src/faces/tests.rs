@@ -138,6 +138,7 @@ fn a_small_graph_reads_as_one_would_write_it() {
 
 #[test]
 fn numbers_in_json_are_those_that_readers_with_64_bits_get() {
+    use std::sync::Arc;
     let property = |value: f32| {
         let mut build = Build::default();
         let list = zoo::lists(Arc::new(Float32Array::from(vec![value, 0.5, f32::INFINITY])), &[Some(3)]);

@@ -60,7 +60,15 @@ fn an_edge_list_has_times_when_its_sidecar_says_so() {
         let done = home.run(&[&["convert", from, to, "--to", "deepgnn"], how].concat()).exits(0);
         assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
         home.run(&["diff", "graph.json", to]).exits(0);
+        home.run(&["validate", to]).exits(0);
+        home.run(&["info", to]).exits(0);
     }
+    // Also one that is stale tells it, to who looks at the files as what they are.
+    let text = std::fs::read_to_string(home.at("c.edgelist")).unwrap();
+    std::fs::write(home.at("c.edgelist"), text.replace(",1,1.0,3", ",1,1.5,3")).unwrap();
+    assert!(home.run(&["info", "c.edgelist"]).exits(0).out.contains("created_at"));
+    let done = home.run(&["validate", "c.edgelist"]);
+    assert!(done.err.contains("CARRY-STALE") || done.out.contains("CARRY-STALE"), "{} {}", done.out, done.err);
     // Without the sidecar it has to be told.
     std::fs::copy(home.at("a.edgelist"), home.at("alone.edgelist")).unwrap();
     home.run(&["dump", "alone.edgelist"]).exits(3);

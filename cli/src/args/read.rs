@@ -52,7 +52,7 @@ pub struct OpenArgs {
     /// NOCK: read edge_id as a property; it is layout otherwise
     #[arg(long)]
     pub keep_edge_id: bool,
-    /// DeepGNN: the text format, instead of what names of files say [default: by name]
+    /// DeepGNN: the text format, instead of what names of files say; files of any name are taken for DeepGNN then [default: by name]
     #[arg(long, value_name = "FORMAT", value_parser = text_parser())]
     pub text_format: Option<deepgnn::TextFormat>,
     /// DeepGNN: the file with what Linear and EdgeList leave out [default: meta.json beside the text]
@@ -146,6 +146,18 @@ impl ResourceArgs {
 }
 
 impl OpenArgs {
+    /// The format of the graph at `location`: a text of DeepGNN where its text format is stated and nothing tells of another format.
+    ///
+    /// # Errors
+    /// When it cannot be told.
+    fn format_at(&self, location: &Location) -> Result<Format> {
+        let is_open = |format: Format| matches!(format.detect(location), Ok(false));
+        match self.text_format {
+            Some(_) if Format::ALL.into_iter().all(is_open) => Ok(Format::DeepGnn),
+            _ => Format::at(location),
+        }
+    }
+
     /// The options for the graph at `location`, whose format they name.
     ///
     /// # Errors
@@ -153,7 +165,7 @@ impl OpenArgs {
     pub fn options(&self, location: &Location, select: &SelectArgs, resources: &Resources) -> Result<OpenOptions> {
         let format = match self.from {
             Some(format) => format,
-            None => Format::at(location)?,
+            None => self.format_at(location)?,
         };
         let strict = if format == Format::GraphLake { format } else { Format::Nock };
         let given = [
@@ -180,8 +192,12 @@ impl OpenArgs {
             ("--base", Format::Rdf, self.base.is_some() && !self.base_of_result),
         ];
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != format) {
-            return Err(Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
-                .at(location.to_string()));
+            let error = Error::usage(format!("{flag} is for graphs kept in {of}, and this one is kept in {format}"))
+                .at(location.to_string());
+            // Texts of these may have any names; that of a file whose content tells nothing may mislead.
+            let is_text = matches!(of, Format::DeepGnn | Format::Rdf);
+            let misled = self.from.is_none() && is_text && !format.detect(location).unwrap_or(true);
+            return Err(if misled { error.hint(format!("--from {}    read it as {of}", of.id())) } else { error });
         }
         Ok(OpenOptions {
             from: Some(format),

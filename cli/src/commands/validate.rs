@@ -36,7 +36,11 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let (location, mut options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     // The rules are those of the format: the data is looked at as what it is, and its carry apart.
-    (options.carry, options.unsound) = (CarryUse::Ignore, true);
+    options.unsound = true;
+    options = match args.open.carry {
+        CarryUse::Ignore => options,
+        _ => carry::told(&location, options),
+    };
     let opened = Opened::open(&location, &options)?;
     let mut findings = Findings::keeping(if console.verbose { KEPT_VERBOSE } else { KEPT });
     timed("reading", || opened.native.validate(&mut findings))?;

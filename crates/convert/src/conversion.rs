@@ -8,7 +8,7 @@ use std::time::Instant;
 use isomorph_bridges::{Packing, Syntax};
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::digest::{LineKind, Table};
-use isomorph_model::{Sink, Source};
+use isomorph_model::{Graph, Sink, Source};
 use isomorph_storage::{Location, Mode, Staging};
 use serde::Serialize;
 
@@ -166,7 +166,9 @@ pub fn convert(
     let verify = !options.no_verify && !options.loses();
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
     let mut seen = None;
-    if let (Some(graph), Ok(location)) = (plan.mapping.kept(), staging.preview()) {
+    // Nobody can open a text whose lines have times without being told of them.
+    let opens = |graph: &&Graph| plan.to != Format::DeepGnn || !isomorph_deepgnn::hides_times(graph, &write.deepgnn);
+    if let (Some(graph), Ok(location)) = (plan.mapping.kept().filter(opens), staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
         let options = as_written(&Mapping::default());
         let found = plan.to.open(&location, &options)?;

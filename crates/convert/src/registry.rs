@@ -341,7 +341,9 @@ impl Format {
                 };
                 properties.any(|property| !text(property)).then_some("widths of numbers, which text does not declare")
             }
-            Format::Nock | Format::Annnet | Format::DeepGnn | Format::GraphLake | Format::Rdf => None,
+            Format::DeepGnn => isomorph_deepgnn::hides_times(graph, &options.deepgnn)
+                .then_some("that lines have times (without it: --temporal)"),
+            Format::Nock | Format::Annnet | Format::GraphLake | Format::Rdf => None,
         }
     }
 

@@ -25,4 +25,4 @@ pub use feature::{FeatureType, Timed};
 pub use options::{BuildOptions, Dispatch, OpenOptions, WriteOptions};
 pub use source::{DeepGnn, detect};
 pub use text::{Defaults, Text, TextFormat};
-pub use write::{DeepGnnWriter, several, unheld};
+pub use write::{DeepGnnWriter, hides_times, several, unheld};

@@ -11,6 +11,8 @@ pub(crate) enum Wrong {
     NotNumber,
     /// It is too large or too small.
     Range,
+    /// It has something behind the point, and is to be an integer.
+    Fraction,
 }
 
 /// Powers of ten that 64-bit floats hold exactly.
@@ -68,6 +70,45 @@ fn slow_digits(digits: &[u8]) -> Result<i128, Wrong> {
         before = *byte;
     }
     if before == b'_' { Err(Wrong::NotNumber) } else { Ok(value) }
+}
+
+/// An integer that is written as a decimal, `3.0` or `1e3`: exactly, because 64-bit floats end at 2^53.
+///
+/// # Errors
+/// When digits other than 0 stand behind the point, or it is no decimal.
+pub(crate) fn whole_decimal(text: &[u8]) -> Result<i128, Wrong> {
+    let text = text.trim_ascii();
+    if float(text)?.is_nan() {
+        return Err(Wrong::NotNumber);
+    }
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let (digits, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        Some(at) => (&digits[..at], integer(&digits[at + 1..])?),
+        None => (digits, 0),
+    };
+    let point = digits.iter().position(|byte| *byte == b'.').unwrap_or(digits.len());
+    let (before, behind) = (&digits[..point], digits.get(point + 1..).unwrap_or_default());
+    let mut all = [before, behind].concat();
+    let mut exponent = exponent.saturating_sub(i128::try_from(behind.len()).unwrap_or(i128::MAX));
+    while all.len() > 1 && all.last() == Some(&b'0') {
+        all.pop();
+        exponent = exponent.saturating_add(1);
+    }
+    let magnitude = slow_digits(&all).map_err(|wrong| if exponent < 0 { Wrong::Fraction } else { wrong })?;
+    if magnitude == 0 {
+        return Ok(0);
+    }
+    if exponent < 0 {
+        return Err(Wrong::Fraction);
+    }
+    // 10^38 is the last power that 128 bits hold.
+    let power = u32::try_from(exponent).ok().and_then(|exponent| 10i128.checked_pow(exponent)).ok_or(Wrong::Range)?;
+    let magnitude = magnitude.checked_mul(power).ok_or(Wrong::Range)?;
+    Ok(if negative { -magnitude } else { magnitude })
 }
 
 /// Whether a text is an integer, whatever its size.
@@ -168,7 +209,7 @@ pub(crate) fn push(dtype: DType, text: &[u8], overflow: Overflow, out: &mut Vec<
     Ok(())
 }
 
-/// Appends a float as a number of a type; integers lose what stands behind the point, as numpy does it.
+/// Appends a float as a number of a type; integers lose what stands behind the point, as numpy does it: see [`whole_decimal`].
 pub(crate) fn push_float(dtype: DType, value: f64, overflow: Overflow, out: &mut Vec<u8>) -> Result<(), Wrong> {
     let refused = |is_finite: bool| !is_finite && value.is_finite() && overflow == Overflow::Refused;
     match dtype {
@@ -305,6 +346,22 @@ mod tests {
         }
         assert_eq!(of(&"9".repeat(50)), Err(Wrong::Range));
         assert_eq!(id(b"-1"), Err(Wrong::Range));
+    }
+
+    #[test]
+    fn decimals_are_integers_if_nothing_is_cut() {
+        let of = |text: &str| whole_decimal(text.as_bytes());
+        assert_eq!([of("3.0"), of("-1e3"), of("0.00"), of("1.5e1")], [Ok(3), Ok(-1000), Ok(0), Ok(15)]);
+        // 64-bit floats have 9007199254740992 for it.
+        assert_eq!([of("9007199254740993.0"), of("18446744073709551615e0")], [Ok((1 << 53) + 1), Ok(u64::MAX.into())]);
+        assert_eq!(
+            [of("0e999999999999"), of("1e999999999999"), of("1e39")],
+            [Ok(0), Err(Wrong::Range), Err(Wrong::Range)]
+        );
+        for cut in ["1.5", "-2.9", "0.9", "1e-1", "1e-400", "5e-1"] {
+            assert_eq!(of(cut), Err(Wrong::Fraction), "{cut}");
+        }
+        assert_eq!([of("NaN"), of("x"), of(".")], [Err(Wrong::NotNumber); 3]);
     }
 
     #[test]

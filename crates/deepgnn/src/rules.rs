@@ -9,7 +9,8 @@ isomorph_error::rules! {
     /// An alias table that does not fit its elements.
     ALIAS "DEEPGNN-ALIAS" Warning
         "an alias table has one record for each element of its type, with a probability from 0 to 1",
-        "write the graph again: samplers are made from the weights";
+        "convert the text or the binary again, which makes new tables; where weights are negative, correct them in the text first, or write no \
+         tables (--no-samplers)";
     /// A length, an offset or a slot points outside.
     BOUNDS "DEEPGNN-BOUNDS" Error
         "files of a partition have the lengths that their counts ask for, and offsets ascend and end with the data",
@@ -34,7 +35,8 @@ isomorph_error::rules! {
         "a file of defaults is JSON", "remove trailing commas, and write .5 as 0.5: the file is read as if it was so";
     /// A type of numbers that is not known.
     DTYPE "DEEPGNN-DTYPE" Error
-        "a feature is of bool, int8 to int64, uint8 to uint64, float16 to float64, or text", "write one of these types";
+        "a feature is of bool, int8 to int64, uint8 to uint64, float16 to float64, or text",
+        "write one of these types; text is named binary_feature in Linear and JSON, binary in EdgeList, and b in TSV";
     /// An end of an edge that is no node.
     EDGE_END "DEEPGNN-EDGE-END" Warning
         "the source of an edge is a node of the graph", "add the node: the engine gives a source that is not a node no type";
@@ -77,6 +79,11 @@ isomorph_error::rules! {
     /// A metadata file that is none.
     META "DEEPGNN-META" Error
         "meta.json names version, counts, and partitions from 0 on", "correct meta.json, or write the graph again";
+    /// A weight below 0.
+    NEGATIVE "DEEPGNN-NEGATIVE" Warning
+        "weights are not negative",
+        "correct the weight, or convert without tables for sampling (--no-samplers): those of negative weights hold numbers that are no \
+         probabilities";
     /// Edges that only `neighbor` names.
     NEIGHBOR "DEEPGNN-NEIGHBOR" Warning
         "edges stand in `edge`", "rename `neighbor` to `edge`: the published converter fails";
@@ -160,6 +167,10 @@ pub(crate) fn repair(rule: &Rule) -> &'static str {
         "the last value counts, and of features those of both; the published converter has the last alone (--compat deepgnn)"
     } else if rule.id == TSV_WIDTH.id {
         "read as 64 bits, as in the specification's example; the published converter fails"
+    } else if rule.id == NEGATIVE.id {
+        "kept as it is, as by the published converter, whose tables for sampling take it for a probability"
+    } else if rule.id == UNDERFLOW.id {
+        "it is 0 in the binary, as by the published converter"
     } else if rule.id == WRAPPED.id {
         "read as its 64 bits, as in the specification's example; the published converter needs an old numpy for it"
     } else {

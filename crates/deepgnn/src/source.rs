@@ -62,8 +62,9 @@ pub fn detect(location: &Location) -> Result<bool> {
         let by_workers = || names.iter().any(|name| binary::worker(name).is_some());
         return Ok(is_binary(&names) && (has(META) || has(OLD_META) || by_workers())
             || data().next().is_some()
-                && data().all(|name| text::is_text(name) && !name.ends_with(".json"))
-                && text::apart(&entries, None).1.is_none());
+                && data().all(|name| text::is_text(name))
+                && text::apart(&entries, None).1.is_none()
+                && all_of_nodes(data(), &root)?);
     }
     if name.contains(['*', '?']) {
         return text::is_pattern(location);
@@ -75,9 +76,23 @@ pub fn detect(location: &Location) -> Result<bool> {
     if !name.to_ascii_lowercase().ends_with(".json") {
         return Ok(text::is_text(name));
     }
-    let blob = Blob::open(location)?;
+    begins_with_node(&Blob::open(location)?)
+}
+
+/// Whether JSON begins with an object of a node: a file of that name may hold anything.
+fn begins_with_node(blob: &Blob) -> Result<bool> {
     let begin = blob.read(0..blob.size().min(LOOK))?;
     Ok(memchr::memmem::find(&begin, b"\"node_id\"").is_some())
+}
+
+/// Whether all of these that are called `.json` begin with a node.
+fn all_of_nodes<'a>(names: impl Iterator<Item = &'a String>, root: &Root) -> Result<bool> {
+    for name in names.filter(|name| name.to_ascii_lowercase().ends_with(".json")) {
+        if !begins_with_node(&root.file(name)?)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn is_binary(names: &[String]) -> bool {

@@ -82,6 +82,12 @@ impl Check {
             }
         }
         let edges = &block.edges;
+        if matches!(place, BlockPlace::Edges(..)) {
+            // Texts have told of theirs.
+            for (edge, weight) in edges.weights.iter().enumerate().filter(|(_, weight)| **weight < 0.0) {
+                findings.push(&rules::NEGATIVE, format!("weight {weight}"), of_edge(place, block, edge));
+            }
+        }
         let mut begins = block.nodes.edges_before.iter().peekable();
         for (edge, ((source, target), ty)) in edges.sources.iter().zip(&edges.targets).zip(&edges.types).enumerate() {
             // Behind a statement of a node its edges begin anew.

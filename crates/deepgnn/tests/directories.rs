@@ -94,6 +94,7 @@ fn names_of_parts_say_that_files_are_one_graph() {
         ["part-0.tsv", "part-1.tsv"],
         ["part_00.linear", "part_01.linear"],
         ["part-00000-a.jsonl", "part-00001-a.jsonl"],
+        ["part-0.json", "part-1.json"],
     ] {
         let home = directory(&names);
         std::fs::write(home.path().join("_SUCCESS"), "").unwrap();
@@ -102,6 +103,13 @@ fn names_of_parts_say_that_files_are_one_graph() {
     }
     // Names that tell no format, as writers of texts give them.
     one_graph(directory(&["part-00000", "part-00001"]).path(), Some(TextFormat::Tsv), 2);
+}
+
+#[test]
+fn json_that_holds_no_nodes_is_no_part_of_a_text() {
+    let home = directory(&["part-0.json", "part-1.json"]);
+    std::fs::write(home.path().join("part-1.json"), "{\"id\": 1}\n").unwrap();
+    assert!(!detect(&Location::from_path(home.path())).unwrap());
 }
 
 #[test]

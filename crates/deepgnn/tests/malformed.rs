@@ -208,6 +208,13 @@ fn json_that_is_wrong() {
         (r#", "uint8_feature": {"0": [300]}"#, "DEEPGNN-NUMBER"),
         (r#", "uint8_feature": {"0": [-1]}"#, "DEEPGNN-NUMBER"),
         (r#", "int32_feature": {"0": null}"#, "DEEPGNN-NUMBER"),
+        (r#", "int32_feature": {"0": [1.5, -2.9]}"#, "DEEPGNN-NUMBER"),
+        (r#", "uint8_feature": {"0": [1, 0.9]}"#, "DEEPGNN-NUMBER"),
+        (r#", "int8_feature": {"0": [1e-3]}"#, "DEEPGNN-NUMBER"),
+        (r#", "uint64_feature": {"0": [-0.5]}"#, "DEEPGNN-NUMBER"),
+        (r#", "int8_feature": {"0": [{"values": [1.5], "created_at": 5}]}"#, "DEEPGNN-NUMBER"),
+        (r#", "sparse_float_feature": {"0": {"coordinates": [0.5], "values": [1]}}"#, "DEEPGNN-NUMBER"),
+        (r#", "sparse_int8_feature": {"0": {"coordinates": [0], "values": [1.5]}}"#, "DEEPGNN-NUMBER"),
         (r#", "float_feature": {"-1": [1]}"#, "DEEPGNN-NUMBER"),
         (r#", "float_feature": {"99999999": [1]}"#, "DEEPGNN-NUMBER"),
         (r#", "float_feature": {"0": [[1, 2], [3]]}"#, "DEEPGNN-JSON"),
@@ -266,7 +273,7 @@ fn json_that_is_read() {
         (r#", "float_feature": {"0": [[1, 2], [3, 4]]}"#, "float32 4 1 2 3 4"),
         (r#", "binary_feature": {"0": "h\u00e9\u00e9"}"#, "binary_feature 1 hé\u{e9}"),
         (r#", "float_feature": {"0": ["1.5"]}"#, "float32 1 1.5"),
-        (r#", "int32_feature": {"0": [1.7, -1.7]}"#, "int32 2 1 -1"),
+        (r#", "int32_feature": {"0": [1.0, -2e2]}"#, "int32 2 1 -200"),
         (r#", "sparse_float_feature": {"0": {"values": [5.5], "coordinates": [1, 3]}}"#, "float32 2,1 1 3 5.5"),
         (r#", "sparse_float_feature": {"0": {"coordinates": [[1, 3]], "values": [5.5]}}"#, "float32 1,2,1 1 3 5.5"),
     ] {
@@ -274,6 +281,13 @@ fn json_that_is_read() {
             assert!(same(&node(more), &format!("-1 1 0 1 {linear}"), compat).is_empty());
         }
     }
+    // The published converter drops fractions of integers.
+    let cut = node(r#", "int32_feature": {"0": [1.7, -1.7]}"#);
+    assert!(same(&cut, "-1 1 0 1 int32 2 1 -1", true).is_empty());
+    // Its 64-bit floats have 9007199254740992 for it, and so it is with `compat`.
+    let large = node(r#", "int64_feature": {"0": [9007199254740993.0]}"#);
+    assert!(same(&large, "-1 1 0 1 int64 1 9007199254740993", false).is_empty());
+    assert!(same(&large, "-1 1 0 1 int64 1 9007199254740992", true).is_empty());
     let collides = node(r#", "uint64_feature": {"0": [1]}, "float_feature": {"0": [2.0]}"#);
     assert!(same(&collides, "-1 1 0 1 float32 1 2", true).is_empty());
     assert_eq!(

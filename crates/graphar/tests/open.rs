@@ -265,6 +265,21 @@ fn unknown_keys_and_types_are_kept() {
 }
 
 #[test]
+fn of_a_key_of_extra_info_that_comes_again_the_first_value_counts() {
+    let home = tempfile::tempdir().unwrap();
+    graph(home.path(), "");
+    let pairs = "extra_info:\n  - key: a\n    value: one\n  - key: b\n    value: x\n  - key: a\n    value: two\n";
+    fs::write(home.path().join("g.graph.yml"), format!("{GRAPH}{pairs}")).unwrap();
+    let graph = GraphAr::open(&Location::from_path(home.path()), &OpenOptions::default()).unwrap();
+    let isomorph_model::schema::DocumentBody::Json(extra) = &graph.graph().documents[0].body else { panic!() };
+    assert_eq!(extra, r#"{"a":"one","b":"x"}"#);
+    let findings = graph.about().findings;
+    let said: Vec<_> =
+        findings.by_rule().flat_map(|(_, kept)| kept).map(|said| (said.rule.id, said.place.line)).collect();
+    assert_eq!(said, [("GAR-META-EXTRA-TWICE", Some(GRAPH.lines().count() as u64 + 6))]);
+}
+
+#[test]
 fn unknown_keys_are_written_again_or_said_to_be_dropped() {
     let home = tempfile::tempdir().unwrap();
     graph(home.path(), "");

@@ -63,8 +63,7 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     let opened = match Opened::open(&location, &options) {
         // A stale carry is one of the things that somebody wants to be told.
         Err(error) if error.kind() == Kind::StaleCarry => {
-            options.carry = CarryUse::Ignore;
-            Opened::open(&location, &options)?
+            Opened::open(&location, &isomorph::convert::carry::told(&location, options))?
         }
         opened => opened?,
     };

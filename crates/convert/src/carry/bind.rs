@@ -48,6 +48,21 @@ pub fn verify_as(location: &Location, format: Format) -> Result<(Carry, Vec<Stri
     Ok((carry, differences))
 }
 
+/// The options to look at the files at `location` as what they are, with what these cannot be read without and only the carry tells: that
+/// lines of EdgeList have times. A carry that cannot be read tells nothing.
+pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
+    let read = |format: Format| {
+        let (home, directory) = home_of(location, format);
+        Carry::read(&home, directory).ok().flatten().filter(|carry| carry.format == format.id())
+    };
+    let carry = options.from.filter(|format| *format == Format::DeepGnn).and_then(read);
+    let mut options = OpenOptions { carry: CarryUse::Ignore, ..options };
+    if let Some(graph) = carry.as_ref().and_then(|carry| carry.mapping.shown()) {
+        options.deepgnn.temporal = options.deepgnn.showing(graph).temporal;
+    }
+    options
+}
+
 /// Binds the carry of the data at `location` to the files as they are now, when they still hold the graph that it
 /// states. Reads all of them.
 ///

@@ -13,7 +13,7 @@ use crate::digests::Digests;
 use crate::mapping::Mapping;
 use crate::registry::Format;
 
-pub use bind::{rebind, remove, verify, verify_as};
+pub use bind::{rebind, remove, told, verify, verify_as};
 
 /// Name of the folder inside a directory.
 pub const FOLDER: &str = "_isomorph";

@@ -34,6 +34,11 @@ impl Fault {
         let message = match wrong {
             Wrong::NotNumber => format!("{text} is no {what}"),
             Wrong::Range => format!("{text} is out of the range of {what}"),
+            Wrong::Fraction => {
+                return Fault::new(&rules::NUMBER, format!("{text} is no {what}: it has a fraction"), at).hinting(
+                    "write an integer, or name a type of floats; --compat deepgnn drops the fraction as the published converter does",
+                );
+            }
         };
         Fault::new(&rules::NUMBER, message, at)
     }

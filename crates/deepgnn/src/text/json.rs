@@ -164,6 +164,7 @@ impl Records {
         let mut scan = Scan::new(text, start);
         if reading.compat {
             scan.overflow = Overflow::Infinite;
+            scan.cuts = true;
         }
         self.node.clear();
         self.edges.clear();

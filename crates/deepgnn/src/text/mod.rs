@@ -277,16 +277,20 @@ impl Before {
         Before { nodes: block.nodes.ids.len(), edges: block.edges.sources.len(), repairs }
     }
 
-    /// Takes a record back that is wrong, and notes it; notes weights that are 0 in 32 bits.
+    /// Takes a record back that is wrong, and notes it; notes weights that are 0 in 32 bits, and those below 0.
     ///
     /// # Errors
     /// What is wrong, where records are not left out.
     fn end(self, read: Parsed, start: usize, block: &mut Block) -> Parsed {
         let Before { nodes, edges, repairs } = self;
-        let vanishes = |weight: &&f64| **weight != 0.0 && crate::number::single(**weight) == 0.0;
         let weights = block.nodes.weights[nodes..].iter().chain(&block.edges.weights[edges..]);
-        for _ in 0..weights.filter(vanishes).count() {
-            block.repaired(&rules::UNDERFLOW, start);
+        let (mut vanished, mut negative) = (0, 0);
+        for weight in weights {
+            vanished += usize::from(*weight != 0.0 && crate::number::single(*weight) == 0.0);
+            negative += usize::from(*weight < 0.0);
+        }
+        for (rule, count) in [(&rules::UNDERFLOW, vanished), (&rules::NEGATIVE, negative)] {
+            (0..count).for_each(|_| block.repaired(rule, start));
         }
         match (read, repairs) {
             (Err(fault), Some(repairs)) => {

@@ -194,7 +194,7 @@ pub(crate) fn element_type(word: &[u8], at: usize) -> Parsed<i32> {
 pub(crate) fn id(word: &[u8], at: usize) -> Parsed<u64> {
     number::id(word.trim_ascii()).map_err(|wrong| match wrong {
         Wrong::Range => Fault::new(&rules::ID, format!("{} is no id", shown(word)), at),
-        Wrong::NotNumber => Fault::number(wrong, "id", word, at),
+        Wrong::NotNumber | Wrong::Fraction => Fault::number(wrong, "id", word, at),
     })
 }
 

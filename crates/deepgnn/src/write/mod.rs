@@ -10,4 +10,4 @@ pub(crate) mod text;
 
 pub(crate) use records::Records;
 pub(crate) use shape::{Role, Shape};
-pub use sink::{DeepGnnWriter, several, unheld};
+pub use sink::{DeepGnnWriter, hides_times, several, unheld};

@@ -140,6 +140,13 @@ pub fn several(graph: &Graph) -> Result<Vec<u32>> {
     Ok(Shape::of(graph)?.several().collect())
 }
 
+/// Whether what is written of a graph has times that the files do not tell of: lines of EdgeList have two numbers more then, and are no lines
+/// for who does not know it ([`crate::OpenOptions::temporal`]).
+pub fn hides_times(graph: &Graph, options: &WriteOptions) -> bool {
+    options.text == Some(crate::TextFormat::EdgeList)
+        && Shape::of(graph).is_ok_and(|shape| shape.node_times() || shape.edge_times())
+}
+
 /// What of a graph in the shape of the format would not come back from what is written of it, as far as its description tells: the
 /// subject, and why.
 ///

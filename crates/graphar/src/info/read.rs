@@ -1,5 +1,7 @@
 //! From information files to types.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use isomorph_error::{Error, Findings, Kind, Place, Result};
 use isomorph_model::Cardinality;
@@ -83,13 +85,21 @@ fn version(fields: &mut Fields<'_>) -> Result<Option<Version>> {
     Ok(fields.text("version")?.map(|(text, _)| Version::parse(&text)))
 }
 
+/// Of keys that come again the first value counts, as in the published library.
 fn extra_info(fields: &mut Fields<'_>) -> Result<Vec<(String, String)>> {
-    fields.each("extra_info", |mut pair| {
-        let (key, _) = pair.required("key")?;
+    let mut seen = HashSet::new();
+    let pairs = fields.each("extra_info", |mut pair| {
+        let (key, line) = pair.required("key")?;
         let value = pair.text("value")?.map(|(text, _)| text).unwrap_or_default();
+        let is_new = seen.insert(key.clone());
+        if !is_new {
+            let place = pair.place("key", line);
+            pair.find_at(&rules::META_EXTRA_TWICE, format!("{key} stands there already: {value:?} is ignored"), place);
+        }
         pair.pass_over_rest();
-        Ok((key, value))
-    })
+        Ok(is_new.then_some((key, value)))
+    })?;
+    Ok(pairs.into_iter().flatten().collect())
 }
 
 /// The first of two spellings of a key; the second is that of 2023 and 2024.

@@ -22,6 +22,13 @@ pub static META_ANCHOR: Rule = error(
 pub static META_KEY_TWICE: Rule =
     error("GAR-META-KEY-TWICE", "a key stands once in its mapping", "remove one of the two keys");
 
+/// A key that stands twice in `extra_info`.
+pub static META_EXTRA_TWICE: Rule = warning(
+    "GAR-META-EXTRA-TWICE",
+    "a key stands once in extra_info",
+    "remove one of the two pairs: the first counts, as in the published library",
+);
+
 /// A key that must be there is not.
 pub static META_KEY_MISSING: Rule = error(
     "GAR-META-KEY-MISSING",

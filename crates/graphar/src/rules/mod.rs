@@ -33,6 +33,7 @@ pub static RULES: &[&Rule] = &[
     &META_YAML,
     &META_ANCHOR,
     &META_KEY_TWICE,
+    &META_EXTRA_TWICE,
     &META_KEY_MISSING,
     &META_KEY_UNKNOWN,
     &META_VALUE,

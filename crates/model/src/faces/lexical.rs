@@ -130,6 +130,8 @@ fn json_texts(column: &ArrayRef) -> Result<StringArray> {
         DataType::List(_) => column,
         DataType::LargeList(item) | DataType::FixedSizeList(item, _) => &cast(column, &DataType::List(item.clone()))?,
         DataType::Boolean => return Ok(write(column)?.0),
+        // Readers of JSON have 64 bits: the shortest digits of fewer are those of another number.
+        DataType::Float16 | DataType::Float32 => return json_texts(&cast(column, &DataType::Float64)?),
         data_type => {
             let number = data_type.is_integer();
             let (texts, _) = write(column)?;

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use arrow_array::UInt32Array;
+use arrow_array::{Float32Array, UInt32Array};
 
 use super::*;
 use crate::zoo::{self, Build, Edges, Nodes, int64, text};
@@ -134,6 +134,26 @@ fn a_small_graph_reads_as_one_would_write_it() {
             |line| line.ends_with("<urn:x-isomorph:since> \"1969-12-31\"^^<http://www.w3.org/2001/XMLSchema#date>")
         )
     );
+}
+
+#[test]
+fn numbers_in_json_are_those_that_readers_with_64_bits_get() {
+    use std::sync::Arc;
+    let property = |value: f32| {
+        let mut build = Build::default();
+        let list = zoo::lists(Arc::new(Float32Array::from(vec![value, 0.5, f32::INFINITY])), &[Some(3)]);
+        build.nodes(Nodes::keyed("v", int64([1])).column("l", list));
+        build.finish()
+    };
+    let memory = property(0.1);
+    let said = lines(&memory).join("\n");
+    assert!(said.contains("\"[1.0000000149011612E-1,5.0E-1,"), "{said}");
+    let back = there_and_back(&memory, None).digest_table().unwrap();
+    assert_eq!(memory.digest_table().unwrap().differences(&back), []);
+    // What was written with the shortest digits of 32 bits is the same list.
+    let ty = memory.graph.nodes[0].properties[0].data_type.clone();
+    let read = |text: &str| super::lexical::read(&ty, &[Some(text.to_owned())]).unwrap();
+    assert_eq!(&read("[1.0E-1,5.0E-1]"), &read("[1.0000000149011612E-1,5.0E-1]"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The edges of one node.
 
-use isomorph_error::{Error, Kind, Result, index};
+use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Request, Side, Source, Tables};
 
 use crate::Nock;
@@ -35,7 +35,8 @@ pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) 
     let mut found = Vec::new();
     for partition in &nock.partitions {
         partition.named(named, &nock.wanted(columns, true), &mut |rows| {
-            found.extend(split(&rows, &what, 0, &[])?.1);
+            let apart = split(&rows, &what, 0, &[]);
+            found.extend(apart.map_err(|error| error.at(Place::file(&partition.name)))?.1);
             Ok(())
         })?;
     }

@@ -228,7 +228,7 @@ impl Nock {
             let mut keeping = partition.can_go_without(piece).then(|| kept.begin()).flatten();
             partition.read(piece, None, &wanted, &mut |rows| {
                 advance(rows.len as u64)?;
-                collector.add(&rows)?;
+                collector.add(&rows).map_err(|error| error.at(Place::file(&partition.name)))?;
                 kept.add(&mut keeping, &rows)
             })?;
             kept.put(index, keeping);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use isomorph_error::{Place, Result, index};
+use isomorph_error::{Error, Place, Result, index};
 use isomorph_model::{Batch, NodeBatch, Part};
 
 use super::Nock;
@@ -71,12 +71,13 @@ impl Part for RowPart<'_> {
             dropped = later;
             let now: Vec<usize> = now.iter().map(|position| index(position.row() - row)).collect();
             row = end;
-            let (nodes, edges) = split(&rows, &what, start, &now)?;
+            let place = |error: Error| error.at(Place::file(&partition.name));
+            let (nodes, edges) = split(&rows, &what, start, &now).map_err(place)?;
             start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
             let mut batches = nodes.map(Batch::Nodes).into_iter().chain(edges.map(Batch::Edges));
             batches.try_for_each(&mut *take).map_err(|error| {
                 // Whoever took the rows parses props, once, and cannot know where they come from.
-                broken_props(&rows).map_or(error, |found| found.at(Place::file(&partition.name)))
+                broken_props(&rows).map_or(error, place)
             })
         })
     }

@@ -6,7 +6,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, StringViewArray};
 use arrow_data::{ByteView, MAX_INLINE_VIEW_LEN};
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::json::Members;
+use isomorph_model::json::{Members, check_strings};
 
 use super::mask::view_length;
 use super::{Numbers, Rows};
@@ -91,7 +91,9 @@ pub(crate) fn broken_props(rows: &Rows) -> Option<Error> {
     let props = rows.props.as_ref()?;
     let mut members = Members::default();
     props.iter().enumerate().find_map(|(row, cell)| {
-        let error = members.read(cell.unwrap_or_default(), |_, _| Ok(())).err()?;
+        let cell = cell.unwrap_or_default();
+        // Reading passes over what is in strings, but nobody can show it.
+        let error = members.read(cell, |_, _| Ok(())).and_then(|()| check_strings(cell)).err()?;
         let place = Place::field(Column::Props.name()).row(rows.numbers.at(row));
         Some(Error::broken(&rules::PROPS_JSON, error.message()).at(place))
     })
@@ -124,14 +126,17 @@ pub(crate) fn check_cell(cell: &str, tolerance: Tolerance) -> Result<Cow<'_, str
             Err(error) => Err(Error::broken(&rules::PROPS_JSON, error.message())),
         };
     }
-    if tolerance == Tolerance::Lenient {
-        let wrapped = format!("{{\"\":{text}}}");
-        if is_json(&wrapped).is_ok() {
-            return Ok(Cow::Owned(wrapped));
-        }
-    }
+    let wrapped = format!("{{\"\":{text}}}");
     let shown: String = text.chars().take(40).collect();
-    Err(Error::broken(&rules::PROPS_OBJECT, format!("props is not a JSON object: {shown:?}")))
+    match is_json(&wrapped) {
+        Ok(()) if tolerance == Tolerance::Lenient => Ok(Cow::Owned(wrapped)),
+        Ok(()) => Err(Error::broken(&rules::PROPS_OBJECT, format!("props is not a JSON object: {shown:?}"))),
+        // No way of reading makes anything of it.
+        Err(_) if text.starts_with('\u{feff}') => {
+            Err(Error::broken(&rules::PROPS_JSON, "props begins with a byte order mark (U+FEFF), which is not JSON"))
+        }
+        Err(_) => Err(Error::broken(&rules::PROPS_JSON, format!("props is not JSON: {shown:?}"))),
+    }
 }
 
 /// The text with bare `NaN`, `Infinity` and `-Infinity` replaced by `null`; nothing if there is none outside strings.
@@ -203,6 +208,10 @@ mod tests {
             ("[1,2]", &rules::PROPS_OBJECT),
             ("5", &rules::PROPS_OBJECT),
             (" ", &rules::PROPS_JSON),
+            // Lenient reading makes nothing of these.
+            ("\u{feff}{}", &rules::PROPS_JSON),
+            ("[1,2", &rules::PROPS_JSON),
+            ("nonsense", &rules::PROPS_JSON),
             (r#"{"a":NaN}"#, &rules::PROPS_NAN),
             ("{", &rules::PROPS_JSON),
             (r#"{"a":1}x"#, &rules::PROPS_JSON),

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use isomorph_error::{Findings, Place, Result};
-use isomorph_storage::{Blob, Root};
+use isomorph_storage::Root;
 
 use super::Binary;
 use crate::binary::layout::{DUMMY, alias};
@@ -53,15 +53,18 @@ pub(crate) fn check(binary: &Binary, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The tables of all types of one partition.
-struct Tables {
+/// The tables of all types of one partition. Their files are opened for each run of records: there may be more types than a process may have
+/// open files.
+struct Tables<'a> {
+    root: &'a Root,
     tables: Vec<Option<Table>>,
     /// Bytes of the ids of an element.
     id: usize,
 }
 
 struct Table {
-    blob: Blob,
+    name: String,
+    size: u64,
     /// Where the next record begins that is not in the buffer.
     next: u64,
     buffer: Bytes,
@@ -80,16 +83,18 @@ struct Table {
 impl Table {
     fn wrong(&mut self, what: impl Into<String>, findings: &mut Findings) {
         if !std::mem::replace(&mut self.is_wrong, true) {
-            findings.push(&rules::ALIAS, what.into(), self.blob.place().row(self.count));
+            findings.push(&rules::ALIAS, what.into(), Place::file(self.name.as_str()).row(self.count));
         }
     }
 
     /// The next record.
-    fn record(&mut self, size: usize) -> Result<Option<Bytes>> {
+    fn record(&mut self, root: &Root, size: usize) -> Result<Option<Bytes>> {
         if self.buffer.is_empty() {
-            let end = self.blob.size().min(self.next + BUFFER / size as u64 * size as u64);
-            self.buffer = self.blob.read(self.next..end)?;
-            self.next = end;
+            let end = self.size.min(self.next + BUFFER / size as u64 * size as u64);
+            if self.next < end {
+                self.buffer = root.file(&self.name)?.read(self.next..end)?;
+                self.next = end;
+            }
         }
         if self.buffer.len() < size {
             return Ok(None);
@@ -99,24 +104,29 @@ impl Table {
     }
 }
 
-impl Tables {
+impl<'a> Tables<'a> {
     fn open(
-        root: &Root,
+        root: &'a Root,
         element: &str,
         types: u32,
         partition: u32,
         id: usize,
         findings: &mut Findings,
-    ) -> Result<Tables> {
+    ) -> Result<Tables<'a>> {
         let mut tables = Vec::new();
         for ty in 0..types as usize {
             let name = alias(element, ty, partition);
-            let blob = root.try_file(&name)?;
-            if blob.is_none() {
-                findings.push(&rules::ALIAS, "the table is missing, where others are there", Place::file(name));
+            let size = root.try_file(&name)?.map(|blob| blob.size());
+            if size.is_none() {
+                findings.push(
+                    &rules::ALIAS,
+                    "the table is missing, where others are there",
+                    Place::file(name.as_str()),
+                );
             }
-            tables.push(blob.map(|blob| Table {
-                blob,
+            tables.push(size.map(|size| Table {
+                name,
+                size,
                 next: 0,
                 buffer: Bytes::new(),
                 count: 0,
@@ -127,7 +137,7 @@ impl Tables {
                 total: 0.0,
             }));
         }
-        Ok(Tables { tables, id })
+        Ok(Tables { root, tables, id })
     }
 
     /// Compares the next record of a type with the element that should be there.
@@ -137,7 +147,7 @@ impl Tables {
         if table.is_wrong {
             return Ok(());
         }
-        let Some(record) = table.record(2 * id + 4)? else {
+        let Some(record) = table.record(self.root, 2 * id + 4)? else {
             table.wrong("the table ends before the elements of its type", findings);
             return Ok(());
         };
@@ -169,8 +179,8 @@ impl Tables {
     fn finish(self, findings: &mut Findings) {
         let size = 2 * self.id as u64 + 4;
         for mut table in self.tables.into_iter().flatten() {
-            if table.blob.size() != table.count * size {
-                let message = format!("{} bytes for {} elements, of {size} each", table.blob.size(), table.count);
+            if table.size != table.count * size {
+                let message = format!("{} bytes for {} elements, of {size} each", table.size, table.count);
                 table.wrong(message, findings);
             }
             if table.count > 0 && !table.has_whole {

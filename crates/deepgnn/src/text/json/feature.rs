@@ -322,8 +322,11 @@ fn value(scan: &mut Scan<'_>, dtype: DType, out: &mut Vec<u8>, block: &mut Block
         _ => (std::borrow::Cow::Borrowed(scan.number("a number")?.0), false),
     };
     let pushed = match number::push(dtype, &text, overflow, out) {
-        Err(Wrong::NotNumber) if !in_quotes => {
+        Err(Wrong::NotNumber) if !in_quotes && scan.cuts => {
             number::float(&text).and_then(|value| number::push_float(dtype, value, overflow, out))
+        }
+        Err(Wrong::NotNumber) if !in_quotes => {
+            number::whole_decimal(&text).and_then(|value| number::push_integer(dtype, value, overflow, out))
         }
         Err(Wrong::Range) if dtype == DType::UInt64 => wrapped(&text, out, block, at),
         pushed => pushed,

@@ -92,11 +92,13 @@ pub(super) struct Scan<'a> {
     pub mended: bool,
     /// What becomes of a number that a float type cannot hold.
     pub overflow: Overflow,
+    /// Whether integers lose what stands behind the point, as numpy does it.
+    pub cuts: bool,
 }
 
 impl<'a> Scan<'a> {
     pub fn new(text: &'a [u8], start: usize) -> Self {
-        Scan { text, at: 0, start, depth: 0, mended: false, overflow: Overflow::Refused }
+        Scan { text, at: 0, start, depth: 0, mended: false, overflow: Overflow::Refused, cuts: false }
     }
 
     /// Where the next value begins.

@@ -26,6 +26,7 @@ mod neighbors;
 mod rdf;
 mod reproducible;
 mod sample;
+mod sample_values;
 mod streams;
 mod support;
 mod usage;

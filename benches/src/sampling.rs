@@ -138,7 +138,7 @@ pub fn run(path: &str, batches: u64, threads: usize, shuffled: bool) -> Result<V
     let (mut ids, mut weights, mut types) = (vec![0; room], vec![0.0; room], vec![0; room]);
     macro_rules! picks {
         () => {
-            &mut Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [] }
+            &mut Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [], exact: &mut [] }
         };
     }
     let mut add = |name: &str, time: f64| report.insert(format!("{name}_us"), ((time * 10.0).round() / 10.0).into());

@@ -78,8 +78,13 @@ fn ask(graph: &Arc<Graph>, times: Option<&[i64]>) {
             let mut draw = |how: &mut dyn FnMut(&mut Sampler, &mut Picks<'_>) -> Result<()>| {
                 let (mut ids, mut weights) = (vec![0; NODES.len() * COUNT], vec![0.0; NODES.len() * COUNT]);
                 let (mut kinds, mut created) = (vec![0; NODES.len() * COUNT], vec![0; NODES.len() * COUNT]);
-                let mut picks =
-                    Picks { ids: &mut ids, weights: &mut weights, types: &mut kinds, created: &mut created };
+                let mut picks = Picks {
+                    ids: &mut ids,
+                    weights: &mut weights,
+                    types: &mut kinds,
+                    created: &mut created,
+                    exact: &mut [],
+                };
                 let done = how(&mut sampler, &mut picks);
                 if !bad(&done) {
                     all.extend(ids);
@@ -89,7 +94,9 @@ fn ask(graph: &Arc<Graph>, times: Option<&[i64]>) {
             draw(&mut |sampler, picks| sampler.uniform(&of, COUNT, true, Draw::of(2), &missing, picks));
             draw(&mut |sampler, picks| sampler.uniform(&of, COUNT, false, Draw::of(3), &missing, picks));
             draw(&mut |sampler, picks| sampler.top(&of, COUNT, &missing, picks));
-            draw(&mut |sampler, picks| sampler.last(&of, COUNT, &missing, picks));
+            if graph.has_times() {
+                draw(&mut |sampler, picks| sampler.last(&of, COUNT, &missing, picks));
+            }
             all
         };
         let one = drawn(1);

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use arrow_cast::parse::string_to_datetime;
+use chrono::{DateTime, Utc};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use isomorph::Error;
 use isomorph::convert::Hyperedges;
@@ -110,11 +112,22 @@ pub struct NearArgs {
     /// Only edges of these types, by name or number [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only edges that are there at this time [default: any]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub timestamp: Option<i64>,
+    /// Only edges that are there at this time: a date or a time, 2024-05-01 or 2024-05-01T12:00:00Z (UTC unless it says
+    /// otherwise); a number where times are numbers, or all columns of times have one unit, which it counts from 1970 on
+    /// [default: any]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = moment)]
+    pub timestamp: Option<Moment>,
     #[command(flatten)]
     pub common: CommonArgs,
+}
+
+/// A time that is asked about.
+#[derive(Debug, Clone)]
+pub enum Moment {
+    /// A number, whatever it counts.
+    Number(i64),
+    /// A date and time.
+    Time(String, DateTime<Utc>),
 }
 
 /// Arguments of `sample PATH walk`.
@@ -135,9 +148,11 @@ pub struct WalkArgs {
     /// Only edges of these types, by name or number [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
-    /// Only edges that are there at this time [default: any]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub timestamp: Option<i64>,
+    /// Only edges that are there at this time: a date or a time, 2024-05-01 or 2024-05-01T12:00:00Z (UTC unless it says
+    /// otherwise); a number where times are numbers, or all columns of times have one unit, which it counts from 1970 on
+    /// [default: any]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = moment)]
+    pub timestamp: Option<Moment>,
     #[command(flatten)]
     pub common: CommonArgs,
 }
@@ -176,7 +191,8 @@ pub struct CommonArgs {
     /// The seed: one seed gives one answer
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub seed: i64,
-    /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine
+    /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine, where it
+    /// gives one answer for each seed
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
     /// Write the answer to this file, as Arrow, instead of showing it [default: none]
@@ -222,6 +238,14 @@ fn generator(text: &str) -> Result<Generator, Error> {
         "deepgnn" => Ok(Generator::Compat),
         other => Err(Error::usage(format!("{other:?} is no generator")).hint("stable, deepgnn")),
     }
+}
+
+fn moment(text: &str) -> Result<Moment, Error> {
+    if let Ok(number) = text.parse() {
+        return Ok(Moment::Number(number));
+    }
+    let wrong = |_| Error::usage(format!("{text:?} is no time")).hint("2024-05-01, 2024-05-01T12:00:00Z, 1714564800");
+    Ok(Moment::Time(text.to_owned(), string_to_datetime(&Utc, text).map_err(wrong)?))
 }
 
 fn feature(text: &str) -> Result<Feature, Error> {

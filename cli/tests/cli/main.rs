@@ -28,6 +28,7 @@ mod nock_places;
 mod rdf;
 mod reproducible;
 mod sample;
+mod sample_values;
 mod streams;
 mod support;
 mod usage;

@@ -2,7 +2,7 @@
 
 use isomorph_error::{Error, Result};
 
-use crate::graph::fits;
+use crate::graph::{Graph, fits};
 
 /// A set of types.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,9 @@ pub enum Generator {
     /// them, as differences of 32-bit sums.
     Compat,
 }
+
+/// When an edge was created that states no time, in a graph whose edges have times: before every time.
+pub const NO_TIME: i64 = i64::MIN;
 
 /// Where a random choice starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,15 +102,17 @@ impl<'a> Ask<'a> {
         Ask { nodes, types, times: None }
     }
 
-    /// Whether there is a time for each node, if there is any.
+    /// Whether there is a time for each node, if there is any, and times of these edges can be compared.
     ///
     /// # Errors
     /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, graph: &Graph) -> Result<()> {
         if u32::try_from(self.nodes.len()).is_err() {
             return Err(Error::usage("more than 2³² nodes are asked for at once").hint("ask for them in several parts"));
         }
-        self.times.map_or(Ok(()), |times| fits(self.nodes.len(), times.len()))
+        let Some(times) = self.times else { return Ok(()) };
+        fits(self.nodes.len(), times.len())?;
+        graph.comparable(self.types)
     }
 
     pub(crate) fn split(self, at: usize) -> (Self, Self) {
@@ -131,18 +136,20 @@ impl<'a> Ask<'a> {
 pub struct Picks<'a> {
     /// The neighbours.
     pub ids: &'a mut [i64],
-    /// Weights of the edges to them.
+    /// Weights of the edges to them: rounded where a graph has weights of more than 32 bits.
     pub weights: &'a mut [f32],
     /// Types of these edges.
     pub types: &'a mut [i32],
-    /// When these edges were created, −1 for edges without times.
+    /// When these edges were created: −1 in graphs without times, [`NO_TIME`] of edges without one in other graphs.
     pub created: &'a mut [i64],
+    /// The weights with all bits that the graph has: see [`Graph::has_exact_weights`](crate::Graph::has_exact_weights).
+    pub exact: &'a mut [f64],
 }
 
 impl<'a> Picks<'a> {
     /// A buffer for neighbours alone.
     pub fn of_ids(ids: &'a mut [i64]) -> Self {
-        Picks { ids, weights: &mut [], types: &mut [], created: &mut [] }
+        Picks { ids, weights: &mut [], types: &mut [], created: &mut [], exact: &mut [] }
     }
 
     /// The next elements, and those behind them.
@@ -151,8 +158,10 @@ impl<'a> Picks<'a> {
         let (weights, more_weights) = self.weights.split_at_mut(at.min(self.weights.len()));
         let (types, more_types) = self.types.split_at_mut(at.min(self.types.len()));
         let (created, more_created) = self.created.split_at_mut(at.min(self.created.len()));
-        let behind = Picks { ids: more_ids, weights: more_weights, types: more_types, created: more_created };
-        (Picks { ids, weights, types, created }, behind)
+        let (exact, more_exact) = self.exact.split_at_mut(at.min(self.exact.len()));
+        let behind =
+            Picks { ids: more_ids, weights: more_weights, types: more_types, created: more_created, exact: more_exact };
+        (Picks { ids, weights, types, created, exact }, behind)
     }
 }
 
@@ -162,11 +171,12 @@ impl Picks<'_> {
         fits(wanted, self.ids.len())?;
         filled_or_empty(self.weights.len())?;
         filled_or_empty(self.types.len())?;
-        filled_or_empty(self.created.len())
+        filled_or_empty(self.created.len())?;
+        filled_or_empty(self.exact.len())
     }
 
     pub(crate) fn reborrow(&mut self) -> Picks<'_> {
-        Picks { ids: self.ids, weights: self.weights, types: self.types, created: self.created }
+        Picks { ids: self.ids, weights: self.weights, types: self.types, created: self.created, exact: self.exact }
     }
 
     /// Elements `from..to`.
@@ -177,6 +187,7 @@ impl Picks<'_> {
             weights: if self.weights.is_empty() { &mut [] } else { &mut self.weights[from..to] },
             types: if self.types.is_empty() { &mut [] } else { &mut self.types[from..to] },
             created: if self.created.is_empty() { &mut [] } else { &mut self.created[from..to] },
+            exact: if self.exact.is_empty() { &mut [] } else { &mut self.exact[from..to] },
         }
     }
 
@@ -200,5 +211,6 @@ impl Picks<'_> {
         self.weights.iter_mut().skip(from).for_each(|slot| *slot = missing.weight);
         self.types.iter_mut().skip(from).for_each(|slot| *slot = missing.ty);
         self.created.iter_mut().skip(from).for_each(|slot| *slot = missing.created);
+        self.exact.iter_mut().skip(from).for_each(|slot| *slot = f64::from(missing.weight));
     }
 }

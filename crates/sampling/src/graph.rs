@@ -4,6 +4,8 @@ use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
 
+use crate::ask::{Generator, TypeSet};
+use crate::faults::{Fault, Faults};
 use crate::hubs::Hubs;
 use crate::index::{Beside, Entry, Found, Index, IndexFile, IndexOrigin};
 use crate::map::{Hold, bytes_of};
@@ -40,7 +42,7 @@ pub(crate) enum Drawing {
 
 /// Weights of nodes.
 pub(crate) struct NodeWeights {
-    pub list: Vec<f32>,
+    pub list: Vec<f64>,
     pub _memory: Reservation,
 }
 
@@ -55,6 +57,8 @@ pub struct Graph {
     /// Nodes, without entries that only stand for edges.
     nodes: u64,
     pub(crate) drawing: Drawing,
+    /// What keeps some types from being drawn by weight or asked for at a time.
+    pub(crate) faults: Faults,
     pub(crate) options: GraphOptions,
 }
 
@@ -104,7 +108,8 @@ impl Graph {
         options: &GraphOptions,
     ) -> Graph {
         let (hubs, options) = (Hubs::new(&options.budget), options.clone());
-        Graph { partitions, index, index_origin, hubs, node_types, edge_types, nodes, drawing, options }
+        let faults = Faults::default();
+        Graph { partitions, index, index_origin, hubs, node_types, edge_types, nodes, drawing, faults, options }
     }
 
     /// How it is known where its nodes are.
@@ -133,18 +138,81 @@ impl Graph {
     }
 
     /// Nodes of the given types, as the metadata says; each type is counted once, unknown ones not at all.
-    pub fn node_count(&self, types: &crate::TypeSet) -> u64 {
+    pub fn node_count(&self, types: &TypeSet) -> u64 {
         count(&self.node_types, types)
     }
 
     /// Edges of the given types, as the metadata says.
-    pub fn edge_count(&self, types: &crate::TypeSet) -> u64 {
+    pub fn edge_count(&self, types: &TypeSet) -> u64 {
         count(&self.edge_types, types)
     }
 
     /// Whether edges have times.
     pub fn has_times(&self) -> bool {
         self.partitions.iter().any(Partition::has_times)
+    }
+
+    /// Whether edges of some of these types have times, and whether they can be compared.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not, with the reason.
+    pub fn check_times(&self, types: &TypeSet) -> Result<()> {
+        const WITHOUT: &str =
+            "leave --timestamp out, or take another --strategy than last    all edges are there at any time";
+        self.comparable(types).map_err(|error| error.hint(WITHOUT))?;
+        let known = 0..i32::try_from(self.edge_types.number).unwrap_or(i32::MAX);
+        let mut asked = known.filter(|ty| types.has(*ty)).peekable();
+        if self.has_times() && (asked.peek().is_none() || asked.any(|ty| self.faults.has_times(ty))) {
+            return Ok(());
+        }
+        let whose = if self.has_times() { "of these types" } else { "of this graph" };
+        Err(Error::usage(format!("edges {whose} have no times")).hint(WITHOUT))
+    }
+
+    /// Whether times of edges of these types, if they have some, can be compared.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) if not, with the reason.
+    pub(crate) fn comparable(&self, types: &TypeSet) -> Result<()> {
+        let Some(fault) = self.faults.times(types) else { return Ok(()) };
+        let error = fault.of_times();
+        Err(if self.has_times() { error.hint("--types    names types whose times are sound") } else { error })
+    }
+
+    /// Whether nodes of these types can be drawn by weight.
+    ///
+    /// # Errors
+    /// [`Kind::Malformed`](isomorph_error::Kind::Malformed) if not, with the reason.
+    pub(crate) fn weighs_nodes(&self, types: &TypeSet, generator: Generator) -> Result<()> {
+        let fault = Faults::weighs(&self.faults.nodes, types, generator);
+        fault.map_or(Ok(()), |fault| Err(fault.of_weights(self.node_types.number > 1)))
+    }
+
+    /// The same of edges.
+    ///
+    /// # Errors
+    /// As of [`Graph::weighs_nodes`].
+    pub(crate) fn weighs_edges(&self, types: &TypeSet, generator: Generator) -> Result<()> {
+        self.no_fault(Faults::weighs(&self.faults.edges, types, generator))
+    }
+
+    /// Whether what was found wrong of the weights of edges is nothing.
+    ///
+    /// # Errors
+    /// As of [`Graph::weighs_nodes`].
+    pub(crate) fn no_fault(&self, fault: Option<Fault<'_>>) -> Result<()> {
+        fault.map_or(Ok(()), |fault| Err(fault.of_weights(self.edge_types.number > 1)))
+    }
+
+    /// Whether weights of edges have more than 32 bits: then they are in [`Picks::exact`](crate::Picks::exact). Weights of a binary
+    /// have 32.
+    pub fn has_exact_weights(&self) -> bool {
+        self.partitions.iter().any(Partition::has_exact)
+    }
+
+    /// Whether the weights of the edges of a type can be shown: numbers, which a graph may not have there.
+    pub fn knows_weights(&self, ty: i32) -> bool {
+        self.faults.has_weights(ty)
     }
 
     /// Whether a node is there, or edges that leave it.
@@ -190,7 +258,7 @@ fn fewer(partitions: &[Partition]) -> Result<()> {
     Ok(())
 }
 
-fn count(types: &Types, wanted: &crate::TypeSet) -> u64 {
+fn count(types: &Types, wanted: &TypeSet) -> u64 {
     (0..).zip(&types.counts).filter(|(ty, _)| wanted.has(*ty)).map(|(_, count)| count).sum()
 }
 

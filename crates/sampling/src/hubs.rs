@@ -12,9 +12,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use isomorph_storage::{Budget, Reservation};
 
 use crate::graph::Graph;
-use crate::neighbors::safe;
 use crate::pagerank::IdHasher;
-use crate::partition::{Edge, target, weight};
+use crate::partition::target;
 
 /// Edges from which on sums are kept: adding up fewer takes as long as looking for them.
 pub(crate) const MANY: usize = 256;
@@ -68,21 +67,11 @@ impl Hubs {
             Some(memory) => memory.try_grow(needed).then_some(())?,
             None => *memory = Some(self.budget.try_reserve(needed)?),
         }
-        let edges = graph.partitions[partition].edges().get(edges)?;
-        let mut sums = Vec::with_capacity(count);
-        add_up(edges, 0.0, &mut sums);
+        let (partition, mut sums) = (&graph.partitions[partition], Vec::with_capacity(count));
+        partition.add_up(edges.clone(), 0.0, &mut sums);
+        let edges = partition.edges().get(edges)?;
         let made = Arc::new(Hub { sums, ascends: edges.is_sorted_by_key(target) });
         kept.insert(key, Arc::clone(&made));
         Some(made)
     }
-}
-
-/// Puts the sums of the weights of edges behind `sums`, from `sum` on, and returns the last.
-#[inline]
-pub(crate) fn add_up(edges: &[Edge], mut sum: f64, sums: &mut Vec<f64>) -> f64 {
-    sums.extend(edges.iter().map(|edge| {
-        sum += safe(weight(edge));
-        sum
-    }));
-    sum
 }

@@ -104,6 +104,9 @@ impl Sampler {
                 let filled = rank.take_best(count);
                 for (slot, (mass, id)) in rank.best.iter().enumerate() {
                     row.put(slot, *id, *mass, missing.ty, missing.created);
+                    if let Some(exact) = row.exact.get_mut(slot) {
+                        *exact = f64::from(*mass);
+                    }
                 }
                 row.fill(filled, missing);
             }

@@ -47,6 +47,12 @@ pub(crate) struct Partition {
     neighbors: Column,
     edges: Column,
     times: Option<Column>,
+    /// What stands for a time of removal of edges that were not removed.
+    never: i64,
+    /// Weights with 64 bits, where 32 do not hold all of them.
+    exact: Option<Column>,
+    /// What weights with 64 bits are multiplied with before they are added up, so that their sum is finite.
+    scale: f64,
     node_slots: Column,
     pub node_features: Features,
     pub edge_features: Features,
@@ -75,6 +81,12 @@ pub(crate) fn type_of(edge: &Edge) -> i32 {
 #[inline]
 pub(crate) fn weight(edge: &Edge) -> f32 {
     f32::from_le_bytes(field(edge, 20))
+}
+
+/// What a weight counts for: see [`Partition::mass`].
+#[inline]
+pub(crate) fn mass(weight: f64) -> f64 {
+    if weight >= 0.0 && weight < f64::INFINITY { weight } else { f64::NAN }
 }
 
 #[inline]
@@ -200,6 +212,10 @@ pub(crate) struct Parts {
     pub neighbors: Column,
     pub edges: Column,
     pub times: Option<Column>,
+    /// See the fields of [`Partition`].
+    pub never: i64,
+    pub exact: Option<Column>,
+    pub scale: f64,
     pub node_slots: Column,
     pub node_features: Features,
     pub edge_features: Features,
@@ -208,8 +224,9 @@ pub(crate) struct Parts {
 impl Partition {
     /// A partition of columns that are there, whose lengths fit one another.
     pub fn of(parts: Parts) -> Partition {
-        let Parts { map, neighbors, edges, times, node_slots, node_features, edge_features } = parts;
-        Partition { map, neighbors, edges, times, node_slots, node_features, edge_features }
+        let Parts { map, neighbors, edges, times, never, exact, scale, node_slots, node_features, edge_features } =
+            parts;
+        Partition { map, neighbors, edges, times, never, exact, scale, node_slots, node_features, edge_features }
     }
 
     /// Opens the files of a partition.
@@ -223,6 +240,9 @@ impl Partition {
             neighbors: column(&files.neighbors)?,
             edges: column(&files.edge_index)?,
             times: files.times.as_ref().map(column).transpose()?,
+            never: -1,
+            exact: None,
+            scale: 1.0,
             node_slots: column(&files.node_index)?,
             node_features: Features::open(&files.node_features_index, &files.node_features_data, hold, scratch)?,
             edge_features: Features::open(&files.edge_features_index, &files.edge_features_data, hold, scratch)?,
@@ -310,13 +330,55 @@ impl Partition {
         self.times.is_some()
     }
 
-    /// When an edge was created and removed (−1: not). Without times it was always there.
+    /// Whether weights have more than 32 bits.
+    #[inline]
+    pub fn has_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
+    /// The weight of an edge with all its bits.
+    #[inline]
+    pub fn exact(&self, edge: usize) -> f64 {
+        match &self.exact {
+            Some(exact) => exact.word(edge).map_or(f64::NAN, f64::from_bits),
+            None => self.edges().get(edge).map_or(f64::NAN, |edge| f64::from(weight(edge))),
+        }
+    }
+
+    /// What an edge counts for where it is drawn by weight. No number, where its weight is none, is infinite, or below 0: so
+    /// are all sums with it, and nothing is drawn by them.
+    #[inline]
+    pub fn mass(&self, number: usize, edge: &Edge) -> f64 {
+        match self.exact {
+            Some(_) => mass(self.exact(number)) * self.scale,
+            None => mass(f64::from(weight(edge))),
+        }
+    }
+
+    /// Puts the sums of the weights of edges behind `sums`, from `sum` on, and returns the last.
+    #[inline]
+    pub fn add_up(&self, edges: Range<usize>, mut sum: f64, sums: &mut Vec<f64>) -> f64 {
+        if self.exact.is_some() {
+            sums.extend(edges.map(|edge| {
+                sum += mass(self.exact(edge)) * self.scale;
+                sum
+            }));
+        } else {
+            sums.extend(self.edges().get(edges).unwrap_or_default().iter().map(|edge| {
+                sum += mass(f64::from(weight(edge)));
+                sum
+            }));
+        }
+        sum
+    }
+
+    /// When an edge was created and removed ([`Partition::never`]: not). Without times it was always there.
     #[inline]
     pub fn life(&self, edge: usize) -> (i64, i64) {
         let at = 8 + edge * LIFE;
         match self.times.as_ref().and_then(|times| times.bytes.get(at..at + LIFE)) {
             Some(life) => (i64::from_le_bytes(field(life, 0)), i64::from_le_bytes(field(life, 8))),
-            None => (-1, -1),
+            None => (-1, self.never),
         }
     }
 
@@ -324,7 +386,7 @@ impl Partition {
     #[inline]
     pub fn alive(&self, edge: usize, time: i64) -> bool {
         let (created, removed) = self.life(edge);
-        created <= time && (removed > time || removed == -1)
+        created <= time && (removed > time || removed == self.never)
     }
 
     /// The slots of the features of an entry.

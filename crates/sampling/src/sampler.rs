@@ -26,7 +26,7 @@ use crate::walk::Walk;
 /// let graph = Arc::new(Graph::open(&Location::parse("graph/")?, &options)?);
 /// let mut sampler = Sampler::new(&graph, Generator::Stable, 2);
 /// let (mut ids, mut weights, mut types) = (vec![0; 30], vec![0.0; 30], vec![0; 30]);
-/// let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [] };
+/// let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [], exact: &mut [] };
 /// let all = TypeSet::all();
 /// sampler.weighted(&Ask::new(&[7, 8, 9], &all), 10, Draw::of(1), &Missing::default(), &mut picks)?;
 /// # Ok(())
@@ -91,7 +91,7 @@ impl Sampler {
     where
         F: Fn(&Share<'_>, &mut Worker, &mut Picks<'_>) -> Result<()> + Sync,
     {
-        ask.check()?;
+        ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(stride))?;
         let (count, occurrences) = (ask.nodes.len(), self.occurrences.of(ask.nodes));
         let share = Share { graph: &self.graph, ask: *ask, occurrences };

@@ -5,8 +5,8 @@ use isomorph_error::{Error, Result};
 use crate::ask::{Ask, Draw, Generator, Picks};
 use crate::graph::{Graph, fits};
 use crate::hubs::MANY;
-use crate::neighbors::{SumsRoom, Weights, safe};
-use crate::partition::{Edge, target, weight};
+use crate::neighbors::{SumsRoom, Weights};
+use crate::partition::{Edge, target};
 use crate::random::Stream;
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
@@ -51,8 +51,8 @@ impl Sampler {
     /// wrong direction. Where no edge leads on, the rest is `default`.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length, or `bias` is not above 0, and
-    /// `DEEPGNN-BOUNDS` when an offset points outside.
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when `out` has another length, or `bias` is not above 0, else as of
+    /// [`Sampler::weighted`].
     pub fn walk(
         &mut self,
         ask: &Ask<'_>,
@@ -62,12 +62,13 @@ impl Sampler {
         default: i64,
         out: &mut [i64],
     ) -> Result<()> {
-        ask.check()?;
+        ask.check(&self.graph)?;
         let steps = u32::try_from(length).map_err(|_| Error::usage("a walk of more than 2³² steps"))?;
         fits(ask.nodes.len().saturating_mul(length.saturating_add(1)), out.len())?;
         if !(bias.back > 0.0 && bias.away > 0.0 && bias.back.is_finite() && bias.away.is_finite()) {
             return Err(Error::usage("p and q of a walk must be above 0"));
         }
+        self.graph.weighs_edges(ask.types, self.generator)?;
         if self.generator == Generator::Compat {
             return self.compat_walk(ask, length, bias, draw, default, out);
         }
@@ -105,12 +106,12 @@ fn walks(
                 segments.collect_at(graph, place, out[row + step - 1], share.ask.types, time)?;
                 let mut stream = share.stream(at, draw).at(number);
                 if plain || step == 1 {
-                    Weights::of(graph, segments, sums).map(|weights| weights.pick(stream.unit()))
+                    Weights::of(graph, segments, sums)?.map(|weights| weights.pick(stream.unit()))
                 } else {
                     let came = out[row + step - 2];
                     before.collect(graph, came, share.ask.types, time)?;
                     let near = Near::of(graph, before, &mut walk.near);
-                    biased(graph, segments, &near, sums, came, bias, &mut stream)
+                    biased(graph, segments, &near, sums, came, bias, &mut stream)?
                 }
             };
             out[row + step] = chosen.map_or(default, |chosen| target(segments.edge(graph, chosen)));
@@ -167,7 +168,7 @@ fn biased(
     came: i64,
     bias: Bias,
     stream: &mut Stream,
-) -> Option<usize> {
+) -> Result<Option<usize>> {
     let by = |id: i64| match id {
         _ if id == came => bias.back,
         _ if near.has(id) => 1.0,
@@ -175,20 +176,23 @@ fn biased(
     };
     if segments.len() >= MANY {
         let least = bias.back.min(1.0).min(bias.away);
-        let weights = Weights::of(graph, segments, room)?;
+        let Some(weights) = Weights::of(graph, segments, room)? else { return Ok(None) };
         for _ in 0..TRIES {
             let chosen = weights.pick(stream.unit());
             if stream.unit() * by(target(segments.edge(graph, chosen))) < least {
-                return Some(chosen);
+                return Ok(Some(chosen));
             }
         }
     }
     let sums = &mut room.made;
     sums.clear();
     let mut sum = 0.0;
-    for edge in segments.runs(graph).flatten() {
-        sum += safe(weight(edge)) / by(target(edge));
-        sums.push(sum);
+    for (partition, edges) in segments.ranges() {
+        let partition = &graph.partitions[partition];
+        for (number, edge) in edges.clone().zip(&partition.edges()[edges]) {
+            sum += partition.mass(number, edge) / by(target(edge));
+            sums.push(sum);
+        }
     }
-    Weights::over(sums).map(|weights| weights.pick(stream.unit()))
+    Ok(Weights::over(sums)?.map(|weights| weights.pick(stream.unit())))
 }

@@ -81,7 +81,13 @@ fn nothing_is_allocated_once_buffers_have_grown() {
                 let ask = Ask::new(&nodes, types);
                 macro_rules! picks {
                     () => {
-                        &mut Picks { ids: &mut ids, weights: &mut weights, types: &mut kinds, created: &mut [] }
+                        &mut Picks {
+                            ids: &mut ids,
+                            weights: &mut weights,
+                            types: &mut kinds,
+                            created: &mut [],
+                            exact: &mut [],
+                        }
                     };
                 }
                 let what = |name: &str| format!("{name}, {partitions} partitions, {generator:?}");

@@ -101,7 +101,7 @@ fn neighbours_are_shared_as_in_the_published_engine() {
     ] {
         let room = nodes.len() * count;
         let (mut ids, mut types) = (vec![0; room], vec![0; room]);
-        let mut picks = Picks { ids: &mut ids, weights: &mut [], types: &mut types, created: &mut [] };
+        let mut picks = Picks { ids: &mut ids, weights: &mut [], types: &mut types, created: &mut [], exact: &mut [] };
         let ask = Ask::new(&nodes, &all);
         sampler.weighted(&ask, count, Draw::of(seed), &Missing::default(), &mut picks).unwrap();
         assert_eq!((of_types::<2>(&types)[0], hash(&ids)), (of_the_first, known), "{count} neighbours of seed {seed}");

@@ -143,7 +143,8 @@ fn seeds_give_what_they_give_in_the_published_engine() {
             ] {
                 let room = nodes.len() * count;
                 let (mut ids, mut weights, mut kinds) = (vec![0; room], vec![0.0; room], vec![0; room]);
-                let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut kinds, created: &mut [] };
+                let mut picks =
+                    Picks { ids: &mut ids, weights: &mut weights, types: &mut kinds, created: &mut [], exact: &mut [] };
                 let ask = Ask::new(&nodes, types);
                 match question.starts_with("weighted") {
                     true => sampler.weighted(&ask, count, draw, &MISSING, &mut picks).unwrap(),
@@ -197,7 +198,8 @@ fn ranks_are_those_of_the_published_engine() {
         let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
         let nodes = [ids(&expected["known_ids"]), ids(&expected["missing_ids"])].concat();
         let (mut found, mut ranks) = (vec![0; nodes.len() * 3], vec![0.0; nodes.len() * 3]);
-        let mut picks = Picks { ids: &mut found, weights: &mut ranks, types: &mut [], created: &mut [] };
+        let mut picks =
+            Picks { ids: &mut found, weights: &mut ranks, types: &mut [], created: &mut [], exact: &mut [] };
         sampler.pagerank(&Ask::new(&nodes, &TypeSet::all()), 3, Push::default(), &MISSING, &mut picks).unwrap();
         let wanted = floats_of(&expected["ppr_count3_alpha.5_eps1e-4"]["weights"]);
         for (rank, wanted) in ranks.iter().zip(&wanted) {

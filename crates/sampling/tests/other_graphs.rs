@@ -40,7 +40,7 @@ fn drawn(graph: &Arc<Graph>, nodes: &[i64]) -> (Vec<i64>, Vec<u32>, Vec<u8>) {
     let types = TypeSet::of(&[0, 2]);
     let ask = Ask::new(nodes, &types);
     let (mut ids, mut weights) = (vec![0; nodes.len() * 5], vec![0.0f32; nodes.len() * 5]);
-    let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut [], created: &mut [] };
+    let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut [], created: &mut [], exact: &mut [] };
     sampler.weighted(&ask, 5, Draw::of(3), &Missing::default(), &mut picks).unwrap();
     let mut all = ids.clone();
     sampler.uniform(&ask, 5, false, Draw::of(3), &Missing::default(), &mut Picks::of_ids(&mut ids)).unwrap();

@@ -20,7 +20,8 @@ fn everything(graph: &std::sync::Arc<Graph>, threads: usize, nodes: &[i64]) -> (
     for question in 0..5 {
         let room = nodes.len() * 6;
         let (mut ids, mut weights, mut types) = (vec![0; room], vec![0.0f32; room], vec![0; room]);
-        let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [] };
+        let mut picks =
+            Picks { ids: &mut ids, weights: &mut weights, types: &mut types, created: &mut [], exact: &mut [] };
         let (draw, missing) = (Draw { seed: 9, hop: question }, Missing::default());
         match question {
             0 => sampler.weighted(&ask, 6, draw, &missing, &mut picks),
@@ -131,11 +132,17 @@ fn what_is_missing_is_filled() {
         // No edges of the types, weights of 0, an unknown node; and a count of 0, on which the published engine aborts.
         for (types, nodes) in [(&none, [1, 2]), (&all, [1, 77])] {
             let (mut ids, mut weights, mut kinds, mut created) = ([0; 4], [0.0; 4], [0; 4], [0; 4]);
-            let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut kinds, created: &mut created };
+            let mut picks = Picks {
+                ids: &mut ids,
+                weights: &mut weights,
+                types: &mut kinds,
+                created: &mut created,
+                exact: &mut [],
+            };
             sampler.weighted(&Ask::new(&nodes, types), 2, Draw::of(1), &missing, &mut picks).unwrap();
             assert_eq!((ids, weights, kinds, created), ([-9; 4], [-8.0; 4], [-7; 4], [-6; 4]));
         }
-        let mut picks = Picks { ids: &mut [], weights: &mut [], types: &mut [], created: &mut [] };
+        let mut picks = Picks { ids: &mut [], weights: &mut [], types: &mut [], created: &mut [], exact: &mut [] };
         for replacement in [true, false] {
             sampler.uniform(&Ask::new(&[1, 2], &all), 0, replacement, Draw::of(1), &missing, &mut picks).unwrap();
         }
@@ -165,7 +172,8 @@ fn the_heaviest_come_first() {
     let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
     for count in 1..7 {
         let (mut ids, mut weights) = (vec![0; count], vec![0.0; count]);
-        let mut picks = Picks { ids: &mut ids, weights: &mut weights, types: &mut [], created: &mut [] };
+        let mut picks =
+            Picks { ids: &mut ids, weights: &mut weights, types: &mut [], created: &mut [], exact: &mut [] };
         sampler.top(&Ask::new(&[1], &TypeSet::all()), count, &Missing::default(), &mut picks).unwrap();
         assert_eq!(ids, &[4, 7, 7, 9, 3, -1][..count]);
         assert_eq!(weights, &[5.0, 2.0, 2.0, 2.0, -1.0, 0.0][..count]);
@@ -205,7 +213,8 @@ fn counts_and_samples_at_a_time_are_those_of_the_neighbours() {
             assert_eq!(counts[0], wanted.len() as u64, "at {time}");
             for seed in 0..20 {
                 let (mut ids, mut created) = ([0; 6], [0; 6]);
-                let mut picks = Picks { ids: &mut ids, weights: &mut [], types: &mut [], created: &mut created };
+                let mut picks =
+                    Picks { ids: &mut ids, weights: &mut [], types: &mut [], created: &mut created, exact: &mut [] };
                 sampler.weighted(&ask, 6, Draw::of(seed), &Missing::default(), &mut picks).unwrap();
                 let born = |id: i64| [-1, 1, 10, 15][if id < 0 { 0 } else { id as usize - 1 }];
                 assert!(

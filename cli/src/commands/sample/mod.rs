@@ -7,11 +7,11 @@ mod place;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use arrow_array::{Array, Float32Array, Int64Array, ListArray};
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::Field;
 use isomorph::sampling::{
-    Ask, Bias, Choice, Draw, EdgeSampler, Missing, NeighborLists, NodeSampler, Picks, Push, Sampler,
+    Ask, Bias, Choice, Draw, EdgeSampler, Generator, Missing, NeighborLists, NodeSampler, Picks, Push, Sampler,
 };
 use isomorph::{Error, Result};
 
@@ -33,6 +33,7 @@ const NONE: i32 = i32::MIN;
 pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
+    repeatable(&args.what)?;
     let features: &[Feature] = if let What::Features(args) = &args.what { &args.features } else { &[] };
     let place = Place::open(&args.path, common, features, &resources, console)?;
     let graph = Arc::clone(&place.graph);
@@ -49,6 +50,33 @@ pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
         None => drawn.show(&args.path, &place.left_out, common, console)?,
     }
     Ok(Answer::Yes)
+}
+
+/// Whether the generator that is asked for gives one answer for each seed.
+///
+/// # Errors
+/// When it is the engine of DeepGNN and this is not: it draws nodes and edges evenly from a table that is in another order in each process,
+/// has no heaviest neighbours, and at a time counts edges that were removed.
+fn repeatable(what: &What) -> Result<()> {
+    if what.common().generator == Generator::Stable {
+        return Ok(());
+    }
+    let why = match what {
+        What::Nodes(args) | What::Edges(args) if args.strategy != Elements::Weighted => {
+            "draws nodes and edges evenly in another order in each process"
+        }
+        What::Neighbors(args) => match args.strategy {
+            Near::Top => "does not know the heaviest neighbours",
+            Near::Last => "has the latest neighbours in no order",
+            Near::Weighted | Near::Uniform | Near::WithoutReplacement if args.timestamp.is_some() => {
+                "draws among edges that were removed already, where a time is asked for"
+            }
+            _ => return Ok(()),
+        },
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!("--generator deepgnn has no answer to repeat: DeepGNN's engine {why}"))
+        .hint("--generator stable    one answer for each seed"))
 }
 
 fn draw(common: &CommonArgs) -> Draw {
@@ -112,15 +140,17 @@ fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Dr
         return Err(error.hint("--strategy without-replacement    some, none twice"));
     }
     let (types, count) = (place.edge_types(&args.types)?, args.count.map_or(NEIGHBORS, NonZeroUsize::get));
-    let times = place.times(args.timestamp, nodes.len())?;
+    let times = place.times(args.timestamp.as_ref(), &types, nodes.len())?;
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     if args.strategy == Near::All {
-        return all_neighbors(sampler, place, &ask);
+        return all_neighbors(sampler, place, &ask, args.common.generator);
     }
     let room = nodes.len().checked_mul(count).ok_or_else(|| Error::usage("these are too many"))?;
     let (mut found, mut weights, mut kinds, mut created) =
         (vec![0; room], vec![0.0; room], vec![0; room], vec![0; room]);
-    let mut picks = Picks { ids: &mut found, weights: &mut weights, types: &mut kinds, created: &mut created };
+    let mut exact = vec![0.0; if has_exact(sampler, args.common.generator) { room } else { 0 }];
+    let mut picks =
+        Picks { ids: &mut found, weights: &mut weights, types: &mut kinds, created: &mut created, exact: &mut exact };
     // Weights of PageRank stand for what was found; a type stands for an edge.
     let missing = Missing { ty: NONE, weight: f32::NAN, ..Missing::default() };
     let draw = draw(&args.common);
@@ -144,19 +174,44 @@ fn neighbors(sampler: &mut Sampler, place: &Place, args: &NearArgs) -> Result<Dr
     let targets: Vec<i64> = rows.iter().map(|at| found[*at]).collect();
     drawn.keys("node", place, &sources)?;
     drawn.keys("neighbor", place, &targets)?;
-    let weights: Float32Array = rows.iter().map(|at| weights[*at]).collect::<Vec<_>>().into();
-    drawn.column(if ranks { "rank" } else { "weight" }, Arc::new(weights));
-    if !ranks {
-        let kinds: Vec<i32> = rows.iter().map(|at| kinds[*at]).collect();
-        drawn.column("type", place.edge_type_names(&kinds));
+    if ranks {
+        drawn.column("rank", Arc::new(Float32Array::from_iter_values(rows.iter().map(|at| weights[*at]))));
+        return Ok(drawn);
     }
-    if !ranks && sampler.graph().has_times() {
-        drawn.column("created_at", Arc::new(rows.iter().map(|at| created[*at]).collect::<Int64Array>()));
+    let kinds: Vec<i32> = rows.iter().map(|at| kinds[*at]).collect();
+    let single = rows.iter().map(|at| weights[*at]).collect::<Vec<_>>();
+    let exact = rows.iter().filter_map(|at| exact.get(*at).copied()).collect::<Vec<_>>();
+    drawn.column("weight", weight_column(sampler, &single, &exact, &kinds));
+    drawn.column("type", place.edge_type_names(&kinds));
+    if sampler.graph().has_times() {
+        drawn.column("created_at", place.created(rows.iter().map(|at| created[*at]))?);
     }
     Ok(drawn)
 }
 
-fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<Drawn> {
+/// Whether weights are shown with 64 bits: the engine of DeepGNN has 32.
+fn has_exact(sampler: &Sampler, generator: Generator) -> bool {
+    generator == Generator::Stable && sampler.graph().has_exact_weights()
+}
+
+/// Weights with as many bits as the graph has, `exact` where these are more than 32; nothing of those that are no numbers.
+fn weight_column(sampler: &Sampler, single: &[f32], exact: &[f64], kinds: &[i32]) -> ArrayRef {
+    let known = |at: usize, is_nan: bool| !is_nan || sampler.graph().knows_weights(kinds[at]);
+    match exact.is_empty() {
+        true => {
+            let weights = single.iter().enumerate();
+            let weight = |(at, weight): (usize, &f32)| known(at, weight.is_nan()).then_some(*weight);
+            Arc::new(weights.map(weight).collect::<Float32Array>())
+        }
+        false => {
+            let weights = exact.iter().enumerate();
+            let weight = |(at, weight): (usize, &f64)| known(at, weight.is_nan()).then_some(*weight);
+            Arc::new(weights.map(weight).collect::<Float64Array>())
+        }
+    }
+}
+
+fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>, generator: Generator) -> Result<Drawn> {
     let mut lists = NeighborLists::default();
     sampler.neighbors(ask, &mut lists)?;
     let sources = ask.nodes.iter().zip(&lists.counts);
@@ -164,10 +219,11 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
     let mut drawn = Drawn::new("neighbors", format!("all {}", lists.ids.len()));
     drawn.keys("node", place, &sources)?;
     drawn.keys("neighbor", place, &lists.ids)?;
-    drawn.column("weight", Arc::new(Float32Array::from(lists.weights)));
+    let exact: &[f64] = if has_exact(sampler, generator) { &lists.exact } else { &[] };
+    drawn.column("weight", weight_column(sampler, &lists.weights, exact, &lists.types));
     drawn.column("type", place.edge_type_names(&lists.types));
     if sampler.graph().has_times() {
-        drawn.column("created_at", Arc::new(Int64Array::from(lists.created)));
+        drawn.column("created_at", place.created(lists.created.iter().copied())?);
     }
     Ok(drawn)
 }
@@ -175,7 +231,7 @@ fn all_neighbors(sampler: &mut Sampler, place: &Place, ask: &Ask<'_>) -> Result<
 fn walk(sampler: &mut Sampler, place: &Place, args: &WalkArgs) -> Result<Drawn> {
     let nodes = place.ids(&args.nodes, &args.common)?;
     let types = place.edge_types(&args.types)?;
-    let times = place.times(args.timestamp, nodes.len())?;
+    let times = place.times(args.timestamp.as_ref(), &types, nodes.len())?;
     let ask = Ask { nodes: &nodes, types: &types, times: times.as_deref() };
     let stride = usize::from(args.length) + 1;
     // No walk comes to an id that its caller has not given, but for this one, whose walks are cut here if it is a node.

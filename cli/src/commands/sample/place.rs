@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, StringArray, UInt64Array};
-use arrow_schema::DataType;
+use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray, UInt64Array};
+use arrow_cast::cast;
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, Utc};
 use isomorph::convert::{Opened, Resources, Silent};
 use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
 use isomorph::model::{Graph as Model, LabelVocabulary};
-use isomorph::sampling::{Graph, GraphOptions, Hold, IndexFile, LABELS, Names, TypeSet, is_json_feature};
+use isomorph::sampling::{
+    Clock, Graph, GraphOptions, Hold, IndexFile, LABELS, NO_TIME, Names, TypeSet, is_json_feature,
+};
 use isomorph::{Error, Kind, Result, did_you_mean};
 
 use crate::args::SelectArgs;
-use crate::args::sample::{CommonArgs, Feature, Groups};
+use crate::args::sample::{CommonArgs, Feature, Groups, Moment};
 use crate::commands::open_at;
 use crate::console::Console;
 
@@ -138,16 +142,49 @@ impl Place {
         }
     }
 
-    /// The time that is asked for, for each of so many nodes.
+    /// The time that is asked for, for each of so many nodes whose edges of these types are asked for.
     ///
     /// # Errors
-    /// When the graph has no times.
-    pub fn times(&self, wanted: Option<i64>, nodes: usize) -> Result<Option<Vec<i64>>> {
-        if wanted.is_some() && !self.graph.has_times() {
-            let error = Error::usage("--timestamp asks for edges at a time, and edges of this graph have no times");
-            return Err(error.hint("leave --timestamp out    all edges are there at any time"));
+    /// When these have no times, or it is no time as theirs are.
+    pub fn times(&self, wanted: Option<&Moment>, types: &TypeSet, nodes: usize) -> Result<Option<Vec<i64>>> {
+        let Some(wanted) = wanted else { return Ok(None) };
+        self.graph.check_times(types)?;
+        // Times of a binary are numbers.
+        let (clock, one_unit) = self.names.as_ref().and_then(Names::clock).unwrap_or((Clock::Numbers, true));
+        let time = match wanted {
+            Moment::Number(number) if one_unit => *number,
+            Moment::Number(number) => {
+                let error = Error::usage(format!("times of this graph have several units, and {number} says none"));
+                return Err(error.hint("--timestamp 2024-05-01T12:00:00Z"));
+            }
+            Moment::Time(text, _) if clock == Clock::Numbers => {
+                let error = Error::usage(format!("times of this graph are numbers, and {text} is none"));
+                return Err(error.hint("--timestamp 1714564800"));
+            }
+            Moment::Time(text, time) => on_clock(*time, clock).ok_or_else(|| {
+                Error::usage(format!("{text} is too far from 1970 for the unit of the times of this graph"))
+            })?,
+        };
+        Ok(Some(vec![time; nodes]))
+    }
+
+    /// When edges were created, as what their columns are.
+    ///
+    /// # Errors
+    /// Never, unless numbers are no times of this graph.
+    pub fn created(&self, times: impl Iterator<Item = i64>) -> Result<ArrayRef> {
+        let times: Int64Array = match &self.names {
+            Some(_) => times.map(|time| Some(time).filter(|time| *time != NO_TIME)).collect(),
+            None => times.map(Some).collect(),
+        };
+        let clock = self.names.as_ref().and_then(Names::clock).map_or(Clock::Numbers, |(clock, _)| clock);
+        let unshown = |error| Error::malformed("the times of edges are none").caused_by(error);
+        let days = || cast(&times, &DataType::Int32).and_then(|days| cast(&days, &DataType::Date32));
+        match clock {
+            Clock::Numbers => Ok(Arc::new(times)),
+            Clock::Days => days().map_err(unshown),
+            Clock::Moments(_) => cast(&times, &clock.data_type()).map_err(unshown),
         }
-        Ok(wanted.map(|time| vec![time; nodes]))
     }
 
     /// Types of nodes, by name or number.
@@ -238,6 +275,21 @@ impl Place {
             DataType::Utf8 | DataType::LargeUtf8 => Declared { ty: FeatureType::Text, single: false, unit: None },
             number => dense(number, true),
         })
+    }
+}
+
+/// A time as a number of a clock: the last one that is not behind it.
+fn on_clock(time: DateTime<Utc>, clock: Clock) -> Option<i64> {
+    let in_parts = |each: i64, nanoseconds: u32| {
+        time.timestamp().checked_mul(each)?.checked_add(i64::from(time.timestamp_subsec_nanos() / nanoseconds))
+    };
+    match clock {
+        Clock::Numbers => None,
+        Clock::Days => Some(time.timestamp().div_euclid(86_400)),
+        Clock::Moments(TimeUnit::Second) => Some(time.timestamp()),
+        Clock::Moments(TimeUnit::Millisecond) => in_parts(1_000, 1_000_000),
+        Clock::Moments(TimeUnit::Microsecond) => in_parts(1_000_000, 1_000),
+        Clock::Moments(TimeUnit::Nanosecond) => in_parts(1_000_000_000, 1),
     }
 }
 

@@ -111,6 +111,12 @@ impl<'a> Slots<'a> {
 
 impl Elements {
     fn new(graph: &Arc<Graph>, kind: Kind, types: &TypeSet, choice: Choice, generator: Generator) -> Result<Self> {
+        if choice == Choice::Weighted {
+            match kind {
+                Kind::Nodes => graph.weighs_nodes(types, generator)?,
+                Kind::Edges => graph.weighs_edges(types, generator)?,
+            }
+        }
         let populations = Population::all(graph, kind, types, choice == Choice::Weighted)?;
         let (mut sums, mut sizes, mut sum, mut size) = (Vec::new(), Vec::new(), 0.0, 0);
         for population in &populations {
@@ -313,7 +319,8 @@ impl OfType {
 impl NodeSampler {
     /// A sampler of the nodes of `types`.
     ///
-    /// By weight this needs the tables that were written with the graph: weights of nodes are stored nowhere else.
+    /// By weight this needs the tables that were written with the graph: weights of nodes are stored nowhere else. A node that a
+    /// binary states several times weighs what these tables say together; otherwise it counts once, by its first statement.
     ///
     /// # Errors
     /// When these tables are not there (`DEEPGNN-FILE`) or have wrong lengths (`DEEPGNN-BOUNDS`), and

@@ -5,9 +5,11 @@ use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::Reservation;
 
 use crate::ask::TypeSet;
+use crate::faults::UNIFORM;
 use crate::graph::{Drawing, Graph};
-use crate::neighbors::safe;
-use crate::partition::{Column, target, type_of, weight};
+use crate::index::Entry;
+use crate::neighbors::no_weight;
+use crate::partition::{Column, mass, target, type_of};
 
 /// Nodes or edges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +68,27 @@ fn chance(record: &[u8]) -> f32 {
     record.last_chunk().map_or(f32::NAN, |bytes| f32::from_le_bytes(*bytes))
 }
 
+/// Records up to which a table is looked at as a whole before anything is drawn by it: of longer ones each record is where it is met.
+const FEW: usize = 1 << 16;
+
+fn is_chance(chance: f32) -> bool {
+    (0.0..=1.0).contains(&chance)
+}
+
+#[cold]
+fn no_chance(table: &Column, record: usize, chance: f32) -> Error {
+    let message = format!("{chance} is no probability: weights below 0 give such tables");
+    Error::broken(&rules::ALIAS, message).at(table.place(record)).hint(UNIFORM)
+}
+
+/// Whether all records of a table have probabilities.
+fn check<const N: usize>(table: &Column, records: &[[u8; N]]) -> Result<()> {
+    match records.iter().enumerate().find(|(_, record)| !is_chance(chance(*record))) {
+        Some((number, record)) => Err(no_chance(table, number, chance(record))),
+        None => Ok(()),
+    }
+}
+
 impl Population {
     /// The populations of some types, by type and then partition; types without elements are left out.
     ///
@@ -74,16 +97,25 @@ impl Population {
     pub fn all(graph: &Graph, kind: Kind, types: &TypeSet, weighted: bool) -> Result<Vec<Population>> {
         let stated = if kind == Kind::Nodes { &graph.node_types } else { &graph.edge_types };
         let number = i32::try_from(stated.number).map_err(|_| Error::unsupported("more than 2³¹ types"))?;
+        // Tables have a node that is stated twice in two records: it weighs what both say, but is one node.
+        let (repeated, _memory) = match kind {
+            Kind::Nodes if !weighted => graph.index.repeated(&graph.partitions, &graph.options.budget)?,
+            _ => (Vec::new(), graph.options.budget.reserve(0)?),
+        };
         let mut all = Vec::new();
         for (at, ty) in (0..number).enumerate().filter(|(_, ty)| types.has(*ty)) {
             let before = all.len();
             for partition in 0..graph.partitions.len() {
                 let weight = stated.weights.get(partition).and_then(|sums| sums.get(at)).copied();
-                let mut population = Population::of(graph, kind, ty, partition, weighted)?;
+                let mut population = Population::of(graph, kind, ty, partition, weighted, &repeated)?;
                 // Where sums were made the elements themselves say what they weigh.
                 match (&population.members, weight) {
                     (Members::NodeTable(_) | Members::EdgeTable(_), Some(weight)) => {
-                        population.weight = weight.max(0.0)
+                        if weighted && mass(weight).is_nan() {
+                            let message = format!("elements of type {ty} weigh {weight}, and weights are not below 0");
+                            return Err(Error::malformed(message).hint(UNIFORM));
+                        }
+                        population.weight = weight;
                     }
                     (Members::NodeTable(_) | Members::EdgeTable(_), None) if weighted && population.size > 0 => {
                         let message = "the metadata does not say how much the elements of a partition weigh";
@@ -103,9 +135,10 @@ impl Population {
         Ok(all)
     }
 
-    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Population> {
+    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Population> {
         let file = || u32::try_from(number).map_err(|_| Error::unsupported("more than 2³² partitions"));
         let table = match (&graph.drawing, kind) {
+            (Drawing::Files(_), Kind::Nodes) if !repeated.is_empty() => None,
             (Drawing::Files(files), Kind::Nodes) => files.node_table(ty.cast_unsigned(), file()?)?,
             (Drawing::Files(files), Kind::Edges) => files.edge_table(ty.cast_unsigned(), file()?)?,
             (Drawing::Weights(_), _) => None,
@@ -124,7 +157,7 @@ impl Population {
                     .at(Place::file(format!("node_{ty}_{number}.alias")))
                     .hint("uniform sampling needs none"));
             }
-            let listed = Listed::of(graph, kind, ty, number, weighted)?;
+            let listed = Listed::of(graph, kind, ty, number, weighted, repeated)?;
             let size = listed.size;
             let weight = listed.sums.last().copied().unwrap_or(0.0);
             let members = if kind == Kind::Nodes { Members::Nodes(listed) } else { Members::Edges(listed) };
@@ -137,6 +170,12 @@ impl Population {
         }
         let size = index(blob.size() / record as u64);
         let column = graph.column(&blob)?;
+        if weighted && size <= FEW {
+            match kind {
+                Kind::Nodes => check(&column, column.records::<NODE_RECORD>())?,
+                Kind::Edges => check(&column, column.records::<EDGE_RECORD>())?,
+            }
+        }
         let members = if kind == Kind::Nodes { Members::NodeTable(column) } else { Members::EdgeTable(column) };
         // What it weighs stands in the metadata.
         Ok(population(size, 0.0, members))
@@ -177,12 +216,7 @@ impl Population {
         let index = index(record);
         let first = |table: &Column, record: &[u8]| {
             let chance = chance(record);
-            match (0.0..=1.0).contains(&chance) {
-                true => Ok(unit < f64::from(chance)),
-                false => {
-                    Err(Error::broken(&rules::ALIAS, format!("{chance} is no probability")).at(table.place(index)))
-                }
-            }
+            if is_chance(chance) { Ok(unit < f64::from(chance)) } else { Err(no_chance(table, index, chance)) }
         };
         match &self.members {
             Members::NodeTable(table) => match table.records::<NODE_RECORD>().get(index) {
@@ -207,10 +241,13 @@ impl Population {
 
 impl Listed {
     /// The elements of a type, by one look at all of the partition.
-    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool) -> Result<Listed> {
+    fn of(graph: &Graph, kind: Kind, ty: i32, number: usize, weighted: bool, repeated: &[Entry]) -> Result<Listed> {
         let partition = &graph.partitions[number];
         let (count, is): (usize, &dyn Fn(usize) -> bool) = match kind {
-            Kind::Nodes => (partition.nodes().len(), &|at| partition.node_type(at) == ty),
+            Kind::Nodes => (partition.nodes().len(), &|at| {
+                let again = |entry: &Entry| (entry.partition, entry.entry).cmp(&(number, at));
+                partition.node_type(at) == ty && repeated.binary_search_by(again).is_err()
+            }),
             Kind::Edges => {
                 (partition.edge_count(), &|at| partition.edges().get(at).is_some_and(|edge| type_of(edge) == ty))
             }
@@ -225,15 +262,18 @@ impl Listed {
         }
         if weighted {
             let weight_of = |at: usize| match (kind, &graph.drawing) {
-                (Kind::Nodes, Drawing::Weights(weights)) => weights.list.get(at).copied().unwrap_or(0.0),
-                _ => partition.edges().get(at).map_or(0.0, weight),
+                (Kind::Nodes, Drawing::Weights(weights)) => weights.list.get(at).copied().map_or(0.0, mass),
+                _ => partition.edges().get(at).map_or(0.0, |edge| partition.mass(at, edge)),
             };
             let mut sum = 0.0;
             listed.sums = Vec::with_capacity(matching);
             listed.sums.extend((0..matching).map(|at| {
-                sum += safe(weight_of(listed.numbers.get(at).map_or(at, |number| index(*number))));
+                sum += weight_of(listed.numbers.get(at).map_or(at, |number| index(*number)));
                 sum
             }));
+            if sum.is_nan() {
+                return Err(no_weight());
+            }
         }
         Ok(listed)
     }

@@ -11,10 +11,10 @@ mod table;
 use std::ops::Range;
 
 use isomorph_error::{Result, index};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Reservation};
 use rayon::prelude::*;
 
-use crate::partition::Partition;
+use crate::partition::{DUMMY, Partition};
 pub(crate) use beside::Beside;
 pub use beside::{IndexFile, IndexOrigin};
 use table::Table;
@@ -212,6 +212,55 @@ impl Index {
         }
     }
 
+    /// The entries that state a node which an entry before them states, in the order of partitions and maps. Entries that only
+    /// stand for edges state none. Where ids lie in equal steps nothing is read.
+    ///
+    /// # Errors
+    /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for them.
+    pub fn repeated(&self, partitions: &[Partition], budget: &Budget) -> Result<(Vec<Entry>, Reservation)> {
+        let (mut repeated, mut memory) = (Vec::new(), budget.reserve(0)?);
+        let states = |entry: &Entry| partitions[entry.partition].node_type(entry.entry) != DUMMY;
+        let mut look = |here: Entry| -> Result<()> {
+            let id = partitions[here.partition].id(here.entry);
+            if states(&here) && self.find(partitions, id).find(states) != Some(here) {
+                memory.grow(size_of::<Entry>() as u64)?;
+                repeated.push(here);
+            }
+            Ok(())
+        };
+        match self {
+            Index::Table(table) => table.linked().try_for_each(&mut look)?,
+            Index::Each(_) if self.is_single() => {}
+            Index::Each(_) => {
+                for (number, partition) in partitions.iter().enumerate() {
+                    for entry in 0..partition.nodes().len() {
+                        // One map in ascending order has equal ids side by side.
+                        let alone = || entry == 0 || partition.id(entry - 1) != partition.id(entry);
+                        if partitions.len() > 1 || !alone() {
+                            look(Entry { partition: number, entry })?;
+                        }
+                    }
+                }
+            }
+        }
+        repeated.sort_unstable_by_key(|entry| (entry.partition, entry.entry));
+        Ok((repeated, memory))
+    }
+
+    /// Whether it is known without a look that no id has several entries.
+    fn is_single(&self) -> bool {
+        let Index::Each(orders) = self else { return false };
+        let apart = |a: &Order, b: &Order| match (*a, *b) {
+            (Order::Steps { first: a, step: of_a, .. }, Order::Steps { first: b, step: of_b, .. }) => {
+                // Two such rows meet only where their distance is a multiple of what both steps are.
+                !a.abs_diff(b).is_multiple_of(common(of_a, of_b))
+            }
+            _ => false,
+        };
+        orders.iter().all(|order| matches!(order, Order::Steps { .. }))
+            && (1..orders.len()).all(|at| orders[..at].iter().all(|before| apart(before, &orders[at])))
+    }
+
     /// The entries of a node: by partition, then as they stand there.
     #[inline]
     pub fn find<'a>(&'a self, partitions: &'a [Partition], id: i64) -> Found<'a> {
@@ -230,6 +279,11 @@ impl Index {
             }
         }
     }
+}
+
+/// The greatest common divisor.
+fn common(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common(b, a % b) }
 }
 
 /// The entries of a node.

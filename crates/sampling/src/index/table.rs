@@ -233,6 +233,11 @@ impl Table {
         next.is_empty() || next.get(self.starts[entry.partition] + entry.entry) == Some(&[0; 4])
     }
 
+    /// The entries whose id an entry before them has.
+    pub fn linked(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.next.all().iter().filter_map(|next| self.entry(u32::from_le_bytes(*next)))
+    }
+
     /// The first entry of an id, as [`Table::step`] takes it.
     #[inline]
     pub fn first(&self, partitions: &[Partition], id: u64) -> u32 {

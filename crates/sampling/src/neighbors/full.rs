@@ -26,12 +26,14 @@ pub struct NeighborLists {
     pub counts: Vec<u64>,
     /// The neighbours.
     pub ids: Vec<i64>,
-    /// Weights of the edges to them.
+    /// Weights of the edges to them: rounded where a graph has weights of more than 32 bits.
     pub weights: Vec<f32>,
     /// Types of these edges.
     pub types: Vec<i32>,
-    /// When they were created, −1 without times.
+    /// When they were created: see [`Picks::created`].
     pub created: Vec<i64>,
+    /// The weights with all their bits, where [`Graph::has_exact_weights`] says that 32 do not hold them; else nothing.
+    pub exact: Vec<f64>,
 }
 
 /// Where lists go.
@@ -52,6 +54,9 @@ impl Lists for NeighborLists {
         match sums {
             None => self.weights.extend(run.iter().map(weight)),
             Some(sums) => self.weights.extend(edges.clone().map(|edge| sums.weight(edge))),
+        }
+        if partition.has_exact() {
+            self.exact.extend(edges.clone().map(|edge| partition.exact(edge)));
         }
         if partition.has_times() {
             self.created.extend(edges.map(|edge| partition.life(edge).0));
@@ -81,6 +86,9 @@ impl Lists for Room<'_> {
         for (slot, (number, edge)) in edges.clone().zip(&partition.edges()[edges]).take(count).enumerate() {
             let weight = sums.as_mut().map_or_else(|| weight(edge), |sums| sums.weight(number));
             row.put(slot, target(edge), weight, type_of(edge), partition.life(number).0);
+            if let Some(exact) = row.exact.get_mut(slot) {
+                *exact = partition.exact(number);
+            }
         }
         self.at += count;
     }
@@ -95,12 +103,14 @@ impl Sampler {
     /// [`Kind::Usage`](isomorph_error::Kind::Usage) when there are not as many times as nodes, and `DEEPGNN-BOUNDS` when an
     /// offset points outside.
     pub fn neighbors(&mut self, ask: &Ask<'_>, lists: &mut NeighborLists) -> Result<()> {
-        ask.check()?;
+        ask.check(&self.graph)?;
+        self.graph.no_fault(self.graph.faults.shows(ask.types, self.generator))?;
         lists.counts.clear();
         lists.ids.clear();
         lists.weights.clear();
         lists.types.clear();
         lists.created.clear();
+        lists.exact.clear();
         let Some(size) = pieces(ask.nodes.len(), LIST, self.workers.len()) else {
             let Some(worker) = self.workers.first_mut() else { return Ok(()) };
             return all(&self.graph, ask, self.generator, &mut worker.segments, lists);
@@ -109,13 +119,14 @@ impl Sampler {
         lists.counts.resize(ask.nodes.len(), 0);
         self.neighbor_counts(ask, &mut lists.counts)?;
         let total = sum(&lists.counts).ok_or_else(|| Error::usage("these are too many neighbours"))?;
-        let NeighborLists { counts, ids, weights, types, created } = lists;
+        let NeighborLists { counts, ids, weights, types, created, exact } = lists;
         ids.resize(total, 0);
         weights.resize(total, 0.0);
         types.resize(total, 0);
         created.resize(total, -1);
+        exact.resize(if self.graph.has_exact_weights() { total } else { 0 }, 0.0);
         let (graph, generator) = (&*self.graph, self.generator);
-        let mut rest = Some((*ask, counts.as_slice(), Picks { ids, weights, types, created }));
+        let mut rest = Some((*ask, counts.as_slice(), Picks { ids, weights, types, created, exact }));
         let next = || {
             let (ask, counts, picks) = rest.take().filter(|(ask, ..)| !ask.nodes.is_empty())?;
             let ((these, others), (of_these, of_others)) =
@@ -135,7 +146,7 @@ impl Sampler {
     /// # Errors
     /// As of [`Sampler::neighbors`], and when `out` has another length than the batch.
     pub fn neighbor_counts(&mut self, ask: &Ask<'_>, out: &mut [u64]) -> Result<()> {
-        ask.check()?;
+        ask.check(&self.graph)?;
         fits(ask.nodes.len(), out.len())?;
         let Some(size) = pieces(ask.nodes.len(), COUNT, self.workers.len()) else {
             let Some(worker) = self.workers.first_mut() else { return Ok(()) };

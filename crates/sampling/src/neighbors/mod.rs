@@ -7,4 +7,4 @@ mod weighted;
 
 pub use full::NeighborLists;
 pub(crate) use uniform::without_replacement;
-pub(crate) use weighted::{SumsRoom, Weights, safe};
+pub(crate) use weighted::{SumsRoom, Weights, no_weight};

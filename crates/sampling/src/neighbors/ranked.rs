@@ -4,9 +4,10 @@ use std::cmp::{Ordering, Reverse};
 
 use isomorph_error::{Result, index};
 
+use super::weighted::put;
 use crate::ask::{Ask, Missing, Picks};
 use crate::graph::Graph;
-use crate::partition::{Edge, target, type_of, weight};
+use crate::partition::{Edge, target, type_of};
 use crate::sampler::{Sampler, Share, Worker};
 
 /// What a node takes, nanoseconds.
@@ -24,19 +25,22 @@ impl Sampler {
     /// smallest on. The published engine names this and does not have it.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`].
+    /// As of [`Sampler::weighted`], but that weights may be below 0.
     pub fn top(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
+        self.graph.no_fault(self.graph.faults.ranks(ask.types))?;
         self.divide(ask, count, EACH, picks, &|share, worker, picks| {
             ranked(share, worker, count, Rank::Heaviest, missing, picks)
         })
     }
 
     /// The `count` neighbours whose edges were created last, at the times of `ask`: from the latest on, then by target and type. Edges
-    /// that are removed at the very time are not there, as in all other questions.
+    /// that are removed at the very time are not there, as in all other questions; those without a time stand last.
     ///
     /// # Errors
-    /// As of [`Sampler::weighted`].
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, or edges of these types have no times, and
+    /// `DEEPGNN-BOUNDS` when an offset points outside.
     pub fn last(&mut self, ask: &Ask<'_>, count: usize, missing: &Missing, picks: &mut Picks<'_>) -> Result<()> {
+        self.graph.check_times(ask.types)?;
         self.divide(ask, count, EACH, picks, &|share, worker, picks| {
             ranked(share, worker, count, Rank::Latest, missing, picks)
         })
@@ -72,9 +76,7 @@ fn ranked(
         chosen.sort_unstable_by(by);
         for (slot, edge) in chosen.iter().enumerate() {
             let (partition, edge) = segments.place(index(*edge));
-            let partition = &graph.partitions[partition];
-            let record = &partition.edges()[edge];
-            row.put(slot, target(record), weight(record), type_of(record), partition.life(edge).0);
+            put(&mut row, slot, &graph.partitions[partition], edge);
         }
         row.fill(filled, missing);
     }
@@ -86,7 +88,8 @@ fn compare(graph: &Graph, rank: Rank, a: (usize, usize), b: (usize, usize)) -> O
     let first = match rank {
         Rank::Heaviest => {
             // What is no number is lighter than every number.
-            let number = |at| Some(weight(edge(at))).filter(|weight| !weight.is_nan()).unwrap_or(f32::NEG_INFINITY);
+            let exact = |at: (usize, usize)| graph.partitions[at.0].exact(at.1);
+            let number = |at| Some(exact(at)).filter(|weight| !weight.is_nan()).unwrap_or(f64::NEG_INFINITY);
             number(b).total_cmp(&number(a))
         }
         Rank::Latest => {

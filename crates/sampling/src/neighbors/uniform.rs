@@ -2,9 +2,8 @@
 
 use isomorph_error::{Result, index};
 
-use super::weighted::of_some;
+use super::weighted::{of_some, put};
 use crate::ask::{Ask, Draw, Generator, Missing, Picks};
-use crate::partition::{target, type_of, weight};
 use crate::random::Stream;
 use crate::sampler::{Sampler, Share, Worker};
 
@@ -64,10 +63,7 @@ fn uniform(
         }
         for (slot, edge) in chosen.iter().enumerate() {
             let (partition, edge) = segments.place(index(*edge));
-            let partition = &graph.partitions[partition];
-            let record = &partition.edges()[edge];
-            let created = if row.created.is_empty() { -1 } else { partition.life(edge).0 };
-            row.put(slot, target(record), weight(record), type_of(record), created);
+            put(&mut row, slot, &graph.partitions[partition], edge);
         }
         row.fill(filled, missing);
     }

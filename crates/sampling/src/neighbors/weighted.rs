@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 
 use crate::ask::{Ask, Draw, Generator, Missing, Picks};
+use crate::faults::{MEND, UNIFORM};
 use crate::graph::Graph;
-use crate::hubs::{Hub, MANY, add_up};
-use crate::partition::{Edge, target, type_of, weight};
+use crate::hubs::{Hub, MANY};
+use crate::partition::{Edge, Partition, target, type_of, weight};
 use crate::sampler::{Sampler, Share, Worker};
 use crate::segments::Segments;
-
-/// What a weight counts for: those that are negative or no number count for nothing.
-#[inline]
-pub(crate) fn safe(weight: f32) -> f64 {
-    if weight > 0.0 { f64::from(weight.min(f32::MAX)) } else { 0.0 }
-}
 
 /// Edges to choose from by weight: the sums of their weights, one after another.
 pub(crate) struct Weights<'a> {
@@ -31,8 +26,11 @@ pub(crate) struct SumsRoom {
 
 impl<'a> Weights<'a> {
     /// The sums of the weights of `segments`, those that are kept or new ones in `room`. Nothing when they are all 0.
+    ///
+    /// # Errors
+    /// When a weight is negative or no finite number.
     #[inline]
-    pub fn of(graph: &Graph, segments: &Segments, room: &'a mut SumsRoom) -> Option<Weights<'a>> {
+    pub fn of(graph: &Graph, segments: &Segments, room: &'a mut SumsRoom) -> Result<Option<Weights<'a>>> {
         if segments.len() >= MANY {
             room.kept = segments.hub(graph);
             if let Some(kept) = &room.kept {
@@ -41,16 +39,23 @@ impl<'a> Weights<'a> {
         }
         room.made.clear();
         let mut sum = 0.0;
-        for run in segments.runs(graph) {
-            sum = add_up(run, sum, &mut room.made);
+        for (partition, edges) in segments.ranges() {
+            sum = graph.partitions[partition].add_up(edges, sum, &mut room.made);
         }
         Weights::over(&room.made)
     }
 
     /// Sums that are there. Nothing when the last is 0.
+    ///
+    /// # Errors
+    /// When the last is no number, as one that was added up was none.
     #[inline]
-    pub fn over(sums: &'a [f64]) -> Option<Weights<'a>> {
-        sums.last().is_some_and(|sum| *sum > 0.0).then_some(Weights { sums })
+    pub fn over(sums: &'a [f64]) -> Result<Option<Weights<'a>>> {
+        match sums.last() {
+            Some(sum) if *sum > 0.0 => Ok(Some(Weights { sums })),
+            Some(sum) if sum.is_nan() => Err(no_weight()),
+            _ => Ok(None),
+        }
     }
 
     /// The edge that a number from 0 to below 1 falls on.
@@ -73,6 +78,14 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// A weight that nothing can be drawn by.
+#[cold]
+pub(crate) fn no_weight() -> Error {
+    Error::malformed("an edge has a weight that is negative or no finite number, and nothing is drawn by such weights")
+        .hint(UNIFORM)
+        .hint(MEND)
+}
+
 /// What so many neighbours of a node take, nanoseconds.
 pub(super) fn of_some(count: usize) -> u64 {
     (count as u64).saturating_mul(8).saturating_add(60)
@@ -80,11 +93,12 @@ pub(super) fn of_some(count: usize) -> u64 {
 
 impl Sampler {
     /// `count` neighbours of each node, each by the weights of the edges and independent of the others. Rows without
-    /// neighbours, or whose weights are all 0, are filled with `missing`. Weights that are negative or no number count as 0.
+    /// neighbours, or whose weights are all 0, are filled with `missing`.
     ///
     /// # Errors
-    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, and `DEEPGNN-BOUNDS` when an
-    /// offset points outside.
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) when buffers are too short or too long, `DEEPGNN-BOUNDS` when an
+    /// offset points outside, and [`Kind::Malformed`](isomorph_error::Kind::Malformed) when a weight is negative or no finite number; of
+    /// a graph that was read, whichever node has it.
     pub fn weighted(
         &mut self,
         ask: &Ask<'_>,
@@ -93,6 +107,7 @@ impl Sampler {
         missing: &Missing,
         picks: &mut Picks<'_>,
     ) -> Result<()> {
+        self.graph.weighs_edges(ask.types, self.generator)?;
         if self.generator == Generator::Compat {
             return self.compat_weighted(ask, count, draw, missing, picks);
         }
@@ -117,7 +132,7 @@ fn weighted(
         let place = share.edges_at(&mut ahead, at);
         segments.collect_at(graph, place, *node, share.ask.types, share.ask.time(at))?;
         let mut row = picks.rows(at * count, (at + 1) * count);
-        let Some(weights) = Weights::of(graph, segments, sums) else {
+        let Some(weights) = Weights::of(graph, segments, sums)? else {
             row.fill(0, missing);
             continue;
         };
@@ -129,15 +144,13 @@ fn weighted(
                 let edges = &partition.edges()[range.clone()];
                 for slot in 0..count {
                     let chosen = weights.pick(stream.unit());
-                    let created = if row.created.is_empty() { -1 } else { partition.life(range.start + chosen).0 };
-                    put(&mut row, slot, &edges[chosen], created);
+                    put_edge(&mut row, slot, partition, range.start + chosen, &edges[chosen]);
                 }
             }
             None => {
                 for slot in 0..count {
                     let (partition, edge) = segments.place(weights.pick(stream.unit()));
-                    let partition = &graph.partitions[partition];
-                    put(&mut row, slot, &partition.edges()[edge], partition.life(edge).0);
+                    put(&mut row, slot, &graph.partitions[partition], edge);
                 }
             }
         }
@@ -145,7 +158,17 @@ fn weighted(
     Ok(())
 }
 
+/// Puts an edge of a partition into a slot.
 #[inline]
-fn put(row: &mut Picks<'_>, slot: usize, edge: &Edge, created: i64) {
+pub(super) fn put(row: &mut Picks<'_>, slot: usize, partition: &Partition, number: usize) {
+    put_edge(row, slot, partition, number, &partition.edges()[number]);
+}
+
+#[inline]
+fn put_edge(row: &mut Picks<'_>, slot: usize, partition: &Partition, number: usize, edge: &Edge) {
+    let created = if row.created.is_empty() { -1 } else { partition.life(number).0 };
     row.put(slot, target(edge), weight(edge), type_of(edge), created);
+    if let Some(exact) = row.exact.get_mut(slot) {
+        *exact = partition.exact(number);
+    }
 }

@@ -5,7 +5,8 @@ use std::ops::Range;
 use isomorph_error::{Error, Result};
 
 use crate::ask::{Ask, Draw, Missing, Picks, TypeSet};
-use crate::partition::{Partition, target, type_of, weight};
+use crate::neighbors::no_weight;
+use crate::partition::{Partition, mass, target, type_of, weight};
 use crate::random::Xoroshiro;
 use crate::sampler::Sampler;
 
@@ -103,7 +104,7 @@ impl Sampler {
         missing: &Missing,
         picks: &mut Picks<'_>,
     ) -> Result<()> {
-        ask.check()?;
+        ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let draws = u32::try_from(count).map_err(|_| Error::usage("more than 2³² neighbours of one node"))?;
@@ -121,6 +122,10 @@ impl Sampler {
                     worker.runs.read(partition, &range, ask.types, ask.time(at));
                     &worker.runs
                 };
+                let weights = edges.iter().map(|edge| weight(&partition.edges()[*edge]));
+                if weights.into_iter().any(|weight| mass(f64::from(weight)).is_nan()) {
+                    return Err(no_weight());
+                }
                 let total: f32 = ends.iter().map(|(_, sum)| *sum).sum();
                 if total.is_nan() || total <= 0.0 {
                     continue;
@@ -166,7 +171,7 @@ impl Sampler {
         missing: &Missing,
         picks: &mut Picks<'_>,
     ) -> Result<()> {
-        ask.check()?;
+        ask.check(&self.graph)?;
         picks.check(ask.nodes.len().saturating_mul(count))?;
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
         let mut random = Xoroshiro::new(draw.seed);

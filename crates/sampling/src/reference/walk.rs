@@ -4,6 +4,7 @@ use isomorph_error::Result;
 
 use crate::ask::{Ask, Draw, TypeSet};
 use crate::graph::Graph;
+use crate::neighbors::no_weight;
 use crate::partition::target;
 use crate::random::Xoroshiro;
 use crate::sampler::{Sampler, Worker};
@@ -108,6 +109,9 @@ fn neighbors(
         let mut sums = super::Sums::new(partition, range);
         for number in segments.ranges().flat_map(|(_, edges)| edges) {
             let edge = &partition.edges()[number];
+            if partition.mass(number, edge).is_nan() {
+                return Err(no_weight());
+            }
             list.push(Neighbor { id: target(edge), at: list.len(), weight: sums.weight(number) });
         }
     }

@@ -1,25 +1,29 @@
 //! Edges, sorted by source, then type, then target.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int32Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Float32Array, Int32Array, Int64Array, RecordBatch};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{
-    Batch, Direction, EdgeBatch, EdgeType, Graph as Model, Property, Relation, Request, Source, Tables, well_known,
-};
+use isomorph_model::{Batch, Direction, EdgeBatch, EdgeType, Graph as Model, Relation, Request, Source, Tables};
 use isomorph_tables::sort::{EdgeSorter, SortOptions};
 
 use super::features::{FeatureWriter, columns};
-use super::{Names, Writer};
+use super::times::{Clock, NEVER, Times};
+use super::weights::{Weights, single};
+use super::{Names, Writer, scale_of};
+use crate::ask::NO_TIME;
+use crate::faults::{Met, Wrong, note};
 use crate::graph::GraphOptions;
-use crate::partition::{Column, Features};
+use crate::partition::{Column, Features, mass};
+
+/// The column of the times of creation, where a graph has times.
+const CREATED: &str = "created";
 
 /// Edges on their way into order.
 pub(super) struct Edges {
@@ -28,8 +32,11 @@ pub(super) struct Edges {
     sequence: u64,
     types: Vec<String>,
     numbers: HashMap<String, i32>,
-    /// Whether an edge type has times.
-    times: bool,
+    /// Of each edge type where its weights and its times are.
+    columns: Vec<(Weights, Times)>,
+    /// Whether weights may have more bits than 32.
+    wide: bool,
+    faults: Met,
     /// Names of the features, by id.
     features: Vec<String>,
 }
@@ -40,6 +47,9 @@ pub(super) struct EdgeColumns {
     pub neighbors: Column,
     pub records: Column,
     pub times: Option<Column>,
+    /// Weights with 64 bits, where 32 do not hold them, and what they are multiplied with for sums.
+    pub exact: Option<Column>,
+    pub scale: f64,
     pub features: Features,
 }
 
@@ -50,19 +60,24 @@ pub(super) struct Sorted {
     pub types: Vec<String>,
     /// How many edges they have.
     pub counts: Vec<u64>,
+    /// What keeps some types from being asked for.
+    pub faults: Met,
 }
 
 /// An edge that waits for the others of its node: type, target, weight, times, and where its features are.
-type Pending = (i32, u64, f32, [i64; 2], Range<usize>);
+type Pending = (i32, u64, f64, [i64; 2], Range<usize>);
 
 impl Edges {
     pub fn new(model: &Model, names: &Names, options: &GraphOptions) -> Result<Self> {
-        let times = model.edges.iter().flat_map(|ty| &ty.properties).any(|property| is_time(property).is_some());
+        let clock = names.clock().map(|(clock, _)| clock);
+        let column = |ty: &EdgeType| (Weights::of(&ty.properties), Times::of(ty, clock.unwrap_or(Clock::Numbers)));
+        let columns: Vec<_> = model.edges.iter().map(column).collect();
+        let wide = columns.iter().zip(&model.edges).any(|((weights, _), ty)| weights.are_wide(&ty.properties));
         let features = names.edge_features().to_vec();
         let field = |name, data_type| Field::new(name, data_type, false);
-        let mut fields = vec![field("type", DataType::Int32), field("weight", DataType::Float32)];
-        if times {
-            fields.extend([field("created", DataType::Int64), field("removed", DataType::Int64)]);
+        let mut fields = vec![field("type", DataType::Int32), field("weight", DataType::Float64)];
+        if clock.is_some() {
+            fields.extend([field(CREATED, DataType::Int64), field("removed", DataType::Int64)]);
         }
         if !features.is_empty() {
             // Those of a row one behind the other, each behind its length.
@@ -71,8 +86,8 @@ impl Edges {
         let schema = Arc::new(Schema::new(fields));
         let sort = SortOptions::new(&options.budget, &options.scratch).payload(Arc::clone(&schema));
         let sorter = EdgeSorter::new(sort)?;
-        let (types, numbers) = (Vec::new(), HashMap::new());
-        Ok(Edges { sorter, schema, sequence: 0, types, numbers, times, features })
+        let (types, numbers, faults) = (Vec::new(), HashMap::new(), Met::new());
+        Ok(Edges { sorter, schema, sequence: 0, types, numbers, columns, wide, faults, features })
     }
 
     /// Reads all edges of a graph.
@@ -80,7 +95,7 @@ impl Edges {
         for (number, ty) in source.graph().edges.iter().enumerate() {
             for part in source.scan(&Request::of(Tables::Edges(number)))? {
                 part.read(&mut |batch| match batch {
-                    Batch::Edges(batch) => self.push(ty, &batch, names),
+                    Batch::Edges(batch) => self.push((number, ty), &batch, names),
                     _ => Ok(()),
                 })?;
             }
@@ -99,37 +114,42 @@ impl Edges {
         number
     }
 
-    fn push(&mut self, ty: &EdgeType, batch: &EdgeBatch, names: &mut Names) -> Result<()> {
-        let types: ArrayRef = match (&ty.relation, &batch.relations) {
-            (Relation::Fixed(name), _) => Arc::new(Int32Array::from(vec![self.number(name); batch.rows])),
+    fn push(&mut self, (table, ty): (usize, &EdgeType), batch: &EdgeBatch, names: &mut Names) -> Result<()> {
+        let types: Int32Array = match (&ty.relation, &batch.relations) {
+            (Relation::Fixed(name), _) => Int32Array::from(vec![self.number(name); batch.rows]),
             (Relation::PerRow, Some(relations)) => {
                 let numbers: Vec<i32> =
                     (0..relations.names.len()).map(|at| self.number(relations.names.value(at))).collect();
                 let number = |at: &u32| numbers.get(*at as usize).copied();
                 let types = relations.index.values().iter().map(number).collect::<Option<Vec<_>>>();
-                Arc::new(Int32Array::from(
-                    types.ok_or_else(|| Error::malformed("an edge has a relation without a name"))?,
-                ))
+                types.ok_or_else(|| Error::malformed("an edge has a relation without a name"))?.into()
             }
             (Relation::PerRow, None) => return Err(Error::malformed("edges come without their relations")),
         };
-        let at = ty.properties.iter().position(|property| property.name == well_known::WEIGHT);
-        let weights = at.and_then(|at| batch.properties.get(at)?.as_ref());
-        let weights = weights.map(|weights| numbers_of(weights, &DataType::Float32, well_known::WEIGHT)).transpose()?;
-        let weights: ArrayRef = match weights {
-            Some(weights) => Arc::new(
-                weights
-                    .as_primitive::<Float32Type>()
-                    .iter()
-                    .map(|weight| weight.unwrap_or(1.0))
-                    .collect::<Float32Array>(),
-            ),
-            None => Arc::new(Float32Array::from(vec![1.0; batch.rows])),
-        };
-        let mut payload = vec![types, weights];
-        if self.times {
-            payload.extend(lives(ty, batch)?);
+        let (names_of_types, faults) = (&self.types, &mut self.faults);
+        let of = |row: usize| types.values().get(row).copied().unwrap_or_default();
+        let name = |row: usize| names_of_types.get(place(of(row))).map(String::as_str).unwrap_or_default();
+        let whose = |row: usize| format!("an edge of type {}", name(row));
+        let mut lives = None;
+        let mut weights = Vec::new();
+        if let Some((of_type, times)) = self.columns.get_mut(table) {
+            weights = of_type.read(&batch.properties, batch.rows, of, &whose, faults)?;
+            let has_times = self.schema.field_with_name(CREATED).is_ok();
+            if has_times {
+                lives = Some(times.read(&batch.properties, batch.rows, of, &whose, faults)?);
+            }
+            let seen: BTreeSet<i32> = types.values().iter().copied().collect();
+            for ty in seen {
+                let name = || names_of_types.get(place(ty)).map(String::as_str).unwrap_or_default();
+                match times.unfit() {
+                    Some(why) => note(faults, ty, Wrong::NoTime, || format!("edges of type {}: {why}", name())),
+                    None if has_times && !times.has_any() => note(faults, ty, Wrong::Timeless, String::new),
+                    None => {}
+                }
+            }
         }
+        let mut payload: Vec<ArrayRef> = vec![Arc::new(types), Arc::new(Float64Array::from(weights))];
+        payload.extend(lives.into_iter().flatten());
         if !self.features.is_empty() {
             payload.push(self.cells(ty, batch)?);
         }
@@ -204,10 +224,15 @@ impl Edges {
         let count = numbers.iter().max().map_or(0, |max| place(*max) + 1);
         let mut names: Vec<String> = (0..count).map(|number| number.to_string()).collect();
         numbers.iter().zip(self.types).for_each(|(number, name)| names[place(*number)] = name);
+        let number = |ty: i32| numbers.get(place(ty)).copied().unwrap_or(ty);
+        let faults = self.faults.into_iter().map(|((ty, wrong), message)| ((number(ty), wrong), message)).collect();
         let mut counts = vec![0; count];
         let (mut starts, mut records) = (Writer::new(options)?, Writer::new(options)?);
         let mut features = FeatureWriter::new(options)?;
-        let mut times = self.times.then(|| Writer::new(options)).transpose()?;
+        let has_times = self.schema.field_with_name(CREATED).is_ok();
+        let mut times = has_times.then(|| Writer::new(options)).transpose()?;
+        let mut exact = self.wide.then(|| Writer::new(options)).transpose()?;
+        let (mut fits, mut sum) = (true, 0.0);
         if let Some(times) = &mut times {
             // The last time that is known; nothing is asked of it.
             times.put(&i64::MAX.to_le_bytes())?;
@@ -215,10 +240,17 @@ impl Edges {
         let (mut written, mut next) = (0u64, 0u64);
         let (mut pending, mut cells) = (Vec::<Pending>::new(), Vec::<u8>::new());
         let mut flush = |pending: &mut Vec<Pending>, cells: &mut Vec<u8>, records: &mut Writer| -> Result<u64> {
-            pending.sort_by_key(|(ty, target, weight, life, _)| (*ty, *target, weight.to_bits(), *life));
+            pending.sort_by_key(|(ty, target, weight, life, _)| {
+                (*ty, *target, single(*weight).to_bits(), weight.to_bits(), *life)
+            });
             for (ty, target, weight, life, of) in pending.iter() {
                 counts[place(*ty)] += 1;
-                record(records, *target, features.slot, *ty, *weight)?;
+                record(records, *target, features.slot, *ty, single(*weight))?;
+                if let Some(exact) = &mut exact {
+                    exact.put(&weight.to_le_bytes())?;
+                }
+                fits &= f64::from(single(*weight)) == *weight || weight.is_nan();
+                sum += Some(mass(*weight)).filter(|mass| !mass.is_nan()).unwrap_or_default();
                 if let Some(times) = &mut times {
                     times.put(&life[0].to_le_bytes())?;
                     times.put(&life[1].to_le_bytes())?;
@@ -240,9 +272,9 @@ impl Edges {
         for batch in sorted.stream()? {
             let batch = batch?;
             let types = batch.payload.column(0).as_primitive::<Int32Type>();
-            let weights = batch.payload.column(1).as_primitive::<Float32Type>();
+            let weights = batch.payload.column(1).as_primitive::<Float64Type>();
             let time = |at: usize| batch.payload.column(at).as_primitive::<Int64Type>().values();
-            let lives = self.times.then(|| [time(2), time(3)]);
+            let lives = has_times.then(|| [time(2), time(3)]);
             let own = batch.payload.columns().last().and_then(|column| column.as_binary_opt::<i32>());
             for row in 0..batch.aligned.len() {
                 let source = batch.aligned.value(row);
@@ -253,7 +285,7 @@ impl Edges {
                 }
                 let start = cells.len();
                 cells.extend_from_slice(own.map_or(&[], |own| own.value(row)));
-                let life = lives.map_or([0, -1], |lives| lives.map(|times| times[row]));
+                let life = lives.map_or([NO_TIME, NEVER], |lives| lives.map(|times| times[row]));
                 let number = numbers[place(types.value(row))];
                 pending.push((number, batch.other.value(row), weights.value(row), life, start..cells.len()));
             }
@@ -268,9 +300,11 @@ impl Edges {
             neighbors: starts.column("neighbors")?,
             records: records.column("edges")?,
             times: times.map(|times| times.column("times")).transpose()?,
+            exact: exact.filter(|_| !fits).map(|exact| exact.column("weights")).transpose()?,
+            scale: scale_of(sum),
             features: features.finish()?,
         };
-        Ok(Sorted { columns, types: names, counts })
+        Ok(Sorted { columns, types: names, counts, faults })
     }
 }
 
@@ -283,41 +317,6 @@ fn type_of_name(name: &str) -> Option<i32> {
 /// The place of a type in a list.
 fn place(ty: i32) -> usize {
     ty.unsigned_abs() as usize
-}
-
-/// Whether a property is a time of edges, and what stands where there is none.
-fn is_time(property: &Property) -> Option<i64> {
-    let is_number = property.data_type.is_integer() || matches!(property.data_type, DataType::Timestamp(..));
-    match property.name.as_str() {
-        well_known::CREATED_AT if is_number => Some(0),
-        well_known::REMOVED_AT if is_number => Some(-1),
-        _ => None,
-    }
-}
-
-/// When the edges of a batch were created and removed: as numbers, 0 and −1 where they state nothing.
-fn lives(ty: &EdgeType, batch: &EdgeBatch) -> Result<[ArrayRef; 2]> {
-    let times = |none| -> Result<ArrayRef> {
-        let at = ty.properties.iter().position(|property| is_time(property) == Some(none));
-        let column = at.and_then(|at| batch.properties.get(at)?.as_ref());
-        let times = column.map(|column| numbers_of(column, &DataType::Int64, "the time of an edge")).transpose()?;
-        let times: Int64Array = match &times {
-            Some(times) => times.as_primitive::<Int64Type>().iter().map(|time| Some(time.unwrap_or(none))).collect(),
-            None => vec![none; batch.rows].into(),
-        };
-        Ok(Arc::new(times) as ArrayRef)
-    };
-    Ok([times(0)?, times(-1)?])
-}
-
-/// A column as numbers of a type. Null stays null.
-///
-/// # Errors
-/// When a value is no number, or too large: drawing by something else would be a guess.
-pub(super) fn numbers_of(column: &ArrayRef, to: &DataType, what: &str) -> Result<ArrayRef> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, to, &strict)
-        .map_err(|error| Error::malformed(format!("{what} is no number: {}", column.data_type())).caused_by(error))
 }
 
 fn record(records: &mut Writer, target: u64, slot: u64, ty: i32, weight: f32) -> Result<()> {

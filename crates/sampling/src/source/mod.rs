@@ -7,12 +7,14 @@ mod edges;
 mod features;
 mod json;
 mod names;
+mod times;
+mod weights;
 
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int32Type};
+use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, Int32Array, StringArray};
 use arrow_schema::DataType;
 use bytes::Bytes;
@@ -21,17 +23,19 @@ use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_model::json::push_string;
 use isomorph_model::{
     Batch, Graph as Model, KeyKind, LabelColumn, LabelVocabulary, NodeBatch, NodeType, Request, Source, Tables,
-    well_known,
 };
 use isomorph_storage::ScratchFile;
 
+use crate::faults::{Faults, Met};
 use crate::graph::{Drawing, Graph, GraphOptions};
 use crate::map::own;
-use crate::partition::{Column, DUMMY, Partition, Parts};
+use crate::partition::{Column, DUMMY, Partition, Parts, mass};
 use edges::{EdgeColumns, Edges};
 use features::NodeFeatures;
 pub use json::is_json as is_json_feature;
 pub use names::{LABELS, Names};
+pub use times::Clock;
+use weights::{NO_WEIGHT, Weights};
 
 /// The property that holds the type of a node where a graph has one node type (DeepGNN).
 const TYPE: &str = "type";
@@ -58,8 +62,9 @@ impl Writer {
 impl Graph {
     /// Reads a graph of any format. Nodes with integer keys keep them as ids where there is one node type; else ids are
     /// row numbers, type after type, and [`Names`] knows the keys. Types of nodes and of edges become numbers, properties
-    /// features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without; times of edges those called
-    /// `created_at` and `removed_at`. Undirected edges lead both ways.
+    /// features, those of one name in several types one feature. Weights are the properties called `weight`, 1 without, be they columns or
+    /// members of a bag; times of edges are the columns called `created_at` and `removed_at`: dates, timestamps or integers, on the one
+    /// clock that [`Names::clock`] tells. Weights and times that serve for nothing are errors where they are asked for. Undirected edges lead both ways.
     ///
     /// # Errors
     /// When the graph cannot be read, keys are neither integers nor texts, an end is no node, or the budget has no room
@@ -85,12 +90,12 @@ impl Graph {
         let mut names = Names::of(model, options)?;
         let mut nodes = Nodes::new(options)?;
         for (number, ty) in model.nodes.iter().enumerate() {
-            let columns = NodeColumns::of(model, ty, names.features());
+            let mut columns = NodeColumns::of(model, ty, names.features());
             for part in source.scan(&Request::of(Tables::Nodes(number)))? {
                 part.read(&mut |batch| match batch {
                     Batch::Nodes(batch) => {
                         names.push(number, batch.keys.as_ref(), batch.rows)?;
-                        nodes.push(&batch, &columns, &mut names)
+                        nodes.push(&batch, &mut columns, &mut names)
                     }
                     _ => Ok(()),
                 })?;
@@ -101,17 +106,19 @@ impl Graph {
         edges.read(source, &mut names)?;
         // Ends that are no rows, where nodes are implied by edges: entries that only stand for edges.
         for id in names.implied() {
-            nodes.entry(id.cast_signed(), DUMMY, 1.0)?;
+            nodes.entry(id.cast_signed(), DUMMY, NO_WEIGHT)?;
         }
         let written = edges.finish(nodes.count, options)?;
         let edge_counts = written.counts;
         names.edge_types = written.types;
+        let faults = Faults { nodes: std::mem::take(&mut nodes.faults), edges: written.faults };
         let (partition, node_counts, weights) = nodes.finish(written.columns)?;
         let real = node_counts.iter().sum();
         #[expect(clippy::cast_possible_truncation, reason = "numbers of types are `i32`")]
         let types = |counts: Vec<u64>| Types { number: counts.len() as u32, counts, weights: Vec::new() };
         let drawing = Drawing::Weights(weights);
-        let graph = Graph::of(vec![partition], types(node_counts), types(edge_counts), real, drawing, options)?;
+        let mut graph = Graph::of(vec![partition], types(node_counts), types(edge_counts), real, drawing, options)?;
+        graph.faults = faults;
         Ok((graph, names))
     }
 }
@@ -120,7 +127,9 @@ impl Graph {
 struct NodeColumns {
     number: i32,
     ty: Option<usize>,
-    weight: Option<usize>,
+    weights: Weights,
+    /// What the nodes are called.
+    name: String,
     /// Where labels are put.
     labels: Option<usize>,
     /// For each feature the property that it is, up to the last one that this type has.
@@ -138,7 +147,8 @@ impl NodeColumns {
         let feature = |name: &String| find(name).or(labels.filter(|_| name == LABELS));
         let mut features: Vec<Option<usize>> = features.iter().map(feature).collect();
         while features.pop_if(|last| last.is_none()).is_some() {}
-        NodeColumns { number, ty: of_rows, weight: find(well_known::WEIGHT), labels, features }
+        let (weights, name) = (Weights::of(&ty.properties), ty.name.clone());
+        NodeColumns { number, ty: of_rows, weights, name, labels, features }
     }
 }
 
@@ -169,11 +179,18 @@ fn stated_type(types: &Int32Array, row: usize, own: i32) -> Result<i32> {
     ty.map(i32::from).ok_or_else(wrong)
 }
 
+/// What weights with this sum are multiplied with, so that it is finite.
+fn scale_of(sum: f64) -> f64 {
+    // No graph has 2⁶⁴ elements.
+    if sum == f64::INFINITY { 2f64.powi(-64) } else { 1.0 }
+}
+
 /// The nodes as they come.
 struct Nodes {
     map: Writer,
     features: NodeFeatures,
-    weights: Vec<f32>,
+    weights: Vec<f64>,
+    faults: Met,
     memory: isomorph_storage::Reservation,
     counts: Vec<u64>,
     count: u64,
@@ -185,28 +202,28 @@ impl Nodes {
             map: Writer::new(options)?,
             features: NodeFeatures::new(options)?,
             weights: Vec::new(),
+            faults: Met::new(),
             memory: options.budget.reserve(0)?,
             counts: Vec::new(),
             count: 0,
         })
     }
 
-    fn push(&mut self, batch: &NodeBatch, columns: &NodeColumns, names: &mut Names) -> Result<()> {
+    fn push(&mut self, batch: &NodeBatch, columns: &mut NodeColumns, names: &mut Names) -> Result<()> {
         let column = |at: Option<usize>| at.and_then(|at| batch.properties.get(at)?.as_ref());
         let types = column(columns.ty).map(|types| types.as_primitive::<Int32Type>().clone());
-        let weights = column(columns.weight);
-        let weights =
-            weights.map(|weights| edges::numbers_of(weights, &DataType::Float32, well_known::WEIGHT)).transpose()?;
-        let weights = weights.as_ref().map(|weights| weights.as_primitive::<Float32Type>());
-        self.memory.grow(4 * batch.rows as u64)?;
+        self.memory.grow(8 * batch.rows as u64)?;
         let ids = names.ids_of(batch)?;
-        for (row, id) in ids.into_iter().enumerate() {
-            let ty = match &types {
-                Some(types) => stated_type(types, row, columns.number)
-                    .map_err(|error| error.at(Place::default().row(batch.start + row as u64)))?,
-                None => columns.number,
-            };
-            let weight = weights.filter(|weights| !weights.is_null(row)).map_or(1.0, |weights| weights.value(row));
+        let ty = |row: usize| match &types {
+            Some(types) => stated_type(types, row, columns.number)
+                .map_err(|error| error.at(Place::default().row(batch.start + row as u64))),
+            None => Ok(columns.number),
+        };
+        let types = (0..ids.len()).map(ty).collect::<Result<Vec<i32>>>()?;
+        let whose = |row: usize| format!("row {} of the nodes of type {}", batch.start + row as u64, columns.name);
+        let of = |row: usize| types.get(row).copied().unwrap_or(columns.number);
+        let weights = columns.weights.read(&batch.properties, ids.len(), of, &whose, &mut self.faults)?;
+        for ((id, ty), weight) in ids.into_iter().zip(types).zip(weights) {
             self.entry(id, ty, weight)?;
             let at = ty.unsigned_abs() as usize;
             if self.counts.len() <= at {
@@ -225,7 +242,7 @@ impl Nodes {
         }
     }
 
-    fn entry(&mut self, id: i64, ty: i32, weight: f32) -> Result<()> {
+    fn entry(&mut self, id: i64, ty: i32, weight: f64) -> Result<()> {
         self.map.put(&id.to_le_bytes())?;
         self.map.put(&self.count.to_le_bytes())?;
         self.map.put(&ty.to_le_bytes())?;
@@ -235,10 +252,24 @@ impl Nodes {
     }
 
     fn finish(mut self, edges: EdgeColumns) -> Result<(Partition, Vec<u64>, crate::graph::NodeWeights)> {
-        let EdgeColumns { neighbors, records: edges, times, features: edge_features } = edges;
+        let EdgeColumns { neighbors, records: edges, times: lives, exact, scale, features: edge_features } = edges;
         let (node_slots, node_features) = self.features.finish(self.count)?;
         let map = self.map.column("nodes")?;
-        let parts = Parts { map, neighbors, edges, times, node_slots, node_features, edge_features };
+        let never = times::NEVER;
+        let parts = Parts {
+            map,
+            neighbors,
+            edges,
+            times: lives,
+            never,
+            exact,
+            scale,
+            node_slots,
+            node_features,
+            edge_features,
+        };
+        let scale = scale_of(self.weights.iter().map(|weight| mass(*weight)).filter(|mass| !mass.is_nan()).sum());
+        self.weights.iter_mut().for_each(|weight| *weight *= scale);
         self.weights.shrink_to_fit();
         Ok((Partition::of(parts), self.counts, crate::graph::NodeWeights { list: self.weights, _memory: self.memory }))
     }

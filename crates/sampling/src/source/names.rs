@@ -13,6 +13,7 @@ use isomorph_model::{Ends, Graph as Model, KeyKind, LabelVocabulary, NodeBatch, 
 use isomorph_storage::Reservation;
 use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, RowKeys, RowKeysBuilder};
 
+use super::times::{Clock, clock_of, is_time};
 use crate::graph::GraphOptions;
 
 /// The feature that the labels of nodes are, a JSON array of texts, where no property is called so.
@@ -37,6 +38,7 @@ pub struct Names {
     order: Vec<u64>,
     memory: Reservation,
     building: Option<(KeyRowsBuilder, RowKeysBuilder)>,
+    clock: Option<(Clock, bool)>,
     options: GraphOptions,
 }
 
@@ -73,11 +75,9 @@ impl Names {
             features.push(LABELS.to_owned());
         }
         for property in model.edges.iter().flat_map(|ty| &ty.properties) {
-            let is_column =
-                [well_known::WEIGHT, well_known::CREATED_AT, well_known::REMOVED_AT].contains(&&*property.name);
-            // A weight of more bits than the engine's is a feature too.
-            let is_whole = !is_column || property.name == well_known::WEIGHT && property.data_type != DataType::Float32;
-            if is_whole && !edge_features.contains(&property.name) {
+            // A weight of more bits than the engine's is a feature too, and what is called a time and is none.
+            let is_weight = property.name == well_known::WEIGHT && property.data_type == DataType::Float32;
+            if !is_weight && !is_time(property) && !edge_features.contains(&property.name) {
                 edge_features.push(property.name.clone());
             }
         }
@@ -91,6 +91,7 @@ impl Names {
             order: Vec::new(),
             memory: options.budget.reserve(0)?,
             building: None,
+            clock: clock_of(model),
             options: options.clone(),
         })
     }
@@ -202,6 +203,12 @@ impl Names {
     /// Ids of nodes that only edges name, in the order of their entries.
     pub(super) fn implied(&self) -> &[u64] {
         &self.order
+    }
+
+    /// What the times of edges are, if they have some, and whether all columns have the unit of this clock: else a number alone
+    /// does not say what time is meant.
+    pub fn clock(&self) -> Option<(Clock, bool)> {
+        self.clock
     }
 
     /// Names of the types of edges, by number.

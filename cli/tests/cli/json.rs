@@ -70,6 +70,9 @@ fn documents_have_the_documented_fields() {
     assert_members(&neighbors, "path node neighbors more hyperedges more_hyperedges");
     assert_members(&neighbors["node"], "type key");
     assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties");
+    home.write("bag.csv", crate::support::PEOPLE.replace("{\"\"since", "{\"\"truth\"\": 1, \"\"since"));
+    let neighbors = json(&["neighbors", "bag.csv", "ada"]);
+    assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties bag");
 
     let carry = json(&["carry", "show", "people"]);
     assert_members(&carry, "path of format written_by stale differences digests files");

@@ -109,3 +109,50 @@ fn keys_of_elements_that_differ_keep_their_type() {
     let document = home.run(&["diff", "people.csv", "edited.csv", "--json"]).exits(1).json();
     assert_eq!(document["elements"][0]["key"], serde_json::json!(["ada", "mary"]));
 }
+
+#[test]
+fn members_of_a_bag_that_are_called_like_columns_are_told_apart() {
+    let home = Home::new();
+    let header = PEOPLE.lines().next().unwrap();
+    let write = |name: &str, truth: &str, props: &str| {
+        let props = props.replace('"', "\"\"");
+        home.write(name, format!("{header}\n\"a\",-1,\"\",\"\",{truth},-1,False,\"\",\"{props}\"\n"));
+    };
+    write("a.csv", "1.0", "{\"truth\":\"certain\",\"is_rdf\":7,\"x\":1}");
+    write("b.csv", "1.0", "{\"truth\":\"doubtful\",\"is_rdf\":7,\"x\":1}");
+    write("c.csv", "0.5", "{\"truth\":\"certain\",\"is_rdf\":7,\"x\":1}");
+    assert_eq!(
+        home.run(&["dump", "a.csv"]).exits(0).out,
+        concat!(
+            "{\"node\":\"node\",\"key\":\"a\",\"properties\":{\"is_rdf\":false,\"truth\":1.0,\"x\":1},",
+            "\"bag\":{\"is_rdf\":7,\"truth\":\"certain\"}}\n"
+        )
+    );
+    for (other, says) in
+        [("b.csv", "node a   bag.truth   \"certain\" │ \"doubtful\""), ("c.csv", "node a   truth   1.0 │ 0.5")]
+    {
+        let shown = home.run(&["diff", "a.csv", other]).exits(1).out;
+        assert!(shown.contains(says), "{shown}");
+        let document = home.run(&["diff", "a.csv", other, "--json"]).exits(1).json();
+        let line =
+            |side: &str| -> Value { serde_json::from_str(document["elements"][0][side].as_str().unwrap()).unwrap() };
+        assert_ne!(line("left"), line("right"));
+    }
+}
+
+#[test]
+fn literals_of_other_predicates_and_graphs_are_other_statements() {
+    let home = Home::new();
+    home.write("a.nq", "<urn:a> <urn:p> \"1\" .\n");
+    for (other, differing) in [
+        ("<urn:a> <urn:q> \"2\" <urn:g> .", 2),
+        ("<urn:a> <urn:q> \"1\" .", 2),
+        ("<urn:a> <urn:p> \"1\" <urn:g> .", 2),
+        ("<urn:a> <urn:p> \"2\" .", 1),
+    ] {
+        home.write("b.nq", format!("{other}\n"));
+        let document = home.run(&["diff", "a.nq", "b.nq", "--json"]).exits(1).json();
+        assert_eq!(document["differing"], differing, "{other}: {document}");
+        assert_eq!(document["elements"].as_array().unwrap().len(), differing, "{other}");
+    }
+}

@@ -88,3 +88,26 @@ fn a_graph_of_links_is_opened_where_the_user_says_so() {
     home.run(&["validate", path, "--follow-links", "java"]).exits(3);
     home.run(&["info", "data", "--follow-links", "java"]).exits(2);
 }
+
+#[test]
+fn literals_are_counted_in_the_document_as_on_the_screen() {
+    let home = Home::new();
+    home.write("a.nq", "<urn:a> <urn:p> \"1\" .\n<urn:a> <urn:p> \"2\" <urn:g> .\n<urn:a> <urn:q> \"3\" .\n");
+    home.run(&["lake", "load", "lake", "a.nq"]).exits(0);
+    for graph in ["a.nq", "lake"] {
+        let document = home.run(&["info", graph, "--json"]).exits(0).json();
+        let values = document["values"].as_array().unwrap();
+        let mut counts: Vec<(&str, Option<u64>)> =
+            values.iter().map(|own| (own["property"]["name"].as_str().unwrap(), own["count"].as_u64())).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [("urn:p", Some(2)), ("urn:q", Some(1))], "{graph}");
+        assert_eq!(values[0]["of"], serde_json::json!(["node", "resource"]));
+        assert_eq!(values[0]["qualifiers"][0]["name"], "graph");
+        let screen = home.run(&["info", graph]).exits(0).out;
+        for (name, count) in counts {
+            let count = count.unwrap().to_string();
+            let is_line = |line: &str| line.contains(name) && line.contains(&format!(" {count} "));
+            assert!(screen.lines().any(is_line), "{screen}");
+        }
+    }
+}

@@ -34,13 +34,15 @@ fn documents_have_the_documented_fields() {
 
     let info = json(&["info", "people.csv"]);
     let members =
-        "path format encoding version name files bytes layout nodes edges hyperedges groups documents findings";
+        "path format encoding version name files bytes layout nodes edges hyperedges values groups documents findings";
     assert_members(&info, &format!("{members} carry stored"));
     assert_members(&info["nodes"][0], "type count key labels properties");
     assert_members(&info["nodes"][0]["key"], "kind name type");
     assert_members(&info["nodes"][0]["properties"][0], "name type kind nullable cardinality");
     assert_members(&info["edges"][0], "source relation target count relations direction key stored properties");
     assert_members(&info["edges"][0]["relations"][0], "relation count");
+    home.write("a.nq", "<urn:a> <urn:p> \"1\" .\n");
+    assert_members(&json(&["info", "a.nq"])["values"][0], "of property count qualifiers");
 
     let convert = json(&["convert", "people.csv", "people", "--to", "graphar"]);
     assert_members(&convert, "destination plan certificate findings");
@@ -68,6 +70,9 @@ fn documents_have_the_documented_fields() {
     assert_members(&neighbors, "path node neighbors more hyperedges more_hyperedges");
     assert_members(&neighbors["node"], "type key");
     assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties");
+    home.write("bag.csv", crate::support::PEOPLE.replace("{\"\"since", "{\"\"truth\"\": 1, \"\"since"));
+    let neighbors = json(&["neighbors", "bag.csv", "ada"]);
+    assert_members(&neighbors["neighbors"][0], "direction relation type key directed properties bag");
 
     let carry = json(&["carry", "show", "people"]);
     assert_members(&carry, "path of format written_by stale differences digests files");

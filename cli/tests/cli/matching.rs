@@ -216,3 +216,56 @@ fn triples_on_one_side_only_are_counted_on_both() {
     let document = home.run(&["diff", "two.nq", "three.nq", "--limit", "0", "--json"]).exits(1).json();
     assert!(document["differing"].is_null() && document["lines"][0]["only_left"].is_null(), "{document}");
 }
+
+#[test]
+fn a_variable_for_the_graph_is_a_named_graph_everywhere() {
+    let home = Home::new();
+    home.write("a.nq", "<urn:a> <urn:p> <urn:b> .\n<urn:b> <urn:q> <urn:c> .\n<urn:b> <urn:q> <urn:d> <urn:g> .\n");
+    home.run(&["lake", "load", "lake", "a.nq"]).exits(0);
+    let count = |arguments: &[&str]| {
+        home.run(&[&["match"], arguments, &["--count", "--json"]].concat()).exits(0).json()["count"].clone()
+    };
+    for place in ["lake", "a.nq"] {
+        for (pattern, expected) in [
+            ("_ _ _ ?g", 1),
+            ("_ _ _ _", 3),
+            ("_ _ _ ?", 3),
+            ("_ _ _", 3),
+            ("_ _ _ default", 2),
+            ("<urn:b> <urn:q> ?o ?g", 1),
+            ("<urn:b> <urn:q> ?o _", 2),
+        ] {
+            assert_eq!(count(&[place, pattern]), expected, "{place} {pattern}");
+            let shown = home.run(&["match", place, pattern, "--json"]).exits(0).json();
+            assert_eq!(shown["triples"].as_array().unwrap().len(), expected, "{place} {pattern}");
+            assert_eq!(shown["more"], 0, "{place} {pattern}");
+            let lines = home.run(&["match", place, pattern, "--nquads"]).exits(0).out;
+            assert_eq!(lines.lines().count(), expected, "{place} {pattern}");
+        }
+        assert_eq!(count(&[place, "_ _ _", "--graph", "?g"]), 1);
+    }
+    assert_eq!(count(&["lake", "<urn:a> <urn:p> ?b", "?b <urn:q> ?o ?g"]), 1);
+    assert_eq!(count(&["lake", "<urn:a> <urn:p> ?b", "?b <urn:q> ?o _"]), 2);
+}
+
+#[test]
+fn the_id_of_a_triple_with_a_triple_term_is_that_of_the_line_with_the_id_of_the_term() {
+    let home = with_lake();
+    let id = |pattern: &str| {
+        home.run(&["match", "lake", pattern, "--ids", "--json"]).exits(0).json()["triples"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let term = id("<http://e.org/a> ? \"q\" <urn:graphlake:quoted>");
+    let line =
+        format!("<http://e.org/r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <urn:triple:sha256:{term}> .\n");
+    home.write("term.nt", &line);
+    home.run(&["lake", "load", "other", "term.nt"]).exits(0);
+    let others = home.run(&["match", "other", "<http://e.org/r> ? ?", "--ids", "--json"]).exits(0).json();
+    assert_eq!(id("<http://e.org/r> ? ?"), others["triples"][0]["id"].as_str().unwrap());
+    let help = home.run(&["match", "--help"]).exits(0).out;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("in which <urn:triple:sha256:ID> stands for a triple term"), "{help}");
+    assert!(help.contains("as in SPARQL's GRAPH ?name"), "{help}");
+}

@@ -203,3 +203,83 @@ fn hyperedges_that_a_node_is_a_member_of() {
     let document = home.run(&["neighbors", "cached", "a", "--both", "--limit", "1", "--json"]).exits(0).json();
     assert!(document["more_hyperedges"].as_u64().unwrap() > 0, "{document}");
 }
+
+#[test]
+fn types_made_of_labels_are_seen_as_the_graph_that_was_converted() {
+    let home = Home::new();
+    let header = crate::support::PEOPLE.lines().next().unwrap();
+    let node = |name: &str, labels: &str| format!("\"{name}\",-1,\"\",\"\",1.0,-1,False,\"{labels}\",\"\"");
+    let edge =
+        |from: &str, relation: &str, to: &str| format!("\"{from}\",0,\"{relation}\",\"{to}\",1.0,-1,False,\"\",\"\"");
+    let rows = [
+        header.to_owned(),
+        node("a", "P,Q"),
+        edge("a", "r", "b"),
+        node("b", "Q"),
+        edge("b", "r", "c"),
+        node("c", ""),
+        edge("c", "s", "a"),
+        String::new(),
+    ];
+    home.write("g.csv", rows.join("\n"));
+    for to in ["graphar", "annnet"] {
+        home.run(&["convert", "g.csv", to, "--to", to, "--node-type-from", "label"]).exits(0);
+        for node in ["a", "b", "c"] {
+            assert_eq!(facts(&home, to, &[node]), facts(&home, "g.csv", &[node]), "{to} {node}");
+        }
+        // The order of nodes is that of their types.
+        let dump = home.run(&["dump", to]).exits(0).out;
+        let lines = dump.lines().map(|line| -> Value { serde_json::from_str(line).unwrap() });
+        let keys: Vec<String> = lines.filter_map(|line| line["key"].as_str().map(str::to_owned)).collect();
+        assert_eq!(keys.len(), 3);
+        for (row, key) in keys.iter().enumerate() {
+            assert_eq!(facts(&home, to, &["--row", &row.to_string()]), facts(&home, to, &[key]), "{to} {row}");
+        }
+        for missing in [&["--row", "3"][..], &["d"]] {
+            assert!(home.run(&[&["neighbors", to], missing].concat()).exits(3).err.contains("there is no node"));
+        }
+    }
+}
+
+#[test]
+fn values_are_what_dump_prints() {
+    let home = Home::new();
+    let header = crate::support::PEOPLE.lines().next().unwrap();
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    for props in [
+        "{\"big\":123456789012345678901234567890,\"d\":0.123456789012345678}",
+        "{\"a\":1e400}",
+        &format!("{{\"a\":{deep}}}"),
+        "{\"truth\":3,\"x\":[1.50,{\"b\":\"\u{e9}\"}]}",
+    ] {
+        let quoted = props.replace('"', "\"\"");
+        let edge = format!("\"a\",0,\"r\",\"b\",0.5,-1,False,\"\",\"{quoted}\"");
+        let node = "\"a\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"";
+        home.write("g.csv", [header, node, &edge, ""].join("\n"));
+        let dump = home.run(&["dump", "g.csv"]).exits(0).out;
+        let line = dump.lines().find(|line| line.starts_with("{\"edge\"")).unwrap();
+        let members = line.split_once(",\"properties\":").unwrap().1.strip_suffix('}').unwrap();
+        let json = home.run(&["neighbors", "g.csv", "a", "--json"]).exits(0).out;
+        let packed: String = json.lines().map(|line| line.trim_start().replacen("\": ", "\":", 1)).collect();
+        assert!(packed.contains(&format!("\"properties\":{members}")), "{packed}\n{line}");
+        let text = home.run(&["neighbors", "g.csv", "a"]).exits(0).out;
+        assert!(text.contains("truth 0.5"), "{text}");
+        assert_eq!(text.contains("bag.truth 3"), props.contains("truth"), "{text}");
+    }
+}
+
+#[test]
+fn nodes_that_only_edges_name_have_rows() {
+    let home = Home::new();
+    let header = crate::support::PEOPLE.lines().next().unwrap();
+    let node = |name: &str| format!("\"{name}\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"");
+    let edge = |from: &str, to: &str| format!("\"{from}\",0,\"r\",\"{to}\",1.0,-1,False,\"\",\"\"");
+    home.write("g.csv", [header, &node("a"), &edge("a", "b"), &node("c"), &edge("c", "b"), ""].join("\n"));
+    home.run(&["convert", "g.csv", "g.parq"]).exits(0);
+    for graph in ["g.csv", "g.parq"] {
+        for (row, key) in [("0", "a"), ("1", "c"), ("2", "b")] {
+            assert_eq!(facts(&home, graph, &["--row", row]), facts(&home, graph, &[key]), "{graph} {row}");
+        }
+        assert!(home.run(&["neighbors", graph, "--row", "3"]).exits(3).err.contains("there is no node in row 3"));
+    }
+}

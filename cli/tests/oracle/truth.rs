@@ -28,6 +28,8 @@ pub struct Edge {
     pub ends: [Value; 2],
     pub directed: bool,
     pub properties: Value,
+    /// Members of its bag that are called like columns.
+    pub bag: Value,
 }
 
 impl Truth {
@@ -55,6 +57,7 @@ impl Truth {
                     ends: [value["ends"][0].clone(), value["ends"][1].clone()],
                     directed: value["directed"].as_bool().unwrap_or(true),
                     properties,
+                    bag: value["bag"].clone(),
                 });
             }
             truth.lines.push(line.to_owned());

@@ -144,7 +144,7 @@ pub fn convert(
     } else if plan.to == Format::DeepGnn {
         sink = Box::new(Described::new(sink, &plan.target));
     }
-    let ids = plan.mapping.relation_of_ids();
+    let ids = pipeline::IdParts { relation: plan.mapping.relation_of_ids(), rows: plan.repeats_keys };
     let source = match &plan.digested {
         Some(digested) => {
             let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;

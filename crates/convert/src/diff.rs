@@ -199,8 +199,9 @@ impl Differing {
     }
 }
 
-/// An element that lies in a bucket that differs: what it is, its type, its identity; then its lines.
-type Kept = BTreeMap<(LineOf, String, String), Vec<String>>;
+/// An element that lies in a bucket that differs: what it is, its type, its identity, and of a value which statement it is; then its
+/// lines.
+type Kept = BTreeMap<(LineOf, String, String, String), Vec<String>>;
 
 struct Side<'a> {
     source: &'a dyn Source,
@@ -246,7 +247,8 @@ impl<'a> Side<'a> {
     ) -> Result<Kept> {
         let states = self.each(differing, resources, progress, Kept::new, |kept, element| {
             if sums.get(Side::bucket(&element)).is_some_and(|sum| *sum != 0) {
-                let key = (element.of, element.ty.to_owned(), element.identity.to_owned());
+                let (ty, identity) = (element.ty.to_owned(), element.identity.to_owned());
+                let key = (element.of, ty, identity, element.statement.to_owned());
                 kept.entry(key).or_default().push(element.line.to_owned());
             }
         })?;

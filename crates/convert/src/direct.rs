@@ -41,6 +41,7 @@ pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan 
         lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
         carried: vec![CARRIED.to_owned()],
         merged: Vec::new(),
+        repeats_keys: false,
         losses: Vec::new(),
         projection: None,
         pynock: None,

@@ -53,6 +53,8 @@ pub struct Plan {
     pub carried: Vec<String>,
     /// Those of [`Plan::carried`] that are nodes which become one: lost whatever the result says by itself.
     pub merged: Vec<String>,
+    /// Whether nodes of one type have one key, which the target takes for one node.
+    pub repeats_keys: bool,
     /// What of it the format has no words for, by type and property: lost without the carry.
     pub losses: Vec<PlanLine>,
     /// What is left out of the graph before anything else: its hyperedges, where they are not to be written as nodes.
@@ -115,6 +117,7 @@ impl Plan {
             lines: Vec::new(),
             carried: Vec::new(),
             merged: Vec::new(),
+            repeats_keys: false,
             losses: Vec::new(),
             projection: None,
             pynock: None,

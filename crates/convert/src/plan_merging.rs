@@ -56,6 +56,7 @@ impl Plan {
                 let error = blame(opened, found.error());
                 return Err(error.hint("--lossy    make one node of those with the same key"));
             }
+            self.repeats_keys = true;
             // Triples are a set: what tells parallel edges apart knows rows, not keys.
             let and = match self.to.shape() {
                 Shape::Triples if !source.graph().edges.is_empty() => "; of edges that are equal then, one is left",

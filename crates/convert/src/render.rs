@@ -70,6 +70,8 @@ pub struct Element<'a> {
     pub ty: &'a str,
     /// What tells it from others of its type, as JSON: a key, or the ends, or a group and its member.
     pub identity: &'a str,
+    /// Of a value that lies apart: what tells it from others of its owner but its text, which are property and qualifiers.
+    pub statement: &'a str,
     /// The whole line, without an end of line.
     pub line: &'a str,
 }
@@ -142,7 +144,7 @@ impl Renderer {
                 }
             }
             line.push('}');
-            each(Element { of: LineOf::Document, ty: &document.name, identity: "", line: &line })?;
+            each(Element { of: LineOf::Document, ty: &document.name, identity: "", statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -191,7 +193,7 @@ impl Renderer {
             }
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Node, ty: &ty.name, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Node, ty: &ty.name, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -264,7 +266,7 @@ impl Renderer {
             }
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Edge, ty: relation, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Edge, ty: relation, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -286,18 +288,28 @@ impl<'a> KeyTexts<'a> {
     }
 }
 
-/// Properties as the members of a JSON object, in the order of their names.
+/// Properties as the members of a JSON object, in the order of their names. Members of a bag that are called like a column are
+/// properties of their own: they are in an object of their own, `bag`.
 struct PropertyTexts<'a> {
+    properties: &'a [Property],
     columns: Vec<(&'a Property, JsonCells<'a>)>,
     bag: Option<&'a arrow_array::StringArray>,
     members: Members,
     texts: Vec<(String, String)>,
+    /// Members of the bag that are called like columns.
+    aside: Vec<(String, String)>,
 }
 
 impl<'a> PropertyTexts<'a> {
     fn new(properties: &'a [Property], columns: &'a Columns) -> Result<Self> {
-        let mut texts =
-            PropertyTexts { columns: Vec::new(), bag: None, members: Members::default(), texts: Vec::new() };
+        let mut texts = PropertyTexts {
+            properties,
+            columns: Vec::new(),
+            bag: None,
+            members: Members::default(),
+            texts: Vec::new(),
+            aside: Vec::new(),
+        };
         for (property, column) in properties.iter().zip(columns) {
             match column {
                 Some(column) if property.kind == ValueKind::Bag => texts.bag = column.as_string_opt::<i32>(),
@@ -309,8 +321,9 @@ impl<'a> PropertyTexts<'a> {
     }
 
     fn push(&mut self, row: usize, line: &mut String) -> Result<()> {
-        let PropertyTexts { columns, bag, members, texts } = self;
+        let PropertyTexts { properties, columns, bag, members, texts, aside } = self;
         texts.clear();
+        aside.clear();
         for (property, cells) in columns {
             let mut text = String::new();
             if cells.push(row, &mut text) {
@@ -325,21 +338,34 @@ impl<'a> PropertyTexts<'a> {
         }
         if let Some(bag) = bag.filter(|bag| !bag.is_null(row)) {
             members.read(bag.value(row), |name, value| {
-                texts.push((name.to_owned(), compact(value)?));
+                let is_column = |property: &Property| property.kind != ValueKind::Bag && property.name == name;
+                let all = if properties.iter().any(is_column) { &mut *aside } else { &mut *texts };
+                all.push((name.to_owned(), compact(value)?));
                 Ok(())
             })?;
         }
-        texts.sort();
-        for (at, (name, text)) in texts.iter().enumerate() {
-            line.push_str(if at == 0 { ",\"properties\":{" } else { "," });
-            json::push_string(line, name);
-            line.push(':');
-            line.push_str(text);
-        }
-        if !texts.is_empty() {
-            line.push('}');
-        }
+        push_members("properties", texts, line);
+        push_members("bag", aside, line);
         Ok(())
+    }
+}
+
+/// Appends a member that is the object of `members`, in the order of their names; nothing where there are none.
+fn push_members(name: &str, members: &mut [(String, String)], line: &mut String) {
+    members.sort();
+    for (at, (own, text)) in members.iter().enumerate() {
+        match at {
+            0 => {
+                let _ = write!(line, ",\"{name}\":{{");
+            }
+            _ => line.push(','),
+        }
+        json::push_string(line, own);
+        line.push(':');
+        line.push_str(text);
+    }
+    if !members.is_empty() {
+        line.push('}');
     }
 }
 

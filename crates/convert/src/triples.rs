@@ -173,6 +173,7 @@ pub(crate) fn plan(
         lines,
         carried,
         merged: Vec::new(),
+        repeats_keys: false,
         losses: losses.into_iter().collect(),
         projection: None,
         pynock: None,

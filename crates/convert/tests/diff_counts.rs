@@ -42,11 +42,18 @@ fn add(graph: &Graph, line: &Value, facts: &mut Facts) {
     let without_properties = || {
         let mut rest = line.clone();
         rest.as_object_mut().unwrap().remove("properties");
+        rest.as_object_mut().unwrap().remove("bag");
         // That a group has everything is told of its members.
         rest.as_object_mut().unwrap().remove("all");
         rest
     };
-    let properties = || line["properties"].as_object().into_iter().flatten();
+    // A member of a bag that is called like a column is a property of its own.
+    let bag = line["bag"].as_object().into_iter().flatten();
+    let bag: Vec<(String, &Value)> = bag.map(|(name, value)| (format!("{name}\0"), value)).collect();
+    let properties = || {
+        let own = line["properties"].as_object().into_iter().flatten();
+        own.chain(bag.iter().map(|(name, value)| (name, *value)))
+    };
     if let Some(ty) = name("node") {
         let key = if line["key"].is_null() { &line["row"] } else { &line["key"] };
         if graph.nodes.iter().any(|node| node.name == ty && !node.implied) {

@@ -51,18 +51,19 @@ fn differences(element: &DiffElement) -> Vec<(String, String, String)> {
         let side = |line: &Option<String>| match members(line.as_deref()) {
             Some(members) if members.is_empty() => "there".to_owned(),
             Some(members) => {
-                cut(&members.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", "))
+                let each = members.iter().map(|(name, value)| format!("{} {value}", shown_name(name)));
+                cut(&each.collect::<Vec<_>>().join(", "))
             }
             None => ABSENT.to_owned(),
         };
         return vec![(String::new(), side(&element.left), side(&element.right))];
     };
-    let mut names: Vec<&String> = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).collect();
+    let mut names: Vec<&Name> = left.keys().chain(right.keys().filter(|name| !left.contains_key(*name))).collect();
     names.retain(|name| left.get(*name) != right.get(*name));
-    let shown = |side: &Members, name: &str| side.get(name).map_or(ABSENT.to_owned(), |value| cut(value));
-    let what = |name: &String| match left.get(name).zip(right.get(name)) {
-        Some((left, right)) if reordered(left, right) => format!("{name}, order of members"),
-        _ => name.clone(),
+    let shown = |side: &Members, name: &Name| side.get(name).map_or(ABSENT.to_owned(), |value| cut(value));
+    let what = |name: &Name| match left.get(name).zip(right.get(name)) {
+        Some((left, right)) if reordered(left, right) => format!("{}, order of members", shown_name(name)),
+        _ => shown_name(name),
     };
     names.into_iter().map(|name| (what(name), shown(&left, name), shown(&right, name))).collect()
 }
@@ -78,29 +79,45 @@ fn reordered(left: &str, right: &str) -> bool {
     left != right && letters(left) == letters(right) && value(left).is_some_and(|left| Some(left) == value(right))
 }
 
+/// Where a line says something: beside the properties, as a property, or as a member of a bag that is called like a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Element,
+    Property,
+    Bag,
+}
+
+/// What a value is of: two values of one name in different places are two.
+type Name = (Place, String);
+
 /// Values as they are written: a number of any length stays what it is.
-type Members = BTreeMap<String, String>;
+type Members = BTreeMap<Name, String>;
+
+fn shown_name((place, name): &Name) -> String {
+    if *place == Place::Bag { format!("bag.{name}") } else { name.clone() }
+}
 
 /// What a canonical line says beside type and identity: labels, direction, properties by name.
 fn members(line: Option<&str>) -> Option<Members> {
     let mut members = Members::new();
-    let mut properties = None;
+    let mut objects = Vec::new();
     json::Members::default()
         .read(line?, |name, value| {
             match name {
                 "node" | "edge" | "value" | "key" | "row" | "types" | "ends" => {}
-                "properties" => properties = Some(value),
-                _ => drop(members.insert(name.to_owned(), value.to_owned())),
+                "properties" => objects.push((Place::Property, value)),
+                "bag" => objects.push((Place::Bag, value)),
+                _ => drop(members.insert((Place::Element, name.to_owned()), value.to_owned())),
             }
             Ok(())
         })
         .ok()?;
-    if let Some(properties) = properties {
+    for (place, object) in objects {
         let insert = |name: &str, value: &str| {
-            members.insert(name.to_owned(), value.to_owned());
+            members.insert((place, name.to_owned()), value.to_owned());
             Ok(())
         };
-        json::Members::default().read(properties, insert).ok()?;
+        json::Members::default().read(object, insert).ok()?;
     }
     Some(members)
 }
@@ -143,6 +160,24 @@ mod tests {
                 r#"person 933    age        5                       │ –"#,
                 r#"              lastName   "Perera"                │ "Pereira""#,
                 r#"knows a → b              directed false, since 1 │ –"#,
+            ]
+        );
+    }
+
+    #[test]
+    fn values_of_one_name_in_two_places_are_told_apart() {
+        let line = |truth: &str| {
+            let said = format!(r#""properties":{{"labels":1,"truth":{truth}}},"bag":{{"truth":3}}"#);
+            Some(format!(r#"{{"node":"n","key":1,"labels":["a"],{said}}}"#))
+        };
+        let both =
+            DiffElement { kind: "node", ty: "n".into(), identity: "1".into(), left: line("0.5"), right: line("1.0") };
+        let one = DiffElement { right: None, ..both.clone() };
+        assert_eq!(
+            shown(&[both, one]),
+            [
+                r#"n 1   truth   0.5                                            │ 1.0"#,
+                r#"n 1           labels ["a"], labels 1, truth 0.5, bag.truth 3 │ –"#,
             ]
         );
     }

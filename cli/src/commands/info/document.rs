@@ -1,6 +1,6 @@
 //! The JSON document of `info`.
 
-use isomorph::model::schema::LabelVocabulary;
+use isomorph::model::schema::{LabelVocabulary, Owner, ValueTable};
 use isomorph::model::type_name::type_name;
 use isomorph::model::{Cardinality, Direction, Graph, Key, KeyKind, Property};
 use serde::Serialize;
@@ -22,6 +22,7 @@ pub struct Document<'a> {
     nodes: Vec<NodeDocument<'a>>,
     edges: Vec<EdgeDocument<'a>>,
     hyperedges: Vec<HyperedgeDocument<'a>>,
+    values: Vec<ValuesDocument<'a>>,
     groups: Vec<GroupDocument<'a>>,
     documents: Vec<&'a str>,
     findings: Vec<RuleDocument<'a>>,
@@ -98,6 +99,17 @@ struct HyperedgeDocument<'a> {
     key: KeyDocument<'a>,
     layered: bool,
     properties: Vec<PropertyDocument<'a>>,
+}
+
+/// Values that lie apart from their owners.
+#[derive(Debug, Serialize)]
+struct ValuesDocument<'a> {
+    /// `node`, `edge` or `hyperedge`, and the type.
+    of: [String; 2],
+    property: PropertyDocument<'a>,
+    count: Option<u64>,
+    /// What is said of each value.
+    qualifiers: Vec<PropertyDocument<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -181,6 +193,12 @@ impl<'a> Document<'a> {
             layered: ty.layered,
             properties: properties(&ty.properties),
         });
+        let values = graph.values.iter().map(|table| ValuesDocument {
+            of: owner(graph, table),
+            property: property(&table.property),
+            count: table.rows,
+            qualifiers: properties(&table.qualifiers),
+        });
         let groups = graph.groups.iter().map(|kind| GroupDocument {
             kind: &kind.kind,
             key: key(&kind.key),
@@ -200,6 +218,7 @@ impl<'a> Document<'a> {
             nodes: nodes.collect(),
             edges: edges.collect(),
             hyperedges: hyperedges.collect(),
+            values: values.collect(),
             groups: groups.collect(),
             documents: graph.documents.iter().map(|document| document.name.as_str()).collect(),
             findings: RuleDocument::all(&about.findings),
@@ -227,13 +246,25 @@ fn key(key: &Key) -> KeyDocument<'_> {
 }
 
 fn properties(properties: &[Property]) -> Vec<PropertyDocument<'_>> {
-    let document = |property: &'_ Property| (type_name(&property.data_type), property.kind.word());
-    properties
-        .iter()
-        .map(|property| {
-            let (ty, kind) = document(property);
-            let (nullable, cardinality) = (property.nullable, property.cardinality);
-            PropertyDocument { name: &property.name, ty, kind, nullable, cardinality }
-        })
-        .collect()
+    properties.iter().map(property).collect()
+}
+
+fn property(property: &Property) -> PropertyDocument<'_> {
+    PropertyDocument {
+        name: &property.name,
+        ty: type_name(&property.data_type),
+        kind: property.kind.word(),
+        nullable: property.nullable,
+        cardinality: property.cardinality,
+    }
+}
+
+/// Whose values they are, as lines of `dump` say it.
+fn owner(graph: &Graph, table: &ValueTable) -> [String; 2] {
+    let (word, name) = match table.owner {
+        Owner::Nodes(at) => ("node", graph.nodes.get(at).map(|ty| ty.name.as_str())),
+        Owner::Edges(at) => ("edge", graph.edges.get(at).and_then(|ty| ty.relation.fixed())),
+        Owner::Hyperedges(at) => ("hyperedge", graph.hyperedges.get(at).map(|ty| ty.name.as_str())),
+    };
+    [word.to_owned(), name.unwrap_or_default().to_owned()]
 }

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use isomorph::convert::{Format, sound};
-use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Question, Solutions, TripleId, push_quad};
+use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Solutions, TripleId, push_quad};
 use isomorph::formats::rdf;
 use isomorph::model::Source;
 use isomorph::model::faces::{Object, Quad};
@@ -172,7 +172,7 @@ impl Asking<'_> {
     /// Hands over what fits one pattern until `take` says that it wants no more.
     fn each(&self, asked: &Asked, take: &mut dyn FnMut(&Quad<'_>, Option<TripleId>) -> Result<bool>) -> Result<()> {
         let pattern = asked.pattern();
-        let solutions = Solutions::new(self.lake, &Question::from(&pattern), Arc::new(Bindings::unit()))?;
+        let solutions = Solutions::new(self.lake, &asked.question(), Arc::new(Bindings::unit()))?;
         let mut solutions = solutions.with_small_batches();
         while let Some(found) = solutions.next_batch()? {
             for row in 0..found.rows.len() {
@@ -186,7 +186,7 @@ impl Asking<'_> {
 
     /// How many triples fit, where files tell without being read.
     fn known(&self, asked: &Asked) -> Option<u64> {
-        let estimate = self.lake.estimate(&Question::from(&asked.pattern()));
+        let estimate = self.lake.estimate(&asked.question());
         (estimate.is_exact() && self.query.is_free()).then_some(estimate.high)
     }
 
@@ -197,7 +197,7 @@ impl Asking<'_> {
         }
         let pattern = asked.pattern();
         if self.query.is_free() {
-            return self.lake.ask_count(&Question::from(&pattern), Arc::new(Bindings::unit()), self.threads);
+            return self.lake.ask_count(&asked.question(), Arc::new(Bindings::unit()), self.threads);
         }
         self.lake.matching_count(self.threads, &pattern, |quad| asked.agrees(quad))
     }
@@ -282,7 +282,7 @@ impl Asking<'_> {
                     }
                     if lines.is_empty() { Ok(()) } else { give(lines) }
                 };
-                let (question, bindings) = (Question::from(&pattern), Arc::new(Bindings::unit()));
+                let (question, bindings) = (asked.question(), Arc::new(Bindings::unit()));
                 let mut write = |lines: String| Ok(out.write_all(lines.as_bytes())?);
                 self.lake.ask_as(&question, bindings, self.threads, worded, &mut write)?;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isomorph::formats::graphlake::{GraphNode, InGraph, JoinPattern, Node, Pattern};
+use isomorph::formats::graphlake::{GraphNode, Graphs, InGraph, JoinPattern, Node, Pattern, Question};
 use isomorph::model::faces::{Object, Quad, RDF_TYPE};
 use isomorph::{Error, Result};
 
@@ -257,6 +257,16 @@ impl Asked {
         Pattern { subject: resource(0), predicate: resource(1), object, graph }
     }
 
+    /// The same as a question: a variable in the place of the graph is a named graph, as in SPARQL's `GRAPH ?g` and in joins.
+    pub fn question(&self) -> Question<'_> {
+        let question = Question::from(&self.pattern());
+        if self.wants_named_graph() { Question { graph: Graphs::AnyNamed, ..question } } else { question }
+    }
+
+    fn wants_named_graph(&self) -> bool {
+        matches!(self.parts.get(3), Some(Part::Free(Some(_))))
+    }
+
     /// Whether a quad is as the pattern says.
     pub fn fits(&self, quad: &Quad<'_>) -> bool {
         let resource = |at: usize, text: Option<&str>| match self.parts.get(at) {
@@ -271,8 +281,11 @@ impl Asked {
         resource(0, Some(quad.subject)) && resource(1, Some(quad.predicate)) && object && graph && self.agrees(quad)
     }
 
-    /// Whether what has one name in the pattern is the same in a quad.
+    /// Whether what has one name in the pattern is the same in a quad, and its graph is a named one where a variable stands for it.
     pub fn agrees(&self, quad: &Quad<'_>) -> bool {
+        if quad.graph.is_none() && self.wants_named_graph() {
+            return false;
+        }
         let object = match quad.object {
             Object::Term(term) => Some(term),
             // No other place has literals.
@@ -418,6 +431,8 @@ mod tests {
         assert!(!asked.agrees(&quad(Object::Term("urn:o"))));
         assert!(!asked.agrees(&quad(Object::plain("urn:s", ""))));
         assert!(parse("?x ?y ?z").unwrap().agrees(&quad(Object::Term("urn:o"))));
-        assert!(!parse("_ _ _ ?g").is_ok_and(|asked| !asked.agrees(&quad(Object::Term("urn:o")))));
+        assert!(parse("_ _ _ _").unwrap().agrees(&quad(Object::Term("urn:o"))));
+        assert!(!parse("_ _ _ ?g").unwrap().agrees(&quad(Object::Term("urn:o"))));
+        assert!(parse("_ _ _ ?g").unwrap().agrees(&Quad { graph: Some("urn:g"), ..quad(Object::Term("urn:o")) }));
     }
 }

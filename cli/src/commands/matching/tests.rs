@@ -123,7 +123,7 @@ fn pattern(numbers: &mut Numbers) -> Vec<String> {
 type Env = BTreeMap<String, String>;
 
 /// The variables of a pattern as a quad gives them, with those that are known; nothing where it does not fit.
-fn bound(words: &[String], quad: &Texts, known: &Env, joined: bool) -> Option<Env> {
+fn bound(words: &[String], quad: &Texts, known: &Env) -> Option<Env> {
     let mut env = known.clone();
     for (at, word) in words.iter().enumerate() {
         let text = &quad[at];
@@ -131,9 +131,8 @@ fn bound(words: &[String], quad: &Texts, known: &Env, joined: bool) -> Option<En
             "_" => {}
             "default" => text.is_empty().then_some(())?,
             name if name.starts_with('?') => {
-                // In a join a variable in the place of the graph is a named graph; alone it may be any.
-                let shared = words.iter().filter(|other| *other == word).count() > 1;
-                if text.is_empty() && (joined || shared) {
+                // A variable in the place of the graph is a named graph.
+                if text.is_empty() {
                     return None;
                 }
                 if *env.entry(name.to_owned()).or_insert_with(|| text.clone()) != *text {
@@ -153,7 +152,7 @@ fn naive<'s>(patterns: &[Vec<String>], set: &'s Set) -> Vec<(Env, Vec<&'s Texts>
         let mut next = Vec::new();
         for (env, quads) in &all {
             for quad in set {
-                if let Some(env) = bound(words, quad, env, patterns.len() > 1) {
+                if let Some(env) = bound(words, quad, env) {
                     next.push((env, quads.iter().copied().chain([quad]).collect()));
                 }
             }

@@ -12,10 +12,11 @@ use isomorph::model::{
 };
 use isomorph::{Error, Kind, Result, did_you_mean};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::incident::{self, Incident};
 use super::keys;
+use super::line::{self, Facts, Line};
 
 /// One neighbour, over one edge.
 #[derive(Debug, Serialize)]
@@ -32,7 +33,10 @@ pub struct Neighbor {
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<Value>,
     directed: bool,
-    properties: Map<String, Value>,
+    properties: Facts,
+    /// Members of its bag that are called like columns.
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    bag: Facts,
 }
 
 impl Neighbor {
@@ -55,13 +59,12 @@ impl Neighbor {
     #[cfg(test)]
     pub fn shown(&self) -> String {
         let id = self.key.as_ref().or(self.row.as_ref()).map(Value::to_string).unwrap_or_default();
-        format!("{} {} {id} {}", self.relation, self.ty, Value::Object(self.properties.clone()))
+        format!("{} {} {id} {}", self.relation, self.ty, self.facts())
     }
 
     /// What the edge says.
     pub fn facts(&self) -> String {
-        let facts = self.properties.iter().map(|(name, value)| format!("{name} {value}"));
-        facts.collect::<Vec<_>>().join(", ")
+        line::shown(&self.properties, &self.bag)
     }
 }
 
@@ -332,9 +335,8 @@ impl<'a> Asked<'a> {
                 found.more += 1;
                 return Ok(());
             }
-            let line: Map<String, Value> = serde_json::from_str(element.line)
-                .map_err(|error| Error::malformed(format!("an edge has no JSON form: {error}")))?;
-            let identity = line.get("ends").and_then(|ends| ends.get(0)).cloned();
+            let line = Line::read(element.line)?;
+            let (identity, [properties, bag]) = (line.first_end(), line.facts()?);
             let (key, row) = if by_row { (None, identity) } else { (identity, None) };
             found.neighbors.push(Neighbor {
                 direction: if side == Side::Out { "out" } else { "in" },
@@ -342,8 +344,9 @@ impl<'a> Asked<'a> {
                 ty: ty.clone(),
                 key,
                 row,
-                directed: line.get("directed").and_then(Value::as_bool).unwrap_or(true),
-                properties: line.get("properties").and_then(Value::as_object).cloned().unwrap_or_default(),
+                directed: line.directed,
+                properties,
+                bag,
             });
             Ok(())
         })

@@ -10,10 +10,11 @@ use isomorph::formats::annnet::LookUps;
 use isomorph::model::{Batch, Ends, NodeId, Request, Side, Source, Tables};
 use isomorph::{Error, Result};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::find::Sides;
 use super::keys;
+use super::line::{self, Facts, Line};
 
 /// One hyperedge, seen from one of its members.
 #[derive(Debug, Serialize)]
@@ -24,7 +25,9 @@ pub struct Incident {
     pub key: Value,
     directed: bool,
     pub members: Vec<Member>,
-    properties: Map<String, Value>,
+    properties: Facts,
+    #[serde(skip_serializing_if = "Facts::is_empty")]
+    bag: Facts,
 }
 
 /// A member of a hyperedge.
@@ -56,8 +59,7 @@ impl Incident {
 
     /// What it says.
     pub fn facts(&self) -> String {
-        let facts = self.properties.iter().map(|(name, value)| format!("{name} {value}"));
-        facts.collect::<Vec<_>>().join(", ")
+        line::shown(&self.properties, &self.bag)
     }
 }
 
@@ -81,6 +83,11 @@ pub fn of_node(
     sides: Sides,
     (limit, resources): (usize, &Resources),
 ) -> Result<(String, Vec<Incident>, u64)> {
+    let look_ups = source.as_any().and_then(|source| source.downcast_ref::<LookUps>());
+    // The key of a row is read, which takes its time.
+    if look_ups.is_none() && source.graph().hyperedges.is_empty() {
+        return Ok((String::new(), Vec::new(), 0));
+    }
     let key = match node {
         NodeId::Key(key) => key.to_owned(),
         NodeId::Row(row) => {
@@ -90,8 +97,7 @@ pub fn of_node(
         }
     };
     // Opened for look-ups, the graph knows whether the node is in any, and only then is read.
-    let whole = source.as_any().and_then(|source| source.downcast_ref::<LookUps>());
-    let whole = match whole {
+    let whole = match look_ups {
         Some(look_ups) => match look_ups.with_hyperedges_of(&key)? {
             Some(whole) => Some(whole),
             None => return Ok((key, Vec::new(), 0)),
@@ -114,10 +120,11 @@ pub fn of_node(
     let reading = Reading { source, types, renderer: Renderer::new(source, resources, &Silent)? };
     let mut owners: BTreeSet<(String, String)> = BTreeSet::new();
     reading.members(|ends| Ok(rows_of(&ends.member, |member| member == key)), &mut |ty, line| {
-        let role = line.get("member").and_then(Value::as_str).unwrap_or_default();
-        if line.get("end").is_some_and(|end| text(end) == key) && wanted_roles.contains(&role) {
-            owners.insert((ty.to_owned(), line.get("hyperedge").map(text).unwrap_or_default()));
+        let role = line.member.as_deref().unwrap_or_default();
+        if line.end.as_ref().is_some_and(|end| text(end) == key) && wanted_roles.contains(&role) {
+            owners.insert((ty.to_owned(), line.hyperedge.as_ref().map(text).unwrap_or_default()));
         }
+        Ok(())
     })?;
     let more = owners.len().saturating_sub(limit) as u64;
     let mut found: BTreeMap<(String, String), Incident> = BTreeMap::new();
@@ -127,7 +134,8 @@ pub fn of_node(
             key: Value::String(own.clone()),
             directed: false,
             members: Vec::new(),
-            properties: Map::new(),
+            properties: Facts::default(),
+            bag: Facts::default(),
         };
         ((ty, own), incident)
     };
@@ -137,21 +145,20 @@ pub fn of_node(
     }
     let keys: BTreeSet<String> = found.keys().map(|(_, own)| own.clone()).collect();
     reading.members(|ends| Ok(rows_of(&ends.owner, |owner| keys.contains(owner))), &mut |ty, line| {
-        let own = (ty.to_owned(), line.get("hyperedge").map(text).unwrap_or_default());
+        let own = (ty.to_owned(), line.hyperedge.as_ref().map(text).unwrap_or_default());
         if let Some(incident) = found.get_mut(&own) {
-            incident.members.push(Member {
-                role: line.get("member").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                key: line.get("end").cloned().unwrap_or_default(),
-            });
+            let (role, key) = (line.member.unwrap_or_default(), line.end.unwrap_or_default());
+            incident.members.push(Member { role, key });
         }
+        Ok(())
     })?;
     reading.hyperedges(&keys, &mut |ty, line| {
-        let key = line.get("key").cloned().unwrap_or_default();
+        let key = line.key.clone().unwrap_or_default();
         if let Some(incident) = found.get_mut(&(ty.to_owned(), text(&key))) {
-            incident.key = key;
-            incident.directed = line.get("directed").and_then(Value::as_bool).unwrap_or(true);
-            incident.properties = line.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+            (incident.key, incident.directed) = (key, line.directed);
+            [incident.properties, incident.bag] = line.facts()?;
         }
+        Ok(())
     })?;
     Ok((key, found.into_values().collect(), more))
 }
@@ -178,7 +185,7 @@ impl Reading<'_> {
     fn members(
         &self,
         choose: impl Fn(&isomorph::model::batch::MemberBatch) -> Result<Option<Vec<usize>>>,
-        take: &mut dyn FnMut(&str, Map<String, Value>),
+        take: &mut dyn FnMut(&str, Line<'_>) -> Result<()>,
     ) -> Result<()> {
         self.each(&mut |batch| {
             let Batch::Members(members) = &batch else { return Ok(()) };
@@ -190,7 +197,7 @@ impl Reading<'_> {
     }
 
     /// Lines about hyperedges with these keys.
-    fn hyperedges(&self, keys: &BTreeSet<String>, take: &mut dyn FnMut(&str, Map<String, Value>)) -> Result<()> {
+    fn hyperedges(&self, keys: &BTreeSet<String>, take: &mut dyn FnMut(&str, Line<'_>) -> Result<()>) -> Result<()> {
         self.each(&mut |batch| {
             let Batch::Hyperedges(hyperedges) = &batch else { return Ok(()) };
             let rows = rows_of(&Ends::Keys(hyperedges.keys.clone()), |own| keys.contains(own));
@@ -212,19 +219,14 @@ impl Reading<'_> {
         &self,
         batch: &Batch,
         rows: Option<Vec<usize>>,
-        take: &mut dyn FnMut(&str, Map<String, Value>),
+        take: &mut dyn FnMut(&str, Line<'_>) -> Result<()>,
     ) -> Result<()> {
         let pieces: Vec<Batch> = match rows {
             Some(rows) => rows.into_iter().map(|row| batch.slice(row, 1)).collect(),
             None => vec![batch.clone()],
         };
         for piece in pieces {
-            self.renderer.batch(&piece, |element| {
-                let line: Map<String, Value> = serde_json::from_str(element.line)
-                    .map_err(|error| Error::malformed(format!("a hyperedge has no JSON form: {error}")))?;
-                take(element.ty, line);
-                Ok(())
-            })?;
+            self.renderer.batch(&piece, |element| take(element.ty, Line::read(element.line)?))?;
         }
         Ok(())
     }

@@ -9,7 +9,8 @@ use arrow_select::take::take;
 use isomorph::model::{Batch, KeyKind, NodeId, Request, Source, Tables};
 use isomorph::{Error, Kind, Result};
 
-/// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read.
+/// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read, where pieces say
+/// which rows they have.
 ///
 /// # Errors
 /// When there is no such row, or keys cannot be read.
@@ -20,9 +21,16 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
     let mut wanted: Vec<u64> = rows.values().to_vec();
     wanted.sort_unstable();
     wanted.dedup();
-    let mut found = Vec::new();
-    let mut start = Some(0u64);
-    for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
+    let mut found: Vec<ArrayRef> = Vec::new();
+    let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
+    // Where other rows lie between the nodes, as edges do in NOCK, a piece counts them, too.
+    let all: Option<u64> = parts.iter().map(|part| part.rows()).sum();
+    let counts_nodes = all.is_some() && all == source.graph().nodes.get(ty).and_then(|ty| ty.rows);
+    let mut start = Some(0u64).filter(|_| counts_nodes);
+    for part in parts {
+        if found.iter().map(|keys| keys.len()).sum::<usize>() == wanted.len() {
+            break;
+        }
         let end = start.zip(part.rows()).map(|(start, rows)| start.saturating_add(rows));
         let range = start.zip(end);
         start = end;

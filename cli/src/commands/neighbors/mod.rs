@@ -3,6 +3,7 @@
 mod find;
 mod incident;
 mod keys;
+mod line;
 #[cfg(test)]
 mod tests;
 

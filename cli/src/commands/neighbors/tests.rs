@@ -6,13 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use isomorph::convert::{OpenOptions, Opened, Renderer, Resources, Silent};
-use isomorph::model::{EdgeBatch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph::convert::{
+    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Renderer, Resources, Silent, TypesFrom, convert,
+};
+use isomorph::model::{Batch, EdgeBatch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph::{Kind, Location};
 use isomorph_fixtures::{fixture, public_data};
 use serde_json::Value;
 
 use super::find::{Asked, Sides};
+use super::line::{self, Line};
 
 /// A node: its type, and its key or row as JSON.
 type Node = (String, String);
@@ -21,12 +24,15 @@ type Node = (String, String);
 #[derive(Default)]
 struct Expected {
     nodes: BTreeSet<Node>,
+    /// The rows of nodes.
+    rows: BTreeMap<Node, u64>,
     /// Of each end, edges that leave it, that reach it, and that have no direction.
     edges: BTreeMap<Node, [Vec<String>; 3]>,
 }
 
-/// Nodes of a large graph that are looked up.
+/// Nodes of a large graph that are looked up; of one of many copies.
 const MOST_NODES: usize = 150;
+const MOST_OF_COPY: usize = 12;
 
 fn opened(path: &Path) -> isomorph::Result<Opened> {
     let location = Location::parse(path.to_str().unwrap())?;
@@ -45,9 +51,8 @@ fn graphs(path: &Path, found: &mut Vec<(PathBuf, Opened)>) {
 }
 
 /// How an edge is shown to one of its ends.
-fn shown(relation: &str, ty: &str, key: &Value, properties: Option<&Value>) -> String {
-    let properties = properties.map_or_else(|| "{}".to_owned(), Value::to_string);
-    format!("{relation} {ty} {key} {properties}")
+fn shown(relation: &str, ty: &str, key: &Value, facts: &str) -> String {
+    format!("{relation} {ty} {key} {facts}")
 }
 
 impl Expected {
@@ -62,8 +67,14 @@ impl Expected {
         for tables in [Tables::AllNodes, Tables::AllEdges] {
             for part in source.scan(&Request::of(tables))? {
                 part.read(&mut |batch| {
+                    let mut row = if let Batch::Nodes(nodes) = &batch { nodes.start } else { 0 };
                     renderer.batch(&batch, |element| {
-                        expected.add(&serde_json::from_str(element.line).unwrap());
+                        if let Batch::Nodes(_) = &batch {
+                            expected.rows.insert((element.ty.to_owned(), element.identity.to_owned()), row);
+                            row += 1;
+                        }
+                        let [properties, bag] = Line::read(element.line)?.facts()?;
+                        expected.add(&serde_json::from_str(element.line).unwrap(), &line::shown(&properties, &bag));
                         Ok(())
                     })
                 })?;
@@ -75,7 +86,7 @@ impl Expected {
         Ok(expected)
     }
 
-    fn add(&mut self, line: &Value) {
+    fn add(&mut self, line: &Value, facts: &str) {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         if let Some(ty) = line.get("node") {
             let id = line.get("key").or(line.get("row")).unwrap();
@@ -85,9 +96,9 @@ impl Expected {
         let (source, target) =
             ((text(&line["types"][0]), &line["ends"][0]), (text(&line["types"][1]), &line["ends"][1]));
         let directed = line.get("directed").is_none();
-        let (relation, properties) = (text(&line["edge"]), line.get("properties"));
+        let relation = text(&line["edge"]);
         let mut at = |(ty, key): &(String, &Value), slot: usize, other: &(String, &Value)| {
-            let edge = shown(&relation, &other.0, other.1, properties);
+            let edge = shown(&relation, &other.0, other.1, facts);
             self.edges.entry((ty.clone(), key.to_string())).or_default()[slot].push(edge);
         };
         if directed {
@@ -102,11 +113,11 @@ impl Expected {
     }
 }
 
-/// Compares all nodes of a graph; how many were compared, or nothing where it cannot be scanned or has no look-ups.
-fn compare(path: &Path, opened: &Opened, resources: &Resources) -> Option<usize> {
+/// Compares all nodes of a graph, by key and by row; how many were compared, or nothing where it cannot be scanned or has no look-ups.
+fn compare(path: &Path, opened: &Opened, most: usize, resources: &Resources) -> Option<usize> {
     let expected = Expected::of(opened, resources).ok()?;
-    let step = expected.nodes.len().div_ceil(MOST_NODES).max(1);
-    let mut compared = 0;
+    let step = expected.nodes.len().div_ceil(most).max(1);
+    let (mut compared, mut refused) = (0, [false; 2]);
     let none = Default::default();
     for node in expected.nodes.iter().step_by(step) {
         let ((ty, id), [leave, reach, undirected]) = (node, expected.edges.get(node).unwrap_or(&none));
@@ -118,24 +129,34 @@ fn compare(path: &Path, opened: &Opened, resources: &Resources) -> Option<usize>
             .any(|own| own.name == *ty && own.key.kind == isomorph::model::KeyKind::Row);
         let id: Value = serde_json::from_str(id).unwrap();
         let key = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
-        let row = by_row.then(|| id.as_u64().unwrap());
-        let asked =
-            Asked::new(opened.graph.as_ref(), Some(ty), None, (!by_row).then_some(key.as_str()), row, resources);
-        let asked = asked.unwrap();
-        for (sides, parts) in [
-            (Sides::Out, vec![leave, undirected]),
-            (Sides::In, vec![reach, undirected]),
-            (Sides::Both, vec![leave, reach, undirected]),
-        ] {
-            let found = match asked.neighbors(sides, usize::MAX) {
-                Err(error) if error.kind() == Kind::Unsupported => return None,
-                found => found.unwrap_or_else(|error| panic!("{}: {ty} {id}: {error:?}", path.display())),
-            };
-            let mut found: Vec<String> = found.neighbors.iter().map(|own| own.shown()).collect();
-            let mut wanted: Vec<String> = parts.into_iter().flatten().cloned().collect();
-            found.sort();
-            wanted.sort();
-            assert_eq!(found, wanted, "{} {ty} {id} {sides:?}", path.display());
+        let row = if by_row { id.as_u64() } else { expected.rows.get(node).copied() };
+        let ways = [(Some(key.as_str()).filter(|_| !by_row), None), (None, row)];
+        for (way, (key, row)) in ways.into_iter().enumerate().filter(|(_, way)| *way != (None, None)) {
+            let source = opened.graph.as_ref();
+            let asked = Asked::new(source, Some(ty), None, key, row, resources).unwrap();
+            for (sides, parts) in [
+                (Sides::Out, vec![leave, undirected]),
+                (Sides::In, vec![reach, undirected]),
+                (Sides::Both, vec![leave, reach, undirected]),
+            ] {
+                let found = match asked.neighbors(sides, usize::MAX) {
+                    // Not every format finds nodes in both ways.
+                    Err(error) if error.kind() == Kind::Unsupported => {
+                        refused[way] = true;
+                        break;
+                    }
+                    found => found.unwrap_or_else(|error| panic!("{}: {ty} {id} {row:?}: {error:?}", path.display())),
+                };
+                let mut found: Vec<String> = found.neighbors.iter().map(|own| own.shown()).collect();
+                let mut wanted: Vec<String> = parts.into_iter().flatten().cloned().collect();
+                found.sort();
+                wanted.sort();
+                assert_eq!(found, wanted, "{} {ty} {id} {row:?} {sides:?}", path.display());
+            }
+            asked.incidents(Sides::Both, usize::MAX).unwrap();
+        }
+        if refused == [true, true] {
+            return None;
         }
         compared += 1;
     }
@@ -149,7 +170,7 @@ fn compare_all(path: &Path, least: usize) {
     graphs(path, &mut all);
     let mut counts = BTreeMap::new();
     for (path, opened) in &all {
-        counts.insert(path, compare(path, opened, &resources));
+        counts.insert(path, compare(path, opened, MOST_NODES, &resources));
     }
     assert!(counts.values().flatten().count() >= least, "{counts:?}");
 }
@@ -172,6 +193,70 @@ fn every_node_of_the_fixtures_of_graphlake() {
 #[test]
 fn every_node_of_the_fixtures_of_nock() {
     compare_all(&fixture("nock"), 5);
+}
+
+#[test]
+fn every_node_of_the_graphs_that_older_versions_wrote() {
+    compare_all(&fixture("sidecars"), 40);
+    compare_all(&fixture("reifiers"), 1);
+}
+
+/// Nodes with labels, without, and without edges; edges in both directions, parallel ones and loops; nodes without rows of their own.
+const LABELS: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props
+\"a\",-1,\"\",\"\",1.0,-1,False,\"P,Q\",\"{\"\"x\"\":1}\"
+\"a\",0,\"r\",\"b\",1.0,-1,False,\"\",\"\"
+\"a\",1,\"r\",\"b\",0.5,-1,False,\"\",\"{\"\"y\"\":2.5}\"
+\"b\",-1,\"\",\"\",1.0,-1,False,\"Q\",\"\"
+\"b\",0,\"r\",\"c\",1.0,-1,False,\"\",\"\"
+\"b\",1,\"s\",\"b\",1.0,-1,False,\"\",\"\"
+\"c\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"
+\"c\",0,\"s\",\"a\",1.0,-1,False,\"\",\"\"
+\"c\",1,\"s\",\"e\",1.0,-1,False,\"\",\"\"
+\"d\",-1,\"\",\"\",1.0,-1,False,\"R\",\"\"
+";
+
+#[test]
+fn every_node_of_what_conversions_write() {
+    let resources = Resources::of_this_machine().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let labels = home.path().join("labels.csv");
+    std::fs::write(&labels, LABELS).unwrap();
+    let social = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/social");
+    let sources = [
+        labels,
+        social,
+        fixture("nock/01_tiny/tiny.parq"),
+        fixture("sidecars/heterogeneous/graphar"),
+        fixture("sidecars/bags/nock.parq"),
+        fixture("deepgnn/hetero/bin_json_p1"),
+        fixture("graphlake/tiny"),
+    ];
+    let types = [None, Some(TypesFrom::Label), Some(TypesFrom::Property("type".to_owned()))];
+    let targets = [Format::GraphAr, Format::Nock, Format::Annnet, Format::DeepGnn, Format::GraphLake];
+    let (mut asked, mut compared) = (0, BTreeMap::new());
+    for source in sources.iter().filter(|source| source.exists()) {
+        let from = opened(source).unwrap();
+        for (to, types) in targets.iter().flat_map(|to| types.iter().map(move |types| (*to, types))) {
+            asked += 1;
+            let name = format!("{asked}{}", if to == Format::Nock { ".parq" } else { "" });
+            let place = Location::from_path(&home.path().join(&name));
+            let node_types = types.clone().map(NodeTypes::of);
+            let options = ConvertOptions { to: Some(to), node_types, ..ConvertOptions::default() };
+            let plan = Plan::new(&from, &place, &options, &resources, &Silent);
+            let written = plan.and_then(|plan| convert(&from, &plan, &place, &options, &resources, &Silent));
+            // Not everything can be written everywhere, nor has types to part by.
+            if written.is_err() {
+                continue;
+            }
+            let path = home.path().join(&name);
+            let copy = opened(&path).unwrap();
+            let what = format!("{} to {to}, {types:?}", source.display());
+            if let Some(count) = compare(&path, &copy, MOST_OF_COPY, &resources) {
+                compared.insert(what, count);
+            }
+        }
+    }
+    assert!(compared.len() >= 30, "{} of {asked}: {compared:#?}", compared.len());
 }
 
 #[test]

@@ -48,25 +48,27 @@ fn text_of(key: &Value) -> String {
     key.as_str().map_or_else(|| key.to_string(), str::to_owned)
 }
 
-/// A neighbour in one line: relation, type, key, direction, properties.
-fn line(relation: &str, ty: &str, end: &Value, directed: bool, properties: &Value) -> String {
-    let properties = properties.as_object().filter(|members| !members.is_empty());
-    let properties: std::collections::BTreeMap<_, _> = properties.into_iter().flatten().collect();
-    format!("{relation:?} {ty:?} {} {directed} {}", text_of(end), serde_json::to_string(&properties).expect("JSON"))
+/// A neighbour in one line: relation, type, key, direction, properties, and members of a bag that are called like columns.
+fn line(relation: &str, ty: &str, end: &Value, directed: bool, facts: [&Value; 2]) -> String {
+    let facts = facts.map(|facts| {
+        let facts: std::collections::BTreeMap<_, _> = facts.as_object().into_iter().flatten().collect();
+        serde_json::to_string(&facts).expect("JSON")
+    });
+    format!("{relation:?} {ty:?} {} {directed} {}", text_of(end), facts.join(" "))
 }
 
 fn shown_line(shown: &Value) -> String {
     let text = |name: &str| shown[name].as_str().unwrap_or_default();
     let end = if shown["key"].is_null() { &shown["row"] } else { &shown["key"] };
-    line(text("relation"), text("type"), end, shown["directed"] != false, &shown["properties"])
+    line(text("relation"), text("type"), end, shown["directed"] != false, [&shown["properties"], &shown["bag"]])
 }
 
 /// How an edge is shown at a node: once for each way in which it is asked for; an edge without a direction once.
 fn expected_lines(edge: &Edge, node: &Node, leaving: bool, reaching: bool) -> Vec<String> {
     let own = Truth::end_of(node);
     let here = [0, 1].map(|side: usize| edge.types[side] == node.ty && edge.ends[side] == own);
-    let shown =
-        |other: usize| line(&edge.relation, &edge.types[other], &edge.ends[other], edge.directed, &edge.properties);
+    let facts = [&edge.properties, &edge.bag];
+    let shown = |other: usize| line(&edge.relation, &edge.types[other], &edge.ends[other], edge.directed, facts);
     match (edge.directed, here) {
         (false, [true, _]) => vec![shown(1)],
         (false, [false, true]) => vec![shown(0)],

@@ -22,7 +22,7 @@ use isomorph_model::{
 use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
-use crate::mapping::view::shown;
+use crate::mapping::view::{must_exist, shown};
 use crate::narrow::narrow;
 
 /// Shows a typed source as one table of nodes and one of edges.
@@ -192,17 +192,22 @@ impl Source for Bundled {
     /// The edges of the node, of every type that has it on this side.
     fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
         let (ty, node) = self.typed_id(node)?;
-        let mut found = Vec::new();
+        let (mut found, mut looked) = (Vec::new(), false);
         for (number, edge) in self.bundling.typed.edges.iter().enumerate() {
             let near = match side {
                 Side::Out => edge.source,
                 Side::In => edge.target,
             };
             if near == ty {
+                looked = true;
                 for batch in self.inner.neighbors(number, node, side)? {
                     found.push(self.edges(batch)?);
                 }
             }
+        }
+        // Where the type has no edges on this side nobody has looked for the node.
+        if !looked {
+            must_exist(self.inner.as_ref(), ty, node)?;
         }
         Ok(found)
     }

@@ -3,7 +3,8 @@
 //! An id is made of what tells the edge from others: its relation where there are several, and its ends, `knows:1>2`.
 //! Of parallel edges the second is `knows:1>2~2`. So an edge keeps its id when the graph grows elsewhere, and the same
 //! graph gives the same ids on any number of threads. `:` in relations, `>` in sources, `~` in targets and `\` in all have a
-//! `\` before them: no two edges have one id.
+//! `\` before them: no two edges have one id. Where several nodes have one key, which the sink takes for one node, the rows
+//! of the ends are part of the id: `knows:1>2~0-5`. Else edges of two such nodes would have one id.
 
 use std::fmt::Write;
 
@@ -13,10 +14,18 @@ use arrow_array::{Array, ArrayRef, StringArray};
 use isomorph_error::{Error, Result};
 use isomorph_model::{EdgeBatch, Ends};
 
+/// What ids are made of beside the keys of the ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IdParts {
+    /// The property that names the relation of an edge, if there is one.
+    pub relation: Option<usize>,
+    /// Whether several nodes may have one key, so that only rows tell their edges apart.
+    pub rows: bool,
+}
+
 /// Makes ids of edges that come sorted by their ends.
 pub(super) struct Ids {
-    /// The property that names the relation of an edge.
-    relation: Option<usize>,
+    parts: IdParts,
     /// Rows of the ends of the edge before.
     last: Option<(u64, u64)>,
     /// How many edges each relation had between these ends: the first `relations` of these.
@@ -26,9 +35,9 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    /// Ids of which property number `relation`, if there is one, is a part.
-    pub fn new(relation: Option<usize>) -> Self {
-        Ids { relation, last: None, seen: Vec::new(), relations: 0, text: String::new() }
+    /// Ids that are made of these parts.
+    pub fn new(parts: IdParts) -> Self {
+        Ids { parts, last: None, seen: Vec::new(), relations: 0, text: String::new() }
     }
 
     /// The ids of edges that follow those before; `source` and `target` are the keys of their ends.
@@ -40,7 +49,7 @@ impl Ids {
             return Err(Error::usage("ids are made of edges whose ends are rows"));
         };
         let (source, target) = (text(source)?, text(target)?);
-        let relations = self.relation.and_then(|at| edges.properties.get(at)?.as_ref()).map(text).transpose()?;
+        let relations = self.parts.relation.and_then(|at| edges.properties.get(at)?.as_ref()).map(text).transpose()?;
         let bytes = source.values().len() + target.values().len() + edges.rows * 8;
         let mut ids = StringBuilder::with_capacity(edges.rows, bytes);
         for row in 0..edges.rows {
@@ -51,16 +60,19 @@ impl Ids {
             }
             let relation = relations.filter(|names| names.is_valid(row)).map_or("", |names| names.value(row));
             self.text.clear();
-            if self.relation.is_some() {
+            if self.parts.relation.is_some() {
                 push(&mut self.text, relation, ':');
                 self.text.push(':');
             }
             push(&mut self.text, source.value(row), '>');
             self.text.push('>');
             push(&mut self.text, target.value(row), '~');
+            if self.parts.rows {
+                // Writing into a text does not fail.
+                let _ = write!(self.text, "~{}-{}", ends.0, ends.1);
+            }
             let count = self.count(relation);
             if count > 1 {
-                // Writing into a text does not fail.
                 let _ = write!(self.text, "~{count}");
             }
             ids.append_value(&self.text);
@@ -119,7 +131,11 @@ mod tests {
 
     /// Ids of edges between nodes of these keys, in pieces of `step`.
     fn ids(edges: &[(u64, u64, &str)], keys: &[&str], relation: Option<usize>, step: usize) -> Vec<String> {
-        let mut ids = Ids::new(relation);
+        ids_of(edges, keys, IdParts { relation, rows: false }, step)
+    }
+
+    fn ids_of(edges: &[(u64, u64, &str)], keys: &[&str], parts: IdParts, step: usize) -> Vec<String> {
+        let mut ids = Ids::new(parts);
         let mut found = Vec::new();
         for some in edges.chunks(step) {
             let rows = |of: fn(&(u64, u64, &str)) -> u64| UInt64Array::from_iter_values(some.iter().map(of));
@@ -152,6 +168,13 @@ mod tests {
             assert_eq!(ids(&edges, &["x", "y"], Some(0), step), ["a:x>y", "b:x>y", "a:x>y~2", "a:x>y~3", "a:y>x"]);
         }
         assert_eq!(ids(&edges[..2], &["x", "y"], None, 5), ["x>y", "x>y~2"]);
+    }
+
+    #[test]
+    fn edges_of_nodes_with_one_key_have_ids_of_their_own() {
+        let edges = [(0, 1, "r"), (0, 1, "r"), (2, 1, "r"), (2, 1, "r")];
+        let parts = IdParts { relation: None, rows: true };
+        assert_eq!(ids_of(&edges, &["a", "b", "a"], parts, 3), ["a>b~0-1", "a>b~0-1~2", "a>b~2-1", "a>b~2-1~2"]);
     }
 
     #[test]

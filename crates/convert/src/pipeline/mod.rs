@@ -23,6 +23,7 @@ use crate::parallel;
 use crate::progress::Progress;
 use ends::RowsByKey;
 pub use ends::{DANGLING_END, KeysByRow, KeysByRowBuilder, REPEATED_KEY};
+pub(crate) use ids::IdParts;
 use merge::merge;
 use run::Cursor;
 pub use run::EDGE_ORDER;
@@ -37,17 +38,17 @@ const TOGETHER: usize = 8_192;
 /// When the source cannot be read or is not sound, when the sink cannot write, or when memory is too short even for
 /// spilling.
 pub fn run(source: &dyn Source, sink: &mut dyn Sink, resources: &Resources, progress: &dyn Progress) -> Result<()> {
-    run_with_ids(source, sink, None, resources, progress)
+    run_with_ids(source, sink, IdParts::default(), resources, progress)
 }
 
-/// The same, where property number `relation` of edges is a part of the ids that edges get which have none.
+/// The same, where the ids that edges get which have none are made of `ids`.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn run_with_ids(
     source: &dyn Source,
     sink: &mut dyn Sink,
-    relation: Option<usize>,
+    ids: IdParts,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<()> {
@@ -60,7 +61,7 @@ pub(crate) fn run_with_ids(
     }
     let by_key = |delivery: &Delivery| matches!(delivery, Delivery::EdgesWithKeys(_) | Delivery::EdgesAsTheyCome(_));
     if deliveries.iter().any(by_key) {
-        return tables::tables(source, sink, &deliveries, relation, resources, progress);
+        return tables::tables(source, sink, &deliveries, ids, resources, progress);
     }
     let mut rows = RowsByKey::new(source, resources)?;
     let (mut wanted, mut as_they_come) = (Vec::new(), Vec::new());

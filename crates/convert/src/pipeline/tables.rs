@@ -7,7 +7,7 @@ use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, Request, Sink, Source, Tables};
 
 use super::ends::RowsByKey;
-use super::ids::Ids;
+use super::ids::{IdParts, Ids};
 use super::keys::Keys;
 use super::nodes_of;
 use super::sorted::{Wanted, sort};
@@ -16,7 +16,7 @@ use crate::parallel;
 use crate::progress::Progress;
 
 /// Brings `deliveries` one after another. Ends that are rows become keys, which are kept while their elements pass. Edges
-/// without keys get ids, with property number `relation` in them, if that is one.
+/// without keys get ids that are made of `parts`.
 ///
 /// # Errors
 /// As [`super::run`]; [`isomorph_error::Kind::Usage`] when ends are asked for before the elements that they name.
@@ -24,7 +24,7 @@ pub(super) fn tables(
     source: &dyn Source,
     sink: &mut dyn Sink,
     deliveries: &[Delivery],
-    relation: Option<usize>,
+    parts: IdParts,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<()> {
@@ -50,7 +50,7 @@ pub(super) fn tables(
             let mut of_keys = rows.take().ok_or_else(|| Error::usage("edges of two types cannot get ids yet"))?;
             of_keys.finish()?;
             let wanted = Wanted { number, ty, order: EdgeOrder::Source };
-            with_ids(source, sink, wanted, (&of_keys, keys), relation, resources, progress)?;
+            with_ids(source, sink, wanted, (&of_keys, keys), parts, resources, progress)?;
             continue;
         }
         let parts = source.scan(&Request::of(wanted))?;
@@ -117,14 +117,14 @@ fn with_ids(
     sink: &mut dyn Sink,
     wanted: Wanted,
     (rows, keys): (&RowsByKey, &mut Keys),
-    relation: Option<usize>,
+    parts: IdParts,
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<()> {
     let ty = source.graph().edges.get(wanted.ty).ok_or_else(|| Error::usage("no such edge type"))?;
     let keys = keys.nodes_done()?;
     let sorted = sort(source, &[wanted], rows, resources, progress)?;
-    let mut ids = Ids::new(relation);
+    let mut ids = Ids::new(parts);
     progress.begin("write", Some(sorted.iter().map(super::Sorted::rows).sum()));
     let brought = sorted.iter().try_for_each(|sorted| {
         sorted.each(|mut edges| {

@@ -177,7 +177,7 @@ impl Renderer {
             }
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Hyperedge, ty: &ty.name, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Hyperedge, ty: &ty.name, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -188,9 +188,10 @@ impl Renderer {
         let described: Vec<Property> = std::iter::once(&table.property).chain(&table.qualifiers).cloned().collect();
         let columns: Columns = std::iter::once(Some(batch.values.clone())).chain(batch.qualifiers.clone()).collect();
         let mut properties = PropertyTexts::new(&described, &columns)?;
+        let mut qualifiers = PropertyTexts::new(&table.qualifiers, &batch.qualifiers)?;
         let owners = self.keys_of(table.owner, &batch.owner)?;
         let owners = KeyTexts::new(&key, &owners)?;
-        let (mut line, mut identity) = (String::new(), String::new());
+        let (mut line, mut identity, mut statement) = (String::new(), String::new(), String::new());
         for row in 0..batch.values.len() {
             identity.clear();
             owners.push(row, &mut identity);
@@ -202,7 +203,10 @@ impl Renderer {
             let _ = write!(line, "],\"key\":{identity}");
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Value, ty: &name, identity: &identity, line: &line })?;
+            statement.clear();
+            json::push_string(&mut statement, &table.property.name);
+            qualifiers.push(row, &mut statement)?;
+            each(Element { of: LineOf::Value, ty: &name, identity: &identity, statement: &statement, line: &line })?;
         }
         Ok(())
     }
@@ -239,7 +243,7 @@ impl Renderer {
                 push_float(all.value(row), &mut line);
             }
             line.push('}');
-            each(Element { of: LineOf::Member, ty: &ty.name, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Member, ty: &ty.name, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -266,7 +270,7 @@ impl Renderer {
             }
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Group, ty: &kind.kind, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Group, ty: &kind.kind, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }
@@ -299,7 +303,7 @@ impl Renderer {
             let _ = write!(line, "],\"key\":{}", identity.get(member..).unwrap_or_default());
             properties.push(row, &mut line)?;
             line.push('}');
-            each(Element { of: LineOf::Membership, ty: &kind.kind, identity: &identity, line: &line })?;
+            each(Element { of: LineOf::Membership, ty: &kind.kind, identity: &identity, statement: "", line: &line })?;
         }
         Ok(())
     }

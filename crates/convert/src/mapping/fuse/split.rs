@@ -20,7 +20,7 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::keys;
-use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::mapping::view::{edges_shown, one_table, shown, within};
 use crate::narrow::narrow;
 
 /// Shows one node type and one edge type as the graph that they were made from.
@@ -328,6 +328,7 @@ impl Source for Split {
             Side::Out => ty.source,
             Side::In => ty.target,
         };
+        within(&self.record.typed.nodes, near, node)?;
         let key = self.fused_key(near, node);
         let base = self.bases.get(near).copied().unwrap_or_default();
         let node = match (&key, node) {

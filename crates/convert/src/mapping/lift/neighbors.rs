@@ -8,7 +8,7 @@ use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{GraphLake, Pattern, QUOTED_GRAPH, TripleId};
 use isomorph_model::faces::{EdgeRows, FromQuads, Object, Quad, RDF_REIFIES, Rows};
-use isomorph_model::{EdgeBatch, NodeId, Side, term};
+use isomorph_model::{EdgeBatch, KeyKind, NodeId, Side, term};
 
 use super::tables::{batch_of, record_of};
 use super::{Lifting, lowered};
@@ -39,6 +39,12 @@ pub(super) fn neighbors(
     let row;
     let key = match node {
         NodeId::Key(key) => key,
+        // Resources have no order: where the row is not the key it tells no node.
+        NodeId::Row(_) if record.graph.nodes.get(near).is_some_and(|ty| ty.key.kind != KeyKind::Row) => {
+            return Err(
+                Error::unsupported("nodes are found by their keys here").hint("--id KEY    names the node by its key")
+            );
+        }
         NodeId::Row(number) => {
             row = number.to_string();
             &row

@@ -25,7 +25,7 @@ use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_shown, shown};
+use crate::mapping::view::{edges_shown, shown, within};
 use crate::narrow::narrow;
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
@@ -347,6 +347,7 @@ impl Source for Unnumbered {
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
+        within(&self.record.typed.nodes, near, node)?;
         let id = match (self.record.ids, node) {
             // Two keys of different signs can have the same id: the type of the keys says which of them there is.
             (Ids::Keys, NodeId::Key(key)) => {

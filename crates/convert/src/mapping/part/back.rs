@@ -1,17 +1,18 @@
 //! A graph of several node types, shown as that of one.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{ArrayRef, Int32Array, UInt64Array};
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+    About, Batch, EdgeBatch, EdgeType, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source,
+    Tables,
 };
 
 use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::shown;
+use crate::mapping::view::{must_exist, shown};
 
 /// Shows node types as the values of a property, or as labels.
 pub struct Unparted {
@@ -20,6 +21,13 @@ pub struct Unparted {
     shown: Graph,
     /// Where the rows of each node type begin; nothing where their numbers are not known.
     bases: Option<Vec<u64>>,
+    /// The key that was looked up last, and the type of its node: it is asked for once for each edge type and side.
+    home: Mutex<Option<(String, usize)>>,
+}
+
+/// The type of the end of an edge that the look-up starts at.
+fn near(edge: &EdgeType, side: Side) -> usize {
+    if side == Side::Out { edge.source } else { edge.target }
 }
 
 impl Unparted {
@@ -44,7 +52,7 @@ impl Unparted {
             }))
         });
         let bases = bases.collect();
-        Ok(Unparted { inner, record: record.clone(), shown, bases })
+        Ok(Unparted { inner, record: record.clone(), shown, bases, home: Mutex::new(None) })
     }
 
     /// Where the rows of a node type begin.
@@ -96,6 +104,52 @@ impl Unparted {
         Ok(EdgeBatch { ty: *of, source, target, ..batch })
     }
 
+    /// The type of the node in this row, and its row there.
+    fn place_of(&self, row: u64) -> Result<(usize, u64)> {
+        let bases = self.bases.as_ref().ok_or_else(|| {
+            Error::unsupported("the number of nodes of a type is not known, so no row tells a node")
+                .hint("--id KEY    names the node by its key")
+        })?;
+        let missing = || Error::new(Kind::NotFound, format!("there is no node in row {row}"));
+        let ty = bases.partition_point(|base| *base <= row).checked_sub(1).ok_or_else(missing)?;
+        let own = row - bases.get(ty).copied().unwrap_or_default();
+        let rows = self.inner.graph().nodes.get(ty).and_then(|ty| ty.rows);
+        if rows.is_some_and(|rows| own >= rows) { Err(missing()) } else { Ok((ty, own)) }
+    }
+
+    /// The type that has a node with this key. Edges are looked up to find out; where a type has none, its keys are read.
+    fn home_of(&self, key: &str) -> Result<usize> {
+        let known = self.home.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, home)) = known.filter(|(known, _)| known == key) {
+            return Ok(home);
+        }
+        let has = |ty: usize| -> Result<bool> {
+            let mut looks = self.inner.graph().edges.iter().enumerate().flat_map(|(at, edge)| {
+                [Side::Out, Side::In]
+                    .into_iter()
+                    .filter(move |side| near(edge, *side) == ty)
+                    .map(move |side| (at, side))
+            });
+            let found = match looks.next() {
+                Some((edge, side)) => self.inner.neighbors(edge, NodeId::Key(key), side).map(|_| ()),
+                None => must_exist(self.inner.as_ref(), ty, NodeId::Key(key)),
+            };
+            match found {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == Kind::NotFound => Ok(false),
+                Err(error) => Err(error),
+            }
+        };
+        // A node is of one of the types.
+        for ty in 0..self.inner.graph().nodes.len() {
+            if has(ty)? {
+                *self.home.lock().unwrap_or_else(PoisonError::into_inner) = Some((key.to_owned(), ty));
+                return Ok(ty);
+            }
+        }
+        Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")))
+    }
+
     /// The edge types that one of the single graph consists of.
     fn parts_of(&self, of: usize) -> impl Iterator<Item = usize> + '_ {
         self.record.edges.iter().enumerate().filter(move |(_, own)| **own == of).map(|(at, _)| at)
@@ -138,25 +192,21 @@ impl Source for Unparted {
         if rows { EndForm::Rows } else { EndForm::Keys }
     }
 
+    /// The edges of the node in the type that has it: the same row, or look-up, of another type is another node, or none.
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let (mut found, mut missing, mut known) = (Vec::new(), None, false);
+        let (home, node) = match node {
+            NodeId::Row(row) => self.place_of(row).map(|(home, row)| (home, NodeId::Row(row)))?,
+            NodeId::Key(key) => (self.home_of(key)?, node),
+        };
+        let mut found = Vec::new();
         for ty in self.parts_of(edge) {
-            // A node is of one of the types.
-            match self.inner.neighbors(ty, node, side) {
-                Ok(batches) => {
-                    known = true;
-                    for batch in batches {
-                        found.push(self.edges(batch)?);
-                    }
+            if self.record.typed.edges.get(ty).is_some_and(|ty| near(ty, side) == home) {
+                for batch in self.inner.neighbors(ty, node, side)? {
+                    found.push(self.edges(batch)?);
                 }
-                Err(error) if error.kind() == isomorph_error::Kind::NotFound => missing = Some(error),
-                Err(error) => return Err(error),
             }
         }
-        match missing {
-            Some(missing) if !known => Err(missing),
-            _ => Ok(found),
-        }
+        Ok(found)
     }
 
     fn about(&self) -> About {

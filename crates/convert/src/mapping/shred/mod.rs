@@ -11,11 +11,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_select::take::take;
-use isomorph_error::{Error, Kind, Result, Rule, Severity};
+use isomorph_error::{Error, Result, Rule, Severity};
 use isomorph_model::{
     Batch, Columns, Direction, EdgeBatch, Ends, KeyKind, LabelColumn, LabelVocabulary, NodeBatch, NodeId, Source,
 };
 
+use super::view::within;
 use super::{Bundling, Slot};
 use columns::columns_of;
 pub(super) use columns::{keys, label_lists};
@@ -91,10 +92,10 @@ impl Shredded {
         match node {
             NodeId::Key(key) => Ok(BundledId::Name(format!("{}{key}", slots.prefix))),
             NodeId::Row(row) if typed.key.kind == KeyKind::Row => Ok(BundledId::Name(format!("{}{row}", slots.prefix))),
-            NodeId::Row(row) if typed.rows.is_some_and(|rows| row >= rows) => {
-                Err(Error::new(Kind::NotFound, format!("there is no row {row} of {}", typed.name)))
+            NodeId::Row(row) => {
+                within(&self.bundling.typed.nodes, ty, node)?;
+                Ok(BundledId::Row(self.bases.get(ty).copied().unwrap_or_default().saturating_add(row)))
             }
-            NodeId::Row(row) => Ok(BundledId::Row(self.bases.get(ty).copied().unwrap_or_default().saturating_add(row))),
         }
     }
 

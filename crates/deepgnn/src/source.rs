@@ -77,7 +77,8 @@ pub fn detect(location: &Location) -> Result<bool> {
     }
     let blob = Blob::open(location)?;
     let begin = blob.read(0..blob.size().min(LOOK))?;
-    Ok(memchr::memmem::find(&begin, b"\"node_id\"").is_some())
+    // A graph without nodes is an empty text.
+    Ok(begin.trim_ascii().is_empty() || memchr::memmem::find(&begin, b"\"node_id\"").is_some())
 }
 
 fn is_binary(names: &[String]) -> bool {

@@ -141,6 +141,10 @@ pub fn check_text(to: Format, write: &WriteOptions) -> Result<()> {
         });
     }
     match to {
+        Format::Rdf if write.rdf.syntax.is_none() => {
+            Err(Error::usage("standard output has no name that says which syntax of RDF is wanted")
+                .hint("--to-syntax nt|nq|ttl|trig|rdf|jsonld"))
+        }
         Format::Rdf => Ok(()),
         Format::DeepGnn if write.deepgnn.text.is_some() => Ok(()),
         Format::Nock if write.nock.format == nock::Format::Csv => Ok(()),

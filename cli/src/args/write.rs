@@ -19,7 +19,7 @@ use super::read::{list_parser, syntax_parser, text_parser};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Target")]
 pub struct TargetArgs {
-    /// The format to write [default: by the destination's name, or the source's own]
+    /// The format to write [default: by the destination's name; else what the sidecar came from; else, where the name has no ending, the source's own]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub to: Option<Format>,
     /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: parquet]
@@ -216,6 +216,14 @@ impl TargetArgs {
         if let Some((flag, of, _)) = given.into_iter().find(|(_, of, given)| *given && *of != to) {
             return Err(Error::usage(format!("{flag} is for writing {of}, and {to} is to be written")));
         }
+        // Texts of RDF, stores and what DeepGNN has are encoded in one way each.
+        let tables = matches!(to, Format::GraphAr | Format::Nock | Format::Annnet);
+        let of_tables = [("--file-type", self.file_type.is_some()), ("--compression", self.compression.is_some())];
+        if let Some((flag, _)) = of_tables.into_iter().find(|(_, given)| *given && !tables) {
+            return Err(Error::usage(format!(
+                "{flag} is for writing GraphAr, NOCK and annnet, and {to} is to be written"
+            )));
+        }
         let mut options = WriteOptions::default();
         match to {
             Format::Nock => self.nock(&mut options.nock, destination)?,
@@ -292,6 +300,9 @@ impl TargetArgs {
             FileType::Csv => nock::Format::Csv,
             other => return Err(Error::usage(format!("NOCK is kept in Parquet or CSV, not in {other}"))),
         };
+        if options.format == nock::Format::Csv && self.compression.is_some() {
+            return Err(Error::usage("--compression is for Parquet, and a text file is to be written"));
+        }
         options.types = self.dialect.unwrap_or(options.types);
         options.truth_double = self.truth_double;
         options.nested_edges = self.nested_edges;

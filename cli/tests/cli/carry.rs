@@ -24,7 +24,11 @@ fn it_says_of_what_it_is_and_that_it_fits() {
     let home = carrying();
     let done = home.run(&["carry", "show", "people"]).exits(0);
     assert!(done.out.starts_with("of       NOCK graph, written as GraphAr by isomorph "), "{}", done.out);
-    assert!(done.out.ends_with("fits     no file has changed since\n"), "{}", done.out);
+    assert!(
+        done.out.ends_with("fits     names, sizes and ends of files are as they were; --verify compares every byte\n"),
+        "{}",
+        done.out
+    );
     let document = home.run(&["carry", "show", "people", "--json"]).exits(0).json();
     assert_eq!((document["of"].as_str(), document["stale"].as_bool()), (Some("nock"), Some(false)));
     let info = home.run(&["info", "people"]).exits(0).out;
@@ -101,4 +105,88 @@ fn it_lies_beside_a_single_file() {
     home.run(&["carry", "drop", "modern.parq"]).exits(0);
     assert_eq!(home.names(), ["modern.parq"]);
     assert_eq!(home.run(&["info", "modern.parq", "--json"]).exits(0).json()["nodes"].as_array().unwrap().len(), 1);
+}
+
+/// What another tool changed where the sidecar does not look is neither bound nor converted without it.
+#[test]
+fn what_a_sidecar_does_not_read_is_not_bound_and_not_dropped() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    let more = "<urn:x-isomorph:node/ada> <urn:x-isomorph:nick> \"Bob\" .\n";
+    home.run(&["convert", "g", "t.ttl"]).exits(0);
+    let text = fs::read_to_string(home.at("t.ttl")).unwrap();
+    home.write("t.ttl", format!("{text}{more}"));
+    home.run(&["convert", "g", "l.lake"]).exits(0);
+    home.run(&["lake", "insert", "l.lake", more.trim_end_matches(" .\n")]).exits(0);
+    home.run(&["convert", "g", "n.csv"]).exits(0);
+    let text = fs::read_to_string(home.at("n.csv")).unwrap();
+    home.write("n.csv", text.replacen(",1.0,-1,", ",0.5,-1,", 1));
+    home.run(&["convert", "g", "d.json", "--to", "deepgnn"]).exits(0);
+    let text = fs::read_to_string(home.at("d.json")).unwrap();
+    home.write("d.json", text.replacen("\"weight\": 1", "\"weight\": 4", 1));
+    for path in ["t.ttl", "l.lake", "n.csv", "d.json"] {
+        let done = home.run(&["carry", "rebind", path]).exits(4);
+        assert!(done.err.starts_with("error CARRY-UNREAD: "), "{path}: {}", done.err);
+        let to = format!("{path}.gar");
+        let done = home.run(&["convert", path, &to, "--carry", "schema"]).exits(4);
+        assert!(done.err.starts_with("error CARRY-UNREAD: "), "{path}: {}", done.err);
+        home.run(&["convert", path, &to, "--carry", "schema", "--plan"]).exits(4);
+        // The remedies work, and say what is lost.
+        let lossy = home.run(&["convert", path, &to, "--carry", "schema", "--lossy", "--json"]).exits(0).json();
+        assert!(!lossy["certificate"]["lost"].as_array().unwrap().is_empty(), "{path}: {lossy}");
+        home.run(&["convert", path, &format!("{path}.own"), "--carry", "ignore", "--to", "graphlake"]).exits(0);
+    }
+}
+
+/// What names and types do not describe is refused by a rule of the sidecar, with a remedy that works.
+#[test]
+fn a_label_that_a_sidecar_does_not_declare_is_refused() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    home.run(&["convert", "g", "n.csv"]).exits(0);
+    let text = fs::read_to_string(home.at("n.csv")).unwrap();
+    home.write("n.csv", text.replacen("\"Person,Writer,", "\"Person,Writer,New,", 1));
+    let done = home.run(&["convert", "n.csv", "n", "--to", "graphar", "--carry", "schema"]).exits(4);
+    assert!(done.err.starts_with("error CARRY-UNREAD: ") && done.err.contains("--carry ignore"), "{}", done.err);
+    home.run(&["convert", "n.csv", "n", "--to", "graphar", "--carry", "ignore"]).exits(0);
+}
+
+/// Every layout is bound again when its bytes alone have changed.
+#[test]
+fn every_layout_is_bound_again() {
+    let people = Home::with_people();
+    people.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    let graph = people.at("g").to_str().unwrap().to_owned();
+    let layouts: [&[&str]; 15] = [
+        &["a.parq"],
+        &["a.csv"],
+        &["a.parq", "--dialect", "pynock", "--nested-edges", "--props-map"],
+        &["a.annnet"],
+        &["a", "--to", "annnet", "--layout", "1.1"],
+        &["a", "--to", "annnet", "--matrix", "--cache"],
+        &["a", "--to", "deepgnn"],
+        &["a", "--to", "deepgnn", "--partitions", "2"],
+        &["a.json", "--to", "deepgnn"],
+        &["a.linear"],
+        &["a", "--to", "deepgnn", "--text", "linear", "--partitions", "2", "--leave-out"],
+        &["a.edgelist", "--text", "edgelist", "--to", "deepgnn"],
+        &["a.lake"],
+        &["a.ttl", "--base", "http://example.org/"],
+        &["a.jsonld"],
+    ];
+    for arguments in layouts {
+        let home = Home::new();
+        let place = arguments[0];
+        home.run(&[&["convert", &graph], arguments].concat()).exits(0);
+        let inside = home.at(&format!("{place}/_isomorph/carry.json"));
+        let beside = home.at(&format!("{place}.isomorph/carry.json"));
+        let document = if inside.exists() { inside } else { beside };
+        let mut carry: serde_json::Value = serde_json::from_slice(&fs::read(&document).unwrap()).unwrap();
+        carry["files"][0]["tail"] = "0".repeat(64).into();
+        fs::write(&document, carry.to_string()).unwrap();
+        home.run(&["digest", place]).exits(4);
+        home.run(&["convert", place, "again.gar", "--carry", "schema"]).exits(0);
+        home.run(&["carry", "rebind", place]).exits(0);
+        home.run(&["diff", place, &graph, "--exact"]).exits(0);
+    }
 }

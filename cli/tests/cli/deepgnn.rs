@@ -121,13 +121,13 @@ fn binaries_and_texts_become_one_another() {
     for (from, to, how) in [
         (text.as_str(), "graph.json", &["--to", "deepgnn"][..]),
         ("graph.json", "graph.edgelist.zst", &[]),
-        ("graph.edgelist.zst", "words", &["--to", "deepgnn", "--text", "linear"]),
+        ("graph.edgelist.zst", "words.linear", &["--to", "deepgnn", "--text", "linear"]),
     ] {
         let done = home.run(&[&["convert", from, to], how].concat()).exits(0);
         assert!(done.out.contains("read back, and equal"), "{from} {to}: {}", done.out);
     }
     home.run(&["diff", &text, "graph.edgelist.zst"]).exits(0);
-    home.run(&["convert", "words", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
+    home.run(&["convert", "words.linear", "again", "--to", "deepgnn", "--from", "deepgnn", "--text-format", "linear"])
         .exits(0);
     assert!(files(&home.at("again")) == files(std::path::Path::new(&published)));
 }

@@ -20,7 +20,7 @@ fn nonsense_is_a_usage_error() {
         &["neighbors", "people.csv", "ada", "--row", "1"],
         &["explain", "NO-SUCH-RULE"],
         &["man", "nothing"],
-        &["convert", "people.csv", "somewhere"],
+        &["convert", "people.csv", "some.where"],
         &["convert", "people.csv", "x.parq", "--vertex-chunk", "5"],
         &["convert", "people.csv", "x", "--to", "graphar", "--sort"],
         &["convert", "people.csv", "x.parq", "--types", "person"],

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use isomorph_error::Result;
-use isomorph_storage::Blob;
+use isomorph_storage::{Blob, Unpacked};
 
 /// How a file is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,8 +56,8 @@ impl Packing {
     pub fn unpacked<'r>(self, input: impl BufRead + Send + 'r) -> Result<Box<dyn Read + Send + 'r>> {
         Ok(match self {
             Packing::None => Box::new(input),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(input)),
-            Packing::Zstd => Box::new(zstd::Decoder::with_buffer(input)?),
+            Packing::Gzip => Box::new(Unpacked::new(MultiGzDecoder::new(input), "gzip")),
+            Packing::Zstd => Box::new(Unpacked::new(zstd::Decoder::with_buffer(input)?, "Zstandard")),
         })
     }
 }
@@ -82,7 +82,12 @@ impl<W: Write> Packed<W> {
             Packing::None => Packed::Plain(out),
             // The same bytes at any time: no name, no time.
             Packing::Gzip => Packed::Gzip(GzEncoder::new(out, Compression::default())),
-            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(out, 0)?),
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(out, 0)?;
+                // As gzip has it: a bit that flips is found.
+                encoder.include_checksum(true)?;
+                Packed::Zstd(encoder)
+            }
         })
     }
 

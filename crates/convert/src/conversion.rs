@@ -14,7 +14,10 @@ use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
 use crate::digests::{Digested, Digests, Resources, digest};
-use crate::mapping::{AsStatements, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself};
+use crate::mapping::{
+    AsStatements, CARRY_FITS, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself,
+};
+use crate::named::check_replaced;
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -77,6 +80,9 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
+    if options.replace && options.write.fitted(&plan.target, destination.file_name(), resources).is_directory(plan.to) {
+        check_replaced(destination)?;
+    }
     if let Some(text) = direct::text(opened, plan.to, &options.write) {
         return direct::build(text, destination, options, resources, progress);
     }
@@ -144,24 +150,11 @@ pub fn convert(
     } else if plan.to == Format::DeepGnn {
         sink = Box::new(Described::new(sink, &plan.target));
     }
-    let ids = pipeline::IdParts { relation: plan.mapping.relation_of_ids(), rows: plan.repeats_keys };
-    let source = match &plan.digested {
-        Some(digested) => {
-            let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;
-            pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
-            digested.clone()
-        }
-        None => {
-            let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
-            let source = plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>));
-            let target = plan.mapping.apply(source, &resources.budget)?;
-            pipeline::run_with_ids(target.as_ref(), sink.as_mut(), ids, resources, progress)?;
-            drop(target);
-            Arc::into_inner(tapped)
-                .ok_or_else(|| Error::usage("a source is still in use"))?
-                .finish(resources, progress)?
-        }
-    };
+    let source = brought(opened, plan, sink.as_mut(), resources, progress).map_err(|error| match &opened.carry {
+        None => not_of_rdf(plan, error),
+        Some(carry) if carry.schema_only => undescribed(error),
+        Some(_) => error,
+    })?;
     let written = sink.finish()?;
     let verify = !options.no_verify && !options.loses();
     let (mut mapping, mut carried) = (plan.mapping.clone(), plan.carried.clone());
@@ -187,8 +180,14 @@ pub fn convert(
     // The last moment to turn back.
     progress.advance(0)?;
     let manifests: Vec<&str> = plan.to.manifests(&written);
+    let mut left = Vec::new();
     let (published, result) = staging.commit_proved(&manifests, |location| {
         if !verify {
+            if options.lossy && !options.no_verify && plan.mapping.scattering().is_some() {
+                let found = plan.to.open(location, &as_written(&mapping))?;
+                let found = mapping.inverse().apply(found, &resources.budget)?;
+                left = missing(&source, &digest(found.as_ref(), resources, progress)?);
+            }
             return Ok(None);
         }
         let options = as_written(&mapping);
@@ -228,6 +227,7 @@ pub fn convert(
     if options.loses() {
         lost = std::mem::take(&mut carried);
         lost.extend(plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes)));
+        lost.append(&mut left);
     }
     Ok(Certificate {
         from: plan.from.id().to_owned(),
@@ -336,6 +336,67 @@ pub(crate) fn compare(source: &Digested, result: &Digested) -> Result<()> {
         .hint("--lossy    write it without the proof"))
 }
 
+/// Brings the graph of `opened` to `sink`, and says what it is.
+fn brought(
+    opened: &Opened,
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Digested> {
+    let ids = pipeline::IdParts { relation: plan.mapping.relation_of_ids(), rows: plan.repeats_keys };
+    let Some(digested) = &plan.digested else {
+        let tapped = Arc::new(Tapped::new(Arc::clone(&opened.graph), resources)?);
+        let source = plan.source(&(Arc::clone(&tapped) as Arc<dyn Source>));
+        let target = plan.mapping.apply(source, &resources.budget)?;
+        pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
+        drop(target);
+        let tapped = Arc::into_inner(tapped).ok_or_else(|| Error::usage("a source is still in use"))?;
+        return tapped.finish(resources, progress);
+    };
+    let target = plan.mapping.apply(plan.source(&opened.graph), &resources.budget)?;
+    pipeline::run_with_ids(target.as_ref(), sink, ids, resources, progress)?;
+    Ok(digested.clone())
+}
+
+/// The error for data with something that its carry, of which names and types are used, does not describe.
+fn undescribed(error: Error) -> Error {
+    match error.broken_rule() {
+        Some(_) => Error::broken(
+            &carry::CARRY_UNREAD,
+            format!("the data has what its sidecar does not describe: {}", error.message()),
+        )
+        .of_kind(Kind::StaleCarry)
+        .at(error.place().clone()),
+        None => error,
+    }
+}
+
+/// What was there of each part of a graph and is no more, one line each.
+fn missing(source: &Digested, result: &Digested) -> Vec<String> {
+    let differences = source.table.differences(&result.table).into_iter();
+    let fewer = differences.filter(|(_, went_in, _)| went_in.count > 0).map(|(line, went_in, came_out)| {
+        let of = [line.ty.join("─"), line.property.clone()].join(" ");
+        let (word, of) = (line.kind.word(), of.trim_end());
+        match went_in.count.checked_sub(came_out.count).filter(|fewer| *fewer > 0) {
+            Some(fewer) => format!("{fewer} of {} {word} {of}", went_in.count),
+            None => format!("{word} {of}: other values"),
+        }
+    });
+    fewer.collect()
+}
+
+/// The error for nodes that are to be RDF and say what no literal does: no carry has to do with it.
+fn not_of_rdf(plan: &Plan, error: Error) -> Error {
+    let misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
+    if !misfit || plan.mapping.scattering().is_none() {
+        return error;
+    }
+    Error::new(Kind::Unsupported, format!("RDF cannot say this: {}", error.message()))
+        .at(error.place().clone())
+        .hint("without --rdf-mode everything becomes RDF, with IRIs below --base")
+}
+
 /// The error for nodes that were taken for RDF and are more than that.
 fn no_more_than_rdf(error: Error) -> Error {
     let what = "the nodes have what RDF has not: nodes of which nothing is said, equal edges, equal items or an order in arrays";
@@ -378,6 +439,7 @@ pub(crate) fn write_carry(
         mapping: mapping.clone(),
         digests,
         files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
+        schema_only: false,
     };
     let mut file = match directory {
         true => staging.create(&format!("{}/{}", carry::FOLDER, carry::DOCUMENT))?,

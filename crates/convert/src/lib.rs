@@ -22,6 +22,7 @@ mod dump;
 mod extend;
 mod lake;
 mod mapping;
+mod named;
 mod narrow;
 mod open;
 mod options;
@@ -56,6 +57,7 @@ pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};
 pub use mapping::{NodeTypes, TypesFrom};
+pub use named::{check_name, check_replaced};
 pub use open::{Opened, carry_beside, carry_of, home_of, sound};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
@@ -71,6 +73,7 @@ use isomorph_error::Rule;
 /// Rules of conversions themselves, for `explain`.
 pub static RULES: &[&Rule] = &[
     &carry::CARRY_STALE,
+    &carry::CARRY_UNREAD,
     &mapping::CARRY_FITS,
     &pipeline::DANGLING_END,
     &pipeline::EDGE_ORDER,

@@ -7,7 +7,7 @@ use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
-use crate::carry::Carry;
+use crate::carry::{self, Carry};
 use crate::counted::counted;
 use crate::digests::Resources;
 use crate::mapping::{
@@ -49,8 +49,11 @@ impl Opened {
             CarryUse::Ignore => None,
             _ => Carry::read(&home, directory)?,
         };
-        let carry = carry.filter(|carry| carry.format == format.id());
-        if let Some(carry) = carry.as_ref().filter(|_| options.carry == CarryUse::Auto) {
+        let mut carry = carry.filter(|carry| carry.format == format.id());
+        if let Some(carry) = &mut carry {
+            carry.schema_only = options.carry == CarryUse::Schema;
+        }
+        if let Some(carry) = carry.as_ref().filter(|carry| !carry.schema_only) {
             let differences = carry.differences(&home, directory)?;
             if !differences.is_empty() {
                 return Err(Carry::stale(&home, &differences));
@@ -92,7 +95,7 @@ impl Opened {
         let mut options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
         // What has named graphs and triple terms: which syntax it is shows nowhere.
         options.write.rdf.syntax = Some(Syntax::NQuads);
-        let plan = Plan::new(self, &self.location, &options, resources, progress)?;
+        let plan = Plan::of(self, &self.location, &options, resources, progress)?;
         if plan.mapping.numbering().is_some() {
             return written::written(self, &plan, resources, progress);
         }
@@ -201,7 +204,15 @@ pub fn home_of(location: &Location, format: Format) -> (Location, bool) {
     let is_directory = location.scheme().has_listing() && Root::open(location).is_ok();
     match format {
         Format::GraphAr if !is_directory => (location.parent().unwrap_or_else(|| location.clone()), true),
-        _ => (location.clone(), is_directory),
+        _ if is_directory => (location.clone(), true),
+        // What is written through a link has its carry beside the file; who links to files may keep a carry beside the link.
+        _ => {
+            let target = location.link_target().filter(|target| {
+                let document = carry::location_of(target, false);
+                document.is_ok_and(|document| document.as_path().is_some_and(std::path::Path::exists))
+            });
+            (target.unwrap_or_else(|| location.clone()), false)
+        }
     }
 }
 

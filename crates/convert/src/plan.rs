@@ -12,6 +12,7 @@ use isomorph_model::{
 use isomorph_storage::Location;
 use serde::Serialize;
 
+use crate::carry;
 use crate::digests::{Digested, Resources};
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
@@ -73,13 +74,15 @@ pub struct Plan {
     pub seconds: f64,
 }
 
-/// The target format: as asked for, as the destination's name says, or as what the carry came from.
+/// The target format: as asked for, as the destination's name says, or as what the carry came from; where the name has no ending, that of
+/// the source.
 ///
 /// # Errors
 /// When nothing says it.
 pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertOptions) -> Result<Format> {
     let carried = Some(opened.format_of_graph()).filter(|format| *format != opened.format);
-    options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).ok_or_else(|| {
+    let own = Some(opened.format).filter(|_| !destination.file_name().contains('.'));
+    options.to.or_else(|| Format::of_name(destination.file_name())).or(carried).or(own).ok_or_else(|| {
         Error::usage("the destination's name does not say which format is wanted")
             .at(destination.to_string())
             .hint("--to graphar|nock|annnet|deepgnn|graphlake|rdf")
@@ -87,11 +90,57 @@ pub fn target_format(opened: &Opened, destination: &Location, options: &ConvertO
 }
 
 impl Plan {
-    /// Plans the conversion of `opened` into `destination`. A source that must be surveyed is read once.
+    /// Plans the conversion of `opened` into `destination`. A source that must be surveyed is read once; one of which
+    /// the carry gives names and types alone is read more often, to find what the carry does not read.
     ///
     /// # Errors
-    /// When the target is not known, cannot hold the graph, or the survey finds the source unsound.
+    /// When the target is not known, cannot hold the graph, the survey finds the source unsound, or what the carry does not
+    /// read would be lost.
     pub fn new(
+        opened: &Opened,
+        destination: &Location,
+        options: &ConvertOptions,
+        resources: &Resources,
+        progress: &dyn Progress,
+    ) -> Result<Plan> {
+        let mut plan = Plan::of(opened, destination, options, resources, progress)?;
+        let Some(carry) = opened.carry.as_ref().filter(|carry| carry.schema_only) else { return Ok(plan) };
+        let unread = carry::reread(opened, carry, resources, progress)?.unread;
+        if !unread.is_empty() && !options.loses() {
+            return Err(carry::says_more(&opened.location, &unread)
+                .hint("--lossy    convert what the sidecar reads, and list what is lost"));
+        }
+        plan.losses.extend(unread.into_iter().map(|subject| PlanLine { subject, becomes: "nothing".to_owned() }));
+        Ok(plan)
+    }
+
+    /// The plan of writing a graph by a mapping that is known, as `target`.
+    pub(crate) fn known(from: Format, to: Format, mapping: Mapping, target: Graph) -> Plan {
+        Plan {
+            from,
+            to,
+            passes: Vec::new(),
+            sorts: Vec::new(),
+            lines: Vec::new(),
+            carried: Vec::new(),
+            merged: Vec::new(),
+            repeats_keys: false,
+            losses: Vec::new(),
+            projection: None,
+            pynock: None,
+            mapping,
+            target,
+            digested: None,
+            findings: Findings::default(),
+            seconds: 0.0,
+        }
+    }
+
+    /// The plan of a graph as it is shown.
+    ///
+    /// # Errors
+    /// As [`Plan::new`], but for what a carry does not read.
+    pub(crate) fn of(
         opened: &Opened,
         destination: &Location,
         options: &ConvertOptions,
@@ -109,25 +158,12 @@ impl Plan {
         opened.graph.prepare(resources.threads, progress)?;
         let graph = opened.graph.graph();
         let from = opened.format_of_graph();
-        let mut plan = Plan {
-            from,
-            to,
-            passes: Vec::new(),
-            sorts: Vec::new(),
-            lines: Vec::new(),
-            carried: Vec::new(),
-            merged: Vec::new(),
-            repeats_keys: false,
-            losses: Vec::new(),
-            projection: None,
-            pynock: None,
-            mapping: Mapping::default(),
-            target: graph.clone(),
-            digested: None,
-            findings: to.cautions(&options.write),
-            seconds: 0.0,
-        };
+        let mut plan = Plan::known(from, to, Mapping::default(), graph.clone());
+        plan.findings = to.cautions(&options.write);
         let write = options.write.fitted(graph, destination.file_name(), resources);
+        if to == Format::Nock {
+            write.nock.check()?;
+        }
         if !options.loses() && !to.keeps_order(&write) {
             refuse_order(graph)?;
         }

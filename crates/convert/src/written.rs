@@ -6,7 +6,7 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use isomorph_error::{Findings, Result};
+use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source};
 use isomorph_storage::Location;
 
@@ -19,12 +19,48 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 
 /// A folder that is removed with what is read from it.
-struct Folder(PathBuf);
+pub(crate) struct Folder {
+    path: PathBuf,
+    place: Location,
+}
+
+impl Folder {
+    /// A folder of nobody else where temporary files are. It is made.
+    fn new(resources: &Resources) -> Result<Folder> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("isomorph-view-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = resources.scratch.directory().join(name);
+        std::fs::create_dir(&path).map_err(|error| Error::from(error).at(path.display().to_string()))?;
+        let place = Location::from_path(&path.join("data"));
+        Ok(Folder { path, place })
+    }
+
+    /// Where the graph in it is.
+    pub(crate) fn place(&self) -> &Location {
+        &self.place
+    }
+}
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(&self.path);
     }
+}
+
+/// Writes `opened` as planned to where temporary files are, and says where it is.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub(crate) fn beside(
+    opened: &Opened,
+    plan: &Plan,
+    options: &ConvertOptions,
+    resources: &Resources,
+    progress: &dyn Progress,
+) -> Result<Folder> {
+    let folder = Folder::new(resources)?;
+    convert(opened, plan, folder.place(), options, resources, progress)?;
+    Ok(folder)
 }
 
 /// What was written, as long as it is read.
@@ -43,14 +79,10 @@ pub(crate) fn written(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Arc<dyn Source>> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let name = format!("isomorph-view-{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-    let folder = Folder(resources.scratch.directory().join(name));
-    let place = Location::from_path(&folder.0);
     let options = ConvertOptions { to: Some(plan.to), no_verify: true, lossy: true, ..ConvertOptions::default() };
-    convert(opened, plan, &place, &options, resources, progress)?;
+    let folder = beside(opened, plan, &options, resources, progress)?;
     let shown = Mapping { steps: plan.mapping.steps.last().cloned().into_iter().collect() };
-    let inner = plan.to.open(&place, &native_options(plan.to, &shown, resources))?;
+    let inner = plan.to.open(folder.place(), &native_options(plan.to, &shown, resources))?;
     Ok(Arc::new(Written { inner, _folder: folder }))
 }
 

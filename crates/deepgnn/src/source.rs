@@ -82,7 +82,8 @@ pub fn detect(location: &Location) -> Result<bool> {
 /// Whether JSON begins with an object of a node: a file of that name may hold anything.
 fn begins_with_node(blob: &Blob) -> Result<bool> {
     let begin = blob.read(0..blob.size().min(LOOK))?;
-    Ok(memchr::memmem::find(&begin, b"\"node_id\"").is_some())
+    // A graph without nodes is an empty text.
+    Ok(begin.trim_ascii().is_empty() || memchr::memmem::find(&begin, b"\"node_id\"").is_some())
 }
 
 /// Whether all of these that are called `.json` begin with a node.

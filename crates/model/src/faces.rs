@@ -47,7 +47,7 @@ pub const DIRECTED: &str = "urn:x-isomorph:model#directed";
 pub const POSITION: &str = "urn:x-isomorph:model#position";
 
 /// Behind the name of a bag's member that has a column of its name beside it.
-const MEMBER: &str = "#member";
+const MEMBER: &str = "member";
 
 /// `rdf:type`.
 pub const RDF_TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
@@ -135,6 +135,15 @@ pub fn push_encoded(out: &mut String, name: &str) {
     out.push_str(rest);
 }
 
+/// What sets a name apart from an IRI that it is put behind: no encoded name has one. An IRI has one `#` at most, so the second stands
+/// where there is one already.
+const MARKS: [char; 2] = ['#', '!'];
+
+/// Appends the mark behind which a name follows that would be another one without.
+fn push_mark(iri: &mut String) {
+    iri.push(if iri.contains('#') { '!' } else { '#' });
+}
+
 /// The name that [`push_encoded`] encoded.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -176,7 +185,8 @@ impl Names<'_> {
         match self.graph.node_type(name) {
             None => self.below(name),
             Some(_) => {
-                let mut iri = format!("{}label#", self.base);
+                let mut iri = format!("{}label", self.base);
+                push_mark(&mut iri);
                 push_encoded(&mut iri, name);
                 iri
             }
@@ -186,7 +196,7 @@ impl Names<'_> {
     /// The label of an IRI.
     fn label_of(&self, iri: &str) -> Option<String> {
         let name = iri.strip_prefix(&self.base)?;
-        decoded(name.strip_prefix("label#").unwrap_or(name))
+        decoded(name.strip_prefix("label").and_then(|name| name.strip_prefix(MARKS)).unwrap_or(name))
     }
 
     /// The IRI of a property or relation of a type: names of RDF terms are IRIs already.

@@ -38,7 +38,7 @@ isomorph_error::rules! {
         "edge_id is unique among the edge rows of a node", "give each edge row of the node another number";
     /// An edge row stands behind the node row of another node, or before the first one.
     EDGE_SEQUENCE "NOCK-EDGE-SEQUENCE" Error
-        "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq    put the rows in sequence";
+        "the edge rows of a node follow its node row", "isomorph convert PATH NEW.parq --lenient    put the rows in sequence";
     /// A column cannot hold what it should.
     FILE_COLUMN_TYPE "NOCK-FILE-COLUMN-TYPE" Error
         "names, labels and props are text, edge_id and shadow integers, truth a number, is_rdf a boolean, further columns no maps",

@@ -26,6 +26,7 @@ mod shared;
 mod staging;
 mod turn;
 mod unique;
+mod unpacked;
 mod workplace;
 
 pub use blob::{Blob, Fingerprint};
@@ -40,4 +41,5 @@ pub use scratch::{Scratch, ScratchFile};
 pub use shared::{Additions, SharedRoot};
 pub use staging::{COMPANION_SUFFIX, Companion, Mode, Published, StagedFile, Staging};
 pub use turn::Turn;
+pub use unpacked::Unpacked;
 pub use workplace::Workplace;

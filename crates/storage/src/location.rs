@@ -179,6 +179,12 @@ impl Location {
         }
     }
 
+    /// The companion of this file: the directory beside it with [`COMPANION_SUFFIX`](crate::COMPANION_SUFFIX) behind its name, whatever
+    /// characters that has.
+    pub fn companion(&self) -> Self {
+        self.with_suffix(crate::COMPANION_SUFFIX)
+    }
+
     /// The place that holds this one; nothing above a root, a bucket or a host.
     pub fn parent(&self) -> Option<Self> {
         match &self.0 {
@@ -193,6 +199,13 @@ impl Location {
                 Some(self.with_key(key.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned()))
             }
         }
+    }
+
+    /// The file behind this place, where it is a local link to a file: what is written through a link is written there, with its
+    /// companion beside it. Nothing where it is no link, or leads to no file.
+    pub fn link_target(&self) -> Option<Self> {
+        let path = self.as_path().filter(|path| path.is_symlink() && path.is_file())?;
+        Some(Location::from_path(&std::fs::canonicalize(path).ok()?))
     }
 
     /// `, did you mean examples/social?`, to be put after a message that nothing exists at this local path: with the first

@@ -19,6 +19,8 @@ struct Document<'a> {
     format: &'a str,
     written_by: &'a str,
     stale: bool,
+    /// What was compared: `ends` (names, sizes and the ends of files), or `bytes`.
+    compared: &'static str,
     differences: &'a [String],
     digests: Option<&'a Digests>,
     files: &'a [Bound],
@@ -51,7 +53,10 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
     screen.line("bound to", &bound_to(&carry));
     match differences.as_slice() {
         [] if args.verify => screen.marked("fits", Some(Mark::Sound), "every byte is as it was written"),
-        [] => screen.marked("fits", Some(Mark::Sound), "no file has changed since"),
+        [] => {
+            let compared = "names, sizes and ends of files are as they were; --verify compares every byte";
+            screen.marked("fits", Some(Mark::Sound), compared)
+        }
         changed => {
             screen.marked("stale", Some(Mark::Error), "the data has changed since");
             let shown = if console.verbose { changed.len() } else { changed.len().min(5) };
@@ -72,6 +77,7 @@ pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
         format: &carry.format,
         written_by: &carry.written_by,
         stale: !differences.is_empty(),
+        compared: if args.verify { "bytes" } else { "ends" },
         differences: &differences,
         digests: carry.digests.as_ref(),
         files: &carry.files,

@@ -24,6 +24,8 @@ struct PlanDocument<'a> {
     cost: &'a PlanCost,
     lines: &'a [PlanLine],
     carried: &'a [String],
+    /// What of it the format has no words for: lost without a sidecar.
+    losses: &'a [PlanLine],
 }
 
 #[derive(Debug, Serialize)]
@@ -54,6 +56,7 @@ impl<'a> Document<'a> {
                 cost,
                 lines: &plan.lines,
                 carried: &plan.carried,
+                losses: &plan.losses,
             },
             certificate: certificate.map(|certificate| CertificateDocument { certificate, equal: equal(certificate) }),
             findings: RuleDocument::all(findings),

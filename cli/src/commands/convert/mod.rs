@@ -4,7 +4,7 @@ mod document;
 mod early;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Format, Plan, Shape, convert, target_format};
+use isomorph::convert::{ConvertOptions, Format, Plan, Shape, check_name, check_replaced, convert, target_format};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
 
@@ -63,10 +63,14 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let returns = opened.format_of_graph() == to && opened.format != to;
     options.write = args.target.options(to, destination.file_name(), returns)?;
     let directory = options.write.is_directory(to);
-    if printed.is_some() {
-        stdio::check_text(to, &options.write)?;
+    match printed {
+        Some(_) => stdio::check_text(to, &options.write)?,
+        None => check_name(to, &options.write, &destination)?,
     }
     let interrupt = Interrupt::listen()?;
+    if args.replace && directory {
+        check_replaced(&destination)?;
+    }
     if !args.plan {
         probe(&destination, directory, args.replace)?;
     }
@@ -87,7 +91,10 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     if printed.is_some() && carries && !plan.carried.is_empty() {
         return Err(needs_sidecar());
     }
-    let beside = carries.then(|| screen::beside(destination.file_name(), directory));
+    // Through a link the file is written that it leads to, with the sidecar beside that.
+    let linked = destination.link_target().filter(|_| !directory);
+    let named = linked.as_ref().map_or_else(|| destination.file_name().to_owned(), Location::to_string);
+    let beside = carries.then(|| screen::beside(&named, directory));
     let cost = plan.cost(&opened, &options, &resources);
     console.show(&screen::plan(&opened, &plan, &cost, &options, beside.as_deref(), shown, console))?;
     console.warn(&plan.findings);
@@ -106,7 +113,14 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
                 }
                 output.print(&mut console::Output::new(), &interrupt)?;
             }
-            console.show(&screen::certificate(&certificate, args, options.loses(), directory, console))?;
+            console.show(&screen::certificate(
+                &certificate,
+                &screen::lost(&plan),
+                args,
+                options.loses(),
+                directory,
+                console,
+            ))?;
             Some(certificate)
         }
     };

@@ -63,7 +63,9 @@ pub fn plan(
         None => ("lost", String::new()),
     };
     let stays = options.loses() || beside.is_some();
-    for (at, part) in plan.carried.iter().enumerate().filter(|_| stays) {
+    let losses = plan.losses.iter().filter(|_| options.loses());
+    let losses = losses.map(|loss| format!("{}: {}", loss.subject, loss.becomes));
+    for (at, part) in plan.carried.iter().filter(|_| stays).cloned().chain(losses).enumerate() {
         let place = if at == 0 { place.as_str() } else { "" };
         let subject = if at == 0 { Cell::from(word) } else { Cell::default() };
         table.row([Cell::default(), subject, Cell::from(format!("{part}{place}"))]);
@@ -111,9 +113,16 @@ fn encoding(to: Format, options: &ConvertOptions) -> Option<String> {
     }
 }
 
+/// What a plan that may lose something says is lost.
+pub fn lost(plan: &Plan) -> Vec<String> {
+    let losses = plan.losses.iter().map(|loss| format!("{}: {}", loss.subject, loss.becomes));
+    plan.carried.iter().cloned().chain(losses).collect()
+}
+
 /// What was done, and the proof.
 pub fn certificate(
     certificate: &Certificate,
+    planned: &[String],
     args: &ConvertArgs,
     loses: bool,
     directory: bool,
@@ -139,9 +148,9 @@ pub fn certificate(
         (None, true) => screen.plain("not read back: without what is lost it is another graph", Some(Mark::Warning)),
         (None, false) => screen.plain("not read back, as asked", Some(Mark::Warning)),
     };
-    // What was to be lost has been said by the plan.
-    for lost in certificate.lost.iter().filter(|_| !loses) {
-        screen.marked("not kept", Some(Mark::Warning), lost);
+    // What was to be lost has been said by the plan, but for what is found when it is written.
+    for lost in certificate.lost.iter().filter(|lost| !loses || !planned.contains(lost)) {
+        screen.marked(if loses { "lost" } else { "not kept" }, Some(Mark::Warning), lost);
     }
     if let Some(found) = certificate.result.or(certificate.source) {
         digests(&mut screen, &found, console.verbose);

@@ -6,8 +6,9 @@ use std::io::Write;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
-use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of};
-use crate::digests::{Resources, digest};
+use super::unread::Reread;
+use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of, reread, says_more};
+use crate::digests::Resources;
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
 use crate::progress::Progress;
@@ -64,15 +65,14 @@ pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
 }
 
 /// Binds the carry of the data at `location` to the files as they are now, when they still hold the graph that it
-/// states. Reads all of them.
+/// states, and nothing that it does not read. Reads all of them, and writes the graph anew to temporary files.
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no carry; [`CARRY_STALE`] when the graph is another one: then nothing is changed.
 pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progress) -> Result<Carry> {
     let options = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
     let opened = Opened::open(location, &options)?;
-    let carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
-    let digests = digest(opened.graph.as_ref(), resources, progress)?.digests;
+    let mut carry = opened.carry.clone().ok_or_else(|| nothing(location))?;
     let stated = carry.digests.ok_or_else(|| {
         Error::new(
             Kind::StaleCarry,
@@ -81,6 +81,7 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
         .rule(&CARRY_STALE)
         .at(location.to_string())
     })?;
+    let Reread { graph: digests, unread } = reread(&opened, &carry, resources, progress)?;
     if digests != stated {
         let what = if digests.content == stated.content { "order or schema" } else { "content" };
         let message = format!("this is not the graph any more that was carried: its {what} differs");
@@ -90,6 +91,10 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
             .hint("isomorph convert PATH NEW --carry schema    use its names and types, and nothing else of it")
             .hint("isomorph carry drop PATH    the data as what it is"));
     }
+    if !unread.is_empty() {
+        return Err(says_more(location, &unread).hint("isomorph carry drop PATH    the data as what it is"));
+    }
+    carry.schema_only = false;
     let (home, directory) = home_of(location, opened.format);
     let bound = Carry { files: files(&home, directory, &carry)?, ..carry };
     let staging = Staging::file(&location_of(&home, directory)?, Mode::Replace)?;

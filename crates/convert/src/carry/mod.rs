@@ -4,9 +4,10 @@
 //! format's own readers never look there; whoever moves the data without it has an ordinary graph of that format.
 
 mod bind;
+mod unread;
 
 use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
-use isomorph_storage::{Blob, COMPANION_SUFFIX, FileDigest, FileHasher, Location, Root, Scheme, TAIL_BYTES, limits};
+use isomorph_storage::{Blob, FileDigest, FileHasher, Location, Root, Scheme, TAIL_BYTES, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::digests::Digests;
@@ -14,6 +15,7 @@ use crate::mapping::Mapping;
 use crate::registry::Format;
 
 pub use bind::{rebind, remove, told, verify, verify_as};
+pub(crate) use unread::{reread, says_more};
 
 /// Name of the folder inside a directory.
 pub const FOLDER: &str = "_isomorph";
@@ -30,6 +32,14 @@ pub static CARRY_STALE: Rule = Rule {
     severity: Severity::Error,
     says: "what travels beside the data belongs to exactly these files",
     remedy: "isomorph carry rebind PATH    if the graph is still the same",
+};
+
+/// The data has what the carry does not read.
+pub static CARRY_UNREAD: Rule = Rule {
+    id: "CARRY-UNREAD",
+    severity: Severity::Error,
+    says: "the data says nothing that its sidecar does not read",
+    remedy: "--carry ignore    read the data without its sidecar",
 };
 
 /// What travels beside the data.
@@ -50,6 +60,9 @@ pub struct Carry {
     pub digests: Option<Digests>,
     /// The files of the data, and of what is too large for this document and lies beside it.
     pub files: Vec<Bound>,
+    /// Whether its names and types are used, whatever the files are that it is bound to.
+    #[serde(skip)]
+    pub schema_only: bool,
 }
 
 /// A file that a carry belongs to.
@@ -84,9 +97,10 @@ pub fn location_of(location: &Location, directory: bool) -> Result<Location> {
     if directory {
         return location.join(FOLDER)?.join(DOCUMENT);
     }
-    let parent =
-        location.parent().ok_or_else(|| Error::usage("a file without a directory").at(location.to_string()))?;
-    parent.join(&format!("{}{COMPANION_SUFFIX}", location.file_name()))?.join(DOCUMENT)
+    if location.parent().is_none() {
+        return Err(Error::usage("a file without a directory").at(location.to_string()));
+    }
+    location.companion().join(DOCUMENT)
 }
 
 impl Carry {

@@ -97,6 +97,11 @@ impl Completion {
         Ok(Some(Completion { found: graph.clone(), completed, ids }))
     }
 
+    /// Adds the nodes that `other` adds: which those of a record are is not written down with it.
+    pub(crate) fn add_those_of(&mut self, other: Completion) {
+        self.ids = other.ids;
+    }
+
     /// Number of nodes that are added.
     pub fn added(&self) -> u64 {
         self.ids.ids.len() as u64

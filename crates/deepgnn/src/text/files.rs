@@ -6,7 +6,7 @@ use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::parts::{has_sidecar, part_number, unrelated};
-use isomorph_storage::{Blob, BlobReader, Entry, Location, Root};
+use isomorph_storage::{Blob, BlobReader, Entry, Location, Root, Unpacked};
 
 use super::TextFormat;
 use crate::rules;
@@ -70,11 +70,11 @@ impl TextFile {
     pub fn reader(&self) -> Result<Box<dyn Read + Send>> {
         Ok(match self.packing {
             Packing::None => Box::new(self.blob.reader()),
-            Packing::Gzip => Box::new(MultiGzDecoder::new(self.blob.reader())),
+            Packing::Gzip => Box::new(Unpacked::new(MultiGzDecoder::new(self.blob.reader()), "gzip")),
             Packing::Zstd => {
                 let decoder: zstd::Decoder<'static, BlobReader> = zstd::Decoder::with_buffer(self.blob.reader())
                     .map_err(|error| Error::from(error).at(self.blob.place()))?;
-                Box::new(decoder)
+                Box::new(Unpacked::new(decoder, "Zstandard"))
             }
         })
     }

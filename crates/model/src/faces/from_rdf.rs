@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::lexical::{read, to_json};
 use super::{
-    BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded, push_encoded,
-    unsaid,
+    BASE, DIRECTED, MARKS, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, decoded,
+    push_encoded, unsaid,
 };
 use crate::batch::ValueBatch;
 use crate::json::push_string;
@@ -332,7 +332,7 @@ impl<'g> FromQuads<'g> {
         let directed = (ty.direction == Direction::PerRow)
             .then(|| found.iter().map(|edge| Some(directed(edge))).collect::<BooleanArray>());
         let keys = ty.key.as_ref().map(|key| {
-            let text = |edge: &Found<'_>| edge.reifier?.rsplit_once('#').and_then(|(_, key)| decoded(key));
+            let text = |edge: &Found<'_>| edge.reifier?.rsplit_once(MARKS).and_then(|(_, key)| decoded(key));
             read(&key.data_type, &found.iter().map(text).collect::<Vec<_>>())
         });
         let relations = (ty.relation == Relation::PerRow).then(|| {
@@ -413,7 +413,8 @@ impl<'g> FromQuads<'g> {
         for (predicate, object, _) in
             said.iter().filter(|(said, _, _)| said != DIRECTED && said != POSITION && !own.contains(said))
         {
-            let name = predicate.strip_suffix(MEMBER).unwrap_or(predicate).strip_prefix(&self.names.base);
+            let name = predicate.strip_suffix(MEMBER).and_then(|name| name.strip_suffix(MARKS));
+            let name = name.unwrap_or(predicate).strip_prefix(&self.names.base);
             if let (Some(name), Kept::Literal([Some(lexical), datatype, ..])) = (name.and_then(decoded), object) {
                 bag.push(if bag.is_empty() { '{' } else { ',' });
                 push_string(&mut bag, &name);

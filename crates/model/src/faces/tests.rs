@@ -356,6 +356,8 @@ fn keyed_edges_are_reified_by_their_keys() {
     let memory = build.finish();
     assert!(lines(&memory).iter().any(|line| line.starts_with("<urn:x-isomorph:r#a%2F1> ")));
     assert_eq!(there_and_back(&memory, None).digest().unwrap(), memory.digest().unwrap());
+    // An IRI has no second number sign.
+    assert_eq!(there_and_back(&memory, Some("http://b/x#")).digest().unwrap(), memory.digest().unwrap());
 }
 
 #[test]

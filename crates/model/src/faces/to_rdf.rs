@@ -15,7 +15,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::lexical::{of_json, write};
 use super::{
-    BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded, unsaid,
+    BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded, push_mark,
+    unsaid,
 };
 use crate::batch::ValueBatch;
 use crate::digest::is_directed;
@@ -313,7 +314,7 @@ impl Edges {
         match &self.keys {
             Some(keys) => {
                 reifier.push_str(predicate);
-                reifier.push('#');
+                push_mark(reifier);
                 push_encoded(reifier, keys.value(row));
             }
             None => {
@@ -505,6 +506,7 @@ impl Column {
                     let (lexical, datatype) = of_json(value)?;
                     let mut predicate = names.below(name);
                     if !name.is_empty() && beside.iter().any(|beside| beside == name) {
+                        push_mark(&mut predicate);
                         predicate.push_str(MEMBER);
                     }
                     say(&predicate, Object::plain(&lexical, datatype))

@@ -93,7 +93,7 @@ impl CreateOptions {
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`].
-    pub(super) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let text = self.format == Format::Csv;
         if text && (self.nested_edges || self.props_map) {
             return Err(Error::usage("a text file has neither nested edges nor maps"));

@@ -29,6 +29,9 @@ pub(super) struct LocalStaging {
 impl LocalStaging {
     pub(super) fn begin(destination: &Location, mode: Mode, shape: Shape) -> Result<Self> {
         let disk = destination.disk();
+        if shape == Shape::File {
+            check_name(destination)?;
+        }
         let target = resolved(&*disk, destination, mode)?;
         let name = Location::from_path(&target).file_name().to_owned();
         let parent = parent_of(&target).to_owned();
@@ -190,11 +193,31 @@ fn data(part: Part) -> &'static str {
     }
 }
 
+/// Fails for a name that is that of a directory.
+fn check_name(destination: &Location) -> Result<()> {
+    let path = destination.as_path().unwrap_or(Path::new(""));
+    let is_separator = |byte: u8| std::path::is_separator(char::from(byte));
+    if !path.as_os_str().as_encoded_bytes().last().copied().is_some_and(is_separator) {
+        return Ok(());
+    }
+    let file = path.components().as_path().display().to_string();
+    Err(Error::usage("one file is written, and the destination is named like a directory").hint(file))
+}
+
 /// The path that is written: behind a link, what the link points to.
 fn resolved(disk: &dyn Disk, destination: &Location, mode: Mode) -> Result<PathBuf> {
     let path = destination.as_path().unwrap_or(Path::new("")).to_owned();
     match disk.node(&path)? {
-        Some(node) if node.kind == NodeKind::Other && mode == Mode::Replace => Ok(disk.canonical(&path)?),
+        Some(node) if node.kind == NodeKind::Other => match disk.canonical(&path) {
+            Ok(target) if mode == Mode::Replace => Ok(target),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(Error::new(Kind::AlreadyExists, "the destination is a link to a file that does not exist")
+                    .hint("choose another destination")
+                    .hint(format!("rm {}    remove the link", path.display())))
+            }
+            Ok(_) => Ok(path),
+            Err(error) => Err(error.into()),
+        },
         _ => Ok(path),
     }
 }
@@ -204,10 +227,11 @@ fn check_free(disk: &dyn Disk, target: &Path, mode: Mode, shape: Shape) -> Resul
     let Some(node) = disk.node(target)? else { return Ok(()) };
     match (mode, shape, node.kind) {
         (Mode::CreateNew, Shape::Directory, NodeKind::Directory) if is_empty_dir(disk, target)? => Ok(()),
-        (Mode::CreateNew, ..) => Err(exists()),
+        (Mode::CreateNew, Shape::File, NodeKind::File | NodeKind::Other)
+        | (Mode::CreateNew, Shape::Directory, NodeKind::Directory | NodeKind::Other) => Err(exists()),
         (Mode::Replace, Shape::File, NodeKind::File) | (Mode::Replace, Shape::Directory, NodeKind::Directory) => Ok(()),
-        (Mode::Replace, Shape::File, _) => Err(unlike("a file cannot replace what is at that place: it is not a file")),
-        (Mode::Replace, Shape::Directory, _) => {
+        (_, Shape::File, _) => Err(unlike("a file cannot replace what is at that place: it is not a file")),
+        (_, Shape::Directory, _) => {
             Err(unlike("a directory cannot replace what is at that place: it is not a directory"))
         }
     }

@@ -145,7 +145,7 @@ impl Scattered {
                     said.push(name, parts);
                     Ok(())
                 })
-                .map_err(|error| error.at(Place::field(predicate)))
+                .map_err(|error| error.at(Place::field(format!("{name}.{predicate}"))))
             })?;
         }
         let tables = tables.into_iter().enumerate();

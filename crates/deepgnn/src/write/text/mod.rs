@@ -40,7 +40,12 @@ impl Packed {
         Ok(match of_name(name).1 {
             Packing::None => Packed::Plain(file),
             Packing::Gzip => Packed::Gzip(GzEncoder::new(file, Compression::default())),
-            Packing::Zstd => Packed::Zstd(zstd::Encoder::new(file, 0)?),
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(file, 0)?;
+                // As gzip has it: a bit that flips is found.
+                encoder.include_checksum(true)?;
+                Packed::Zstd(encoder)
+            }
         })
     }
 

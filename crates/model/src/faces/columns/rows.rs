@@ -9,7 +9,7 @@ use isomorph_error::{Error, Result};
 
 use super::super::from_rdf::{position, row};
 use super::super::lexical::{read, read_column, to_json};
-use super::super::{Names, RDF_JSON, decoded, unsaid};
+use super::super::{MARKS, Names, RDF_JSON, decoded, unsaid};
 use super::terms::{NONE, Terms};
 use super::values::{Value, Values};
 use super::{Group, POSITIONED, QuadColumns, TYPE, UNDIRECTED};
@@ -266,7 +266,7 @@ impl QuadRows {
             BooleanArray::from(reifiers.iter().map(is_directed).collect::<Vec<bool>>())
         });
         let keys = ty.key.as_ref().map(|key| {
-            let text = |reifier: &u32| decoded(self.terms.text(*reifier).rsplit_once('#')?.1);
+            let text = |reifier: &u32| decoded(self.terms.text(*reifier).rsplit_once(MARKS)?.1);
             read(&key.data_type, &reifiers.iter().map(text).collect::<Vec<_>>())
         });
         let relations = (ty.relation == Relation::PerRow).then(|| {

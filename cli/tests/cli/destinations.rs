@@ -1,0 +1,167 @@
+//! Where `convert` writes, and that what it has written opens by its name.
+
+use std::fs;
+
+use crate::support::Home;
+
+const EMPTY: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
+
+/// Whatever is written is opened without a flag, whatever its name is.
+#[test]
+fn what_was_written_opens_by_its_name() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    home.write("empty.csv", EMPTY);
+    let results: [&[&str]; 9] = [
+        &["g", "x:y.parq"],
+        &["g", "new\nline.parq"],
+        &["g", "a.json", "--to", "deepgnn"],
+        &["g", "a.ttl", "--to-syntax", "nt"],
+        &["g", "a.trig", "--to-syntax", "ttl"],
+        &["g", "d", "--to", "deepgnn", "--text", "json", "--partitions", "2"],
+        &["g", "e", "--to", "deepgnn", "--text", "edgelist", "--partitions", "2"],
+        &["empty.csv", "e.json", "--to", "deepgnn"],
+        &["g", "own"],
+    ];
+    for arguments in results {
+        home.run(&[&["convert"], arguments].concat()).exits(0);
+        let done = home.run(&["diff", arguments[0], arguments[1]]);
+        assert_eq!(done.code, 0, "{arguments:?}: {}{}", done.out, done.err);
+    }
+    // A file of others with such a name.
+    fs::copy(home.at("people.csv"), home.at("a:b.csv")).unwrap();
+    home.run(&["digest", "a:b.csv"]).exits(0);
+}
+
+/// A name that says something else is refused, with one that works.
+#[test]
+fn a_name_that_says_something_else_is_refused_with_one_that_works() {
+    let home = Home::with_people();
+    let refused: [(&[&str], &str); 6] = [
+        (&["q.json", "--to", "deepgnn", "--text", "linear"], "q.json.linear"),
+        (&["q.tsv", "--to", "deepgnn", "--text", "json"], "q.tsv.json"),
+        (&["text", "--to", "deepgnn", "--text", "json"], "text.json"),
+        (&["q.ttl", "--to-syntax", "jsonld"], "q.ttl.jsonld"),
+        (&["q.nt", "--to-syntax", "ttl"], "q.nt.ttl"),
+        (&["rdf", "--to-syntax", "ttl"], "rdf.ttl"),
+    ];
+    for (arguments, name) in refused {
+        for plan in [&["--plan"][..], &[]] {
+            let done = home.run(&[&["convert", "people.csv"], arguments, plan].concat()).exits(2);
+            assert!(done.err.contains(&format!("try    {name}\n")), "{arguments:?}: {}", done.err);
+        }
+        assert!(!home.at(arguments[0]).exists());
+        let named = [&["convert", "people.csv", name], &arguments[1..]].concat();
+        home.run(&named).exits(0);
+        home.run(&["diff", "people.csv", name]).exits(0);
+    }
+}
+
+/// A link to a file is the file, with the file's sidecar.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_has_its_sidecar() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "k.ttl"]).exits(0);
+    fs::create_dir(home.at("links")).unwrap();
+    std::os::unix::fs::symlink("../k.ttl", home.at("links/l.ttl")).unwrap();
+    home.run(&["diff", "people.csv", "links/l.ttl"]).exits(0);
+    home.run(&["carry", "show", "links/l.ttl"]).exits(0);
+    let done = home.run(&["convert", "people.csv", "links/l.ttl", "--replace"]).exits(0);
+    assert!(done.out.contains("/k.ttl.isomorph/"), "{}", done.out);
+    home.run(&["diff", "people.csv", "links/l.ttl"]).exits(0);
+    home.run(&["carry", "drop", "links/l.ttl"]).exits(0);
+    assert!(!home.at("k.ttl.isomorph").exists());
+    // One that lies beside the link is used where the file has none.
+    home.run(&["convert", "people.csv", "a.ttl"]).exits(0);
+    fs::rename(home.at("a.ttl"), home.at("stored")).unwrap();
+    std::os::unix::fs::symlink("stored", home.at("a.ttl")).unwrap();
+    home.run(&["diff", "people.csv", "a.ttl"]).exits(0);
+}
+
+/// What an error names to be tried works.
+#[cfg(unix)]
+#[test]
+fn hints_about_destinations_work() {
+    let home = Home::with_people();
+    let done = home.run(&["convert", "people.csv", "new.ttl/"]).exits(2);
+    assert!(done.err.contains("try    new.ttl\n") && !done.err.contains("--replace"), "{}", done.err);
+    home.run(&["convert", "people.csv", "new.ttl"]).exits(0);
+    std::os::unix::fs::symlink("nowhere", home.at("dangling.ttl")).unwrap();
+    for more in [&[][..], &["--replace"]] {
+        let done = home.run(&[&["convert", "people.csv", "dangling.ttl"], more].concat()).exits(2);
+        assert!(done.err.contains("rm dangling.ttl") && !done.err.contains("--replace"), "{}", done.err);
+    }
+    // A directory where one file is to be, which nothing replaces.
+    fs::create_dir(home.at("d.ttl")).unwrap();
+    let done = home.run(&["convert", "people.csv", "d.ttl"]).exits(2);
+    assert!(!done.err.contains("--replace"), "{}", done.err);
+}
+
+/// A directory that is no graph is not replaced: nobody knows what would be lost.
+#[test]
+fn a_directory_that_is_no_graph_is_not_replaced() {
+    let home = Home::with_people();
+    fs::create_dir(home.at("home")).unwrap();
+    home.write("home/thesis.txt", "precious");
+    fs::create_dir(home.at("mixed")).unwrap();
+    home.write("mixed/thesis.txt", "precious");
+    fs::copy(home.at("people.csv"), home.at("mixed/people.csv")).unwrap();
+    for name in ["home", "mixed"] {
+        for plan in [&["--plan"][..], &[]] {
+            let replace = ["convert", "people.csv", name, "--to", "graphar", "--replace"];
+            let done = home.run(&[&replace, plan].concat()).exits(2);
+            assert!(done.err.contains("would be removed"), "{}", done.err);
+        }
+        assert!(home.at(&format!("{name}/thesis.txt")).exists());
+    }
+    // Graphs are, with a sidecar or without one, and what is empty.
+    fs::create_dir(home.at("empty")).unwrap();
+    for name in ["empty", "g.gar", "g.lake", "g.deepgnn", "annnet"] {
+        let to = if name == "annnet" { "annnet" } else { "graphar" };
+        if name != "empty" {
+            let first = ["convert", "people.csv", name, "--lossy"];
+            let format = if name == "annnet" { &["--to", "annnet"][..] } else { &[] };
+            home.run(&[&first, format].concat()).exits(0);
+        }
+        for _ in 0..2 {
+            home.run(&["convert", "people.csv", name, "--to", to, "--replace"]).exits(0);
+        }
+    }
+    home.run(&["convert", "people.csv", "parts", "--to", "nock", "--partitions", "2", "--lossy"]).exits(0);
+    home.run(&["convert", "people.csv", "parts", "--to", "graphar", "--replace"]).exits(0);
+}
+
+/// A plan refuses what the conversion refuses.
+#[test]
+fn a_plan_refuses_what_the_conversion_refuses() {
+    let home = Home::with_people();
+    let refused: [&[&str]; 8] = [
+        &["q.parq", "--sort"],
+        &["q.csv", "--nested-edges"],
+        &["q.csv", "--compression", "zstd"],
+        &["q.ttl", "--compression", "gzip"],
+        &["q.ttl", "--file-type", "orc"],
+        &["q.lake", "--file-type", "csv"],
+        &["q.json", "--to", "deepgnn", "--compression", "zstd"],
+        &["q.tsv", "--file-type", "csv"],
+    ];
+    for arguments in refused {
+        for plan in [&["--plan"][..], &[]] {
+            home.run(&[&["convert", "people.csv"], arguments, plan].concat()).exits(2);
+        }
+    }
+}
+
+/// The source's own format is written where the name has no ending, and no path of ours is shown for standard output.
+#[test]
+fn a_name_without_an_ending_takes_the_sources_format() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "people.gar", "--lossy"]).exits(0);
+    home.run(&["convert", "people.gar", "again"]).exits(0);
+    assert_eq!(home.run(&["info", "again", "--json"]).exits(0).json()["format"], "graphar");
+    let done = home.run(&["convert", "people.gar", "again.what"]).exits(2);
+    assert!(done.err.contains("--to graphar"), "{}", done.err);
+    let done = home.run(&["convert", "people.csv", "-", "--to", "rdf"]).exits(2);
+    assert!(done.err.contains("--to-syntax") && !done.err.contains("result"), "{}", done.err);
+}

@@ -1,0 +1,170 @@
+//! What the data says that its carry does not read.
+//!
+//! A carry reads what its mapping knows: a value that another tool added somewhere else is invisible through it. So the graph that the
+//! carry shows is written once more, as the data beside the carry is laid out, and both are compared as what they are without a carry.
+
+use std::sync::Arc;
+
+use isomorph_error::{Error, Kind, Result};
+use isomorph_model::{Graph, LabelVocabulary, Property, Source};
+use isomorph_storage::Location;
+
+use super::{CARRY_UNREAD, Carry};
+use crate::conversion::native_options;
+use crate::digests::{Digests, Resources, digest};
+use crate::mapping::{Completion, Mapping, Step};
+use crate::open::Opened;
+use crate::options::{ConvertOptions, WriteOptions};
+use crate::plan::{Plan, edge_text};
+use crate::progress::Progress;
+use crate::registry::Format;
+use crate::written;
+
+/// What a look at all of the data found.
+pub(crate) struct Reread {
+    /// Digests of the graph, as the carry shows it.
+    pub(crate) graph: Digests,
+    /// What the data says otherwise than the graph does, one line each.
+    pub(crate) unread: Vec<String>,
+}
+
+/// Reads the graph that `opened` shows through `carry`, and finds what the data beside it says otherwise. Writes temporary files.
+///
+/// # Errors
+/// When the data cannot be read, or the graph not be written.
+pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, progress: &dyn Progress) -> Result<Reread> {
+    let native = native_at(opened, &opened.location, resources)?;
+    let read = digest(opened.graph.as_ref(), resources, progress)?;
+    let graph = read.digests;
+    if let Some(Step::Part(record)) = carry.mapping.steps.last() {
+        // The way there needs the types of all nodes, which are not kept. The way back reads all that was declared.
+        return Ok(Reread { graph, unread: undeclared(native.graph(), &record.typed) });
+    }
+    let data = digest(native.as_ref(), resources, progress)?;
+    let mut mapping = carry.mapping.clone();
+    if let Some(Step::Complete(record)) = mapping.steps.first_mut()
+        && let Some(anew) = Completion::of(opened.graph.as_ref(), resources, progress)?
+    {
+        // Which nodes were added is not kept.
+        record.add_those_of(anew);
+    }
+    let mut target = match mapping.steps.last() {
+        Some(Step::Number(record)) => record.numbered.clone(),
+        Some(Step::Fuse(record)) => record.written(),
+        _ => mapping.apply(Arc::clone(&opened.graph), &resources.budget)?.graph().clone(),
+    };
+    target.name.clone_from(&native.graph().name);
+    target.metadata.extend(native.graph().metadata.clone());
+    // What tells of the rows of the data may not fit those of the graph.
+    isomorph_annnet::forget_rows(&mut target);
+    let mut plan = Plan::known(opened.format_of_graph(), opened.format, mapping, target);
+    plan.digested = Some(read);
+    let options = ConvertOptions {
+        to: Some(opened.format),
+        no_verify: true,
+        write: as_it_is(opened, native.as_ref())?,
+        ..ConvertOptions::default()
+    };
+    drop(native);
+    let folder = written::beside(opened, &plan, &options, resources, progress)?;
+    let again = native_at(opened, folder.place(), resources)?;
+    let again = digest(again.as_ref(), resources, progress)?;
+    let unread = data.table.differences(&again.table).into_iter().map(|(line, data, again)| {
+        let what = match line.property.is_empty() {
+            true => format!("{} {}", line.kind.word(), line.ty.join("─")),
+            false => format!("{} {} {}", line.kind.word(), line.ty.join("─"), line.property),
+        };
+        match data.count == again.count {
+            true => format!("{what}: other values"),
+            false => format!("{what}: {} in the data, {} in the graph", data.count, again.count),
+        }
+    });
+    Ok(Reread { graph, unread: unread.collect() })
+}
+
+/// Types, properties and labels that `data` has and the graph that was written has not.
+fn undeclared(data: &Graph, written: &Graph) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut properties = |ty: String, of_data: &[Property], of_graph: Option<&[Property]>| match of_graph {
+        None => found.push(ty),
+        Some(known) => {
+            let further = of_data.iter().filter(|own| known.iter().all(|property| property.name != own.name));
+            found.extend(further.map(|property| format!("{ty} {}", property.name)));
+        }
+    };
+    for ty in &data.nodes {
+        let known = written.nodes.iter().find(|known| known.name == ty.name);
+        properties(format!("nodes {}", ty.name), &ty.properties, known.map(|known| known.properties.as_slice()));
+    }
+    for ty in &data.edges {
+        let named = edge_text(data, ty);
+        let known = written.edges.iter().find(|known| edge_text(written, known) == named);
+        properties(format!("edges {named}"), &ty.properties, known.map(|known| known.properties.as_slice()));
+    }
+    for ty in &data.nodes {
+        let known = written.nodes.iter().find(|known| known.name == ty.name).map(|known| labels(&known.labels));
+        let further = labels(&ty.labels).iter().filter(|label| known.is_some_and(|known| !known.contains(label)));
+        found.extend(further.map(|label| format!("nodes {}, label {label}", ty.name)));
+    }
+    found
+}
+
+/// The labels that are declared.
+fn labels(vocabulary: &LabelVocabulary) -> &[String] {
+    match vocabulary {
+        LabelVocabulary::Declared(labels) => labels,
+        LabelVocabulary::None | LabelVocabulary::Open => &[],
+    }
+}
+
+/// What is at `place` without a carry, laid out like the data of `opened`: names need not tell of that.
+fn native_at(opened: &Opened, place: &Location, resources: &Resources) -> Result<Arc<dyn Source>> {
+    let mut options = native_options(opened.format, &Mapping::default(), resources);
+    let native = opened.native.as_any();
+    if let Some(text) = native.and_then(|native| native.downcast_ref::<isomorph_bridges::RdfText>()) {
+        options.rdf.syntax = Some(text.text().syntax());
+    }
+    if let Some(graph) = native.and_then(|native| native.downcast_ref::<isomorph_deepgnn::DeepGnn>()) {
+        options.deepgnn.format = graph.text().map(isomorph_deepgnn::Text::format);
+    }
+    opened.format.open(place, &options)
+}
+
+/// How the data of `opened` is laid out, as far as that decides what it says.
+fn as_it_is(opened: &Opened, native: &dyn Source) -> Result<WriteOptions> {
+    let mut write = WriteOptions::default();
+    match opened.format {
+        Format::GraphAr => write.graphar.hints = true,
+        Format::Nock => {
+            write.nock.format = isomorph_nock::detect(&opened.location)?.unwrap_or(write.nock.format);
+        }
+        Format::Annnet => {
+            let of_specification = native.about().version.starts_with(isomorph_annnet::Layout::V1.name());
+            if of_specification {
+                write.annnet.layout = isomorph_annnet::WriteLayout::Specification;
+            }
+        }
+        Format::DeepGnn => {
+            let graph = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_deepgnn::DeepGnn>());
+            write.deepgnn.text = graph.and_then(isomorph_deepgnn::DeepGnn::text).map(isomorph_deepgnn::Text::format);
+        }
+        Format::Rdf => {
+            let text = opened.native.as_any().and_then(|own| own.downcast_ref::<isomorph_bridges::RdfText>());
+            write.rdf.syntax = text.map(|text| text.text().syntax());
+        }
+        Format::GraphLake => {}
+    }
+    Ok(write)
+}
+
+/// The error for data that says more than the graph that its carry shows.
+pub(crate) fn says_more(location: &Location, unread: &[String]) -> Error {
+    let more = match unread.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let first = unread.first().map(String::as_str).unwrap_or_default();
+    Error::new(Kind::StaleCarry, format!("the data says what its sidecar does not read: {first}{more}"))
+        .rule(&CARRY_UNREAD)
+        .at(location.to_string())
+}

@@ -1,0 +1,70 @@
+//! Binding sidecars anew: those of older versions too, and only where the files say nothing that they do not read.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use isomorph_convert::{OpenOptions, Opened, Resources, Silent, carry};
+use isomorph_fixtures::fixture;
+use isomorph_storage::{Budget, Location};
+use serde_json::Value;
+
+fn resources() -> Resources {
+    Resources { threads: 2, budget: Budget::new(1 << 30), ..Resources::of_this_machine().unwrap() }
+}
+
+fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(from, to).unwrap();
+    }
+}
+
+/// The sidecar of the data at `path`, if there is one.
+fn document(path: &Path) -> Option<PathBuf> {
+    let inside = path.join("_isomorph/carry.json");
+    let mut name = path.file_name().unwrap().to_owned();
+    name.push(".isomorph");
+    let beside = path.with_file_name(name).join("carry.json");
+    [inside, beside].into_iter().find(|document| document.is_file())
+}
+
+/// Makes a sidecar say of one file that it had other bytes; says whether it has the digests of its graph.
+fn made_stale(document: &Path) -> bool {
+    let mut carry: Value = serde_json::from_slice(&fs::read(document).unwrap()).unwrap();
+    carry["files"][0]["tail"] = "0".repeat(64).into();
+    fs::write(document, carry.to_string()).unwrap();
+    carry.get("digests").is_some()
+}
+
+#[test]
+fn whatever_an_older_version_wrote_is_bound_again() {
+    let home = tempfile::tempdir().unwrap();
+    copy(&fixture("sidecars"), home.path());
+    let expected = fs::read(home.path().join("expected.json")).unwrap();
+    let expected: serde_json::Map<String, Value> = serde_json::from_slice(&expected).unwrap();
+    let (mut bound, mut failed) = (0, Vec::new());
+    for path in expected.keys() {
+        let place = home.path().join(path);
+        let Some(document) = document(&place) else { continue };
+        if !made_stale(&document) {
+            continue;
+        }
+        let place = Location::from_path(&place);
+        match carry::rebind(&place, &resources(), &Silent) {
+            Err(error) => failed.push(format!("{path}: {error}")),
+            Ok(_) => {
+                Opened::open(&place, &OpenOptions::default()).unwrap_or_else(|error| panic!("{path}: {error}"));
+                bound += 1;
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(bound >= 49, "{bound} sidecars");
+}

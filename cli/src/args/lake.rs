@@ -99,10 +99,10 @@ pub struct LakeEditArgs {
 pub struct LakeApplyArgs {
     /// The store
     pub path: String,
-    /// RDF texts whose statements are inserted, after those of --delete are deleted; - is N-Quads on standard input. Labels of blank nodes are those of the store
+    /// RDF texts whose statements are inserted, after those of --delete are deleted; - is N-Quads on standard input. Labels of blank nodes are those of the store; nodes without a label are new ones
     #[arg(value_name = "FILE", group = "changes")]
     pub inserts: Vec<String>,
-    /// An RDF text whose statements are deleted, before others are inserted; - is N-Quads on standard input; may be given several times [default: none]
+    /// An RDF text whose statements are deleted, before others are inserted, each blank node with its label; - is N-Quads on standard input; may be given several times [default: none]
     #[arg(long = "delete", value_name = "FILE", group = "changes")]
     pub deletes: Vec<String>,
     /// The syntax, instead of what names and contents of the files say [default: by name, then by content]

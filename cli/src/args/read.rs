@@ -261,6 +261,7 @@ impl OpenArgs {
                     base: self.base.clone(),
                     lenient: self.lenient,
                     budget: resources.budget.clone(),
+                    ..rdf::ReadOptions::default()
                 },
                 scratch: Some(resources.scratch.clone()),
                 threads: resources.threads,

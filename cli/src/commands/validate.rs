@@ -1,7 +1,8 @@
 //! `validate`: every rule broken.
 
-use isomorph::convert::{CarryUse, Opened, carry};
+use isomorph::convert::{CarryUse, Format, Opened, carry};
 use isomorph::error::{Findings, Place, Severity};
+use isomorph::formats::graphlake::other_versions;
 use isomorph::{Kind, Result};
 use serde::Serialize;
 
@@ -26,6 +27,9 @@ struct Document<'a> {
     sound: bool,
     rules: usize,
     findings: Vec<RuleDocument<'a>>,
+    /// Of a store, versions whose data was not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread_versions: Option<Vec<i64>>,
 }
 
 /// Checks a graph; the answer is whether it is sound.
@@ -50,6 +54,11 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     let sound = findings.worst() < Some(Severity::Error);
     let rules = opened.format.rules().len();
 
+    let unread = match opened.format {
+        Format::GraphLake => Some(other_versions(&opened.location, &options.graphlake.at, &options.graphlake.budget)?),
+        _ => None,
+    };
+
     let mut screen = console.screen();
     report::findings(&mut screen, &findings, Severity::Note, console.verbose);
     let about = opened.native.about();
@@ -60,9 +69,24 @@ pub fn run(args: &ValidateArgs, console: &Console) -> Result<Answer> {
     };
     let (word, mark) = if sound { ("sound", Mark::Sound) } else { ("unsound", Mark::Error) };
     screen.marked(word, Some(mark), &outcome);
+    if let Some([first, rest @ ..]) = unread.as_deref() {
+        let versions = match rest.last() {
+            None => format!("version {first}"),
+            Some(last) => format!("{} versions, {first} to {last}", rest.len() + 1),
+        };
+        let text = format!("the data of {versions}: isomorph validate {}@{first}", opened.location);
+        screen.line("unread", &text);
+    }
     console.show(&screen)?;
     let findings = RuleDocument::all(&findings);
-    console.document(&Document { path: &args.path, format: opened.format.id(), sound, rules, findings })?;
+    console.document(&Document {
+        path: &args.path,
+        format: opened.format.id(),
+        sound,
+        rules,
+        findings,
+        unread_versions: unread,
+    })?;
     Ok(Answer::yes_if(sound))
 }
 

@@ -21,6 +21,7 @@ mod info;
 mod interrupt;
 mod json;
 mod lake;
+mod lake_apply;
 mod lake_damaged;
 mod lake_input;
 mod matching;

@@ -16,7 +16,7 @@ pub use capability::CAPABILITY;
 pub use fast::read_lines;
 pub use packing::{Packed, Packing};
 pub use rdfc::{CanonicalLabels, Canonicalizer, relabelled};
-pub use read::{Piece, ReadOptions, Reading, Take, Text, check_base, detect, read, read_stream};
+pub use read::{Piece, ReadOptions, Reading, Take, Text, Unlabelled, check_base, detect, read, read_stream};
 pub use source::{Collectors, OpenOptions, RdfText};
 pub use syntax::Syntax;
 pub use write::{QuadWriter, TextSink, WriteOptions};

@@ -291,7 +291,12 @@ fn read(
     takers: &mut [Filler],
     take: &(dyn Fn(&mut Filler, usize, Quad<'_>) -> Result<()> + Sync),
 ) -> Result<LakeLoaded> {
-    let options = ReadOptions { base: load.base.clone(), lenient: load.lenient, budget: budget.clone() };
+    let options = ReadOptions {
+        base: load.base.clone(),
+        lenient: load.lenient,
+        budget: budget.clone(),
+        ..ReadOptions::default()
+    };
     let mut loaded = LakeLoaded::default();
     // Each with the quads that it has not told of yet.
     let mut takers: Vec<(&mut Filler, u64)> = takers.iter_mut().map(|taker| (taker, 0)).collect();
@@ -357,12 +362,16 @@ struct Labels {
 
 /// What new labels begin with, where there are any.
 fn import(resume: Option<&Arc<Resume>>, replaces: bool) -> Result<Option<String>> {
-    // The first 48 of its bits, behind a letter: names of XML begin with one.
-    let fresh = || Ok(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>()));
     match resume {
-        Some(resume) => resume.import(replaces, fresh),
-        None => replaces.then(fresh).transpose(),
+        Some(resume) => resume.import(replaces, fresh_prefix),
+        None => replaces.then(fresh_prefix).transpose(),
     }
+}
+
+/// What no label of a blank node that is there begins with.
+fn fresh_prefix() -> Result<String> {
+    // The first 48 of its bits, behind a letter: names of XML begin with one.
+    Ok(format!("i{}_", fresh_id()?.split('-').take(2).collect::<String>()))
 }
 
 /// Labels that were replaced, by the number of their text.

@@ -46,6 +46,9 @@ pub struct Compacted {
     pub merged: u64,
     /// Deletions that are forgotten.
     pub forgotten: u64,
+    /// Triples that were deleted before they were inserted last, or at the same time, in predicates whose deletions are forgotten: reading
+    /// by the words of the specification (`naive`) did not find them, and does now.
+    pub revived: u64,
     /// Predicates, in graphs, that were left as they are because others replaced their files again and again.
     pub left: u64,
 }
@@ -71,6 +74,7 @@ struct Merged {
     /// not in the new files, and what was deleted since is deleted by its version.
     data: Vec<String>,
     forgotten: u64,
+    revived: u64,
 }
 
 impl Lake {
@@ -103,6 +107,7 @@ impl Lake {
                 compacted.predicates = merged.len() as u64;
                 compacted.merged = merged.iter().map(|one| one.change.removed.len() as u64).sum();
                 compacted.forgotten = merged.iter().map(|one| one.forgotten).sum();
+                compacted.revived = merged.iter().map(|one| one.revived).sum();
                 compacted.commit = Some(Committed {
                     version: entry.version,
                     id: entry.id,
@@ -158,6 +163,7 @@ impl Lake {
         };
         let mut change = GraphChange { from: Some(name.to_owned()), ..GraphChange::default() };
         let (mut tally, mut sums, mut bytes) = (Tally::SAME, [(0u64, 0u64); 2], Vec::new());
+        let mut revived = 0;
         for ((list, order), (sum, count)) in [(0, Order::Subject), (1, Order::Object)].into_iter().zip(&mut sums) {
             let mut writer = FileWriter::new(additions, &partition, order, &self.writing.budget)?;
             let open = base.lake(self, vec![chosen(&part, &inputs)]);
@@ -172,6 +178,9 @@ impl Lake {
                 }
             }
             advance(unsaid)?;
+            if inputs.is_all && order == Order::Subject {
+                revived = merge.revived.all;
+            }
             let files = writer.finish()?;
             if let (Order::Subject, true, Some(living)) = (order, inputs.is_all, Living::in_files(&files)) {
                 tally = Tally::Is(living);
@@ -191,7 +200,7 @@ impl Lake {
             forgotten += if file.is_inverse { 0 } else { file.triple_count };
         }
         change.living.insert(predicate.to_owned(), tally);
-        Ok(Some(Merged { graph: name.to_owned(), predicate: predicate.to_owned(), change, data, forgotten }))
+        Ok(Some(Merged { graph: name.to_owned(), predicate: predicate.to_owned(), change, data, forgotten, revived }))
     }
 }
 
@@ -259,6 +268,7 @@ fn chosen(part: &NamedGraph, inputs: &Inputs) -> NamedGraph {
 /// What lives of the only graph that is open.
 fn living(open: &crate::GraphLake, order: Order, predicate: &str) -> Result<Merge> {
     match open.snapshot.graphs.first() {
+        Some(graph) if order == Order::Subject => open.merge_noting(graph, predicate),
         Some(graph) => open.merge(graph, predicate, order),
         None => Ok(Merge::new(order, false)),
     }

@@ -173,12 +173,7 @@ impl Cursor {
             && self.records > 0
             && self.before.compare(&self.triple, order) != Ordering::Less
         {
-            let message = match self.before.compare(&self.triple, order) {
-                Ordering::Equal => "a triple stands twice".to_owned(),
-                _ => {
-                    format!("{:?} stands behind {:?}", shown(self.triple.first(order)), shown(self.before.first(order)))
-                }
-            };
+            let message = out_of_order(&self.before, &self.triple, order);
             return Err(self.at_record(Error::broken(&rules::ORDER, message), start));
         }
         self.records += 1;
@@ -281,6 +276,31 @@ impl Cursor {
     /// The place of the record that was read last.
     pub(crate) fn place(&self) -> Place {
         Place::file(self.blob.name()).row(self.records.saturating_sub(1))
+    }
+}
+
+/// What is wrong where one triple stands behind another.
+pub(crate) fn out_of_order(before: &Triple, triple: &Triple, order: Order) -> String {
+    if before.compare(triple, order) == Ordering::Equal {
+        return "a triple stands twice".to_owned();
+    }
+    let (first, first_before) = (triple.first(order), before.first(order));
+    if first != first_before {
+        return format!("{:?} stands behind {:?}", shown(first), shown(first_before));
+    }
+    let (what, rest) = match order {
+        Order::Subject => ("objects of one subject", [&triple.object, &before.object]),
+        Order::Object => ("subjects of one object", [&triple.subject, &before.subject]),
+    };
+    match rest[0] == rest[1] {
+        // Literals of one text.
+        true => format!("{:?}: the datatype {:?} stands behind {:?}", shown(first), triple.datatype, before.datatype),
+        false => format!(
+            "{:?}: {:?} stands behind {:?}; {what} have an order, too (R20)",
+            shown(first),
+            shown(rest[0]),
+            shown(rest[1])
+        ),
     }
 }
 

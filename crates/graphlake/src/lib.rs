@@ -41,7 +41,7 @@ pub use lookup::{
 pub use options::{At, OpenOptions, Tolerance};
 pub use read::{GraphLake, Order, Section, detect};
 pub use snapshot::{DataFile, Files, Living, NamedGraph, Snapshot};
-pub use store::{SnapshotEntry, Store};
+pub use store::{SnapshotEntry, Store, other_versions};
 pub use term::{QUOTED_GRAPH, check_graph};
 pub use vacuum::{LeftLoad, VacuumOptions, Vacuumed};
 pub use write::uuid::fresh as fresh_id;

@@ -53,6 +53,16 @@ pub(crate) struct Merge {
     inputs: BinaryHeap<Box<Input>>,
     /// The one whose triple was given last: it goes on when the next one is wanted.
     given: Option<Box<Input>>,
+    pub(crate) revived: Revived,
+}
+
+/// Triples that live although there are deletions of them: who reads the specification by its words takes them for deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Revived {
+    /// How many there were so far.
+    pub(crate) all: u64,
+    /// Those of them of which a deletion has the version of the newest copy, and no effect.
+    pub(crate) in_vain: u64,
 }
 
 impl Merge {
@@ -63,7 +73,7 @@ impl Merge {
 
     /// The same for some of the triples.
     pub(crate) fn only(order: Order, naive: bool, wanted: Wanted) -> Self {
-        Merge { order, naive, wanted, inputs: BinaryHeap::new(), given: None }
+        Merge { order, naive, wanted, inputs: BinaryHeap::new(), given: None, revived: Revived::default() }
     }
 
     /// Adds a file; where its order is known to hold (`tried`), it is not read on behind what is wanted.
@@ -104,7 +114,12 @@ impl Merge {
             let lives = match (added, deleted) {
                 (None, _) => false,
                 (Some(_), None) => true,
-                (Some(added), Some(deleted)) => !self.naive && added >= deleted,
+                (Some(added), Some(deleted)) => {
+                    let lives = !self.naive && added >= deleted;
+                    self.revived.all += u64::from(lives);
+                    self.revived.in_vain += u64::from(lives && added == deleted);
+                    lives
+                }
             };
             if lives {
                 return Ok(self.current().map(|(triple, _)| triple));

@@ -68,12 +68,15 @@ isomorph_error::rules! {
     /// A prefix that is no namespace.
     PREFIX_SHORT "GRAPHLAKE-PREFIX-SHORT" Error
         "the keys of prefix_map are namespaces, from which IRIs can be made", "use --ns ex=http://…, to give the namespace of a short prefix";
+    /// A triple term of which nobody knows what it quotes.
+    QUOTED "GRAPHLAKE-QUOTED" Warning
+        "an IRI that stands for a triple is the id of one that is in the store, as a quoted triple or in another graph", "insert the statement with the triple term again: it is read as an IRI";
     /// V5: a record that cannot be read.
     RECORD "GRAPHLAKE-RECORD" Error
         "a file is a sequence of whole records with known prefixes and texts in UTF-8", "get the file again: it is cut short or damaged";
     /// Writing a name that means something else in a store.
     RESERVED "GRAPHLAKE-RESERVED" Error
-        "no graph that is written is called as a store calls its default graph or its quoted triples, and no datatype as a store writes a language", "give the graph or the datatype another name";
+        "no graph that is written, copied or dropped is called as a store calls its default graph or its quoted triples, and no datatype as a store writes a language", "give the graph or the datatype another name";
     /// V1: metadata of another shape.
     SCHEMA "GRAPHLAKE-SCHEMA" Error
         "a snapshot fits the JSON schema of the specification", "correct the metadata in the place that is named";
@@ -83,6 +86,10 @@ isomorph_error::rules! {
     /// V2: the list of snapshots and a snapshot differ.
     STORE_ENTRY "GRAPHLAKE-STORE-ENTRY" Error
         "store.json and a snapshot state the same id, version and time", "copy the store again, whole, or correct store.json";
+    /// R26: a deletion that deletes nothing.
+    TOMBSTONE "GRAPHLAKE-TOMBSTONE" Warning
+        "no deletion has the version of the newest copy of its triple: such a one has no effect, but when all versions are read as one (--naive)",
+        "isomorph lake delete PATH STATEMENT    delete the triple, if it should be gone";
     /// V15: a file newer than its snapshot.
     VERSION "GRAPHLAKE-VERSION" Error
         "snapshot_version of a file is not above the version of the snapshot", "correct snapshot_version in the metadata of the file";

@@ -1,7 +1,7 @@
 //! `store.json`: the one file of a store that changes.
 
 use isomorph_error::{Error, Findings, Kind, Place, Result};
-use isomorph_storage::{Budget, Root};
+use isomorph_storage::{Budget, Location, Root};
 use serde_json::{Map, Value};
 
 use crate::json::{self, Object};
@@ -13,6 +13,17 @@ pub(crate) const STORE: &str = "store.json";
 
 /// How often the file is read again because it was replaced meanwhile.
 const ATTEMPTS: u32 = 100;
+
+/// The versions of a store beside the one that `at` means, ascending: who checks a store reads the data of that one only.
+///
+/// # Errors
+/// When there is no store, its list cannot be read, or it does not have the snapshot that is meant.
+pub fn other_versions(location: &Location, at: &At, budget: &Budget) -> Result<Vec<i64>> {
+    let root = Root::open(location)?;
+    let store = Store::read(&root, Tolerance::Lenient, budget, &mut Findings::keeping(0))?;
+    let opened = store.find(at)?.map(|entry| entry.version);
+    Ok(store.snapshots.iter().map(|entry| entry.version).filter(|version| Some(*version) != opened).collect())
+}
 
 /// The list of snapshots.
 #[derive(Debug, Clone, PartialEq)]

@@ -164,7 +164,9 @@ pub(crate) fn named_graph(name: Option<&str>) -> Result<()> {
 /// [`rules::RESERVED`].
 pub fn check_graph(name: Option<&str>) -> Result<()> {
     match name {
-        Some(QUOTED_GRAPH) => Err(reserved(QUOTED_GRAPH, "graph")),
+        Some(QUOTED_GRAPH) => {
+            Err(reserved(QUOTED_GRAPH, "graph").hint("use another graph: this one keeps what triple terms quote"))
+        }
         name => named_graph(name),
     }
 }

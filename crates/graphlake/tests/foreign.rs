@@ -333,3 +333,79 @@ fn filters_and_bounds_of_others_may_lie() {
         }
     }
 }
+
+/// A deletion of the version of its triple has no effect, but where all versions are read as one (R26).
+#[test]
+fn deletions_in_vain_are_found_and_told_when_they_are_forgotten() {
+    let store = Store::new().with(SNAPSHOT, |snapshot| {
+        let default = &mut snapshot["graphs"][GRAPH];
+        let copies = ["so_data_files", "os_data_files"].map(|list| {
+            let files = default[list].as_array().unwrap();
+            let mut file = files.iter().find(|file| file["predicate"] == NAME).unwrap().clone();
+            file["id"] = json!(format!("deleted-{list}"));
+            file
+        });
+        default["tombstone_files"] = json!(copies);
+    });
+    assert!(store.broken().contains(&"GRAPHLAKE-TOMBSTONE"), "{:?}", store.broken());
+    let naive = || {
+        let lake = open(&store.path, &OpenOptions { naive: true, ..OpenOptions::default() }).unwrap();
+        lines(&lake, Order::Subject).unwrap().lines().count()
+    };
+    let (all, before) = (store.lines(Order::Subject).unwrap().lines().count(), naive());
+    let done = store.lake().compact(CompactMode::Full, &|_| Ok(())).unwrap();
+    assert_eq!((all - before) as u64, done.revived);
+    assert!(done.revived > 0 && naive() == all);
+    assert!(!store.broken().contains(&"GRAPHLAKE-TOMBSTONE"));
+}
+
+#[test]
+fn files_that_only_older_versions_have_are_missed() {
+    let store = Store::new();
+    store.change().unwrap();
+    store.compact().unwrap();
+    assert_eq!(store.broken(), Vec::<&str>::new());
+    let old = store.json(SNAPSHOT);
+    let files = old["graphs"][GRAPH]["so_data_files"].as_array().unwrap();
+    let file = files.iter().find(|file| file["predicate"] == NAME).unwrap();
+    let path = store.path.join(file["path"].as_str().unwrap());
+    let bytes = std::fs::read(&path).unwrap();
+    for change in [Some(&bytes[1..]), None] {
+        match change {
+            Some(shorter) => std::fs::write(&path, shorter).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(store.broken(), ["GRAPHLAKE-FILE"]);
+    }
+}
+
+#[test]
+fn ids_that_stand_for_no_triple_are_found() {
+    let says = |object: &str| {
+        let store = Store::new();
+        let lake = store.lake();
+        let mut transaction = lake.begin().unwrap();
+        let object = Object::Term(object);
+        transaction.insert(&Quad { subject: "urn:r", predicate: "urn:says", object, graph: None }).unwrap();
+        transaction.commit().unwrap();
+        drop(lake);
+        store.broken()
+    };
+    let id = |value: &str| TripleId::of("http://example.org/alice", NAME, &Object::plain(value, "")).iri();
+    assert_eq!(says(&id("Nobody")), ["GRAPHLAKE-QUOTED"]);
+    // One that is in the store, and one that is quoted.
+    assert_eq!(says(&id("Alice")), Vec::<&str>::new());
+    assert_eq!(says("<<( <urn:a> <urn:b> \"c\" )>>"), Vec::<&str>::new());
+}
+
+/// The specification says "sorted by either Subject or Object" and nothing of ties (R20).
+#[test]
+fn ties_in_another_order_are_told_with_what_is_out_of_order() {
+    let records = ["b", "a"].map(|value| record("http://example.org/x", value, ""));
+    let store = Store::new().with_records("so_data_files", &records);
+    let error = store.lines(Order::Subject).unwrap_err();
+    let message = error.message();
+    assert!(message.contains("\"a\" stands behind \"b\"") && message.contains("R20"), "{error}");
+    let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
+    assert!(lines(&open(&store.path, &lenient).unwrap(), Order::Subject).is_ok());
+}

@@ -282,3 +282,27 @@ fn quoted_copies_are_the_files_of_what_is_quoted() {
         assert_eq!(said.len() as u64, 1_000 + quoted, "{name}");
     }
 }
+
+/// What is quoted is no graph that a transaction changes as it likes.
+#[test]
+fn transactions_leave_the_graph_of_quoted_triples_alone() {
+    let store = common::store::Store::new();
+    let lake = store.lake();
+    let mut transaction = lake.begin().unwrap();
+    let quad = Quad { subject: "urn:s", predicate: "urn:p", object: Object::Term("urn:o"), graph: Some(QUOTED) };
+    let refused = [
+        transaction.insert(&quad),
+        transaction.delete(&quad),
+        transaction.create_graph(Some(QUOTED)),
+        transaction.clear_graph(Some(QUOTED)),
+        transaction.drop_graph(Some(QUOTED)),
+        transaction.copy_graph(None, Some(QUOTED)),
+        transaction.copy_graph(Some(QUOTED), None),
+        transaction.move_graph(None, Some(QUOTED)),
+        transaction.move_graph(Some(QUOTED), None),
+    ];
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().broken_rule(), Some(&isomorph_graphlake::rules::RESERVED));
+    }
+    assert!(transaction.commit().unwrap().is_none());
+}

@@ -21,6 +21,7 @@ struct Document<'a> {
     merged_files: u64,
     forgotten_deletions: u64,
     left_predicates: u64,
+    revived_triples: u64,
     triples: u64,
     files: u64,
     bytes: u64,
@@ -54,6 +55,12 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
             screen.marked("wrote", Some(Mark::Sound), &text);
         }
     }
+    if done.revived > 0 {
+        let what = of(done.revived, "triple");
+        let text =
+            format!("--naive finds {what} more: deletions that were older than the triple, or as old, are forgotten");
+        screen.line("revived", &text);
+    }
     if done.left > 0 {
         let what = of(done.left, "predicate");
         screen.line("left", &format!("{what} whose files others replaced again and again: run again when fewer write"));
@@ -67,6 +74,7 @@ pub fn run(args: &LakeCompactArgs, console: &Console) -> Result<Answer> {
         merged_files: done.merged,
         forgotten_deletions: done.forgotten,
         left_predicates: done.left,
+        revived_triples: done.revived,
         triples: commit.inserted + commit.quoted,
         files: commit.files,
         bytes: commit.bytes,

@@ -1,6 +1,6 @@
 //! `lake drop`, `lake copy` and `lake move`: whole graphs, whose files stay where they are.
 
-use isomorph::formats::graphlake::Committed;
+use isomorph::formats::graphlake::{Committed, check_graph};
 use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 
@@ -95,9 +95,11 @@ pub fn copy(args: &LakeGraphsArgs, original: Original, console: &Console) -> Res
     Ok(Answer::Yes)
 }
 
-/// The name of a graph as stores have it; none is the default graph.
+/// The name of a graph as stores have it; none is the default graph. That of what is quoted is no graph of statements, there or not.
 fn named(word: &str, namespaces: &[(String, String)]) -> Result<Option<String>> {
-    Prefixes::new(&namespaces.iter().cloned().collect()).graph(word)
+    let graph = Prefixes::new(&namespaces.iter().cloned().collect()).graph(word)?;
+    check_graph(graph.as_deref())?;
+    Ok(graph)
 }
 
 fn missing(graph: Option<&str>, path: &str) -> Error {

@@ -6,11 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use isomorph_error::Result;
+use isomorph_error::{Error, Result};
 use isomorph_storage::{Budget, Reservation};
 use oxrdf::BlankNodeRef;
 
 use super::guard::Watch;
+use super::{ReadOptions, Unlabelled};
 
 /// What is drawn has 128 bits; whatever is shorter than this is a label. That a drawn one is shorter does not happen.
 const DRAWN: u128 = 1 << 76;
@@ -88,13 +89,14 @@ pub(super) struct Labels {
     /// Labels of the text that look like ours, with what they became.
     kept: HashMap<String, String>,
     given: HashSet<String>,
+    unlabelled: Unlabelled,
     memory: Room,
 }
 
 impl Labels {
-    pub(super) fn new(budget: &Budget) -> Result<Self> {
-        let memory = Room::new(budget)?;
-        Ok(Labels { drawn: HashMap::new(), next: 0, kept: HashMap::new(), given: HashSet::new(), memory })
+    pub(super) fn new(options: &ReadOptions) -> Result<Self> {
+        let (memory, unlabelled) = (Room::new(&options.budget)?, options.unlabelled.clone());
+        Ok(Labels { drawn: HashMap::new(), next: 0, kept: HashMap::new(), given: HashSet::new(), unlabelled, memory })
     }
 
     /// Appends `_:` and the label of a node.
@@ -108,9 +110,14 @@ impl Labels {
         match drawn {
             Some(id) => {
                 let number = self.number(id)?;
-                out.push_str(STEM);
+                out.push_str(match &self.unlabelled {
+                    Unlabelled::Numbered => STEM,
+                    Unlabelled::Called(stem) => stem,
+                    Unlabelled::Refused => return Err(no_label()),
+                });
                 out.push_str(&number.to_string());
             }
+            None if self.unlabelled != Unlabelled::Numbered => out.push_str(node.as_str()),
             None => out.push_str(self.kept(node.as_str())?),
         }
         Ok(())
@@ -155,6 +162,11 @@ impl Labels {
     }
 }
 
+fn no_label() -> Error {
+    Error::usage("a blank node without a label is a new one, and not one of those that are there")
+        .hint("give the node its label, as isomorph match LAKE '_ _ _' shows it: _:b0")
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -179,7 +191,7 @@ mod tests {
             seen.look(bytes).unwrap();
         }
         let watch = Watch { seen: Some(RefCell::new(seen)), ..Watch::default() };
-        let mut labels = Labels::new(&budget).unwrap();
+        let mut labels = Labels::new(&ReadOptions { budget, ..ReadOptions::default() }).unwrap();
         let (first, second) = (BlankNode::default(), BlankNode::default());
         assert_eq!(label(&mut labels, &first, &watch), "_:anon0");
         assert_eq!(label(&mut labels, &BlankNode::new(own).unwrap(), &watch), format!("_:{own}"));

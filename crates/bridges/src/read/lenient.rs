@@ -71,7 +71,7 @@ pub(super) fn read(
         frame: None,
         waiting: Vec::new(),
         held: options.budget.reserve(0)?,
-        terms: Terms::new(Labels::new(&options.budget)?, &watch),
+        terms: Terms::new(Labels::new(options)?, &watch),
         reading: Reading { findings: Findings::keeping(KEPT), ..Reading::default() },
         take,
     };

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use self::canonical::{Entities, Namespaces, PREFIXES, Tag, canonical, declared, resolved};
 use super::guard::XmlGuard;
+use super::mended::NO_LANGUAGE;
 use crate::xml::push_text;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
@@ -120,6 +121,7 @@ impl<R: Read> Literals<R> {
     /// A tag, comment or instruction was read.
     fn end_token(&mut self) {
         let token = std::mem::take(&mut self.token);
+        let token = if self.literal.is_none() { self.spoken(token) } else { token };
         let depth = self.guard.depth();
         match self.literal.take_if(|literal| depth < literal.depth) {
             Some(literal) => self.end_literal(&literal),
@@ -139,6 +141,24 @@ impl<R: Read> Literals<R> {
             self.scopes.truncate(self.scopes.iter().take_while(|(at, _)| *at <= depth).count());
         }
         self.out().extend_from_slice(&token);
+    }
+
+    /// A tag whose language is one that the parser can read: it refuses the empty one, which says that there is none.
+    fn spoken(&self, token: Vec<u8>) -> Vec<u8> {
+        if memchr::memmem::find(&token, b"xml:lang").is_none() || matches!(token.get(1), Some(b'/' | b'?' | b'!')) {
+            return token;
+        }
+        let given = std::str::from_utf8(&token).ok().and_then(|text| {
+            let tag = Tag::of(text)?;
+            let is_empty = |value: &str| resolved(value, &self.entities).is_some_and(|value| value.is_empty());
+            let (_, value) = tag.attributes.iter().find(|(name, value)| *name == "xml:lang" && is_empty(value))?;
+            let from = (value.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+            Some([text.get(..from)?, NO_LANGUAGE, text.get(from + value.len()..)?].concat().into_bytes())
+        });
+        let Some(given) = given else { return token };
+        let longer = given.len().cast_signed() - token.len().cast_signed();
+        self.shift.set(self.shift.get() + longer as i64);
+        given
     }
 
     /// Takes note of a start tag; the literal that it begins, if it does.

@@ -4,6 +4,7 @@ mod guard;
 mod labels;
 mod lenient;
 mod literals;
+mod mended;
 mod parser;
 mod pieces;
 mod pushed;
@@ -50,6 +51,21 @@ pub struct ReadOptions {
     /// Memory for labels of blank nodes; a text of JSON-LD may be as long as a quarter of it, and read leniently an element of RDF/XML
     /// as long as a sixteenth.
     pub budget: Budget,
+    /// What becomes of nodes without a label.
+    pub unlabelled: Unlabelled,
+}
+
+/// What becomes of blank nodes that have no label in the text: `[]` in Turtle, objects without `@id` in JSON-LD.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Unlabelled {
+    /// They are called `anon0`, `anon1` and so on.
+    #[default]
+    Numbered,
+    /// They are called by this and a number, so that they are no node of anything else. Whoever gives it sees to it that nothing
+    /// else begins so; labels of the text stay as they are.
+    Called(String),
+    /// They are an error: what is read names nodes of something else, and a node without a label is none of them.
+    Refused,
 }
 
 /// What was read.
@@ -295,7 +311,7 @@ fn read_through(
     }
     let guarded = Guarded::new(input, syntax, &watch, options.budget.limit() / 4);
     let mut parser = Parser::new(syntax, guarded, options)?;
-    let mut terms = Terms::new(Labels::new(&options.budget)?, &watch);
+    let mut terms = Terms::new(Labels::new(options)?, &watch);
     let mut reading = Reading { findings: Findings::keeping(KEPT), ..Reading::default() };
     let mut first = Vec::new();
     loop {

@@ -15,11 +15,21 @@ use oxttl::{NQuadsParser, NTriplesParser, TriGParser, TurtleParser, TurtleSyntax
 use super::ReadOptions;
 use super::guard::Guarded;
 use super::literals::{Literals, Shift};
+use super::mended::{Mend, misread, undotted};
 use super::pushed::Pushed;
 use crate::Syntax;
 
 /// A parser over a guarded text.
-pub(super) enum Parser<'a> {
+pub(super) struct Parser<'a> {
+    below: Below<'a>,
+    mend: Mend,
+    /// The base of the text as it was last looked at, and whether it has dot segments.
+    base: String,
+    dotted: bool,
+}
+
+/// The parser itself.
+enum Below<'a> {
     NTriples(Pushed<'a, LowLevelNTriplesParser>),
     NQuads(Pushed<'a, LowLevelNQuadsParser>),
     Turtle(Pushed<'a, LowLevelTurtleParser>),
@@ -65,43 +75,91 @@ impl<'a> Parser<'a> {
         let (base, budget) = (options.base.as_deref(), &options.budget);
         // Also where the syntax has no relative IRIs: what is asked for makes no sense there either.
         base.map_or(Ok(()), check_base)?;
-        let unsound = |error: oxrdf::IriParseError| unsound(base.unwrap_or_default(), &error);
-        Ok(match syntax {
-            Syntax::NTriples => Parser::NTriples(Pushed::new(NTriplesParser::new().low_level(), text, budget)?),
-            Syntax::NQuads => Parser::NQuads(Pushed::new(NQuadsParser::new().low_level(), text, budget)?),
+        let unsound = |error: oxrdf::IriParseError| unsound(options.base.as_deref().unwrap_or_default(), &error);
+        let mend = Mend::of(syntax, base);
+        let given = mend.base(base);
+        let base = given.as_deref();
+        let below = match syntax {
+            Syntax::NTriples => Below::NTriples(Pushed::new(NTriplesParser::new().low_level(), text, budget)?),
+            Syntax::NQuads => Below::NQuads(Pushed::new(NQuadsParser::new().low_level(), text, budget)?),
             Syntax::Turtle => {
                 let parser = TurtleParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::Turtle(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
+                Below::Turtle(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
             }
             Syntax::TriG => {
                 let parser = TriGParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::TriG(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
+                Below::TriG(Pushed::new(parser.map_err(unsound)?.low_level(), text, budget)?)
             }
             Syntax::RdfXml => {
                 let parser = RdfXmlParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
                 let shift = Shift::default();
                 let text = Literals::new(text, &shift);
-                Parser::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)), shift)
+                Below::RdfXml(Box::new(parser.map_err(unsound)?.for_reader(text)), shift)
             }
             Syntax::JsonLd => {
                 let parser = JsonLdParser::new();
                 let parser = base.map_or_else(|| Ok(parser.clone()), |base| parser.clone().with_base_iri(base));
-                Parser::JsonLd(Box::new(parser.map_err(unsound)?.for_reader(text)))
+                Below::JsonLd(Box::new(parser.map_err(unsound)?.for_reader(text)))
             }
-        })
+        };
+        Ok(Parser { below, mend, base: String::new(), dotted: false })
     }
 
     /// The next quad.
     pub(super) fn next(&mut self) -> Option<Result<Quad, Fault>> {
+        let quad = match self.below.next()? {
+            Ok(quad) => quad,
+            fault => return Some(fault),
+        };
+        if let Some(base) = self.below.base()
+            && base != self.base
+        {
+            (self.dotted, self.base) = (undotted(base).is_some(), base.to_owned());
+        }
+        if self.dotted
+            && let Some((better, iri)) = misread(&self.base, &quad)
+        {
+            let base = &self.base;
+            let message =
+                format!("the base {base:?} has dot segments, and {iri:?} may be relative to it: write {better:?}");
+            return Some(Err(Fault::Syntax(message, self.below.here())));
+        }
+        Some(self.mend.quad(quad).map_err(|message| Fault::Syntax(message, self.below.here())))
+    }
+
+    /// Prefixes that are known where the parser stands.
+    pub(super) fn prefixes(&self) -> Vec<(String, String)> {
+        let prefixes = self.below.prefixes().into_iter();
+        prefixes.filter_map(|(name, iri)| self.mend.iri(&iri).map(|iri| (name, iri))).collect()
+    }
+
+    /// The base where the parser stands, without dot segments: who writes it beside whole IRIs shall be read again.
+    pub(super) fn base(&self) -> Option<String> {
+        let base = self.below.base().and_then(|base| self.mend.iri(base))?;
+        Some(undotted(&base).unwrap_or(base))
+    }
+}
+
+impl Below<'_> {
+    /// Where something is wrong that the parser has let pass.
+    fn here(&self) -> Where {
+        match self {
+            Below::RdfXml(..) | Below::JsonLd(_) => Where::Here,
+            // Nothing but the parser knows the line, and it does not tell.
+            _ => Where::At(Place::default()),
+        }
+    }
+
+    fn next(&mut self) -> Option<Result<Quad, Fault>> {
         Some(match self {
-            Parser::NTriples(parser) => of_turtle(parser.next()?),
-            Parser::NQuads(parser) => of_turtle(parser.next()?),
-            Parser::Turtle(parser) => of_turtle(parser.next()?),
-            Parser::TriG(parser) => of_turtle(parser.next()?),
-            Parser::RdfXml(parser, shift) => {
+            Below::NTriples(parser) => of_turtle(parser.next()?),
+            Below::NQuads(parser) => of_turtle(parser.next()?),
+            Below::Turtle(parser) => of_turtle(parser.next()?),
+            Below::TriG(parser) => of_turtle(parser.next()?),
+            Below::RdfXml(parser, shift) => {
                 let next = parser.next()?;
                 next.map(|triple| triple.in_graph(GraphName::DefaultGraph)).map_err(|error| match error {
                     RdfXmlParseError::Io(error) => Fault::Input(error),
@@ -111,7 +169,7 @@ impl<'a> Parser<'a> {
                     }
                 })
             }
-            Parser::JsonLd(parser) => parser.next()?.map_err(|error| match error {
+            Below::JsonLd(parser) => parser.next()?.map_err(|error| match error {
                 JsonLdParseError::Io(error) => Fault::Input(error),
                 JsonLdParseError::Syntax(error) => {
                     let place = error.location().map(|place| place.start);
@@ -131,28 +189,25 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Prefixes that are known where the parser stands.
-    pub(super) fn prefixes(&self) -> Vec<(String, String)> {
+    fn prefixes(&self) -> Vec<(String, String)> {
         let owned = |(name, iri): (&str, &str)| (name.to_owned(), iri.to_owned());
         match self {
-            Parser::NTriples(_) | Parser::NQuads(_) => Vec::new(),
-            Parser::Turtle(parser) => parser.parser.prefixes().map(owned).collect(),
-            Parser::TriG(parser) => parser.parser.prefixes().map(owned).collect(),
-            Parser::RdfXml(parser, _) => parser.prefixes().map(owned).collect(),
-            Parser::JsonLd(parser) => parser.prefixes().map(owned).collect(),
+            Below::NTriples(_) | Below::NQuads(_) => Vec::new(),
+            Below::Turtle(parser) => parser.parser.prefixes().map(owned).collect(),
+            Below::TriG(parser) => parser.parser.prefixes().map(owned).collect(),
+            Below::RdfXml(parser, _) => parser.prefixes().map(owned).collect(),
+            Below::JsonLd(parser) => parser.prefixes().map(owned).collect(),
         }
     }
 
-    /// The base where the parser stands.
-    pub(super) fn base(&self) -> Option<String> {
-        let base = match self {
-            Parser::NTriples(_) | Parser::NQuads(_) => None,
-            Parser::Turtle(parser) => parser.parser.base_iri(),
-            Parser::TriG(parser) => parser.parser.base_iri(),
-            Parser::RdfXml(parser, _) => parser.base_iri(),
-            Parser::JsonLd(parser) => parser.base_iri(),
-        };
-        base.map(str::to_owned)
+    fn base(&self) -> Option<&str> {
+        match self {
+            Below::NTriples(_) | Below::NQuads(_) => None,
+            Below::Turtle(parser) => parser.parser.base_iri(),
+            Below::TriG(parser) => parser.parser.base_iri(),
+            Below::RdfXml(parser, _) => parser.base_iri(),
+            Below::JsonLd(parser) => parser.base_iri(),
+        }
     }
 }
 

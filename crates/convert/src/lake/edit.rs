@@ -3,13 +3,13 @@
 use std::io::Read;
 use std::sync::PoisonError;
 
-use isomorph_bridges::{ReadOptions, Reading, Syntax, Text};
+use isomorph_bridges::{ReadOptions, Reading, Syntax, Text, Unlabelled};
 use isomorph_error::{Place, Result};
-use isomorph_graphlake::{Committed, Lake, check_graph};
+use isomorph_graphlake::{Committed, Lake};
 use isomorph_model::faces::Quad;
 use isomorph_storage::Budget;
 
-use super::{LakeStream, LakeText};
+use super::{LakeStream, LakeText, fresh_prefix};
 
 /// What is done with statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn edit_lake(
     let mut transaction = lake.begin()?;
     let options = ReadOptions { budget: budget.clone(), ..ReadOptions::default() };
     let reading = isomorph_bridges::read(&mut statements, Syntax::NQuads, &options, &mut |quad| match edit {
-        LakeEdit::Insert => check_graph(quad.graph).and_then(|()| transaction.insert(&quad)),
+        LakeEdit::Insert => transaction.insert(&quad),
         LakeEdit::Delete => transaction.delete(&quad),
     })?;
     Ok((reading, transaction.commit()?))
@@ -51,11 +51,11 @@ pub struct LakeChanges {
 }
 
 /// Deletes the statements of some texts and then inserts those of others, as one transaction: a statement that is among both is
-/// there in the end. Labels of blank nodes are those of the store. Without `syntax` names and beginnings of files tell theirs;
-/// streams are N-Quads.
+/// there in the end. Labels of blank nodes are those of the store; a node without a label is a new one, which can be inserted and not
+/// deleted. Without `syntax` names and beginnings of files tell theirs; streams are N-Quads.
 ///
 /// # Errors
-/// When a text cannot be read or is broken, or something cannot be written: then nothing is changed.
+/// [`isomorph_error::Kind::Usage`] when a node without a label is to be deleted; when a text cannot be read or is broken, or something cannot be written: then nothing is changed.
 pub fn change_lake(
     lake: &Lake,
     deletes: &[LakeText],
@@ -65,12 +65,16 @@ pub fn change_lake(
 ) -> Result<LakeChanges> {
     let mut transaction = lake.begin()?;
     let mut changes = LakeChanges::default();
+    let options = |unlabelled| ReadOptions { budget: budget.clone(), unlabelled, ..ReadOptions::default() };
     for text in deletes {
-        changes.deletes += statements(text, syntax, budget, &mut |quad| transaction.delete(&quad))?;
+        let options = options(Unlabelled::Refused);
+        changes.deletes += statements(text, syntax, &options, &mut |quad| transaction.delete(&quad))?;
     }
-    for text in inserts {
-        let mut insert = |quad: Quad<'_>| check_graph(quad.graph).and_then(|()| transaction.insert(&quad));
-        changes.inserts += statements(text, syntax, budget, &mut insert)?;
+    // Nodes without a label are other ones in each text, and no nodes of the store.
+    let fresh = fresh_prefix()?;
+    for (at, text) in inserts.iter().enumerate() {
+        let options = options(Unlabelled::Called(format!("{fresh}{}_", at + 1)));
+        changes.inserts += statements(text, syntax, &options, &mut |quad| transaction.insert(&quad))?;
     }
     changes.commit = transaction.commit()?;
     Ok(changes)
@@ -80,16 +84,15 @@ pub fn change_lake(
 fn statements(
     text: &LakeText,
     syntax: Option<Syntax>,
-    budget: &Budget,
+    options: &ReadOptions,
     take: &mut dyn FnMut(Quad<'_>) -> Result<()>,
 ) -> Result<u64> {
-    let options = ReadOptions { budget: budget.clone(), ..ReadOptions::default() };
     let reading = match text {
-        LakeText::At(location) => Text::open(location, syntax)?.read(&options, take)?,
+        LakeText::At(location) => Text::open(location, syntax)?.read(options, take)?,
         LakeText::Stream(LakeStream { name, input }) => {
             let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
             let syntax = syntax.unwrap_or(Syntax::NQuads);
-            isomorph_bridges::read(&mut *input, syntax, &options, take)
+            isomorph_bridges::read(&mut *input, syntax, options, take)
                 .map_err(|error| error.at(Place::file(name.clone())))?
         }
     };

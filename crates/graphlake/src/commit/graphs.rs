@@ -22,9 +22,10 @@ impl Transaction<'_> {
     /// Makes a graph, if it is not there. Graphs are named by IRIs or blank nodes; nothing names the default graph.
     ///
     /// # Errors
-    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when it cannot have that name.
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when it cannot have that name;
+    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) for that of quoted triples, which would stand for nothing any more.
     pub fn create_graph(&mut self, name: Option<&str>) -> Result<()> {
-        let key = self.key(name)?;
+        let key = self.own_key(name)?;
         let work = self.graphs.entry(key).or_default();
         (work.wanted, work.dropped) = (true, false);
         Ok(())
@@ -36,7 +37,7 @@ impl Transaction<'_> {
     /// As [`Transaction::create_graph`].
     pub fn drop_graph(&mut self, name: Option<&str>) -> Result<()> {
         let work = Work { from: From::Empty, dropped: true, ..Work::default() };
-        self.graphs.insert(self.key(name)?, work);
+        self.graphs.insert(self.own_key(name)?, work);
         Ok(())
     }
 
@@ -46,7 +47,7 @@ impl Transaction<'_> {
     /// As [`Transaction::create_graph`].
     pub fn clear_graph(&mut self, name: Option<&str>) -> Result<()> {
         let work = Work { from: From::Empty, wanted: true, ..Work::default() };
-        self.graphs.insert(self.key(name)?, work);
+        self.graphs.insert(self.own_key(name)?, work);
         Ok(())
     }
 
@@ -55,7 +56,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`Kind::NotFound`](isomorph_error::Kind::NotFound) when there is no graph `from`; as [`Transaction::create_graph`].
     pub fn copy_graph(&mut self, from: Option<&str>, to: Option<&str>) -> Result<()> {
-        let (from, to) = (self.key(from)?, self.key(to)?);
+        let (from, to) = (self.own_key(from)?, self.own_key(to)?);
         let there = match self.graphs.get(&from) {
             Some(work) => !work.dropped && (work.from != From::Own || work.wanted || self.has(&from)),
             None => self.has(&from),

@@ -54,8 +54,10 @@ impl<'l> Transaction<'l> {
     /// Inserts a quad. A triple term becomes the IRI of its id, and its triple comes into the graph of quoted triples (R33).
     ///
     /// # Errors
-    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when a term is none that the store can hold; those of writing, when memory is short.
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI) when a term is none that the store can hold;
+    /// [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED) in the graph of quoted triples; those of writing, when memory is short.
     pub fn insert(&mut self, quad: &Quad<'_>) -> Result<()> {
+        term::check_graph(quad.graph)?;
         self.note(quad, Fate::Insert)
     }
 
@@ -64,6 +66,7 @@ impl<'l> Transaction<'l> {
     /// # Errors
     /// As [`Transaction::insert`]; [`Kind::TooLarge`] when so much was inserted that some of it is written already.
     pub fn delete(&mut self, quad: &Quad<'_>) -> Result<()> {
+        term::check_graph(quad.graph)?;
         self.note(quad, Fate::Delete)
     }
 
@@ -185,6 +188,15 @@ impl<'l> Transaction<'l> {
             (None, Some(own)) => Ok(own.to_owned()),
             _ => graph_key(name),
         }
+    }
+
+    /// The same of a graph that may be made, changed or dropped as a whole: not that of quoted triples.
+    ///
+    /// # Errors
+    /// [`GRAPHLAKE-IRI`](crate::rules::IRI), [`GRAPHLAKE-RESERVED`](crate::rules::RESERVED).
+    pub(super) fn own_key(&self, name: Option<&str>) -> Result<String> {
+        term::check_graph(name)?;
+        self.key(name)
     }
 
     /// Writes what is to be inserted, so that its memory is free.

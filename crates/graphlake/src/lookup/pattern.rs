@@ -182,6 +182,17 @@ impl GraphLake {
         order: Order,
         wanted: &Wanted,
     ) -> Result<Merge> {
+        self.merge_with((graph, predicate), order, wanted, self.options.naive)
+    }
+
+    /// The same; with all deletions, if it is wanted to know what they have no effect on.
+    pub(crate) fn merge_with(
+        &self,
+        (graph, predicate): (&NamedGraph, &PredicateFiles),
+        order: Order,
+        wanted: &Wanted,
+        every_deletion: bool,
+    ) -> Result<Merge> {
         let mut merge = Merge::only(order, self.options.naive, wanted.clone());
         let mut oldest = None;
         for known in predicate.data(order) {
@@ -199,7 +210,7 @@ impl GraphLake {
         for known in predicate.tombstones(graph, order) {
             let Some(file) = known.file(graph) else { continue };
             // A deletion that is not younger than any file deletes nothing.
-            if !self.options.naive && file.snapshot_version <= oldest {
+            if !every_deletion && file.snapshot_version <= oldest {
                 continue;
             }
             if file.is_inverse != (order == Order::Object) {

@@ -54,6 +54,11 @@ impl Quoted {
         Ok(Quoted { triples, _memory: memory })
     }
 
+    /// Whether this is the id of a triple that is quoted.
+    pub(crate) fn has(&self, id: &TripleId) -> bool {
+        self.triples.contains_key(id)
+    }
+
     /// Whether nothing is quoted.
     pub(crate) fn is_empty(&self) -> bool {
         self.triples.is_empty()

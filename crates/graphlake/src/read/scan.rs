@@ -37,6 +37,14 @@ impl GraphLake {
         }
     }
 
+    /// The same triples, by subject; the merge knows in the end which of them live although there are deletions of them.
+    pub(crate) fn merge_noting(&self, graph: &NamedGraph, predicate: &str) -> Result<Merge> {
+        match self.files_in(graph, predicate) {
+            Some(files) => self.merge_with((graph, files), Order::Subject, &Wanted::All, true),
+            None => Ok(Merge::new(Order::Subject, self.options.naive)),
+        }
+    }
+
     /// What is wanted of a file of the other order, sorted in memory.
     pub(crate) fn resorted(&self, file: &DataFile, order: Order, wanted: &Wanted) -> Result<Cursor> {
         let blob = self.file(file)?;

@@ -1,14 +1,14 @@
 //! Rules of files of triples: V3 to V8, V16 and what V19 says of terms; and what V9 needs to know of them.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_storage::Blob;
 use twox_hash::XxHash64;
 
 use crate::bloom::Bloom;
-use crate::cursor::{Cursor, shown};
+use crate::cursor::{Cursor, out_of_order, shown};
 use crate::id::TripleId;
 use crate::lookup::each_in_order;
 use crate::read::{GraphLake, Order};
@@ -27,9 +27,12 @@ const PLACES: usize = 1_000;
 /// A sum of the ids of triples, so that no order matters, and their number.
 pub(super) type Sum = (u128, u64);
 
-/// The sums of files that could be read to their ends.
+/// Ids of triples in the place of terms that are looked for: a store that has more of them that are not quoted is one of another writer.
+const IDS: usize = 100_000;
+
+/// The sums of files that could be read to their ends, and ids of triples that stand in the place of terms.
 #[derive(Default)]
-pub(super) struct Sums<'a>(HashMap<Description<'a>, Sum>);
+pub(super) struct Sums<'a>(HashMap<Description<'a>, Sum>, pub(super) BTreeSet<TripleId>);
 
 impl<'a> Sums<'a> {
     pub(super) fn get(&self, file: &'a DataFile) -> Option<Sum> {
@@ -45,6 +48,9 @@ struct Task<'a> {
     wants_sum: bool,
 }
 
+/// What was found in a file, its sum, and ids of triples in the place of its terms.
+type Checked<'a> = (Findings, &'a DataFile, Option<Sum>, BTreeSet<TripleId>);
+
 /// Checks each file, on all threads; findings come in the order of the files. Records are decoded once for all rules. A file that a copy
 /// of a graph lists again in the same words is checked once.
 pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<Sums<'a>> {
@@ -58,20 +64,24 @@ pub(super) fn files<'a>(lake: &'a GraphLake, findings: &mut Findings) -> Result<
             tasks.push(Task { name, file, wants_sum });
         }
     }
-    let check = |Task { name, file, wants_sum }: Task<'a>| -> Result<(Findings, &'a DataFile, Option<Sum>)> {
+    let check = |Task { name, file, wants_sum }: Task<'a>| -> Result<Checked<'a>> {
         let mut found = Findings::keeping(PLACES);
+        let mut ids = BTreeSet::new();
         let sum = match lake.file(file) {
-            Ok(blob) => records(lake, file, blob, wants_sum, &mut found)?,
+            Ok(blob) => records(lake, file, blob, wants_sum.then_some(&mut ids), &mut found)?,
             Err(error) => {
                 note(error, &name, &mut found)?;
                 None
             }
         };
-        Ok((found, file, sum))
+        Ok((found, file, sum, ids))
     };
-    each_in_order(tasks, lake.options.threads, check, |(found, file, sum)| {
+    each_in_order(tasks, lake.options.threads, check, |(found, file, sum, mut ids)| {
         findings.merge(found);
         sums.0.extend(sum.map(|sum| (file.description(), sum)));
+        if sums.1.len() < IDS {
+            sums.1.append(&mut ids);
+        }
         Ok(())
     })?;
     Ok(sums)
@@ -85,12 +95,12 @@ fn note(error: Error, name: &str, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Checks the records of a file; their sum, where it is wanted and none is broken.
+/// Checks the records of a file; their sum, where it is wanted with the ids of triples in the place of terms, and none is broken.
 fn records(
     lake: &GraphLake,
     file: &DataFile,
     blob: Blob,
-    wants_sum: bool,
+    terms: Option<&mut BTreeSet<TripleId>>,
     findings: &mut Findings,
 ) -> Result<Option<Sum>> {
     let place = blob.place();
@@ -110,7 +120,8 @@ fn records(
         order,
         bloom: Bloom::parse(&file.bloom_filter),
         ids: file.id_bloom_filter.as_deref().and_then(Bloom::parse),
-        sum: wants_sum.then_some((0, 0)),
+        sum: terms.is_some().then_some((0, 0)),
+        terms,
         literals: 0,
         before: Triple::default(),
         line: String::new(),
@@ -152,6 +163,7 @@ struct Check<'a> {
     bloom: Option<Bloom>,
     ids: Option<Bloom>,
     sum: Option<Sum>,
+    terms: Option<&'a mut BTreeSet<TripleId>>,
     literals: u64,
     before: Triple,
     line: String,
@@ -163,8 +175,7 @@ impl Check<'_> {
         let first = triple.first(self.order);
         let mut broken = |rule, message: String| findings.push(rule, message, cursor.place());
         if cursor.records > 1 && self.before.compare(triple, self.order) != Ordering::Less {
-            let before = shown(self.before.first(self.order));
-            broken(&rules::ORDER, format!("{:?} stands behind {before:?}", shown(first)));
+            broken(&rules::ORDER, out_of_order(&self.before, triple, self.order));
         }
         if first.as_bytes() < self.file.min_value.as_bytes() || first.as_bytes() > self.file.max_value.as_bytes() {
             let (min, max) = (shown(&self.file.min_value), shown(&self.file.max_value));
@@ -186,6 +197,12 @@ impl Check<'_> {
         for iri in [Some(&triple.subject), Some(&triple.object).filter(|_| !triple.literal)].into_iter().flatten() {
             if !iri.starts_with("_:") && !term::is_absolute_iri(iri) {
                 broken(&rules::IRI, format!("{:?} is no absolute IRI", shown(iri)));
+            }
+            if let Some(terms) = &mut self.terms
+                && terms.len() < IDS
+                && let Some(id) = TripleId::of_term(iri)
+            {
+                terms.insert(id);
             }
         }
         if triple.literal {

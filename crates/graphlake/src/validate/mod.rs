@@ -3,7 +3,10 @@
 mod files;
 mod living;
 pub(crate) mod metadata;
+mod older;
 mod orders;
+mod quoted;
+mod tombstones;
 
 use std::collections::HashSet;
 
@@ -14,7 +17,8 @@ use crate::read::GraphLake;
 use crate::rules;
 use crate::snapshot::Snapshot;
 
-/// Reads all metadata of the store, and every file of the opened snapshot.
+/// Reads all metadata of the store, and every file of the opened snapshot; of files that only others have, it looks whether they are there
+/// and as long as they should be.
 ///
 /// # Errors
 /// When something cannot be read at all; what is broken is a finding.
@@ -22,6 +26,7 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
     findings.merge(lake.parsed.clone());
     metadata::store(&lake.store, findings);
     let mut named: HashSet<String> = HashSet::new();
+    let mut older = older::Older::default();
     for entry in &lake.store.snapshots {
         // What the opened snapshot breaks was noticed when it was opened.
         let mut noticed = Findings::keeping(8);
@@ -42,6 +47,10 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
         for (_, file) in snapshot.graphs.iter().flat_map(|graph| graph.files()) {
             match path::resolve(&file.path, &lake.store.location) {
                 Ok(name) => {
+                    // Those of the opened snapshot are read.
+                    if snapshot.id != lake.snapshot.id {
+                        older.note(&name, file.size, entry.version);
+                    }
                     named.insert(name);
                 }
                 Err(error) => {
@@ -51,13 +60,18 @@ pub(crate) fn validate(lake: &GraphLake, findings: &mut Findings) -> Result<()> 
             }
         }
     }
+    let has_listing = lake.root.location().scheme().has_listing();
+    let listed = if has_listing { lake.root.list("graphs")? } else { Vec::new() };
+    older.check(lake, &listed, findings)?;
     let sums = files::files(lake, findings)?;
     orders::orders(lake, &sums, findings);
     living::living(lake, findings)?;
-    if lake.root.location().scheme().has_listing() {
+    tombstones::tombstones(lake, findings)?;
+    quoted::quoted(lake, &sums, findings)?;
+    if has_listing {
         // A sidecar goes with its file.
         let file = |name: &str| name.strip_suffix(crate::sidecar::ENDING).unwrap_or(name).to_owned();
-        for entry in lake.root.list("graphs")?.into_iter().filter(|entry| !named.contains(&file(&entry.name))) {
+        for entry in listed.into_iter().filter(|entry| !named.contains(&file(&entry.name))) {
             findings.push(&rules::ORPHAN, format!("no snapshot names this file of {} bytes", entry.size), entry.name);
         }
     }

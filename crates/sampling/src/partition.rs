@@ -86,7 +86,7 @@ pub(crate) fn weight(edge: &Edge) -> f32 {
 /// What a weight counts for: see [`Partition::mass`].
 #[inline]
 pub(crate) fn mass(weight: f64) -> f64 {
-    if weight >= 0.0 && weight < f64::INFINITY { weight } else { f64::NAN }
+    if (0.0..f64::INFINITY).contains(&weight) { weight } else { f64::NAN }
 }
 
 #[inline]

@@ -133,7 +133,7 @@ impl Weights {
 
 /// Notes what cannot be drawn by.
 fn check(number: f64, ty: i32, whose: &dyn Fn() -> String, faults: &mut Met) {
-    if !(number >= 0.0 && number < f64::INFINITY) {
+    if !(0.0..f64::INFINITY).contains(&number) {
         let what = if number < 0.0 { "is below 0" } else { "is not finite" };
         let message = || format!("the weight {number:?} of {} {what}, and nothing is drawn by such weights", whose());
         note(faults, ty, Wrong::NoShare, message);

@@ -362,7 +362,13 @@ impl Source for Unnumbered {
             (Ids::Rows, NodeId::Row(row)) => self.record.nodes.get(near).map(|own| own.base.saturating_add(row)),
             _ => None,
         };
-        let id = id.ok_or_else(|| Error::unsupported("nodes are found by their rows or integer keys here"))?;
+        let id =
+            id.ok_or_else(|| match self.record.ids {
+                Ids::Rows => Error::unsupported("nodes are found by their rows here")
+                    .hint("--row N    names the node by its row"),
+                Ids::Keys => Error::unsupported("nodes are found by their keys here")
+                    .hint("--id KEY    names the node by its key"),
+            })?;
         edges_shown(&self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?, |batch, take| {
             self.edges(batch, Some(edge), take)
         })

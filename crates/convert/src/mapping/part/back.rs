@@ -140,8 +140,11 @@ impl Unparted {
                 Err(error) => Err(error),
             }
         };
-        // A node is of one of the types.
-        for ty in 0..self.inner.graph().nodes.len() {
+        // A node is of one of the types. Those whose keys would be read come last.
+        let graph = self.inner.graph();
+        let has_edges = |ty: &usize| graph.edges.iter().any(|edge| edge.source == *ty || edge.target == *ty);
+        let (quick, slow): (Vec<usize>, Vec<usize>) = (0..graph.nodes.len()).partition(has_edges);
+        for ty in quick.into_iter().chain(slow) {
             if has(ty)? {
                 *self.home.lock().unwrap_or_else(PoisonError::into_inner) = Some((key.to_owned(), ty));
                 return Ok(ty);

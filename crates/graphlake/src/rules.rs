@@ -86,8 +86,8 @@ isomorph_error::rules! {
     /// V2: the list of snapshots and a snapshot differ.
     STORE_ENTRY "GRAPHLAKE-STORE-ENTRY" Error
         "store.json and a snapshot state the same id, version and time", "copy the store again, whole, or correct store.json";
-    /// R26: a deletion that deletes nothing.
-    TOMBSTONE "GRAPHLAKE-TOMBSTONE" Warning
+    /// R26: a deletion that deletes nothing. A commit that deletes a triple and inserts it again may leave one.
+    TOMBSTONE "GRAPHLAKE-TOMBSTONE" Note
         "no deletion has the version of the newest copy of its triple: such a one has no effect, but when all versions are read as one (--naive)",
         "isomorph lake delete PATH STATEMENT    delete the triple, if it should be gone";
     /// V15: a file newer than its snapshot.

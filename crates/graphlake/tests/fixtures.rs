@@ -80,7 +80,9 @@ fn a_store_travels_in_time() {
 fn the_fixtures_break_no_rule() {
     let root = fixtures();
     for store in STORES {
-        assert_eq!(broken(&root.join(store), &OpenOptions::default()), Vec::<&str>::new(), "{store}");
+        // A commit of it deletes a triple and inserts it again.
+        let noted: &[&str] = if store == "history" { &["GRAPHLAKE-TOMBSTONE"] } else { &[] };
+        assert_eq!(broken(&root.join(store), &OpenOptions::default()), noted, "{store}");
     }
 }
 

@@ -30,20 +30,18 @@ impl Older {
         let listed: HashMap<&str, u64> = listed.iter().map(|entry| (entry.name.as_str(), entry.size)).collect();
         for (name, (stated, version)) in self.0 {
             let size = match listed.get(name.as_str()) {
-                Some(size) => Some(*size),
+                Some(size) => Ok(*size),
                 // Files may lie anywhere.
-                None => match lake.root.file(&name) {
-                    Ok(blob) => Some(blob.size()),
-                    Err(error) if error.kind() == Kind::NotFound => None,
-                    Err(error) => return Err(error),
-                },
+                None => lake.root.file(&name).map(|blob| blob.size()),
             };
             let message = match size {
-                Some(size) if size == stated => continue,
-                Some(size) => {
-                    format!("the file has {size} bytes, its metadata says {stated}; version {version} has it")
+                Ok(size) if size == stated => continue,
+                Ok(size) => format!("the file has {size} bytes, its metadata says {stated}; version {version} has it"),
+                Err(error) if error.kind() == Kind::NotFound => {
+                    format!("the file is missing; version {version} has it")
                 }
-                None => format!("the file is missing; version {version} has it"),
+                Err(error) if error.kind() == Kind::Io => return Err(error),
+                Err(error) => format!("{}; version {version} has it", error.message()),
             };
             findings.push(&rules::FILE, message, Place::file(name));
         }

@@ -34,22 +34,11 @@ pub(crate) fn text<'a>(opened: &'a Opened, to: Format, write: &WriteOptions) -> 
 pub(crate) fn plan(text: &Text, write: &WriteOptions, started: Instant) -> Plan {
     let becomes = layout(&write.deepgnn);
     Plan {
-        from: Format::DeepGnn,
-        to: Format::DeepGnn,
         passes: vec!["build"],
-        sorts: Vec::new(),
         lines: vec![PlanLine { subject: format!("{} text", text.format()), becomes }],
         carried: vec![CARRIED.to_owned()],
-        merged: Vec::new(),
-        repeats_keys: false,
-        losses: Vec::new(),
-        projection: None,
-        pynock: None,
-        mapping: Mapping::default(),
-        target: Graph::default(),
-        digested: None,
-        findings: Default::default(),
         seconds: started.elapsed().as_secs_f64(),
+        ..Plan::known(Format::DeepGnn, Format::DeepGnn, Mapping::default(), Graph::default())
     }
 }
 

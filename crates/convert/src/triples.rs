@@ -166,22 +166,13 @@ pub(crate) fn plan(
     let carried = lost.iter().cloned().collect();
     let losses = lost.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() });
     Ok(Plan {
-        from: triples.format(),
-        to,
         passes,
         sorts,
         lines,
         carried,
-        merged: Vec::new(),
-        repeats_keys: false,
         losses: losses.into_iter().collect(),
-        projection: None,
-        pynock: None,
-        mapping: Mapping::default(),
-        target: Graph::default(),
-        digested: None,
-        findings: Default::default(),
         seconds: started.elapsed().as_secs_f64(),
+        ..Plan::known(triples.format(), to, Mapping::default(), Graph::default())
     })
 }
 

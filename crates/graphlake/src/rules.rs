@@ -70,7 +70,7 @@ isomorph_error::rules! {
         "the keys of prefix_map are namespaces, from which IRIs can be made", "use --ns ex=http://…, to give the namespace of a short prefix";
     /// A triple term of which nobody knows what it quotes.
     QUOTED "GRAPHLAKE-QUOTED" Warning
-        "an IRI that stands for a triple is the id of one that is in the store, as a quoted triple or in another graph", "insert the statement with the triple term again: it is read as an IRI";
+        "an IRI that stands for a triple is the id of one that is in the store, as a quoted triple or in another graph", "add the statement with the triple term again: it is read as an IRI";
     /// V5: a record that cannot be read.
     RECORD "GRAPHLAKE-RECORD" Error
         "a file is a sequence of whole records with known prefixes and texts in UTF-8", "get the file again: it is cut short or damaged";

@@ -26,7 +26,7 @@ mod to_rdf;
 
 pub use columns::{EdgeRange, QuadColumns, QuadRows, Triple};
 pub use from_rdf::{EdgeRows, FromQuads, Rows};
-pub use lexical::holds;
+pub use lexical::{JsonDigits, holds};
 pub use resources::{RESOURCE, description, literal_fields};
 pub use to_rdf::Quads;
 

@@ -39,7 +39,7 @@ pub static CARRY_UNREAD: Rule = Rule {
     id: "CARRY-UNREAD",
     severity: Severity::Error,
     says: "the data says nothing that its sidecar does not read",
-    remedy: "--carry ignore    read the data without its sidecar",
+    remedy: "use --carry ignore, to read the data without its sidecar",
 };
 
 /// What travels beside the data.

@@ -38,8 +38,23 @@ fn holds_items(data_type: &DataType) -> bool {
     }
 }
 
+/// Which digits floats of fewer than 64 bits have in JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum JsonDigits {
+    /// Those that mean the number in 64 bits, which readers of JSON have.
+    #[default]
+    Of64Bits,
+    /// The shortest that mean it in its own bits, as earlier versions wrote: to a reader with 64 bits they are another number.
+    Shortest,
+}
+
 /// The lexical forms of a column and their datatype, null where the cell is.
 pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
+    write_with(column, JsonDigits::default())
+}
+
+/// The same, with these digits of floats in lists.
+pub(super) fn write_with(column: &ArrayRef, digits: JsonDigits) -> Result<(StringArray, String)> {
     use DataType as T;
     let xsd = |name: &str| format!("{}{name}", xsd::NAMESPACE);
     let floats = |values: &mut dyn Iterator<Item = Option<f64>>| {
@@ -68,7 +83,7 @@ pub(super) fn write(column: &ArrayRef) -> Result<(StringArray, String)> {
             let (texts, datatype) = write(&retyped(column, T::Timestamp(*unit, None))?)?;
             (texts.iter().map(|text| text.map(|text| format!("{text}Z"))).collect(), datatype)
         }
-        T::List(_) | T::LargeList(_) | T::FixedSizeList(_, _) => (json_texts(column)?, RDF_JSON.to_owned()),
+        T::List(_) | T::LargeList(_) | T::FixedSizeList(_, _) => (json_texts(column, digits)?, RDF_JSON.to_owned()),
         data_type => {
             let name = match data_type {
                 T::Null | T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Dictionary(_, _) => "string",
@@ -125,13 +140,14 @@ fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 }
 
 /// JSON texts of a column: what JSON has no number or word for is a string with the lexical form.
-fn json_texts(column: &ArrayRef) -> Result<StringArray> {
+fn json_texts(column: &ArrayRef, digits: JsonDigits) -> Result<StringArray> {
     let items = match column.data_type() {
         DataType::List(_) => column,
         DataType::LargeList(item) | DataType::FixedSizeList(item, _) => &cast(column, &DataType::List(item.clone()))?,
         DataType::Boolean => return Ok(write(column)?.0),
-        // Readers of JSON have 64 bits: the shortest digits of fewer are those of another number.
-        DataType::Float16 | DataType::Float32 => return json_texts(&cast(column, &DataType::Float64)?),
+        DataType::Float16 | DataType::Float32 if digits == JsonDigits::Of64Bits => {
+            return json_texts(&cast(column, &DataType::Float64)?, digits);
+        }
         data_type => {
             let number = data_type.is_integer();
             let (texts, _) = write(column)?;
@@ -146,7 +162,7 @@ fn json_texts(column: &ArrayRef) -> Result<StringArray> {
         }
     };
     let list = items.as_list::<i32>();
-    let texts = json_texts(list.values())?;
+    let texts = json_texts(list.values(), digits)?;
     let joined = |row: usize| {
         let (from, to) = (list.value_offsets()[row].as_usize(), list.value_offsets()[row + 1].as_usize());
         let items = (from..to).map(|item| if texts.is_valid(item) { texts.value(item) } else { "null" });

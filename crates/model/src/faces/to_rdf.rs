@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use isomorph_error::{Error, Result};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::lexical::{of_json, write};
+use super::lexical::{JsonDigits, of_json, write, write_with};
 use super::{
     BASE, DIRECTED, MEMBER, Names, Object, POSITION, Quad, RDF_JSON, RDF_REIFIES, RDF_TYPE, push_encoded, push_mark,
     unsaid,
@@ -41,6 +41,7 @@ pub struct Quads<'g> {
     open: HashMap<u128, Open>,
     /// For the texts of one edge.
     words: Words,
+    digits: JsonDigits,
 }
 
 /// Buffers for what is said of an edge: none is made for each.
@@ -65,8 +66,14 @@ impl<'g> Quads<'g> {
     /// Quads of `graph`, with IRIs below `base`, or [`BASE`].
     pub fn new(graph: &'g Graph, base: Option<&str>) -> Self {
         let base = base.unwrap_or(BASE).to_owned();
-        let (ends, open, words) = Default::default();
-        Quads { names: Names { graph, base }, ends, open, words }
+        let (ends, open, words, digits) = Default::default();
+        Quads { names: Names { graph, base }, ends, open, words, digits }
+    }
+
+    /// The same, with these digits of floats in JSON.
+    pub fn with_digits(mut self, digits: JsonDigits) -> Self {
+        self.digits = digits;
+        self
     }
 
     /// Gives the quads of a batch; the last edges wait for the next batch.
@@ -99,7 +106,7 @@ impl<'g> Quads<'g> {
         let class = self.names.below(&ty.name);
         let labels: Vec<String> =
             batch.labels.iter().flat_map(|labels| labels.names()).map(|name| self.names.label(name)).collect();
-        let columns = self.names.columns(batch.ty, &ty.properties, &batch.properties)?;
+        let columns = self.names.columns(batch.ty, &ty.properties, &batch.properties, self.digits)?;
         let mut position = String::new();
         for (row, subject) in subjects.iter().flatten().enumerate() {
             let mut say = |predicate: &str, object: Object<'_>| take(Quad { subject, predicate, object, graph: None });
@@ -127,7 +134,7 @@ impl<'g> Quads<'g> {
         let Owner::Nodes(ty) = table.owner else { return Err(Error::unsupported("values of edges as quads")) };
         let subjects = self.terms(ty, batch.owner.clone())?;
         let property = std::slice::from_ref(&table.property);
-        let columns = self.names.columns(ty, property, &vec![Some(batch.values.clone())])?;
+        let columns = self.names.columns(ty, property, &vec![Some(batch.values.clone())], self.digits)?;
         let graphs = named_graphs(&table.qualifiers, &batch.qualifiers);
         if !table.qualifiers.iter().all(is_graph) {
             return Err(Error::unsupported("qualifiers other than the named graph as quads"));
@@ -208,7 +215,7 @@ impl<'g> Quads<'g> {
             predicates: names.iter().map(|name| self.names.predicate(ty.source, name)).collect(),
             relations: batch.relations.as_ref().map(|relations| relations.index.clone()),
             graphs: named_graphs(&ty.properties, &batch.properties).cloned(),
-            columns: self.names.columns(ty.source, &own, &columns)?,
+            columns: self.names.columns(ty.source, &own, &columns, self.digits)?,
             keys: batch.keys.as_ref().map(write).transpose()?.map(|(texts, _)| texts),
             direction: ty.direction,
             directed: batch.directed.clone(),
@@ -431,7 +438,13 @@ enum Objects {
 }
 
 impl Names<'_> {
-    fn columns(&self, ty: usize, properties: &[Property], columns: &Columns) -> Result<Vec<Column>> {
+    fn columns(
+        &self,
+        ty: usize,
+        properties: &[Property],
+        columns: &Columns,
+        digits: JsonDigits,
+    ) -> Result<Vec<Column>> {
         let mut all = Vec::new();
         for (property, column) in properties.iter().zip(columns) {
             let Some(column) = column else { continue };
@@ -447,8 +460,8 @@ impl Names<'_> {
                 ValueKind::Plain if property.cardinality == Cardinality::Set => {
                     let list =
                         column.as_list_opt::<i32>().ok_or_else(|| Error::unsupported("sets that are no lists"))?;
-                    let (items, datatype) = write(list.values())?;
-                    Objects::Set(list.clone(), items, datatype, write(column)?.0)
+                    let (items, datatype) = write_with(list.values(), digits)?;
+                    Objects::Set(list.clone(), items, datatype, write_with(column, digits)?.0)
                 }
                 ValueKind::Term => Objects::Terms(text()?),
                 ValueKind::Json => Objects::Json(text()?),
@@ -459,7 +472,7 @@ impl Names<'_> {
                     Objects::Mixed(["value", "datatype", "language", "direction"].map(field))
                 }
                 ValueKind::Plain | ValueKind::Literal { .. } | ValueKind::Tensor { .. } | ValueKind::Raw => {
-                    let (texts, datatype) = write(column)?;
+                    let (texts, datatype) = write_with(column, digits)?;
                     Objects::Literals(texts, datatype)
                 }
             };

@@ -1,7 +1,7 @@
 //! A sink for a property graph before one for the triples that say it.
 
 use isomorph_error::{Error, Result};
-use isomorph_model::faces::{Quad, QuadSink, Quads};
+use isomorph_model::faces::{JsonDigits, Quad, QuadSink, Quads};
 use isomorph_model::{Batch, Delivery, EdgeOrder, Ends, Graph, KeyKind, Sink, Written};
 
 use super::Lifting;
@@ -34,10 +34,11 @@ impl<'a> Lifter<'a> {
         resources: &Resources,
         progress: &'a dyn Progress,
     ) -> Self {
+        let digits = if record.wide_floats { JsonDigits::Of64Bits } else { JsonDigits::Shortest };
         Lifter {
             inner,
             graph: &record.graph,
-            quads: Quads::new(&record.graph, Some(&record.base)),
+            quads: Quads::new(&record.graph, Some(&record.base)).with_digits(digits),
             keys: Keys::Collecting(KeysByRow::builder(&record.graph, resources)),
             progress,
         }

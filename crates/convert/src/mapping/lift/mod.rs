@@ -64,6 +64,9 @@ pub struct Lifting {
     /// Whether what is said about edges is said about statements, where a text has no triple terms.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub statements: bool,
+    /// Whether floats of 32 bits in JSON have the digits that mean them in 64; earlier versions wrote the shortest.
+    #[serde(default)]
+    pub wide_floats: bool,
 }
 
 impl Lifting {
@@ -92,7 +95,7 @@ impl Lifting {
                 return Err(Error::new(Kind::Unsupported, what).at(Place::field(format!("{of}.{}", property.name))));
             }
         }
-        Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false })
+        Ok(Lifting { graph: graph.clone(), base: base.to_owned(), statements: false, wide_floats: true })
     }
 
     /// Short names for what IRIs begin with, for texts that have them: the base, each node type that is called like a prefix, and

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use isomorph::convert::{Renderer, Resources, Silent};
+use isomorph::convert::{Renderer, Resources, Silent, must_exist};
 use isomorph::model::{
     Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, NodeId, Part, Request, Side, Source,
 };
@@ -219,7 +219,7 @@ impl<'a> Asked<'a> {
             }
         }
         if !asked {
-            keys::must_exist(self.source, self.ty, self.node)?;
+            must_exist(self.source, self.ty, self.node)?;
         }
         match missing {
             Some(error) if found.neighbors.is_empty() && !self.is_an_end()? => Err(error),

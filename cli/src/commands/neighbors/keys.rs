@@ -1,13 +1,10 @@
 //! Keys of a few nodes that are known by their rows.
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, UInt64Array};
-use arrow_cast::cast;
-use arrow_schema::DataType;
 use arrow_select::concat::concat;
 use arrow_select::take::take;
-use isomorph::model::{Batch, KeyKind, NodeId, Request, Source, Tables};
-use isomorph::{Error, Kind, Result};
+use isomorph::model::{Batch, KeyKind, Request, Source, Tables};
+use isomorph::{Error, Result};
 
 /// The keys of nodes of type `ty`, in the order of `rows`. Only the pieces of the input that hold one of them are read, where pieces say
 /// which rows they have.
@@ -59,40 +56,6 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
     take(keys.as_ref(), &at, None).map_err(broken)
 }
 
-/// Fails unless the node is there. For nodes whose type has no edges to look among: reads the keys of the type.
-///
-/// # Errors
-/// [`Kind::NotFound`] when it is not; when keys cannot be read.
-pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
-    let numbered = source.graph().nodes.get(ty).is_none_or(|ty| ty.key.kind == KeyKind::Row);
-    let row = match node {
-        NodeId::Row(row) => Some(row),
-        // A text that is no number names no row.
-        NodeId::Key(key) if numbered => key.parse().ok(),
-        NodeId::Key(_) => None,
-    };
-    let mut is_there = false;
-    for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
-        part.read(&mut |batch| {
-            let Batch::Nodes(nodes) = batch else { return Ok(()) };
-            is_there |= match (node, row, &nodes.keys) {
-                (_, Some(row), _) => (nodes.start..nodes.start.saturating_add(nodes.rows as u64)).contains(&row),
-                (NodeId::Key(key), None, Some(keys)) => {
-                    let names = cast(keys, &DataType::Utf8).map_err(broken)?;
-                    names.as_string::<i32>().iter().any(|name| name == Some(key))
-                }
-                _ => false,
-            };
-            Ok(())
-        })?;
-    }
-    match (is_there, node) {
-        (true, _) => Ok(()),
-        (false, NodeId::Key(key)) => Err(Error::new(Kind::NotFound, format!("there is no node {key:?}"))),
-        (false, NodeId::Row(row)) => Err(Error::new(Kind::NotFound, format!("there is no node in row {row}"))),
-    }
-}
-
 /// The part of `sorted` from `start` to before `end`.
 fn within(sorted: &[u64], start: u64, end: u64) -> &[u64] {
     let from = sorted.partition_point(|row| *row < start);
@@ -109,8 +72,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
     use arrow_array::types::Int64Type;
-    use isomorph::model::{Graph, Key, MemoryGraph, NodeBatch, NodeType};
+    use isomorph::convert::must_exist;
+    use isomorph::model::{Graph, Key, MemoryGraph, NodeBatch, NodeId, NodeType};
 
     #[test]
     fn keys_come_in_the_order_of_the_rows() {

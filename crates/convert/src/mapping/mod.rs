@@ -55,6 +55,7 @@ pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
 pub use shred::{CARRY_FITS, Shredded};
 pub use surveyed::NameRules;
+pub use view::must_exist;
 
 /// Where a property of the typed graph lies in the bundled one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

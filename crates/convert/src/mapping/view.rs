@@ -72,7 +72,7 @@ pub(crate) fn within(types: &[NodeType], ty: usize, node: NodeId<'_>) -> Result<
 ///
 /// # Errors
 /// [`Kind::NotFound`] when it is not; when keys cannot be read.
-pub(crate) fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
+pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()> {
     let own = source.graph().nodes.get(ty).ok_or_else(|| Error::usage("no such node type"))?;
     let row = match node {
         NodeId::Row(row) => Some(row),

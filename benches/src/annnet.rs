@@ -266,7 +266,7 @@ pub(crate) fn read(path: &str, runs: usize) -> Result<Value> {
         let annnet = annnet.ok_or_else(|| Error::usage("nothing was opened"))?;
         scanned.run(|| {
             let mut rows = std::collections::BTreeMap::new();
-            for part in annnet.scan(&Request::of(Tables::All))? {
+            for mut part in annnet.scan(&Request::of(Tables::All))? {
                 part.read(&mut |batch| {
                     *rows.entry(kind(&batch)).or_insert(0) += batch.rows() as u64;
                     Ok(())

@@ -12,7 +12,7 @@ use isomorph_error::{Error, Result};
 use isomorph_graphar::{GraphArWriter, WriteOptions};
 use isomorph_model::{
     Batch, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, NodeBatch, NodeType, Part, Property, Request, Source,
-    Tables, Written,
+    Tables, Written, part,
 };
 use isomorph_storage::{Blob, Location, Mode, Staging};
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
@@ -91,11 +91,16 @@ impl Source for EdgeTable {
         let count = if nodes { self.vertices } else { 0 };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         for start in (0..count).step_by(PIECE as usize) {
-            parts.push(Box::new(Numbers { start, end: count.min(start + PIECE) }));
+            let batch = move || Ok(vertices(start, count.min(start + PIECE)));
+            parts.push(part::of(None, std::iter::once_with(batch)));
         }
         let groups = if edges { self.reader.row_groups() } else { 0 };
         for rows in (0..groups).filter_map(|group| self.reader.rows_of_group(group)) {
-            parts.push(Box::new(Rows { table: self, rows, batch_rows: request.batch_rows }));
+            let selection = Selection::all().rows([rows]).batch_rows(request.batch_rows);
+            let open = move || self.reader.batches(&selection);
+            parts.push(part::opened(None, open, |batches| {
+                batches.next().transpose()?.map(|batch| edge_batch(&batch)).transpose()
+            }));
         }
         Ok(parts)
     }
@@ -106,53 +111,31 @@ impl Source for EdgeTable {
 }
 
 /// Vertices, keyed by their numbers.
-struct Numbers {
-    start: u64,
-    end: u64,
-}
-
-impl Part for Numbers {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let keys = Int64Array::from_iter_values(self.start as i64..self.end as i64);
-        let rows = keys.len();
-        let keys: Option<arrow_array::ArrayRef> = Some(Arc::new(keys));
-        take(Batch::Nodes(NodeBatch { ty: 0, start: self.start, rows, keys, labels: None, properties: Vec::new() }))
-    }
+fn vertices(start: u64, end: u64) -> Batch {
+    let keys = Int64Array::from_iter_values(start as i64..end as i64);
+    let rows = keys.len();
+    let keys: Option<arrow_array::ArrayRef> = Some(Arc::new(keys));
+    Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties: Vec::new() })
 }
 
 /// Rows of the edge table.
-struct Rows<'a> {
-    table: &'a EdgeTable,
-    rows: std::ops::Range<u64>,
-    batch_rows: usize,
-}
-
-impl Part for Rows<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let selection = Selection::all().rows([self.rows.clone()]).batch_rows(self.batch_rows);
-        for batch in self.table.reader.batches(&selection)? {
-            let batch = batch?;
-            let ends = |name: &str| {
-                let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int64Type>());
-                let column = column.ok_or_else(|| Error::malformed(format!("no integers {name}")))?;
-                Ok::<_, Error>(Ends::Rows(UInt64Array::from_iter_values(
-                    column.values().iter().map(|end| end.unsigned_abs()),
-                )))
-            };
-            take(Batch::Edges(EdgeBatch {
-                ty: 0,
-                rows: batch.num_rows(),
-                relations: None,
-                source: ends("src")?,
-                target: ends("dst")?,
-                layers: None,
-                directed: None,
-                keys: None,
-                properties: vec![batch.column_by_name("weight").cloned()],
-            }))?;
-        }
-        Ok(())
-    }
+fn edge_batch(batch: &RecordBatch) -> Result<Batch> {
+    let ends = |name: &str| {
+        let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let column = column.ok_or_else(|| Error::malformed(format!("no integers {name}")))?;
+        Ok::<_, Error>(Ends::Rows(UInt64Array::from_iter_values(column.values().iter().map(|end| end.unsigned_abs()))))
+    };
+    Ok(Batch::Edges(EdgeBatch {
+        ty: 0,
+        rows: batch.num_rows(),
+        relations: None,
+        source: ends("src")?,
+        target: ends("dst")?,
+        layers: None,
+        directed: None,
+        keys: None,
+        properties: vec![batch.column_by_name("weight").cloned()],
+    }))
 }
 
 /// Writes the table as GraphAr into `directory`, replacing what is there.

@@ -33,7 +33,7 @@ pub(crate) fn scan(graph: &str, runs: usize) -> Result<Value> {
             let graph = GraphAr::open(&location, &OpenOptions::default())?;
             let mut sum = Sum::default();
             let request = Request { batch_rows: BATCH_ROWS, ..Request::of(Tables::EdgeEnds(0)) };
-            for part in graph.scan(&request.in_order(EdgeOrder::Source))? {
+            for mut part in graph.scan(&request.in_order(EdgeOrder::Source))? {
                 part.read(&mut |batch| sum.batch(&batch))?;
             }
             Ok(sum)

@@ -169,7 +169,7 @@ fn into_the_model(file: &str, threads: usize) -> Result<(usize, usize)> {
     let nock = Nock::open(&Location::parse(file)?, &OpenOptions::default())?;
     let parts = nock.scan(&Request::of(Tables::All))?;
     let counts = parallel::fold(
-        &parts,
+        parts,
         threads,
         || (0, 0),
         |counts, _, batch| {

@@ -355,7 +355,7 @@ fn look_ups(graph: &dyn Source, side: Side) -> Result<Option<String>> {
         assert_eq!(column.data_type(), &DataType::Utf8);
         column.as_string::<i32>().value(row).to_owned()
     };
-    for part in graph.scan(&Request::of(Tables::Edges(0)))? {
+    for mut part in graph.scan(&Request::of(Tables::Edges(0)))? {
         part.read(&mut |batch| {
             let Batch::Edges(batch) = batch else { return Ok(()) };
             let (Ends::Keys(source), Ends::Keys(target), Some(keys)) = (&batch.source, &batch.target, &batch.keys)

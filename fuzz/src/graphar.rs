@@ -198,7 +198,7 @@ fn look_ups(graph: &Path) -> Result<Option<String>> {
     for edge in 0..graph.graph().edges.len() {
         for side in [Side::Out, Side::In] {
             let mut scanned: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-            for part in graph.scan(&Request::of(Tables::Edges(edge)))? {
+            for mut part in graph.scan(&Request::of(Tables::Edges(edge)))? {
                 part.read(&mut |batch| {
                     let Batch::Edges(batch) = batch else { return Ok(()) };
                     for (source, target) in ends(&batch) {

@@ -262,7 +262,7 @@ fn look_ups_need_no_open_graph() {
 
 fn keys_of(annnet: &Annnet) -> Vec<String> {
     let mut keys = Vec::new();
-    for part in annnet.scan(&Request::of(Tables::NodeKeys(0))).unwrap() {
+    for mut part in annnet.scan(&Request::of(Tables::NodeKeys(0))).unwrap() {
         part.read(&mut |batch| {
             if let Batch::Nodes(nodes) = batch {
                 keys.extend(nodes.keys.unwrap().as_string::<i32>().iter().flatten().map(str::to_owned));

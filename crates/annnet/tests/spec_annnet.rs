@@ -249,7 +249,7 @@ fn a_pair_that_is_told_twice_is_one_membership() {
         );
         let told = files.with(|opened| {
             let (annnet, mut told) = (opened.unwrap(), Vec::new());
-            for part in annnet.scan(&Request::of(Tables::Rest)).unwrap() {
+            for mut part in annnet.scan(&Request::of(Tables::Rest)).unwrap() {
                 part.read(&mut |batch| {
                     if let Batch::Memberships(MembershipBatch { member: Ends::Keys(keys), properties, .. }) = batch {
                         let keys = keys.as_string::<i32>();

@@ -57,7 +57,7 @@ fn scans_give_what_they_are_asked_for() {
     let graph = open(directory.path(), "a.nq", QUADS.as_bytes());
     let rows = |tables, batch_rows| {
         let mut rows = 0;
-        for part in graph.scan(&Request { batch_rows, ..Request::of(tables) }).unwrap() {
+        for mut part in graph.scan(&Request { batch_rows, ..Request::of(tables) }).unwrap() {
             part.read(&mut |batch| {
                 assert!(batch.rows() <= batch_rows);
                 rows += batch.rows();

@@ -36,7 +36,7 @@ pub(crate) fn counted(
         let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
         progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
         let rows = parallel::fold(
-            &parts,
+            parts,
             resources.threads,
             || 0u64,
             |rows, _, batch| {

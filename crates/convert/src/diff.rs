@@ -271,7 +271,7 @@ impl<'a> Side<'a> {
         for tables in differing.tables() {
             let parts = self.source.scan(&Request::of(tables))?;
             progress.begin("compare", parts.iter().map(|part| part.rows()).sum());
-            let read = parallel::fold(&parts, resources.threads, &new, |state, _, batch| {
+            let read = parallel::fold(parts, resources.threads, &new, |state, _, batch| {
                 progress.advance(batch.rows() as u64)?;
                 self.renderer.batch(&batch, |element| {
                     if differing.has(&element) {

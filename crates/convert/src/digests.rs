@@ -91,14 +91,14 @@ fn digest_with(
         let read = if *tables == Tables::AllEdges && running.numbers_edges() {
             // Edges have no row numbers: they count in the order in which they come.
             let mut state = running.state();
-            let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+            let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
                 progress.advance(batch.rows() as u64)?;
                 running.add(&mut state, &batch)
             });
             read.map(|()| vec![state])
         } else {
             parallel::fold(
-                &parts,
+                parts,
                 resources.threads,
                 || running.state(),
                 |state, _, batch| {

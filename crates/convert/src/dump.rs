@@ -97,7 +97,7 @@ impl Lines<'_> {
                 })?;
                 Ok(text)
             };
-            parallel::in_order(&parts, threads, prepare, |text| self.write(&text))?;
+            parallel::in_order(parts, threads, prepare, |text| self.write(&text))?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Driving a scan: its parts on all threads, in any order or in theirs.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Part};
@@ -18,18 +19,19 @@ const AHEAD: usize = 4;
 /// # Errors
 /// The first error of a part or of `step`.
 pub fn fold<S: Send>(
-    parts: &Parts<'_>,
+    parts: Parts<'_>,
     threads: usize,
     new: impl Fn() -> S + Sync,
     step: impl Fn(&mut S, usize, Batch) -> Result<()> + Sync,
 ) -> Result<Vec<S>> {
-    let next = AtomicUsize::new(0);
+    let threads = threads.clamp(1, parts.len().max(1));
+    let parts = Mutex::new(parts.into_iter().enumerate());
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
     let failed = AtomicBool::new(false);
     let work = || -> Result<S> {
         let mut state = new();
         while !failed.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(part) = parts.get(number) else { break };
+            let Some((number, mut part)) = next() else { break };
             let read = part.read(&mut |batch| step(&mut state, number, batch));
             if read.is_err() {
                 failed.store(true, Ordering::Relaxed);
@@ -38,7 +40,6 @@ pub fn fold<S: Send>(
         }
         Ok(state)
     };
-    let threads = threads.clamp(1, parts.len().max(1));
     if threads == 1 {
         return Ok(vec![work()?]);
     }
@@ -83,12 +84,12 @@ pub fn drive<T: Send>(items: Vec<T>, step: impl Fn(&mut T) -> Result<bool> + Syn
 /// # Errors
 /// The first error, in the order of the parts, of a part, of `prepare` or of `take`.
 pub fn in_order<T: Send>(
-    parts: &Parts<'_>,
+    parts: Parts<'_>,
     threads: usize,
     prepare: impl Fn(Batch) -> Result<T> + Sync,
     take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    pieces_in_order(parts, threads, AHEAD, |part, give| part.read(&mut |batch| give(prepare(batch)?)), take)
+    pieces_in_order(parts, threads, AHEAD, |mut part, give| part.read(&mut |batch| give(prepare(batch)?)), take)
 }
 
 /// The same for anything that is read in pieces, of which `ahead` of one item may wait for those before it. As many items as there
@@ -96,15 +97,15 @@ pub fn in_order<T: Send>(
 ///
 /// # Errors
 /// The first error, in the order of the items, of `read` or of `take`.
-pub fn pieces_in_order<I: Sync, T: Send>(
-    items: &[I],
+pub fn pieces_in_order<I: Send, T: Send>(
+    items: Vec<I>,
     threads: usize,
     ahead: usize,
-    read: impl Fn(&I, &mut dyn FnMut(T) -> Result<()>) -> Result<()> + Sync,
+    read: impl Fn(I, &mut dyn FnMut(T) -> Result<()>) -> Result<()> + Sync,
     take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let ahead = Ahead { pieces: ahead, parts: threads };
-    isomorph_storage::parallel::in_order(items.iter().collect(), threads, ahead, read, take)
+    isomorph_storage::parallel::in_order(items, threads, ahead, read, take)
 }
 
 fn broken_thread() -> Error {
@@ -117,19 +118,16 @@ mod tests {
     use super::*;
     use isomorph_model::NodeBatch;
 
-    struct Numbers(u64, usize, Option<usize>);
-
-    impl Part for Numbers {
-        fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-            for at in 0..self.1 {
-                if self.2 == Some(at) {
-                    return Err(Error::malformed(format!("part {}", self.0)));
-                }
-                let start = self.0 * 1000 + at as u64;
-                take(Batch::Nodes(NodeBatch { ty: 0, start, rows: 1, keys: None, labels: None, properties: vec![] }))?;
+    /// So many batches, one of which may be an error.
+    fn numbers(part: u64, batches: usize, fails: Option<usize>) -> Box<dyn Part> {
+        let batch = move |at: usize| {
+            if fails == Some(at) {
+                return Err(Error::malformed(format!("part {part}")));
             }
-            Ok(())
-        }
+            let start = part * 1000 + at as u64;
+            Ok(Batch::Nodes(NodeBatch { ty: 0, start, rows: 1, keys: None, labels: None, properties: vec![] }))
+        };
+        isomorph_model::part::of(None, (0..batches).map(batch))
     }
 
     fn start(batch: Batch) -> u64 {
@@ -143,7 +141,7 @@ mod tests {
         (0..40u64)
             .map(|n| {
                 let fail = fail.filter(|fail| fail.0 == n).map(|fail| fail.1);
-                Box::new(Numbers(n, (n as usize * 7) % 23, fail)) as Box<dyn Part>
+                numbers(n, (n as usize * 7) % 23, fail)
             })
             .collect()
     }
@@ -152,7 +150,7 @@ mod tests {
     fn batches_come_in_the_order_of_the_parts() {
         let mut expected = Vec::new();
         in_order(
-            &parts(None),
+            parts(None),
             1,
             |batch| Ok(start(batch)),
             |n| {
@@ -164,7 +162,7 @@ mod tests {
         for threads in [2, 3, 8] {
             let mut seen = Vec::new();
             in_order(
-                &parts(None),
+                parts(None),
                 threads,
                 |batch| Ok(start(batch)),
                 |n| {
@@ -175,7 +173,7 @@ mod tests {
             .unwrap();
             assert_eq!(seen, expected);
             let sums = fold(
-                &parts(None),
+                parts(None),
                 threads,
                 || 0,
                 |sum, _, batch| {
@@ -190,13 +188,13 @@ mod tests {
     #[test]
     fn errors_of_readers_and_takers_end_the_scan() {
         for threads in [1, 2, 5] {
-            let parts = parts(Some((9, 3)));
-            let error = in_order(&parts, threads, |batch| Ok(start(batch)), |_| Ok(())).unwrap_err();
+            let parts = || parts(Some((9, 3)));
+            let error = in_order(parts(), threads, |batch| Ok(start(batch)), |_| Ok(())).unwrap_err();
             assert_eq!(error.message(), "part 9");
-            assert!(fold(&parts, threads, || (), |(), _, _| Ok(())).is_err());
+            assert!(fold(parts(), threads, || (), |(), _, _| Ok(())).is_err());
             let mut left = 5;
             let error = in_order(
-                &parts,
+                parts(),
                 threads,
                 |batch| Ok(start(batch)),
                 |_| {

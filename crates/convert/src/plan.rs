@@ -576,7 +576,7 @@ pub(crate) fn survey_of(
         let parts = source.scan(&Request::of(*tables))?;
         progress.begin("survey", parts.iter().map(|part| part.rows()).sum());
         let states = parallel::fold(
-            &parts,
+            parts,
             resources.threads,
             || (Survey::new(typing), State::default()),
             |(survey, state), _, batch| {

@@ -133,7 +133,7 @@ fn repeats(source: &dyn Source, ty: usize, resources: &Resources, progress: &dyn
     let mut builder = KeyRowsBuilder::new(options.threads(resources.threads));
     let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
     progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
         progress.advance(batch.rows() as u64)?;
         match &batch {
             Batch::Nodes(nodes) => nodes.keys.as_ref().map_or(Ok(()), |keys| builder.push(keys.as_ref())),
@@ -150,7 +150,7 @@ fn key_of(source: &dyn Source, ty: usize, row: u64, resources: &Resources) -> Re
     const MOST: usize = 60;
     let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
     let (mut before, mut found) = (0, None);
-    parallel::in_order(&parts, resources.threads, Ok, |batch| {
+    parallel::in_order(parts, resources.threads, Ok, |batch| {
         let Batch::Nodes(nodes) = batch else { return Ok(()) };
         let at = row.checked_sub(before).and_then(|at| usize::try_from(at).ok()).filter(|at| *at < nodes.rows);
         before += nodes.rows as u64;

@@ -127,7 +127,7 @@ impl Plan {
                 }
                 Ok(batch.rows() as u64)
             };
-            let read = parallel::in_order(&parts, resources.threads, checked, |rows| progress.advance(rows));
+            let read = parallel::in_order(parts, resources.threads, checked, |rows| progress.advance(rows));
             progress.end();
             read?;
         }

@@ -8,7 +8,8 @@ use isomorph_bridges::{CanonicalLabels, Canonicalizer};
 use isomorph_error::{Error, Result};
 use isomorph_model::faces::Quads;
 use isomorph_model::{
-    About, Batch, Columns, EdgeOrder, EndForm, Ends, Graph, KeyKind, Part, Property, Request, Source, Tables, ValueKind,
+    About, Batch, Columns, EdgeOrder, EndForm, Ends, Graph, KeyKind, Part, Property, Request, Source, Tables,
+    ValueKind, part,
 };
 
 use crate::digests::Resources;
@@ -31,7 +32,7 @@ pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn
     let mut quads = Quads::new(graph, None);
     let parts = source.scan(&Request::of(Tables::All))?;
     progress.begin("labels", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
         progress.advance(batch.rows() as u64)?;
         // Graphs without triples say nothing of blank nodes but their name.
         if matches!(batch, Batch::Groups(_)) {
@@ -43,7 +44,6 @@ pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn
     progress.end();
     read?;
     quads.finish(&mut |quad| canonicalizer.push(&quad))?;
-    drop(parts);
     let labels = canonicalizer.finish()?;
     Ok(if labels.is_empty() { source } else { Arc::new(Relabelled { source, labels }) })
 }
@@ -51,21 +51,6 @@ pub fn relabelled(source: Arc<dyn Source>, resources: &Resources, progress: &dyn
 struct Relabelled {
     source: Arc<dyn Source>,
     labels: CanonicalLabels,
-}
-
-struct RelabelledPart<'a> {
-    part: Box<dyn Part + 'a>,
-    of: &'a Relabelled,
-}
-
-impl Part for RelabelledPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.part.read(&mut |batch| take(self.of.batch(batch)))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.part.rows()
-    }
 }
 
 impl Relabelled {
@@ -134,8 +119,8 @@ impl Source for Relabelled {
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let parts = self.source.scan(request)?.into_iter();
-        Ok(parts.map(|part| Box::new(RelabelledPart { part, of: self }) as Box<dyn Part>).collect())
+        let shown = |inner| part::shown(inner, |batch, take| take(self.batch(batch)));
+        Ok(self.source.scan(request)?.into_iter().map(shown).collect())
     }
 
     fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {

@@ -95,7 +95,7 @@ impl Renderer {
         for ty in (0..graph.nodes.len()).filter(|_| by_row) {
             let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
             progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-            let read = parallel::in_order(&parts, resources.threads, Ok, |batch| match batch {
+            let read = parallel::in_order(parts, resources.threads, Ok, |batch| match batch {
                 Batch::Nodes(nodes) => keys.add(&nodes),
                 _ => Ok(()),
             });

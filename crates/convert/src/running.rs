@@ -260,7 +260,7 @@ impl Running {
         let parts = source.scan(&Request::of(Tables::Rest))?;
         progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
         let states = parallel::fold(
-            &parts,
+            parts,
             resources.threads,
             || self.state(),
             |state, _, batch| {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Result;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables,
+    About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables, part,
 };
 
 use crate::digests::{Digested, Resources};
@@ -40,44 +40,45 @@ impl Tapped {
         self.running.finish()
     }
 
+    /// A part that is added to the digest while it is read.
     fn tap<'a>(&'a self, tables: Tables, parts: Run<'a>) -> Run<'a> {
-        parts.into_iter().map(|inner| Box::new(TappedPart { tapped: self, tables, inner }) as Box<dyn Part>).collect()
-    }
-}
-
-struct TappedPart<'a> {
-    tapped: &'a Tapped,
-    tables: Tables,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for TappedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let running = &self.tapped.running;
-        match self.tables {
+        let running = &self.running;
+        let tapped = |inner: Box<dyn Part + 'a>| match tables {
             // The rest is small, and refers to itself: it has a pass of its own at the end.
-            Tables::EdgeEnds(_) | Tables::Rest => return self.inner.read(take),
-            Tables::NodeKeys(_) => {
-                return self.inner.read(&mut |batch| {
-                    running.remember(&batch)?;
+            Tables::EdgeEnds(_) | Tables::Rest => inner,
+            Tables::NodeKeys(_) => part::shown(inner, move |batch, take| {
+                running.remember(&batch)?;
+                take(batch)
+            }),
+            _ => {
+                let mut state = None;
+                part::shown(inner, move |batch, take| {
+                    let borrowed = state.get_or_insert_with(|| Borrowed::from(&self.states));
+                    running.add(&mut borrowed.state, &batch)?;
                     take(batch)
-                });
+                })
             }
-            _ => {}
-        }
-        // A state is borrowed for one part, so that no two threads share one and few are made.
-        let states = || self.tapped.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = states().pop().unwrap_or_default();
-        let read = self.inner.read(&mut |batch| {
-            running.add(&mut state, &batch)?;
-            take(batch)
-        });
-        states().push(state);
-        read
+        };
+        parts.into_iter().map(tapped).collect()
     }
+}
 
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
+/// A state that is borrowed for one part, so that no two threads share one and few are made.
+struct Borrowed<'a> {
+    states: &'a Mutex<Vec<State>>,
+    state: State,
+}
+
+impl<'a> Borrowed<'a> {
+    fn from(states: &'a Mutex<Vec<State>>) -> Self {
+        let state = states.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        Borrowed { states, state }
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.state));
     }
 }
 

@@ -334,7 +334,9 @@ impl Job<'_> {
             give(writer.finish()?)
         };
         let sections = if threads > 1 { lake.divided_sections()? } else { lake.sections(Order::Subject) };
-        pieces_in_order(&sections, threads, ahead as usize, read, |piece| out.write_all(&piece).map_err(Error::from))?;
+        pieces_in_order(sections.iter().collect(), threads, ahead as usize, read, |piece| {
+            out.write_all(&piece).map_err(Error::from)
+        })?;
         Ok(quads.into_inner())
     }
 

@@ -125,7 +125,7 @@ fn found(place: &Path) -> Vec<Pair> {
     for (ty, edges) in graph.edges.iter().enumerate() {
         let at = |name: &str| edges.properties.iter().position(|property| property.name == name);
         let Some(hyperedge) = at("hyperedge") else { continue };
-        for part in opened.graph.scan(&Request::of(Tables::Edges(ty))).unwrap() {
+        for mut part in opened.graph.scan(&Request::of(Tables::Edges(ty))).unwrap() {
             part.read(&mut |batch| {
                 let Batch::Edges(batch) = batch else { panic!("no edges") };
                 let column = |at: Option<usize>| batch.properties[at?].clone();

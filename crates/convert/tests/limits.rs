@@ -9,7 +9,7 @@ use arrow_array::{Array, ArrayRef, Int64Array};
 use isomorph_convert::{Resources, Silent, dump, dump_first};
 use isomorph_error::Result;
 use isomorph_model::zoo::{Build, Edges, Nodes};
-use isomorph_model::{Batch, EndForm, Graph, MemoryGraph, NodeBatch, Part, Request, Source};
+use isomorph_model::{Batch, EndForm, Graph, MemoryGraph, NodeBatch, Part, Request, Source, part};
 
 /// Rows of nodes, each a batch of its own.
 const ROWS: u64 = 2_000;
@@ -20,29 +20,23 @@ struct Counting {
     pulled: AtomicUsize,
 }
 
-struct CountingPart<'a>(Box<dyn Part + 'a>, &'a AtomicUsize);
-
 impl Source for Counting {
     fn graph(&self) -> &Graph {
         self.inner.graph()
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
-        let parts = self.inner.scan(request)?.into_iter();
-        Ok(parts.map(|part| Box::new(CountingPart(part, &self.pulled)) as Box<dyn Part>).collect())
+        let counted = |inner| {
+            part::shown(inner, |batch, take| {
+                self.pulled.fetch_add(1, Relaxed);
+                take(batch)
+            })
+        };
+        Ok(self.inner.scan(request)?.into_iter().map(counted).collect())
     }
 
     fn end_form(&self, ty: usize) -> EndForm {
         self.inner.end_form(ty)
-    }
-}
-
-impl Part for CountingPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.0.read(&mut |batch| {
-            self.1.fetch_add(1, Relaxed);
-            take(batch)
-        })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, Batch, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables, part};
 use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 
 use crate::batches::{Columns, WATERMARK};
@@ -297,40 +297,31 @@ struct TextPart<'a> {
     wanted: Wanted,
 }
 
-impl TextPart<'_> {
-    fn take(&self, block: &Block, first: u64, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<u64> {
-        let Wanted { nodes, edges, bare, rows } = self.wanted;
-        let mut next = first;
-        if nodes {
-            next = self.columns.nodes(block, first, rows, bare, take)?;
-        }
-        if edges {
-            self.columns.edges(block, rows, bare, take)?;
-        }
-        Ok(next)
-    }
-}
-
-impl Part for TextPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let (mut parser, mut block) = (Parser::default(), Block::default());
-        if let Some(range) = &self.place.range {
-            let piece = self.text.piece_at(self.place.file, self.place.line, range.clone())?;
-            self.text.parse(&mut parser, &piece, &mut block)?;
-            return self.take(&block, self.place.first_node, take).map(|_| ());
-        }
-        let mut pieces = self.text.pieces_of(self.place.file);
-        let mut next = self.place.first_node;
-        while let Some(piece) = pieces.next_of_file()? {
-            self.text.parse(&mut parser, &piece, &mut block)?;
-            next = self.take(&block, next, take)?;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
+impl<'a> TextPart<'a> {
+    /// The part of a scan that it is.
+    fn part(self) -> Box<dyn Part + 'a> {
+        let TextPart { text, columns, place, wanted: Wanted { nodes, edges, bare, rows } } = self;
         let count = |wanted: bool, rows: u64| if wanted { rows } else { 0 };
-        Some(count(self.wanted.nodes, self.place.nodes) + count(self.wanted.edges, self.place.edges))
+        let all = count(nodes, place.nodes) + count(edges, place.edges);
+        let mut next = place.first_node;
+        let open = || Ok((Parser::default(), Block::default(), text.pieces_of(place.file), false));
+        part::stepped(Some(all), open, move |(parser, block, pieces, is_done), take| {
+            let piece = match &place.range {
+                _ if *is_done => None,
+                Some(range) => Some(text.piece_at(place.file, place.line, range.clone())?),
+                None => pieces.next_of_file()?,
+            };
+            *is_done = place.range.is_some();
+            let Some(piece) = piece else { return Ok(false) };
+            text.parse(parser, &piece, block)?;
+            if nodes {
+                next = columns.nodes(block, next, rows, bare, take)?;
+            }
+            if edges {
+                columns.edges(block, rows, bare, take)?;
+            }
+            Ok(true)
+        })
     }
 }
 
@@ -342,25 +333,35 @@ struct BinaryPart<'a> {
     wanted: Wanted,
 }
 
-impl Part for BinaryPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let Wanted { nodes, edges, bare, rows } = self.wanted;
-        let Some(partition) = self.binary.partitions.get(self.piece.partition) else { return Ok(()) };
-        let entries = self.piece.entries.clone();
-        if nodes {
-            let before: u64 = self.binary.partitions[..self.piece.partition].iter().map(|other| other.entries).sum();
-            let mut next = before + entries.start;
-            partition.nodes(entries.clone(), &self.columns.node_features, bare, &mut |block| {
-                next = self.columns.nodes(block, next, rows, bare, take)?;
-                Ok(())
-            })?;
-        }
-        if edges {
-            partition.edges(entries, &self.columns.edge_features, bare, &mut |_, block| {
-                self.columns.edges(block, rows, bare, take)
-            })?;
-        }
-        Ok(())
+impl<'a> BinaryPart<'a> {
+    /// The part of a scan that it is: nodes, then edges.
+    fn part(self) -> Box<dyn Part + 'a> {
+        let BinaryPart { binary, columns, piece, wanted: Wanted { nodes, edges, bare, rows } } = self;
+        let before: u64 = binary.partitions.iter().take(piece.partition).map(|other| other.entries).sum();
+        let mut next = before + piece.entries.start;
+        let open = move || {
+            let partition = binary.partitions.get(piece.partition);
+            let entries = || piece.entries.clone();
+            let nodes = partition.filter(|_| nodes).map(|of| of.node_blocks(entries(), &columns.node_features, bare));
+            Ok((partition.filter(|_| edges), piece.entries.clone(), nodes, None, Block::default()))
+        };
+        part::stepped(None, open, move |(edges, entries, node_blocks, edge_blocks, block), take| {
+            if let Some(blocks) = node_blocks {
+                if blocks.fill(block)? {
+                    next = columns.nodes(block, next, rows, bare, take)?;
+                    return Ok(true);
+                }
+                *node_blocks = None;
+            }
+            if let Some(partition) = edges.take() {
+                *edge_blocks = Some(partition.edge_blocks(entries.clone(), &columns.edge_features, bare)?);
+            }
+            let Some(blocks) = edge_blocks else { return Ok(false) };
+            match blocks.fill(block)? {
+                Some(_) => columns.edges(block, rows, bare, take).map(|()| true),
+                None => Ok(false),
+            }
+        })
     }
 }
 
@@ -385,11 +386,11 @@ impl Source for DeepGnn {
         match &self.form {
             _ if !wanted.nodes && !wanted.edges => {}
             Form::Text(text, survey) => {
-                let part = |place| Box::new(TextPart { text, columns, place, wanted }) as Box<dyn Part>;
+                let part = |place| TextPart { text, columns, place, wanted }.part();
                 parts.extend(survey.places.iter().map(part));
             }
             Form::Binary(binary) => {
-                let part = |piece| Box::new(BinaryPart { binary, columns, piece, wanted }) as Box<dyn Part>;
+                let part = |piece| BinaryPart { binary, columns, piece, wanted }.part();
                 parts.extend(binary.pieces().map(part));
             }
         }

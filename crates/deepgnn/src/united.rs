@@ -11,11 +11,11 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array, UInt64Array, new_null_array};
 use arrow_schema::{ArrowError, Field, Schema};
 use arrow_select::concat::{concat, concat_batches};
-use arrow_select::take::take;
+use arrow_select::take::take as take_rows;
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{Batch, Graph, NodeBatch, Part, Property};
+use isomorph_model::{Batch, Graph, NodeBatch, Part, Property, part};
 use isomorph_storage::{Budget, Scratch};
-use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
+use isomorph_tables::sort::{EdgeSorter, EdgeStream, SortOptions, SortedEdges};
 
 use crate::batches::NODE;
 use crate::binary::DUMMY;
@@ -152,24 +152,33 @@ fn first_values(runs: &[usize], columns: &RecordBatch) -> Result<RecordBatch> {
             let first = (run[0]..run[1]).find(|row| column.is_valid(*row));
             row_number(first.unwrap_or(run[0]))
         });
-        take(column, &rows.collect::<UInt32Array>(), None)
+        take_rows(column, &rows.collect::<UInt32Array>(), None)
     };
     let picked = columns.columns().iter().map(pick).collect::<Result<Vec<_>, _>>().map_err(malformed)?;
     let options = RecordBatchOptions::new().with_row_count(Some(runs.len().saturating_sub(1)));
     RecordBatch::try_new_with_options(columns.schema(), picked, &options).map_err(malformed)
 }
 
-impl United {
-    /// Hands over the statements in pieces: ids, where each node begins, with the number of rows behind, how many of these nodes are
-    /// settled, and columns. The last one of a piece may go on: then the next piece begins with what is known of it.
-    fn pieces(
-        &self,
-        mut take_piece: impl FnMut(&UInt64Array, &[usize], usize, &RecordBatch) -> Result<()>,
-    ) -> Result<()> {
-        let mut pending: Option<(UInt64Array, RecordBatch)> = None;
-        let mut stream = self.sorted.stream()?;
-        while let Some(batch) = stream.next_batch()? {
-            let (ids, columns) = match pending.take() {
+/// Statements in their order.
+struct Piece {
+    ids: UInt64Array,
+    /// Where each node begins, and the number of rows behind the last.
+    begins: Vec<usize>,
+    /// How many of the nodes are settled: the last one may go on. Then the next piece begins with what is known of it.
+    settled: usize,
+    columns: RecordBatch,
+}
+
+/// All statements, in pieces.
+struct Pieces<'a> {
+    stream: EdgeStream<'a>,
+    pending: Option<(UInt64Array, RecordBatch)>,
+}
+
+impl Pieces<'_> {
+    fn next(&mut self) -> Result<Option<Piece>> {
+        while let Some(batch) = self.stream.next_batch()? {
+            let (ids, columns) = match self.pending.take() {
                 None => (batch.aligned, batch.payload),
                 Some((ids, columns)) => {
                     let ids = concat(&[&ids as &dyn Array, &batch.aligned]).map_err(malformed)?;
@@ -179,19 +188,47 @@ impl United {
             };
             let begins = runs(&ids);
             let [.., last, end] = *begins.as_slice() else { continue };
-            take_piece(&ids, &begins, begins.len() - 2, &columns)?;
             let of_last = first_values(&[0, end - last], &columns.slice(last, end - last))?;
-            pending = Some((ids.slice(last, 1), of_last));
+            self.pending = Some((ids.slice(last, 1), of_last));
+            return Ok(Some(Piece { settled: begins.len() - 2, ids, begins, columns }));
         }
-        match pending {
-            Some((ids, columns)) => take_piece(&ids, &[0, 1], 1, &columns),
-            None => Ok(()),
-        }
+        let last = self.pending.take();
+        Ok(last.map(|(ids, columns)| Piece { ids, begins: vec![0, 1], settled: 1, columns }))
+    }
+}
+
+impl United {
+    fn pieces(&self) -> Result<Pieces<'_>> {
+        Ok(Pieces { stream: self.sorted.stream()?, pending: None })
     }
 
     /// All nodes by their ids, as one part; ids alone where it is `bare`.
     pub fn part(&self, bare: bool, rows: usize) -> Box<dyn Part + '_> {
-        Box::new(UnitedPart { united: self, bare, rows: rows.max(1) })
+        let (mut start, at_once) = (0, rows.max(1));
+        part::stepped(
+            None,
+            || self.pieces(),
+            move |pieces, take| {
+                let Some(Piece { ids, begins, settled: count, columns }) = pieces.next()? else { return Ok(false) };
+                let settled = begins.get(..=count).unwrap_or_default();
+                let firsts: UInt32Array = begins.iter().take(count).map(|row| row_number(*row)).collect();
+                let ids = take_rows(&ids, &firsts, None).map_err(malformed)?;
+                let columns = if bare { None } else { Some(first_values(settled, &columns)?) };
+                for from in (0..count).step_by(at_once) {
+                    let rows = at_once.min(count - from);
+                    let properties = match &columns {
+                        Some(columns) => {
+                            columns.columns().iter().map(|column| Some(column.slice(from, rows))).collect()
+                        }
+                        None => vec![None; self.width],
+                    };
+                    let keys = Some(ids.slice(from, rows));
+                    take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties }))?;
+                    start += rows as u64;
+                }
+                Ok(true)
+            },
+        )
     }
 
     /// Says where statements of one node contradict each other.
@@ -200,7 +237,8 @@ impl United {
     /// When they cannot be read.
     pub fn contradictions(&self, graph: &Graph, findings: &mut Findings) -> Result<()> {
         let properties = properties(graph);
-        self.pieces(|ids, begins, _, columns| {
+        let mut pieces = self.pieces()?;
+        while let Some(Piece { ids, begins, columns, .. }) = pieces.next()? {
             for run in begins.windows(2).filter(|run| run[1] - run[0] > 1) {
                 for (property, column) in properties.iter().zip(columns.columns()) {
                     let mut stated = (run[0]..run[1]).filter(|row| column.is_valid(*row));
@@ -212,8 +250,8 @@ impl United {
                     }
                 }
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 
@@ -221,33 +259,4 @@ impl United {
 #[expect(clippy::cast_possible_truncation, reason = "a piece is a batch of a sorted scan, far below 2^32 rows")]
 fn row_number(row: usize) -> u32 {
     row as u32
-}
-
-struct UnitedPart<'a> {
-    united: &'a United,
-    bare: bool,
-    rows: usize,
-}
-
-impl Part for UnitedPart<'_> {
-    fn read(&self, take_batch: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut start = 0;
-        self.united.pieces(|ids, begins, count, columns| {
-            let settled = begins.get(..=count).unwrap_or_default();
-            let firsts: UInt32Array = begins.iter().take(count).map(|row| row_number(*row)).collect();
-            let ids = take(ids, &firsts, None).map_err(malformed)?;
-            let columns = if self.bare { None } else { Some(first_values(settled, columns)?) };
-            for from in (0..count).step_by(self.rows) {
-                let rows = self.rows.min(count - from);
-                let properties = match &columns {
-                    Some(columns) => columns.columns().iter().map(|column| Some(column.slice(from, rows))).collect(),
-                    None => vec![None; self.united.width],
-                };
-                let keys = Some(ids.slice(from, rows));
-                take_batch(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys, labels: None, properties }))?;
-                start += rows as u64;
-            }
-            Ok(())
-        })
-    }
 }

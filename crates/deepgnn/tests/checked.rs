@@ -252,7 +252,7 @@ fn weights_of_nodes_come_back_from_their_tables() {
     let of = |path: &std::path::Path| {
         let graph = DeepGnn::open(&Location::from_path(path), &OpenOptions::default()).unwrap();
         let mut found = std::collections::BTreeMap::new();
-        for part in graph.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
+        for mut part in graph.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
             part.read(&mut |batch| {
                 let isomorph_model::Batch::Nodes(batch) = batch else { return Ok(()) };
                 let at = graph.graph().nodes[0].properties.iter().position(|property| property.name == "weight");

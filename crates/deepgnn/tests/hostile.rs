@@ -29,7 +29,7 @@ fn options() -> OpenOptions {
 fn read(path: &Path, options: &OpenOptions) -> Result<u64, Error> {
     let graph = DeepGnn::open(&Location::from_path(path), options)?;
     let mut rows = 0;
-    for part in graph.scan(&Request::of(Tables::All))? {
+    for mut part in graph.scan(&Request::of(Tables::All))? {
         part.read(&mut |batch| {
             rows += batch.rows() as u64;
             Ok(())

@@ -143,7 +143,7 @@ fn nodes(graph: &DeepGnn, names: &[String]) -> Vec<String> {
 }
 
 fn each(graph: &DeepGnn, mut take: impl FnMut(Batch)) {
-    for part in graph.scan(&Request::of(Tables::All)).unwrap() {
+    for mut part in graph.scan(&Request::of(Tables::All)).unwrap() {
         part.read(&mut |batch| {
             take(batch);
             Ok(())

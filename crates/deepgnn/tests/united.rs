@@ -28,7 +28,7 @@ fn open(path: &Path, budget: u64) -> DeepGnn {
 /// Each node with its properties as text, by name; a node that comes twice fails.
 fn nodes(graph: &DeepGnn, rows: usize) -> BTreeMap<u64, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
-    for part in graph.scan(&Request { batch_rows: rows, ..Request::of(Tables::Nodes(0)) }).unwrap() {
+    for mut part in graph.scan(&Request { batch_rows: rows, ..Request::of(Tables::Nodes(0)) }).unwrap() {
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { panic!("no nodes") };
             assert!(nodes.rows <= rows);
@@ -78,16 +78,9 @@ fn of_each_property_the_first_value_counts() {
     let edges: u64 = of_text
         .scan(&Request::of(Tables::Edges(0)))
         .unwrap()
-        .iter()
-        .map(|part| {
-            let mut rows = 0;
-            part.read(&mut |batch| {
-                rows += batch.rows() as u64;
-                Ok(())
-            })
-            .unwrap();
-            rows
-        })
+        .into_iter()
+        .flatten()
+        .map(|batch| batch.unwrap().rows() as u64)
         .sum();
     assert_eq!(edges, 3);
     // In two partitions the lines of 7 are 0, 2 in the first and 5 in the second.

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::layout::chunk_count;
-use crate::read::{Bounds, EdgePart, EdgeScan, EmptyPart, PartOffsets, RowSet, VertexPart};
+use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, RowSet, VertexPart, empty_part};
 use crate::table::{EdgeTable, List, VertexTable};
 use crate::{GraphAr, rules};
 
@@ -94,7 +94,7 @@ impl GraphAr {
         let set = self.row_set(ty)?;
         for chunk in 0..table.chunks()? {
             let batch_rows = request.batch_rows;
-            parts.push(Box::new(VertexPart { table, ty, chunk, keys_only, batch_rows, set: set.clone() }));
+            parts.push(VertexPart { table, ty, chunk, keys_only, batch_rows, set: set.clone() }.part());
         }
         Ok(())
     }
@@ -103,11 +103,11 @@ impl GraphAr {
         let list = self.edge_table(ty)?.list_in_order(request.order)?;
         let scan = self.edge_scan(ty, list, ends_only, request.batch_rows)?;
         let scan = Arc::new(scan);
-        parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| Box::new(part) as Box<dyn Part + 'a>));
+        parts.extend(self.chunks_of(&scan)?.into_iter().map(|(_, _, part)| part.part()));
         if list.kind.ordered() && self.edge_table(ty)?.filters.is_empty() {
             let counts = list.counts()?;
             let empty = (0..).zip(&counts.edges).filter(|(_, edges)| **edges == 0).map(|(part, _)| part);
-            parts.extend(empty.map(|part| Box::new(EmptyPart { scan: Arc::clone(&scan), part }) as Box<dyn Part + 'a>));
+            parts.extend(empty.map(|part| empty_part(Arc::clone(&scan), part)));
         }
         Ok(())
     }

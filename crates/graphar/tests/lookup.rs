@@ -56,7 +56,7 @@ fn edges(batch: &EdgeBatch) -> Vec<Edge> {
 /// Every edge of type 0 by its end.
 fn expected(graph: &GraphAr, side: Side) -> BTreeMap<u64, Vec<Edge>> {
     let mut by_end: BTreeMap<u64, Vec<Edge>> = BTreeMap::new();
-    for part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
+    for mut part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
         part.read(&mut |batch| {
             let Batch::Edges(batch) = batch else { panic!("not edges") };
             for edge in edges(&batch) {
@@ -157,7 +157,7 @@ fn neighbours_in_foreign_files_are_found() {
 /// The rows of node type 0, as text.
 fn people(graph: &GraphAr) -> Vec<String> {
     let mut all = Vec::new();
-    for part in graph.scan(&Request::of(Tables::Nodes(0))).unwrap() {
+    for mut part in graph.scan(&Request::of(Tables::Nodes(0))).unwrap() {
         part.read(&mut |batch| {
             let Batch::Nodes(batch) = batch else { panic!("not nodes") };
             all.extend((0..batch.rows).map(|row| person(&batch, row)));

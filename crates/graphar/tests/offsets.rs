@@ -63,7 +63,7 @@ fn scan(home: &Path, backwards: bool) -> Result<usize, Error> {
         parts.reverse();
     }
     let mut edges = 0;
-    for part in parts {
+    for mut part in parts {
         part.read(&mut |batch| {
             edges += batch.rows();
             Ok(())

@@ -108,7 +108,7 @@ fn conditions_are_pushed_down_to_the_files() {
     let people = |options: &OpenOptions| {
         let graph = GraphAr::open(&at, options).unwrap();
         let (before, mut rows) = (graph.root().bytes_read(), 0);
-        for part in graph.scan(&Request::of(Tables::Nodes(0))).unwrap() {
+        for mut part in graph.scan(&Request::of(Tables::Nodes(0))).unwrap() {
             part.read(&mut |batch| {
                 rows += batch.rows();
                 Ok(())

@@ -330,7 +330,7 @@ fn an_empty_line_of_a_single_column_is_a_null_with_a_finding() {
     assert_eq!(ids(&findings), [("GAR-CSV-BLANK", 1)], "{findings:#?}");
     let graph = support::open(home.path(), &OpenOptions::default());
     let mut weights = Vec::new();
-    for part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
+    for mut part in graph.scan(&Request::of(Tables::Edges(0))).unwrap() {
         part.read(&mut |batch| {
             let Batch::Edges(batch) = batch else { panic!("not edges") };
             weights.extend(batch.properties[0].as_ref().unwrap().as_primitive::<Float64Type>().iter());

@@ -356,10 +356,10 @@ fn large_files_are_read_in_parts() {
     .unwrap();
     let lake = open(&path, &OpenOptions::default()).unwrap();
     assert_eq!(lake.snapshot().graphs[0].subject_files.len(), 1);
-    let parts = lake.scan(&Request::of(Tables::All)).unwrap();
+    let mut parts = lake.scan(&Request::of(Tables::All)).unwrap();
     assert!(parts.len() > 2, "{}", parts.len());
     let (mut rows, mut before) = (Vec::new(), String::new());
-    for part in &parts {
+    for part in &mut parts {
         let mut here = 0;
         part.read(&mut |batch| {
             let Batch::Values(values) = batch else { panic!("literals") };

@@ -49,7 +49,7 @@ fn data(path: &Path) -> Vec<PathBuf> {
 fn scanned(path: &Path) -> Result<u64> {
     let lake = open(path, &OpenOptions::default())?;
     let mut rows = 0;
-    for part in lake.scan(&Request::of(Tables::All))? {
+    for mut part in lake.scan(&Request::of(Tables::All))? {
         part.read(&mut |batch| {
             rows += batch.rows() as u64;
             Ok(())
@@ -193,7 +193,7 @@ fn a_changed_byte_is_found_where_a_file_is_read_in_stretches() {
         if backward {
             parts.reverse();
         }
-        parts.iter().try_for_each(|part| part.read(&mut |_| Ok(())))
+        parts.iter_mut().try_for_each(|part| part.read(&mut |_| Ok(())))
     };
     for backward in [true, false, true] {
         let error = read(backward).unwrap_err();
@@ -204,7 +204,7 @@ fn a_changed_byte_is_found_where_a_file_is_read_in_stretches() {
     std::fs::write(&file, &bytes).unwrap();
     let lake = open(&path, &OpenOptions::default()).unwrap();
     let before = lake.bytes_read();
-    for part in lake.scan(&Request::of(Tables::All)).unwrap().iter().rev() {
+    for mut part in lake.scan(&Request::of(Tables::All)).unwrap().into_iter().rev() {
         part.read(&mut |_| Ok(())).unwrap();
     }
     // In the worst order some of what had to wait is read twice; in theirs nothing is but the ends of stretches.
@@ -212,7 +212,7 @@ fn a_changed_byte_is_found_where_a_file_is_read_in_stretches() {
     assert!(lake.bytes_read() - before < 2 * size);
     let lake = open(&path, &OpenOptions { survey_up_to: 0, ..OpenOptions::default() }).unwrap();
     let before = lake.bytes_read();
-    for part in lake.scan(&Request::of(Tables::All)).unwrap() {
+    for mut part in lake.scan(&Request::of(Tables::All)).unwrap() {
         part.read(&mut |_| Ok(())).unwrap();
     }
     let read = lake.bytes_read() - before;
@@ -228,11 +228,11 @@ fn what_waits_for_its_turn_leaves_memory_to_others() {
     let options = OpenOptions { survey_up_to: 0, budget: budget.clone(), ..OpenOptions::default() };
     let lake = open(&path, &options).unwrap();
     // All but the first: nothing of it can be hashed.
-    for part in lake.scan(&Request::of(Tables::All)).unwrap().iter().skip(1) {
+    for mut part in lake.scan(&Request::of(Tables::All)).unwrap().into_iter().skip(1) {
         part.read(&mut |_| Ok(())).unwrap();
     }
     assert!(budget.used() < 4 << 20, "{}", budget.used());
-    for part in lake.scan(&Request::of(Tables::All)).unwrap() {
+    for mut part in lake.scan(&Request::of(Tables::All)).unwrap() {
         part.read(&mut |_| Ok(())).unwrap();
     }
 }

@@ -18,7 +18,7 @@ fn said(source: &dyn Source, request: &Request) -> String {
         all.push(line + "\n");
         Ok(())
     };
-    for part in source.scan(request).unwrap() {
+    for mut part in source.scan(request).unwrap() {
         part.read(&mut |batch| {
             assert!(batch.rows() > 0 && batch.rows() <= request.batch_rows);
             match batch {

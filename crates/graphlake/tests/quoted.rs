@@ -57,7 +57,7 @@ fn said(lake: &GraphLake) -> Vec<String> {
         lines.push(line);
         Ok(())
     };
-    for part in lake.scan(&Request::of(Tables::All)).unwrap() {
+    for mut part in lake.scan(&Request::of(Tables::All)).unwrap() {
         part.read(&mut |batch| quads.batch(&batch, &mut push)).unwrap();
     }
     quads.finish(&mut push).unwrap();

@@ -6,7 +6,7 @@
 
 use isomorph_error::{Error, Findings, Result};
 
-use crate::{Batch, EdgeBatch, Graph};
+use crate::{Batch, EdgeBatch, Graph, Part};
 
 /// Which tables of a graph a scan should read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,20 +72,6 @@ impl Request {
     pub fn in_order(mut self, order: EdgeOrder) -> Self {
         self.order = order;
         self
-    }
-}
-
-/// An independent piece of a scan. Reading it twice gives the same batches.
-pub trait Part: Send + Sync {
-    /// Reads the piece and hands over its batches in order.
-    ///
-    /// # Errors
-    /// When the input cannot be read or is not what its format demands, or when `take` returns an error.
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()>;
-
-    /// Number of rows, if known before reading; for progress only.
-    fn rows(&self) -> Option<u64> {
-        None
     }
 }
 

@@ -19,6 +19,7 @@ pub mod key;
 pub mod label;
 pub mod memory;
 pub mod ntriples;
+pub mod part;
 pub mod property;
 pub mod schema;
 mod table_text;
@@ -36,10 +37,11 @@ pub mod zoo;
 
 pub use batch::{Batch, Columns, EdgeBatch, Ends, NodeBatch, Relations};
 pub use flow::{
-    About, Delivery, EdgeOrder, EndForm, NodeId, Part, Progress, Request, Run, Side, Sink, Source, Tables, Written,
+    About, Delivery, EdgeOrder, EndForm, NodeId, Progress, Request, Run, Side, Sink, Source, Tables, Written,
 };
 pub use key::{Key, KeyKind};
 pub use label::LabelColumn;
 pub use memory::MemoryGraph;
+pub use part::{Part, Take};
 pub use property::{Cardinality, Property, ValueKind, well_known};
 pub use schema::{Direction, Document, EdgeType, Graph, LabelVocabulary, NodeType, Relation};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use isomorph_error::{Error, Result};
 
 use crate::digest::{ContentDigest, Digest, LineKind, OrderDigest, RowHashes, Table, edge_keys};
-use crate::{Batch, EndForm, Ends, Graph, Part, Request, Source, Tables};
+use crate::{Batch, EndForm, Ends, Graph, Part, Request, Source, Tables, part};
 
 /// A [`Graph`] with its batches.
 #[derive(Debug, Clone, Default)]
@@ -16,18 +16,6 @@ pub struct MemoryGraph {
     pub batches: Vec<Batch>,
 }
 
-struct One<'a>(&'a Batch);
-
-impl Part for One<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        take(self.0.clone())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.0.rows() as u64)
-    }
-}
-
 impl MemoryGraph {
     /// Reads all of `source` into memory.
     ///
@@ -36,10 +24,9 @@ impl MemoryGraph {
     pub fn read(source: &dyn Source) -> Result<Self> {
         let mut batches = Vec::new();
         for part in source.scan(&Request::of(Tables::All))? {
-            part.read(&mut |batch| {
-                batches.push(batch);
-                Ok(())
-            })?;
+            for batch in part {
+                batches.push(batch?);
+            }
         }
         Ok(MemoryGraph { graph: source.graph().clone(), batches })
     }
@@ -169,6 +156,10 @@ impl Source for MemoryGraph {
             (Tables::Rest, _) => true,
             _ => false,
         };
-        Ok(self.batches.iter().filter(wanted).map(|batch| Box::new(One(batch)) as Box<dyn Part>).collect())
+        Ok(self.batches.iter().filter(wanted).map(one).collect())
     }
+}
+
+fn one(batch: &Batch) -> Box<dyn Part + '_> {
+    part::of(Some(batch.rows() as u64), std::iter::once_with(|| Ok(batch.clone())))
 }

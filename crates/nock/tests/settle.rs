@@ -108,7 +108,7 @@ fn ends_without_a_row_are_nodes_in_the_order_of_their_mention() {
     for group in [1, 2, 100] {
         let nock = open_bytes(file_of_groups(&rows, group), &OpenOptions::default()).unwrap();
         let mut order = Vec::new();
-        for part in nock.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
+        for mut part in nock.scan(&isomorph_model::Request::of(isomorph_model::Tables::Nodes(0))).unwrap() {
             part.read(&mut |batch| {
                 let isomorph_model::Batch::Nodes(batch) = batch else { panic!() };
                 assert_eq!(batch.start, order.len() as u64);

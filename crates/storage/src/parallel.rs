@@ -5,6 +5,7 @@
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use isomorph_error::{Error, Kind, Result};
 
@@ -90,6 +91,62 @@ pub fn in_order<P: Send, T: Send>(
     })
 }
 
+/// What something gives at its own pace, pulled: it runs on a thread of its own, never more than some pieces ahead. Dropping this ends it.
+pub struct Pulled<T> {
+    pieces: Option<Receiver<Result<T>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Pulled<T> {
+    /// Begins with `give`, whose pieces wait until they are taken, `ahead` of them at most.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when there is no thread to be had.
+    pub fn new(
+        ahead: usize,
+        give: impl FnOnce(&mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send + 'static,
+    ) -> Result<Self> {
+        let (send, pieces) = sync_channel(ahead);
+        let work = move || {
+            let gone = |_| Error::new(Kind::Cancelled, "nobody waits for this any more");
+            if let Err(error) = give(&mut |piece| send.send(Ok(piece)).map_err(gone)) {
+                // If nobody listens any more there is nobody to tell.
+                let _ = send.send(Err(error));
+            }
+        };
+        let thread = std::thread::Builder::new().spawn(work)?;
+        Ok(Pulled { pieces: Some(pieces), thread: Some(thread) })
+    }
+}
+
+impl<T> Iterator for Pulled<T> {
+    type Item = Result<T>;
+
+    fn next(&mut self) -> Option<Result<T>> {
+        if let Ok(piece) = self.pieces.as_ref()?.recv() {
+            return Some(piece);
+        }
+        self.pieces = None;
+        match self.thread.take()?.join() {
+            Ok(()) => None,
+            Err(_) => Some(Err(
+                Error::new(Kind::Malformed, "a reading thread broke down").hint("report this input: it is a bug")
+            )),
+        }
+    }
+}
+
+impl<T> Drop for Pulled<T> {
+    fn drop(&mut self) {
+        // It ends when it gives the next piece, which nobody takes.
+        self.pieces = None;
+        if let Some(thread) = self.thread.take() {
+            // Whatever became of it, nobody asks any more.
+            let _ = thread.join();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -134,6 +191,27 @@ mod tests {
             let stopped = in_order((0..50).collect(), threads, ahead, |part, give| read(part, None, give), enough);
             assert_eq!(stopped.unwrap_err().message(), "enough");
         }
+    }
+
+    #[test]
+    fn what_is_given_can_be_pulled_and_ended() {
+        let numbers = |end: u64| {
+            move |give: &mut dyn FnMut(u64) -> Result<()>| {
+                (0..end).try_for_each(&mut *give)?;
+                if end == 7 { Err(Error::malformed("seven")) } else { Ok(()) }
+            }
+        };
+        let all: Result<Vec<u64>> = Pulled::new(2, numbers(100)).unwrap().collect();
+        assert_eq!(all.unwrap(), (0..100).collect::<Vec<u64>>());
+        let mut broken: Vec<Result<u64>> = Pulled::new(0, numbers(7)).unwrap().collect();
+        assert_eq!(broken.pop().unwrap().unwrap_err().message(), "seven");
+        assert_eq!(broken.len(), 7);
+        // It would go on for ever.
+        let mut endless = Pulled::new(1, numbers(u64::MAX)).unwrap();
+        assert_eq!(endless.nth(3).unwrap().unwrap(), 3);
+        drop(endless);
+        let panics = Pulled::new(1, |_: &mut dyn FnMut(u64) -> Result<()>| None.unwrap());
+        assert!(panics.unwrap().next().unwrap().is_err());
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn kept<T>(read: Result<T>, first: &mut Option<Error>) -> Option<T> {
 
 fn rows(source: &dyn Source, tables: Tables) -> Result<u64> {
     let mut rows = 0;
-    for part in source.scan(&Request::of(tables))? {
+    for mut part in source.scan(&Request::of(tables))? {
         part.read(&mut |batch| {
             rows += batch.rows() as u64;
             Ok(())
@@ -71,7 +71,7 @@ fn relations(source: &dyn Source, at: usize, ty: &EdgeType) -> Result<Option<Vec
         return Ok(None);
     }
     let mut found: HashMap<String, u64> = HashMap::new();
-    for part in source.scan(&Request::of(Tables::EdgeEnds(at)))? {
+    for mut part in source.scan(&Request::of(Tables::EdgeEnds(at)))? {
         part.read(&mut |batch| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
             let Some(relations) = edges.relations else { return Ok(()) };

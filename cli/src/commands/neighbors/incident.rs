@@ -209,7 +209,7 @@ impl Reading<'_> {
     }
 
     fn each(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        for part in self.source.scan(&Request::of(Tables::Rest))? {
+        for mut part in self.source.scan(&Request::of(Tables::Rest))? {
             part.read(take)?;
         }
         Ok(())

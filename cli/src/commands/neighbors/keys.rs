@@ -24,7 +24,7 @@ pub fn of_rows(source: &dyn Source, ty: usize, rows: &UInt64Array) -> Result<Arr
     let all: Option<u64> = parts.iter().map(|part| part.rows()).sum();
     let counts_nodes = all.is_some() && all == source.graph().nodes.get(ty).and_then(|ty| ty.rows);
     let mut start = Some(0u64).filter(|_| counts_nodes);
-    for part in parts {
+    for mut part in parts {
         if found.iter().map(|keys| keys.len()).sum::<usize>() == wanted.len() {
             break;
         }

@@ -65,7 +65,7 @@ impl Expected {
         let renderer = Renderer::new(source, resources, &Silent)?;
         let mut expected = Expected::default();
         for tables in [Tables::AllNodes, Tables::AllEdges] {
-            for part in source.scan(&Request::of(tables))? {
+            for mut part in source.scan(&Request::of(tables))? {
                 part.read(&mut |batch| {
                     let mut row = if let Batch::Nodes(nodes) = &batch { nodes.start } else { 0 };
                     renderer.batch(&batch, |element| {

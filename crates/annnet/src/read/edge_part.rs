@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, Strin
 use arrow_schema::{DataType, Field, Fields};
 use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, Part, well_known};
+use isomorph_model::{Batch, EdgeBatch, Ends, Part, part, well_known};
 
 use super::Annnet;
 use super::edges::{Class, resolve};
@@ -38,34 +38,37 @@ pub(crate) const COLUMNS: [&str; 8] = [
     column::TARGET_LAYER,
 ];
 
-impl Part for EdgePart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let edges = &self.annnet.edges;
-        let Some(rows) = edges.groups.get(self.group).cloned() else { return Ok(()) };
-        let batch_rows = self.batch_rows.max(1);
-        let mut attributes = self.annnet.edge_attributes.reader(rows.clone(), batch_rows, !self.ends_only)?;
-        let mut start = rows.start;
-        for cells in edges.table.batches(&COLUMNS, rows, batch_rows)? {
-            let cells = cells?;
-            let len = cells.rows();
-            let mask = edges.mask(Class::TwoEnded, start..start + len as u64);
-            let cells = masked(cells, mask.as_ref())?;
-            let keys = cells.text(column::EDGE_ID)?;
-            let mut properties = vec![(!self.ends_only).then(|| weights(&cells)).transpose()?];
-            properties.extend(attributes.next(len, mask.as_ref(), &keys)?);
-            if cells.rows() > 0 {
-                let batch = self
-                    .batch(&cells, keys, properties)
-                    .map_err(|error| error.at(Place::file(&edges.table.name).row(start)))?;
-                take(Batch::Edges(batch))?;
+impl<'a> EdgePart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let (annnet, batch_rows) = (self.annnet, self.batch_rows.max(1));
+        let edges = &annnet.edges;
+        let rows = edges.groups.get(self.group).cloned();
+        let count = rows.as_ref().map(|rows| rows.end - rows.start);
+        let rows = rows.unwrap_or_default();
+        let (mut start, wanted) = (rows.start, !self.ends_only);
+        let open = move || {
+            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, wanted)?;
+            Ok((edges.table.batches(&COLUMNS, rows, batch_rows)?, attributes))
+        };
+        part::opened(count, open, move |(batches, attributes)| {
+            for cells in batches {
+                let cells = cells?;
+                let (len, first) = (cells.rows(), start);
+                start += len as u64;
+                let mask = edges.mask(Class::TwoEnded, first..start);
+                let cells = masked(cells, mask.as_ref())?;
+                let keys = cells.text(column::EDGE_ID)?;
+                let mut properties = vec![wanted.then(|| weights(&cells)).transpose()?];
+                properties.extend(attributes.next(len, mask.as_ref(), &keys)?);
+                if cells.rows() > 0 {
+                    let batch = self.batch(&cells, keys, properties);
+                    let batch = batch.map_err(|error| error.at(Place::file(&edges.table.name).row(first)))?;
+                    return Ok(Some(Batch::Edges(batch)));
+                }
             }
-            start += len as u64;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.annnet.edges.groups.get(self.group).map(|rows| rows.end - rows.start)
+            Ok(None)
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BooleanArray, StringArray, UInt32Array};
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::batch::{GroupBatch, MembershipBatch};
-use isomorph_model::{Batch, Columns, Ends, Part};
+use isomorph_model::{Batch, Columns, Ends, Part, Take, part};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Annnet;
@@ -190,13 +190,7 @@ impl GroupPart<'_> {
         self.annnet.graph.groups.iter().position(|own| own.kind == kind)
     }
 
-    fn groups(
-        &self,
-        kind: &str,
-        keys: ArrayRef,
-        properties: Columns,
-        take: &mut dyn FnMut(Batch) -> Result<()>,
-    ) -> Result<()> {
+    fn groups(&self, kind: &str, keys: ArrayRef, properties: Columns, take: Take<'_>) -> Result<()> {
         match self.kind(kind) {
             Some(kind) if !keys.is_empty() => take(Batch::Groups(GroupBatch { kind, start: 0, keys, properties })),
             _ => Ok(()),
@@ -204,8 +198,25 @@ impl GroupPart<'_> {
     }
 }
 
-impl Part for GroupPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+impl<'a> GroupPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let open = || Ok(None);
+        part::stepped(None, open, move |placements, take| match placements {
+            None => {
+                self.all(take)?;
+                *placements = Some(self.annnet.entities.placements.chunks(self.batch_rows.max(1)));
+                Ok(true)
+            }
+            Some(placements) => match placements.next() {
+                Some(some) => self.placed(some, take).map(|()| true),
+                None => Ok(false),
+            },
+        })
+    }
+
+    /// All groups.
+    fn all(&self, take: Take<'_>) -> Result<()> {
         let (slices, attributes) = self.annnet.slices.groups()?;
         self.groups(word::SLICE, Arc::new(slices), attributes, take)?;
         let (layers, groups) = (&self.annnet.layers, &self.annnet.layer_groups);
@@ -221,24 +232,26 @@ impl Part for GroupPart<'_> {
         self.groups(word::ELEMENTARY, Arc::new(keys), groups.elementary_columns(layers)?, take)?;
         let keys = self.annnet.layer_columns.column(&UInt32Array::from(groups.layers.clone()))?;
         let texts = groups.layers.iter().map(|layer| groups.layer_attributes.get(layer).map(String::as_str));
-        self.groups(word::LAYER, keys, vec![Some(Arc::new(texts.collect::<StringArray>()))], take)?;
-        let Some(kind) = self.kind(word::LAYER) else { return Ok(()) };
-        for placements in self.annnet.entities.placements.chunks(self.batch_rows.max(1)) {
-            let nodes: UInt32Array = placements.iter().map(|placement| Some(placement.node)).collect();
-            let own: UInt32Array = placements.iter().map(|placement| Some(placement.layer)).collect();
-            let text = |placement: &Placement| {
-                let row = *groups.placement_attributes.get(placement)? as usize;
-                groups.placement_texts.as_ref().filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row))
-            };
-            let texts: StringArray = placements.iter().map(text).collect();
-            take(Batch::Memberships(MembershipBatch {
-                kind,
-                table: 0,
-                group: Ends::Keys(self.annnet.layer_columns.column(&own)?),
-                member: Ends::Keys(self.annnet.entities.keys_of(&nodes)?),
-                properties: vec![Some(Arc::new(texts))],
-            }))?;
-        }
-        Ok(())
+        self.groups(word::LAYER, keys, vec![Some(Arc::new(texts.collect::<StringArray>()))], take)
+    }
+
+    /// Who is placed where.
+    fn placed(&self, placements: &[Placement], take: Take<'_>) -> Result<()> {
+        let groups = &self.annnet.layer_groups;
+        let Some(kind) = self.kind(word::LAYER).filter(|_| !self.annnet.layers.is_flat()) else { return Ok(()) };
+        let nodes: UInt32Array = placements.iter().map(|placement| Some(placement.node)).collect();
+        let own: UInt32Array = placements.iter().map(|placement| Some(placement.layer)).collect();
+        let text = |placement: &Placement| {
+            let row = *groups.placement_attributes.get(placement)? as usize;
+            groups.placement_texts.as_ref().filter(|texts| texts.is_valid(row)).map(|texts| texts.value(row))
+        };
+        let texts: StringArray = placements.iter().map(text).collect();
+        take(Batch::Memberships(MembershipBatch {
+            kind,
+            table: 0,
+            group: Ends::Keys(self.annnet.layer_columns.column(&own)?),
+            member: Ends::Keys(self.annnet.entities.keys_of(&nodes)?),
+            properties: vec![Some(Arc::new(texts))],
+        }))
     }
 }

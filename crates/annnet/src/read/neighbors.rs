@@ -3,7 +3,7 @@
 
 use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Part, Side};
+use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Side};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
@@ -86,12 +86,11 @@ fn by_pass(annnet: &Annnet, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
         if !named {
             continue;
         }
-        EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS }.read(&mut |batch| {
-            let Batch::Edges(edges) = batch else { return Ok(()) };
+        for batch in (EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS }.part()) {
+            let Batch::Edges(edges) = batch? else { continue };
             let is_wanted = naming(&edges, key, side)?;
             found.extend((0..edges.rows).filter(|row| is_wanted[*row]).map(|row| edges.slice(row, 1)));
-            Ok(())
-        })?;
+        }
     }
     Ok(found)
 }

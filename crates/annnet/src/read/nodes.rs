@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use isomorph_error::{Findings, Result};
-use isomorph_model::{Batch, Columns, NodeBatch, Part, Property, well_known};
+use isomorph_model::{Batch, Columns, NodeBatch, Part, Property, part, well_known};
 use isomorph_storage::{Budget, Reservation};
 
 use super::attributes::Attributes;
@@ -151,27 +151,26 @@ pub(crate) struct NodePart<'a> {
     pub batch_rows: usize,
 }
 
-impl Part for NodePart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let batch_rows = self.batch_rows.max(1);
-        let mut batches = match self.keys_only {
-            true => None,
-            false => self.table.batches(&self.nodes, batch_rows)?,
-        };
-        for start in self.nodes.clone().step_by(batch_rows) {
-            let rows = batch_rows.min(self.nodes.end - start);
-            let properties = match self.keys_only {
-                true => vec![None; self.table.properties().len()],
-                false => self.table.columns(start, rows, &mut batches)?,
+impl<'a> NodePart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let NodePart { entities, table, nodes, keys_only, batch_rows } = self;
+        let (batch_rows, rows) = (batch_rows.max(1), nodes.len() as u64);
+        let mut start = nodes.start;
+        let open = move || if keys_only { Ok(None) } else { table.batches(&(start..nodes.end), batch_rows) };
+        part::opened(Some(rows), open, move |batches| {
+            let rows = batch_rows.min(nodes.end.saturating_sub(start));
+            if rows == 0 {
+                return Ok(None);
+            }
+            let properties = match keys_only {
+                true => vec![None; table.properties().len()],
+                false => table.columns(start, rows, batches)?,
             };
-            let keys: ArrayRef = Arc::new(self.entities.keys.slice(start, rows));
-            let keys = Some(keys);
-            take(Batch::Nodes(NodeBatch { ty: 0, start: start as u64, rows, keys, labels: None, properties }))?;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some((self.nodes.end - self.nodes.start) as u64)
+            let keys: ArrayRef = Arc::new(entities.keys.slice(start, rows));
+            let (keys, first) = (Some(keys), start as u64);
+            start += rows;
+            Ok(Some(Batch::Nodes(NodeBatch { ty: 0, start: first, rows, keys, labels: None, properties })))
+        })
     }
 }

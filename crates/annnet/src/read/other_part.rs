@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, StringArray, UInt
 use arrow_select::take::take as take_rows;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::batch::{HyperedgeBatch, MemberBatch};
-use isomorph_model::{Batch, Ends, Part};
+use isomorph_model::{Batch, Ends, Part, Take, part};
 
 use super::Annnet;
 use super::edge_part::{COLUMNS, directions, masked, weights};
@@ -47,36 +47,38 @@ impl Collected {
     }
 }
 
-impl Part for OtherPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let edges = &self.annnet.edges;
-        let Some(rows) = edges.groups.get(self.group).cloned() else { return Ok(()) };
+impl<'a> OtherPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let (annnet, batch_rows) = (self.annnet, self.batch_rows.max(1));
+        let edges = &annnet.edges;
         let all = edges.rows_of(self.class);
-        if within(all, &rows).is_empty() {
-            return Ok(());
-        }
-        let mut attributes = self.annnet.edge_attributes.reader(rows.clone(), self.batch_rows.max(1), true)?;
-        let mut start = rows.start;
-        for cells in edges.table.batches(&COLUMNS, rows, self.batch_rows.max(1))? {
-            let cells = cells?;
-            let len = cells.rows();
-            let mask = edges.mask(self.class, start..start + len as u64);
+        let group = edges.groups.get(self.group).cloned();
+        let count = group.as_ref().map(|rows| within(all, rows).len() as u64);
+        // Where there is none of this class, nothing is read.
+        let rows = group.filter(|_| count > Some(0));
+        let mut start = rows.as_ref().map_or(0, |rows| rows.start);
+        let open = move || {
+            let Some(rows) = rows else { return Ok(None) };
+            let attributes = annnet.edge_attributes.reader(rows.clone(), batch_rows, true)?;
+            Ok(Some((edges.table.batches(&COLUMNS, rows, batch_rows)?, attributes)))
+        };
+        part::stepped(count, open, move |opened, take| {
+            let Some((batches, attributes)) = opened else { return Ok(false) };
+            let Some(cells) = batches.next().transpose()? else { return Ok(false) };
+            let (len, begin) = (cells.rows(), start);
+            start += len as u64;
+            let mask = edges.mask(self.class, begin..start);
             let cells = masked(cells, mask.as_ref())?;
             let keys = cells.text(column::EDGE_ID)?;
             let attributes = attributes.next(len, mask.as_ref(), &keys)?;
             if cells.rows() > 0 {
-                let first = all.partition_point(|row| *row < start) as u64;
-                self.batches(&cells, keys, attributes, first, take)
-                    .map_err(|error| error.at(Place::file(&edges.table.name).row(start)))?;
+                let first = all.partition_point(|row| *row < begin) as u64;
+                let given = self.batches(&cells, keys, attributes, first, take);
+                given.map_err(|error| error.at(Place::file(&edges.table.name).row(begin)))?;
             }
-            start += len as u64;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        let rows = self.annnet.edges.groups.get(self.group)?;
-        Some(within(self.annnet.edges.rows_of(self.class), rows).len() as u64)
+            Ok(true)
+        })
     }
 }
 
@@ -87,7 +89,7 @@ impl OtherPart<'_> {
         keys: StringArray,
         attributes: Vec<Option<ArrayRef>>,
         start: u64,
-        take: &mut dyn FnMut(Batch) -> Result<()>,
+        take: Take<'_>,
     ) -> Result<()> {
         let directed = match self.class {
             Class::Hyperedge => {

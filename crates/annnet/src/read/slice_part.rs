@@ -7,12 +7,13 @@ use arrow_array::{Array, ArrayRef, Float64Array, StringArray, UInt32Array};
 use arrow_select::take::take as take_rows;
 use isomorph_error::{Error, Result};
 use isomorph_model::batch::MembershipBatch;
-use isomorph_model::{Batch, Columns, Ends, Part};
+use isomorph_model::{Batch, Columns, Ends, Part, Take, part};
 
 use super::Annnet;
 use super::edges::Class;
 use super::ids;
 use super::slices::Slices;
+use crate::cells::Cells;
 use crate::layout::column;
 
 /// Memberships of nodes, of one part of their table.
@@ -29,38 +30,42 @@ fn gather(column: &dyn Array, rows: &[u32]) -> Result<ArrayRef> {
     take_rows(column, &rows, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
 }
 
-impl Part for NodeMemberships<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+impl<'a> NodeMemberships<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
         let slices = &self.annnet.slices;
-        let Some(table) = &slices.nodes else { return Ok(()) };
-        let id = self.annnet.words.node_id;
-        for cells in table.batches(&[column::SLICE_ID, id], self.rows.clone(), self.batch_rows)? {
-            let cells = cells?;
-            let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(id)?);
-            let mut named = Runs::default();
-            let mut is_member = |row: &usize| {
-                groups.is_valid(*row)
-                    && members.is_valid(*row)
-                    // Who is in the slice of everything need not be said, and there is nothing more to say.
-                    && !named.of(slices, groups.value(*row)).is_all
-                    && self.annnet.entities.row(members.value(*row)).is_some()
-            };
-            let rows: Vec<u32> = (0..cells.rows()).filter(&mut is_member).map(|row| row as u32).collect();
-            if !rows.is_empty() {
-                take(Batch::Memberships(MembershipBatch {
-                    kind: self.kind,
-                    table: 0,
-                    group: Ends::Keys(gather(&groups, &rows)?),
-                    member: Ends::Keys(gather(&members, &rows)?),
-                    properties: Vec::new(),
-                }))?;
-            }
-        }
-        Ok(())
+        let (rows, id, batch_rows) = (self.rows.clone(), self.annnet.words.node_id, self.batch_rows);
+        let open = move || {
+            let table = slices.nodes.as_ref();
+            table.map(|table| table.batches(&[column::SLICE_ID, id], rows, batch_rows)).transpose()
+        };
+        part::stepped(Some(self.rows.end - self.rows.start), open, move |batches, take| {
+            let Some(cells) = batches.as_mut().and_then(Iterator::next) else { return Ok(false) };
+            self.members(&cells?, id, take).map(|()| true)
+        })
     }
 
-    fn rows(&self) -> Option<u64> {
-        Some(self.rows.end - self.rows.start)
+    fn members(&self, cells: &Cells, id: &str, take: Take<'_>) -> Result<()> {
+        let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(id)?);
+        let mut named = Runs::default();
+        let mut is_member = |row: &usize| {
+            groups.is_valid(*row)
+                && members.is_valid(*row)
+                // Who is in the slice of everything need not be said, and there is nothing more to say.
+                && !named.of(&self.annnet.slices, groups.value(*row)).is_all
+                && self.annnet.entities.row(members.value(*row)).is_some()
+        };
+        let rows: Vec<u32> = (0..cells.rows()).filter(&mut is_member).map(|row| row as u32).collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        take(Batch::Memberships(MembershipBatch {
+            kind: self.kind,
+            table: 0,
+            group: Ends::Keys(gather(&groups, &rows)?),
+            member: Ends::Keys(gather(&members, &rows)?),
+            properties: Vec::new(),
+        }))
     }
 }
 
@@ -105,38 +110,40 @@ pub(crate) struct EdgeMemberships<'a> {
     pub batch_rows: usize,
 }
 
-impl Part for EdgeMemberships<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let slices = &self.annnet.slices;
-        let Some(range) = &self.rows else { return self.unlisted(take) };
-        let Some(table) = &slices.edges else { return Ok(()) };
-        let columns = [column::SLICE_ID, column::EDGE_ID, column::WEIGHT];
-        for cells in table.batches(&columns, range.clone(), self.batch_rows)? {
-            let cells = cells?;
-            let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
-            self.rows_of(&groups, &members, &cells.floats(column::WEIGHT)?, take)?;
+impl<'a> EdgeMemberships<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        match self.rows.clone() {
+            Some(rows) => self.listed(rows),
+            None => self.unlisted(),
         }
-        Ok(())
     }
 
-    fn rows(&self) -> Option<u64> {
-        self.rows.as_ref().map(|rows| rows.end - rows.start)
+    fn listed(self, rows: Range<u64>) -> Box<dyn Part + 'a> {
+        let (table, batch_rows, count) = (&self.annnet.slices.edges, self.batch_rows, rows.end - rows.start);
+        let open = move || {
+            let columns = [column::SLICE_ID, column::EDGE_ID, column::WEIGHT];
+            table.as_ref().map(|table| table.batches(&columns, rows, batch_rows)).transpose()
+        };
+        part::stepped(Some(count), open, move |batches, take| {
+            let Some(cells) = batches.as_mut().and_then(Iterator::next).transpose()? else { return Ok(false) };
+            let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
+            self.rows_of(&groups, &members, &cells.floats(column::WEIGHT)?, take).map(|()| true)
+        })
     }
-}
 
-impl EdgeMemberships<'_> {
-    fn unlisted(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+    fn unlisted(self) -> Box<dyn Part + 'a> {
         let pairs = &self.annnet.slices.pairs;
-        let Some(cells) = &pairs.cells else { return Ok(()) };
-        for rows in pairs.unlisted.chunks(self.batch_rows.max(1)) {
+        let (mut all, open) = (pairs.unlisted.chunks(self.batch_rows.max(1)), || Ok(()));
+        part::stepped(None, open, move |(), take| {
+            let (Some(cells), Some(rows)) = (&pairs.cells, all.next()) else { return Ok(false) };
             let text = |name| -> Result<StringArray> {
                 let column = gather(&cells.text(name)?, rows)?;
                 Ok(arrow_array::cast::AsArray::as_string::<i32>(&column).clone())
             };
             let (groups, members) = (text(column::SLICE_ID)?, text(column::EDGE_ID)?);
-            self.rows_of(&groups, &members, &Float64Array::new_null(rows.len()), take)?;
-        }
-        Ok(())
+            self.rows_of(&groups, &members, &Float64Array::new_null(rows.len()), take).map(|()| true)
+        })
     }
 
     fn rows_of(
@@ -144,7 +151,7 @@ impl EdgeMemberships<'_> {
         groups: &StringArray,
         members: &StringArray,
         stated: &Float64Array,
-        take: &mut dyn FnMut(Batch) -> Result<()>,
+        take: Take<'_>,
     ) -> Result<()> {
         let (slices, edges) = (&self.annnet.slices, &self.annnet.edges);
         let pairs = &slices.pairs;

@@ -19,32 +19,32 @@ type Parts<'a> = Vec<Box<dyn Part + 'a>>;
 impl Annnet {
     fn node_parts(&self, keys_only: bool, batch_rows: usize) -> Parts<'_> {
         let (entities, table) = (&self.entities, &self.nodes);
-        let part = |nodes| Box::new(NodePart { entities, table, nodes, keys_only, batch_rows }) as Box<dyn Part>;
+        let part = |nodes| NodePart { entities, table, nodes, keys_only, batch_rows }.part();
         table.groups(entities.len()).into_iter().map(part).collect()
     }
 
     fn edge_parts(&self, ends_only: bool, batch_rows: usize) -> Parts<'_> {
         let groups = 0..self.edges.groups.len();
-        groups.map(|group| Box::new(EdgePart { annnet: self, group, ends_only, batch_rows }) as Box<dyn Part>).collect()
+        groups.map(|group| EdgePart { annnet: self, group, ends_only, batch_rows }.part()).collect()
     }
 
     fn rest_parts(&self, batch_rows: usize) -> Parts<'_> {
         let mut parts: Parts<'_> = Vec::new();
         for (ty, class) in self.others.iter().copied().enumerate() {
             for group in 0..self.edges.groups.len() {
-                parts.push(Box::new(OtherPart { annnet: self, ty, class, group, batch_rows }));
+                parts.push(OtherPart { annnet: self, ty, class, group, batch_rows }.part());
             }
         }
-        parts.push(Box::new(GroupPart { annnet: self, batch_rows }));
+        parts.push(GroupPart { annnet: self, batch_rows }.part());
         let Some(kind) = self.graph.groups.iter().position(|kind| kind.kind == word::SLICE) else { return parts };
         for rows in self.slices.nodes.iter().flat_map(|table| table.groups()) {
-            parts.push(Box::new(NodeMemberships { annnet: self, kind, rows, batch_rows }));
+            parts.push(NodeMemberships { annnet: self, kind, rows, batch_rows }.part());
         }
         for rows in self.slices.edges.iter().flat_map(|table| table.groups()) {
-            parts.push(Box::new(EdgeMemberships { annnet: self, kind, rows: Some(rows), batch_rows }));
+            parts.push(EdgeMemberships { annnet: self, kind, rows: Some(rows), batch_rows }.part());
         }
         if !self.slices.pairs.unlisted.is_empty() {
-            parts.push(Box::new(EdgeMemberships { annnet: self, kind, rows: None, batch_rows }));
+            parts.push(EdgeMemberships { annnet: self, kind, rows: None, batch_rows }.part());
         }
         parts
     }

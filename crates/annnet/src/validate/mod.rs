@@ -45,8 +45,8 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
 
 /// Every row can be read.
 fn read_all(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
-    for part in annnet.scan(&Request::of(Tables::All))? {
-        if let Err(error) = part.read(&mut |_| Ok(())) {
+    for mut part in annnet.scan(&Request::of(Tables::All))? {
+        if let Err(error) = part.try_for_each(|batch| batch.map(drop)) {
             match error.broken_rule() {
                 Some(rule) => findings.push(rule, error.message(), error.place().clone()),
                 None => return Err(error),

@@ -50,7 +50,7 @@ pub fn write_to(
             Delivery::EdgesWithKeys(ty) => Tables::Edges(ty),
             _ => Tables::Rest,
         };
-        for part in source.scan(&Request::of(tables))? {
+        for mut part in source.scan(&Request::of(tables))? {
             part.read(&mut |batch| {
                 let starts = (0..batch.rows()).step_by(piece);
                 starts

@@ -3,17 +3,21 @@
 mod batches;
 mod distinct;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::faces::{Object, Quad, description};
-use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables};
+use isomorph_model::{About, Batch, EdgeOrder, Graph, Part, Request, Source, Tables, part};
+use isomorph_storage::parallel::Pulled;
 use isomorph_storage::{Location, Scratch};
 
 pub use self::batches::Collectors;
 use self::batches::Wanted;
 use self::distinct::{Distinct, Gather};
 use crate::{Packing, ReadOptions, Reading, Syntax, Text};
+
+/// Batches of a text that may wait until they are taken.
+const AHEAD: usize = 2;
 
 /// Hashes of quads that a thread gathers before it hands them over.
 const HASHES: usize = 1 << 10;
@@ -45,11 +49,23 @@ pub struct OpenOptions {
 /// # Ok::<(), isomorph_error::Error>(())
 /// ```
 pub struct RdfText {
+    once: Arc<Once>,
+    reading: Reading,
+    graph: Graph,
+}
+
+/// A text of which each quad is read once.
+struct Once {
     text: Text,
     options: ReadOptions,
-    reading: Reading,
     distinct: Distinct,
-    graph: Graph,
+}
+
+impl Once {
+    fn quads(&self, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
+        let mut once = self.distinct.once(&self.options.budget)?;
+        self.text.read(&self.options, &mut |quad| if once.is_new(&quad) { take(quad) } else { Ok(()) }).map(|_| ())
+    }
 }
 
 impl RdfText {
@@ -87,7 +103,8 @@ impl RdfText {
         graph.metadata.extend(reading.base.iter().map(|base| ("base".to_owned(), base.clone())));
         let prefixes = reading.prefixes.iter().map(|(name, iri)| (format!("prefix {name}"), iri.clone()));
         graph.metadata.extend(prefixes);
-        Ok(RdfText { text, options: options.read.clone(), reading, distinct, graph })
+        let once = Arc::new(Once { text, options: options.read.clone(), distinct });
+        Ok(RdfText { once, reading, graph })
     }
 
     /// The same text with the description of another place with the same triples.
@@ -98,7 +115,7 @@ impl RdfText {
 
     /// The text.
     pub fn text(&self) -> &Text {
-        &self.text
+        &self.once.text
     }
 
     /// What was found when it was opened: prefixes, base, what was skipped.
@@ -111,8 +128,7 @@ impl RdfText {
     /// # Errors
     /// As [`Text::read`].
     pub fn quads(&self, take: &mut dyn FnMut(Quad<'_>) -> Result<()>) -> Result<()> {
-        let mut once = self.distinct.once(&self.options.budget)?;
-        self.text.read(&self.options, &mut |quad| if once.is_new(&quad) { take(quad) } else { Ok(()) }).map(|_| ())
+        self.once.quads(take)
     }
 }
 
@@ -122,7 +138,7 @@ const ROWS: usize = 4096;
 impl RdfText {
     /// Whether the text says something more than once.
     pub fn repeats(&self) -> bool {
-        self.distinct.surplus() > 0
+        self.once.distinct.surplus() > 0
     }
 
     /// Hands over its quads to `takers`, as [`Text::read_shared`] does: those that the text says more than once come each time.
@@ -134,7 +150,7 @@ impl RdfText {
         takers: &mut [T],
         take: &(dyn Fn(&mut T, Quad<'_>) -> Result<()> + Sync),
     ) -> Result<()> {
-        self.text.read_shared(&self.options, takers, take).map(|_| ())
+        self.once.text.read_shared(&self.once.options, takers, take).map(|_| ())
     }
 
     /// What makes batches of its quads, as a scan does, while they go elsewhere: whoever reads them anyway need not read them twice.
@@ -172,24 +188,6 @@ impl Survey {
     }
 }
 
-/// The whole text: what stands in it may refer to anything before.
-struct Whole<'a> {
-    text: &'a RdfText,
-    wanted: Wanted,
-}
-
-impl Part for Whole<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut collectors = Collectors::new(&self.text.graph, self.wanted);
-        self.text.quads(&mut |quad| collectors.push(&quad, take))?;
-        collectors.finish(take)
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.text.reading.quads - self.text.distinct.surplus())
-    }
-}
-
 impl Source for RdfText {
     fn graph(&self) -> &Graph {
         &self.graph
@@ -208,14 +206,24 @@ impl Source for RdfText {
             _ => return Ok(Vec::new()),
         };
         let wanted = Wanted { edges, values, rows: request.batch_rows.max(1) };
-        Ok(vec![Box::new(Whole { text: self, wanted })])
+        let rows = self.reading.quads - self.once.distinct.surplus();
+        let (once, mut collectors) = (Arc::clone(&self.once), Collectors::new(&self.graph, wanted));
+        // Parsers go through a text at their own pace: what they give is taken from a thread.
+        let open = move || {
+            let read = move |take: &mut dyn FnMut(Batch) -> Result<()>| {
+                once.quads(&mut |quad| collectors.push(&quad, take))?;
+                collectors.finish(take)
+            };
+            Pulled::new(AHEAD, read)
+        };
+        Ok(vec![part::opened(Some(rows), open, |batches| batches.next().transpose())])
     }
 
     fn about(&self) -> About {
-        let syntax = self.text.syntax();
+        let syntax = self.once.text.syntax();
         let mut layout = format!("{} statements", self.reading.quads);
-        if self.distinct.surplus() > 0 {
-            layout.push_str(&format!(", {} of them said before", self.distinct.surplus()));
+        if self.repeats() {
+            layout.push_str(&format!(", {} of them said before", self.once.distinct.surplus()));
         }
         if self.reading.skipped > 0 {
             let what = if self.reading.skipped == 1 { "mistake" } else { "mistakes" };
@@ -230,7 +238,7 @@ impl Source for RdfText {
             format: format!("RDF ({syntax})"),
             version: if syntax == Syntax::JsonLd { "1.1" } else { "1.2" }.to_owned(),
             files: 1,
-            bytes: self.text.blob().size(),
+            bytes: self.once.text.blob().size(),
             layout,
             edge_layouts: vec!["as they come".to_owned()],
             findings: self.reading.findings.clone(),

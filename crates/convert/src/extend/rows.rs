@@ -232,7 +232,7 @@ fn keys(
     let mut builder = KeyRowsBuilder::new(options);
     let parts = graph.scan(&Request::of(Tables::NodeKeys(ty)))?;
     progress.begin("keys", nodes.rows);
-    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| match batch {
+    let read = parallel::in_order(parts, resources.threads, Ok, |batch| match batch {
         Batch::Nodes(nodes) => {
             progress.advance(nodes.rows as u64)?;
             nodes.keys.as_ref().map_or(Ok(()), |keys| builder.push(keys.as_ref()))

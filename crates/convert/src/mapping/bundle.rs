@@ -22,8 +22,9 @@ use isomorph_model::{
 use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
-use crate::mapping::view::{must_exist, shown};
+use crate::mapping::view::must_exist;
 use crate::narrow::narrow;
+use isomorph_model::part::shown;
 
 /// Shows a typed source as one table of nodes and one of edges.
 pub struct Bundled {

@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, NodeId, Part, Progress, Request, Run, Side,
-    Source, Tables,
+    Source, Tables, part,
 };
 use isomorph_storage::{Budget, Reservation};
 use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys};
@@ -68,7 +68,7 @@ impl Completion {
         let mut keys = KeyRowsBuilder::new(options.threads(resources.threads));
         let parts = source.scan(&Request::of(Tables::NodeKeys(0)))?;
         progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
-        let read = parallel::in_order(&parts, resources.threads, Ok, |batch| match batch {
+        let read = parallel::in_order(parts, resources.threads, Ok, |batch| match batch {
             Batch::Nodes(NodeBatch { keys: Some(found), rows, .. }) => {
                 progress.advance(rows as u64)?;
                 keys.push(found.as_ref())
@@ -163,7 +163,7 @@ fn missing(source: &dyn Source, keys: &KeyRows, resources: &Resources, progress:
     let parts = source.scan(&Request::of(Tables::EdgeEnds(0)))?;
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
     let found = parallel::fold(
-        &parts,
+        parts,
         resources.threads,
         || (Ids::default(), Vec::new()),
         |(ids, rows), _, batch| {
@@ -203,7 +203,7 @@ fn missing_in_bulk(
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
     let next = std::sync::atomic::AtomicU64::new(0);
     let read = parallel::fold(
-        &parts,
+        parts,
         resources.threads,
         || (),
         |(), _, batch| {
@@ -247,29 +247,15 @@ impl Completed {
     }
 }
 
-/// The nodes that are added.
-struct AddedPart<'a> {
-    ids: &'a [u64],
-    start: u64,
-    width: usize,
-    rows: usize,
-}
-
-impl Part for AddedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut start = self.start;
-        for ids in self.ids.chunks(self.rows.max(1)) {
-            let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));
-            let (rows, properties) = (ids.len(), vec![None; self.width]);
-            take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))?;
-            start += rows as u64;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.ids.len() as u64)
-    }
+/// The nodes that are added, from row `start` on.
+fn added(ids: &[u64], mut start: u64, width: usize, at_once: usize) -> Box<dyn Part + '_> {
+    let nodes = move |ids: &[u64]| {
+        let keys: ArrayRef = Arc::new(UInt64Array::from(ids.to_vec()));
+        let (rows, properties, first) = (ids.len(), vec![None; width], start);
+        start += rows as u64;
+        Ok(Batch::Nodes(NodeBatch { ty: 0, start: first, rows, keys: Some(keys), labels: None, properties }))
+    };
+    part::of(Some(ids.len() as u64), ids.chunks(at_once.max(1)).map(nodes))
 }
 
 impl Source for Completed {
@@ -288,12 +274,8 @@ impl Source for Completed {
             _ => None,
         };
         if let Some(node) = nodes {
-            parts.push(Box::new(AddedPart {
-                ids: &self.record.ids.ids,
-                start: node.rows.unwrap_or_default(),
-                width: node.properties.len(),
-                rows: request.batch_rows,
-            }));
+            let start = node.rows.unwrap_or_default();
+            parts.push(added(&self.record.ids.ids, start, node.properties.len(), request.batch_rows));
         }
         Ok(parts)
     }

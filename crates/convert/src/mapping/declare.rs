@@ -13,7 +13,7 @@ use isomorph_model::{
 };
 
 use super::shred::CARRY_FITS;
-use crate::mapping::view::shown;
+use isomorph_model::part::shown;
 
 /// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
 pub struct Declared {

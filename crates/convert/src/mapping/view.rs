@@ -4,34 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{About, Batch, EdgeBatch, KeyKind, NodeId, NodeType, Part, Request, Source, Tables};
-
-/// Takes a batch that is shown.
-pub(crate) type Take<'t> = &'t mut dyn FnMut(Batch) -> Result<()>;
-
-/// A part of another source, each of whose batches `show` hands on as it is seen through the view.
-struct Shown<'a, F> {
-    inner: Box<dyn Part + 'a>,
-    show: F,
-}
-
-impl<F: Fn(Batch, Take<'_>) -> Result<()> + Send + Sync> Part for Shown<'_, F> {
-    fn read(&self, take: Take<'_>) -> Result<()> {
-        self.inner.read(&mut |batch| (self.show)(batch, take))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
-    }
-}
-
-/// `inner`, each of whose batches `show` hands on as it is seen through the view: as one, as several, or not at all.
-pub(crate) fn shown<'a, F>(inner: Box<dyn Part + 'a>, show: F) -> Box<dyn Part + 'a>
-where
-    F: Fn(Batch, Take<'_>) -> Result<()> + Send + Sync + 'a,
-{
-    Box::new(Shown { inner, show })
-}
+use isomorph_model::{About, Batch, EdgeBatch, KeyKind, NodeId, NodeType, Request, Source, Tables, Take};
 
 /// The edges that `show` hands on for `batches`.
 ///
@@ -81,7 +54,7 @@ pub fn must_exist(source: &dyn Source, ty: usize, node: NodeId<'_>) -> Result<()
         NodeId::Key(_) => None,
     };
     let mut is_there = false;
-    for part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
+    for mut part in source.scan(&Request::of(Tables::NodeKeys(ty)))? {
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             is_there |= match (node, row, &nodes.keys) {

@@ -71,7 +71,7 @@ pub(crate) fn run_with_ids(
                 let parts = source.scan(&Request::of(Tables::Nodes(ty)))?;
                 progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
                 let mut next = 0;
-                let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
                     let nodes = nodes_of(batch, ty, &mut next)?;
                     progress.advance(nodes.rows as u64)?;
                     rows.add(&nodes)?;
@@ -87,7 +87,7 @@ pub(crate) fn run_with_ids(
             Delivery::Rest => {
                 let parts = source.scan(&Request::of(Tables::Rest))?;
                 progress.begin("rest", parts.iter().map(|part| part.rows()).sum());
-                let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
                     progress.advance(batch.rows() as u64)?;
                     sink.write(number, batch)
                 });
@@ -131,7 +131,7 @@ fn edges_as_they_come(
     let (from, to) = ends.ok_or_else(|| Error::usage("no such edge type"))?;
     let parts = source.scan(&Request::of(Tables::Edges(ty)))?;
     progress.begin("edges", parts.iter().map(|part| part.rows()).sum());
-    let brought = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+    let brought = parallel::in_order(parts, resources.threads, Ok, |batch| {
         let Batch::Edges(edges) = batch else { return Ok(()) };
         progress.advance(edges.rows as u64)?;
         rows.rows(from, &edges.source)?;
@@ -170,7 +170,7 @@ fn nodes_with_out_edges(
         let parts = source.scan(&Request::of(Tables::NodeKeys(ty)))?;
         progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
         let mut next = 0;
-        let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+        let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
             let nodes = nodes_of(batch, ty, &mut next)?;
             progress.advance(nodes.rows as u64)?;
             rows.add(&nodes)?;
@@ -199,7 +199,7 @@ fn nodes_with_out_edges(
         for ty in 0..graph.nodes.len() {
             let parts = source.scan(&Request::of(Tables::Nodes(ty)))?;
             let mut next = 0;
-            parallel::in_order(&parts, resources.threads, Ok, |batch| {
+            parallel::in_order(parts, resources.threads, Ok, |batch| {
                 let nodes = nodes_of(batch, ty, &mut next)?;
                 progress.advance(nodes.rows as u64)?;
                 for from in (0..nodes.rows).step_by(TOGETHER) {

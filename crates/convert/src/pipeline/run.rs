@@ -34,7 +34,7 @@ impl Cursor {
         let (send, batches) = sync_channel(WAITING);
         scope.spawn(move || {
             let gone = || Error::new(Kind::Cancelled, "nobody waits for this any more");
-            for part in run {
+            for mut part in run {
                 let read = part.read(&mut |batch| match batch {
                     Batch::Edges(edges) => send.send(Ok(edges)).map_err(|_| gone()),
                     _ => Ok(()),

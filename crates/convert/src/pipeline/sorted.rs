@@ -149,7 +149,7 @@ pub(super) fn sort(
         let parts = source.scan(&Request::of(tables))?;
         progress.begin("edges", parts.iter().map(|part| part.rows()).sum());
         let new = || (usize::MAX, 0u64);
-        let read = parallel::fold(&parts, resources.threads, new, |(last, offset), part, batch| {
+        let read = parallel::fold(parts, resources.threads, new, |(last, offset), part, batch| {
             let Batch::Edges(edges) = batch else { return Ok(()) };
             if *last != part {
                 (*last, *offset) = (part, 0);

@@ -63,14 +63,14 @@ pub(super) fn tables(
                     Batch::Edges(edges) => with_keys(edges, graph, keys).map(Batch::Edges),
                     other => Ok(other),
                 };
-                parallel::in_order(&parts, resources.threads, prepare, |batch| {
+                parallel::in_order(parts, resources.threads, prepare, |batch| {
                     progress.advance(batch.rows() as u64)?;
                     sink.write(number, batch)
                 })
             }
             _ => {
                 let mut next = 0;
-                parallel::in_order(&parts, resources.threads, Ok, |batch| {
+                parallel::in_order(parts, resources.threads, Ok, |batch| {
                     progress.advance(batch.rows() as u64)?;
                     let batch = match wanted {
                         Tables::Nodes(ty) => {

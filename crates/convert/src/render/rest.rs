@@ -35,7 +35,7 @@ impl KeysBeside {
         let graph = source.graph();
         let mut hyperedges: Vec<Vec<(u64, ArrayRef)>> = vec![Vec::new(); graph.hyperedges.len()];
         let mut groups: Vec<Vec<(u64, ArrayRef)>> = vec![Vec::new(); graph.groups.len()];
-        for part in source.scan(&Request::of(Tables::Rest))? {
+        for mut part in source.scan(&Request::of(Tables::Rest))? {
             part.read(&mut |batch| {
                 let (all, start, keys) = match batch {
                     Batch::Hyperedges(batch) => (hyperedges.get_mut(batch.ty), batch.start, batch.keys),

@@ -41,7 +41,7 @@ fn graph_of(text: &str, name: &str) -> MemoryGraph {
 fn graph_at(path: &Path) -> MemoryGraph {
     let opened = Opened::open(&Location::from_path(path), &OpenOptions::default()).unwrap();
     let mut memory = MemoryGraph { graph: opened.graph.graph().clone(), batches: Vec::new() };
-    for part in opened.graph.scan(&Request::of(Tables::All)).unwrap() {
+    for mut part in opened.graph.scan(&Request::of(Tables::All)).unwrap() {
         part.read(&mut |batch| {
             memory.batches.push(batch);
             Ok(())

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Columns, EdgeBatch, NodeBatch, Part, Request, Tables};
+use isomorph_model::{Batch, Columns, EdgeBatch, NodeBatch, Request, Tables};
 use isomorph_storage::{Changed, Redo, limits};
 
 use super::{Below, NewGroup};
@@ -109,14 +109,14 @@ impl GraphAr {
         self.change(&info.file, &info.to_yml()?, |files| {
             let mut current = Current { open: None };
             for part in self.scan_parts(&Request::of(Tables::Nodes(ty)))? {
-                part.read(&mut |batch| {
-                    let Batch::Nodes(batch) = batch else { return Ok(()) };
+                for batch in part {
+                    let Batch::Nodes(batch) = batch? else { continue };
                     let computed = compute(&batch)?;
                     let mut arrays: Vec<ArrayRef> = vec![Arc::new(indexes_from(batch.start, batch.rows))];
                     arrays.extend(columns.stored(&computed, batch.rows)?);
                     let path = layout.chunk(number, batch.start / info.chunk_size);
-                    current.push(files, path, &spec, arrays, batch.rows)
-                })?;
+                    current.push(files, path, &spec, arrays, batch.rows)?;
+                }
             }
             current.close(files)
         })
@@ -152,11 +152,11 @@ impl GraphAr {
                 let layout = ListLayout::new(&info, declared)?;
                 let mut current = Current { open: None };
                 for (part, chunk, edges) in self.list_parts(ty, list, 65_536)? {
-                    edges.read(&mut |batch| {
-                        let Batch::Edges(batch) = batch else { return Ok(()) };
+                    for batch in edges.part() {
+                        let Batch::Edges(batch) = batch? else { continue };
                         let stored = columns.stored(&compute(&batch)?, batch.rows)?;
-                        current.push(files, layout.chunk(number, part, chunk), &spec, stored, batch.rows)
-                    })?;
+                        current.push(files, layout.chunk(number, part, chunk), &spec, stored, batch.rows)?;
+                    }
                 }
                 current.close(files)?;
             }

@@ -49,9 +49,9 @@ impl GraphAr {
         let sorter = EdgeSorter::new(SortOptions::new(budget, scratch).payload(Arc::clone(&schema)))?;
         let mut sequence = 0;
         for part in self.scan_parts(&Request::of(Tables::Edges(ty)))? {
-            part.read(&mut |batch| {
-                let Batch::Edges(batch) = batch else { return Ok(()) };
-                let (Ends::Rows(source), Ends::Rows(target)) = (&batch.source, &batch.target) else { return Ok(()) };
+            for batch in part {
+                let Batch::Edges(batch) = batch? else { continue };
+                let (Ends::Rows(source), Ends::Rows(target)) = (&batch.source, &batch.target) else { continue };
                 let (aligned, other) = if kind.by_source() { (source, target) } else { (target, source) };
                 let columns = batch.properties.iter().zip(schema.fields()).map(|(column, field)| match column {
                     Some(column) => Arc::clone(column),
@@ -63,8 +63,7 @@ impl GraphAr {
                     .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
                 sorter.push(aligned.values(), other.values(), Some(&payload), sequence)?;
                 sequence += batch.rows as u64;
-                Ok(())
-            })?;
+            }
         }
         let sorted = sorter.finish()?;
         let vertices = (self.vertex_table(table.shown.source)?.rows()?, self.vertex_table(table.shown.target)?.rows()?);

@@ -1,6 +1,7 @@
 //! The edges that leave or reach a vertex.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
@@ -210,7 +211,7 @@ impl GraphAr {
                 let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
                 let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
                 check_rows(&path, reader.row_count(), expected)?;
-                let chunk = Chunk::of_reader(path, reader, &group.columns)?;
+                let chunk = Chunk::of_reader(path, reader, Arc::clone(&group.columns))?;
                 for (column, array) in group.columns.iter().zip(chunk.read_rows(rows)?) {
                     if let Target::Property(position) = column.target {
                         columns[position].push(array);

@@ -32,7 +32,7 @@ impl GraphAr {
                 let path = table.layout.chunk(group.number, chunk);
                 let fields = || group.columns.iter().filter_map(|column| column.field(group.encoding)).collect();
                 let reader = self.lookups.reader(&table.root, &path, group.encoding, fields)?;
-                let read = Chunk::of_reader(path, reader, &group.columns)?.read_rows(rows)?;
+                let read = Chunk::of_reader(path, reader, Arc::clone(&group.columns))?.read_rows(rows)?;
                 pieces.iter_mut().zip(read).for_each(|(pieces, array)| pieces.push(array));
                 Ok(())
             })?;

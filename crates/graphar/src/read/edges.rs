@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field};
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Batch, Columns, Part};
+use isomorph_model::{Batch, Columns, EdgeBatch, Part, part};
 use isomorph_tables::{Predicate, Selection};
 
 use super::ends::{Joint, first_descent, first_outside, indexes};
@@ -94,7 +94,7 @@ impl EdgeScan<'_> {
     }
 }
 
-impl EdgePart<'_> {
+impl<'a> EdgePart<'a> {
     /// The rows that pass the filters of the edge type; nothing when there is no filter.
     fn passing(&self) -> Result<Option<Vec<Range<u64>>>> {
         let scan = &*self.scan;
@@ -107,13 +107,13 @@ impl EdgePart<'_> {
         chunk.passing(&Predicate::And(scan.table.filters.clone())).map(Some)
     }
 
-    fn read_chunk(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+    fn open(self) -> Result<Option<EdgeReader<'a>>> {
         let scan = &*self.scan;
         let table = scan.table;
         let ranges = self.passing()?;
         let rows = ranges.as_ref().map_or(self.rows, |ranges| count(ranges));
         if rows == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let selection = || {
             let selection = Selection::all().batch_rows(scan.batch_rows);
@@ -125,64 +125,21 @@ impl EdgePart<'_> {
         let batches = reader.batches(&selection().columns([SOURCE_INDEX, TARGET_INDEX]));
         steps.push(&adj, batches.map_err(|error| error.at(adj.as_str()))?);
         let groups = if scan.ends_only { Default::default() } else { table.groups.as_slice() };
-        let mut opened = Vec::with_capacity(groups.len());
+        let mut chunks = Vec::with_capacity(groups.len());
         for group in groups {
             let path = scan.list.layout.chunk(group.number, self.part, self.chunk);
-            let chunk = Chunk::open(&table.root, path, group.encoding, &group.columns, false)?;
+            let chunk = Chunk::open(&table.root, path, group.encoding, Arc::clone(&group.columns), false)?;
             steps.push(&chunk.path, chunk.batches(selection())?);
-            opened.push((chunk, &group.columns));
+            chunks.push(chunk);
         }
-        let (mut first, mut last) = (None, None);
-        let begin = self.chunk.saturating_mul(scan.list.chunk_size);
         // Where edges are left out, nothing can be said of offsets.
         let compares = scan.list.kind.ordered() && ranges.is_none();
-        let mut offsets = None;
-        while let Some((start, _, batches)) = steps.next()? {
-            let Some(ends) = batches.first() else { continue };
-            let at = |error: Error| error.at(Place::file(&adj));
-            let source = indexes(ends.column(0), SOURCE_INDEX, start).map_err(at)?;
-            let target = indexes(ends.column(1), TARGET_INDEX, start).map_err(at)?;
-            scan.check(self.part, start, source, target).map_err(at)?;
-            let aligned = if scan.list.kind.by_source() { source } else { target }.values();
-            if let (Some(before), Some(next)) = (last, aligned.first())
-                && scan.list.kind.ordered()
-                && before > *next
-            {
-                let error = Error::broken(&rules::EDGE_ORDER, format!("{next} behind {before}"));
-                return Err(error.at(Place::file(&adj).row(start)));
-            }
-            first = first.or_else(|| aligned.first().copied());
-            if let Some(first) = first.filter(|_| compares) {
-                let offsets = match &mut offsets {
-                    Some(offsets) => offsets,
-                    none => none.insert(self.open_offsets(first, begin)?),
-                };
-                offsets.compare(aligned, begin + start, last)?;
-            }
-            last = aligned.last().copied().or(last);
-            let mut properties: Columns = vec![None; table.shown.properties.len()];
-            for ((chunk, columns), batch) in opened.iter().zip(batches.iter().skip(1)) {
-                self.place(columns, chunk, batch, &mut properties)?;
-            }
-            if let Some(batch) = renumbered(scan.ty, source, target, properties, &scan.sets)? {
-                take(Batch::Edges(batch))?;
-            }
-        }
-        if let (Some(first), Some(last)) = (first, last)
-            && scan.list.kind.ordered()
-        {
-            for joint in self.bounds.note(self.chunk, first, last) {
-                self.check_joint(joint, compares)?;
-            }
-        }
-        match offsets {
-            Some(offsets) if self.last => offsets.finish(begin + rows),
-            _ => Ok(()),
-        }
+        let begin = self.chunk.saturating_mul(scan.list.chunk_size);
+        Ok(Some(EdgeReader { part: self, adj, chunks, steps, rows, begin, compares, ends: None, offsets: None }))
     }
 
     /// The offsets from that of `first` on, the first aligned end of this chunk, which begins at row `begin` of the part.
-    fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'_>> {
+    fn open_offsets(&self, first: i64, begin: u64) -> Result<OffsetCheck<'a>> {
         if let Some(before) = self.bounds.before(self.chunk) {
             self.check_order(Joint { chunk: self.chunk, before, behind: first })?;
         }
@@ -191,23 +148,6 @@ impl EdgePart<'_> {
         let mut offsets = OffsetCheck::new(&self.scan, self.part, vertex, &self.offsets)?;
         offsets.begin(begin)?;
         Ok(offsets)
-    }
-
-    fn place(
-        &self,
-        columns: &[crate::table::Column],
-        chunk: &Chunk<'_>,
-        batch: &RecordBatch,
-        properties: &mut Columns,
-    ) -> Result<()> {
-        for (column, array) in columns.iter().zip(chunk.columns(batch)?) {
-            if let Target::Property(position) = column.target
-                && let Some(slot) = properties.get_mut(position)
-            {
-                *slot = Some(array);
-            }
-        }
-        Ok(())
     }
 
     fn check_order(&self, joint: Joint) -> Result<()> {
@@ -229,16 +169,100 @@ impl EdgePart<'_> {
         let low = scan.first_vertex(self.part);
         let (from, to) = (joint.before.cast_unsigned() + 1 - low, joint.behind.cast_unsigned() - low);
         let row = joint.chunk.saturating_mul(scan.list.chunk_size);
-        OffsetCheck::new(scan, self.part, from, &self.offsets)?.gap(to, row)
+        OffsetCheck::new(&self.scan, self.part, from, &self.offsets)?.gap(to, row)
     }
 }
 
-impl Part for EdgePart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.read_chunk(take).map_err(|error| self.scan.explained(error))
+/// An edge chunk that is being read.
+struct EdgeReader<'a> {
+    part: EdgePart<'a>,
+    adj: String,
+    chunks: Vec<Chunk>,
+    steps: Steps,
+    /// Rows that are read.
+    rows: u64,
+    /// The row of its first edge in the part.
+    begin: u64,
+    /// Whether offsets are compared.
+    compares: bool,
+    /// The first and the last aligned end that were read.
+    ends: Option<(i64, i64)>,
+    offsets: Option<OffsetCheck<'a>>,
+}
+
+impl EdgeReader<'_> {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        while let Some((start, _, batches)) = self.steps.next()? {
+            let batch = self.batch(start, &batches)?;
+            if batch.is_some() {
+                return Ok(batch.map(Batch::Edges));
+            }
+        }
+        let part = &self.part;
+        if let Some((first, last)) = self.ends.take()
+            && part.scan.list.kind.ordered()
+        {
+            for joint in part.bounds.note(part.chunk, first, last) {
+                part.check_joint(joint, self.compares)?;
+            }
+        }
+        if let Some(offsets) = self.offsets.take().filter(|_| part.last) {
+            offsets.finish(self.begin + self.rows)?;
+        }
+        Ok(None)
     }
 
-    fn rows(&self) -> Option<u64> {
-        Some(self.rows)
+    fn batch(&mut self, start: u64, batches: &[RecordBatch]) -> Result<Option<EdgeBatch>> {
+        let (part, scan) = (&self.part, &*self.part.scan);
+        let Some(ends) = batches.first() else { return Ok(None) };
+        let at = |error: Error| error.at(Place::file(&self.adj));
+        let source = indexes(ends.column(0), SOURCE_INDEX, start).map_err(at)?;
+        let target = indexes(ends.column(1), TARGET_INDEX, start).map_err(at)?;
+        scan.check(part.part, start, source, target).map_err(at)?;
+        let aligned = if scan.list.kind.by_source() { source } else { target }.values();
+        let last = self.ends.map(|(_, last)| last);
+        if let (Some(before), Some(next)) = (last, aligned.first())
+            && scan.list.kind.ordered()
+            && before > *next
+        {
+            let error = Error::broken(&rules::EDGE_ORDER, format!("{next} behind {before}"));
+            return Err(error.at(Place::file(&self.adj).row(start)));
+        }
+        if let (Some(first), Some(end)) = (aligned.first(), aligned.last()) {
+            let first = self.ends.map_or(*first, |(first, _)| first);
+            self.ends = Some((first, *end));
+            if self.compares {
+                let offsets = match &mut self.offsets {
+                    Some(offsets) => offsets,
+                    none => none.insert(part.open_offsets(first, self.begin)?),
+                };
+                offsets.compare(aligned, self.begin + start, last)?;
+            }
+        }
+        let mut properties: Columns = vec![None; scan.table.shown.properties.len()];
+        for (chunk, batch) in self.chunks.iter().zip(batches.iter().skip(1)) {
+            for (column, array) in chunk.columns.iter().zip(chunk.columns(batch)?) {
+                if let Target::Property(position) = column.target
+                    && let Some(slot) = properties.get_mut(position)
+                {
+                    *slot = Some(array);
+                }
+            }
+        }
+        renumbered(scan.ty, source, target, properties, &scan.sets)
+    }
+}
+
+impl<'a> EdgePart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let (rows, scan) = (self.rows, Arc::clone(&self.scan));
+        let open = || {
+            let scan = Arc::clone(&self.scan);
+            self.open().map_err(|error| scan.explained(error))
+        };
+        part::opened(Some(rows), open, move |reader| {
+            reader.as_mut().map_or(Ok(None), EdgeReader::next).map_err(|error| scan.explained(error))
+        })
     }
 }

@@ -13,7 +13,7 @@ mod vertices;
 pub(crate) use edges::{EdgePart, EdgeScan};
 pub(crate) use ends::{Bounds, as_index, first_descent, first_outside, indexes, indexes_from};
 pub(crate) use labels::{LabelFile, label_column};
-pub(crate) use offsets::{EmptyPart, PartOffsets};
+pub(crate) use offsets::{PartOffsets, empty_part};
 pub(crate) use renumber::neighbors;
 pub(crate) use row_set::{RowSet, RowSets};
 pub(crate) use steps::Steps;

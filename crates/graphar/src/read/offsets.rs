@@ -4,11 +4,11 @@
 //! so two of them are looked at for each vertex, not every edge. Each chunk of a part compares the offsets that lead
 //! into it; those of vertices without edges between two chunks are compared when both chunks were read.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_buffer::ScalarBuffer;
 use isomorph_error::{Error, Place, Result, Rule};
-use isomorph_model::{Batch, Part};
+use isomorph_model::{Part, part};
 use isomorph_tables::{Batches, Selection, TableReader};
 
 use super::EdgeScan;
@@ -57,7 +57,7 @@ fn check_rows(scan: &EdgeScan<'_>, part: u64, path: &str, rows: u64) -> Result<(
 
 /// The offsets of a part from some vertex on.
 pub(crate) struct OffsetCheck<'a> {
-    scan: &'a EdgeScan<'a>,
+    scan: Arc<EdgeScan<'a>>,
     part: u64,
     path: String,
     batches: Batches,
@@ -75,7 +75,7 @@ impl<'a> OffsetCheck<'a> {
     ///
     /// # Errors
     /// As [`open_offsets`]; [`rules::OFFSET_ROWS`].
-    pub fn new(scan: &'a EdgeScan<'a>, part: u64, vertex: u64, offsets: &PartOffsets) -> Result<Self> {
+    pub fn new(scan: &Arc<EdgeScan<'a>>, part: u64, vertex: u64, offsets: &PartOffsets) -> Result<Self> {
         let path = scan.list.layout.offset(part);
         let reader = offsets.reader(scan, part)?;
         let selection = Selection::all().columns([OFFSET]).batch_rows(BATCH_ROWS);
@@ -85,6 +85,7 @@ impl<'a> OffsetCheck<'a> {
             None => (selection, vertex),
         };
         let batches = reader.batches(&selection).map_err(|error| error.at(Place::file(&path)))?;
+        let scan = Arc::clone(scan);
         Ok(OffsetCheck { scan, part, path, batches, values: ScalarBuffer::default(), vertex, skip, last: 0 })
     }
 
@@ -213,7 +214,7 @@ impl<'a> OffsetCheck<'a> {
             self.vertex += self.values.len() as u64;
             self.values = ScalarBuffer::default();
         }
-        check_rows(self.scan, self.part, &self.path, self.vertex)
+        check_rows(&self.scan, self.part, &self.path, self.vertex)
     }
 
     /// The offsets of the vertices up to `last`, which have no edges: all are `row`.
@@ -240,22 +241,14 @@ impl<'a> OffsetCheck<'a> {
 }
 
 /// A part of an ordered list without edges: only its offsets are read.
-pub(crate) struct EmptyPart<'a> {
-    pub scan: std::sync::Arc<EdgeScan<'a>>,
-    pub part: u64,
-}
-
-impl Part for EmptyPart<'_> {
-    fn read(&self, _: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+pub(crate) fn empty_part<'a>(scan: Arc<EdgeScan<'a>>, number: u64) -> Box<dyn Part + 'a> {
+    let check = move || {
         let check = || {
-            let mut offsets = OffsetCheck::new(&self.scan, self.part, 0, &PartOffsets::default())?;
+            let mut offsets = OffsetCheck::new(&scan, number, 0, &PartOffsets::default())?;
             offsets.begin(0)?;
             offsets.finish(0)
         };
-        check().map_err(|error| self.scan.explained(error))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(0)
-    }
+        check().map_err(|error| scan.explained(error))
+    };
+    part::opened(Some(0), check, |()| Ok(None))
 }

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef};
 use isomorph_error::{Error, Place, Result};
-use isomorph_model::{Batch, Columns, NodeBatch, Part};
+use isomorph_model::{Batch, Columns, NodeBatch, Part, part};
 use isomorph_tables::Selection;
 
 use super::filter::{FilteredChunk, count};
@@ -100,12 +100,19 @@ impl VertexPart<'_> {
     }
 }
 
-impl Part for VertexPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+impl<'a> VertexPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        // Reading says what is wrong.
+        let rows = self.selected().ok().map(|selected| selected.rows);
+        part::opened(rows, || self.open(), |reader| reader.as_mut().map_or(Ok(None), VertexReader::next))
+    }
+
+    fn open(self) -> Result<Option<VertexReader<'a>>> {
         let table = self.table;
         let Selected { ranges, rows, start } = self.selected()?;
         if rows == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let selection = || {
             let selection = Selection::all().batch_rows(self.batch_rows);
@@ -117,53 +124,65 @@ impl Part for VertexPart<'_> {
         // Each row needs a bit for each label.
         let batch_rows = if labelled { self.batch_rows.min(LABEL_BITS / labels.len().max(1)) } else { self.batch_rows };
         let mut steps = Steps::new(rows, batch_rows);
-        let mut chunks = Vec::new();
+        let mut chunks = Vec::with_capacity(table.groups.len());
         for group in &table.groups {
-            let columns: Vec<_> = group.columns.iter().filter(|column| wanted(column.target)).cloned().collect();
-            if !columns.is_empty() {
-                chunks.push((table.layout.chunk(group.number, self.chunk), group.encoding, columns));
+            let columns: Arc<[_]> = group.columns.iter().filter(|column| wanted(column.target)).cloned().collect();
+            if columns.is_empty() {
+                continue;
             }
+            let path = table.layout.chunk(group.number, self.chunk);
+            let chunk = Chunk::open(&table.root, path, group.encoding, columns, true)?;
+            steps.push(&chunk.path, chunk.batches(selection())?);
+            chunks.push(chunk);
         }
-        let mut opened = Vec::with_capacity(chunks.len());
-        for (path, encoding, columns) in &chunks {
-            let chunk = Chunk::open(&table.root, path.clone(), *encoding, columns, true)?;
-            steps.push(path, chunk.batches(selection())?);
-            opened.push((chunk, columns));
-        }
-        if opened.is_empty() && !labelled {
+        if chunks.is_empty() && !labelled {
             self.check_rows()?;
         }
         if labelled {
             let file = LabelFile::open(table, self.chunk)?;
             steps.push(&file.path, file.batches(labels.iter().map(String::as_str), selection())?);
         }
-        while let Some((at, rows, batches)) = steps.next()? {
-            let mut keys: Option<ArrayRef> = None;
-            let mut properties: Columns = vec![None; table.shown.properties.len()];
-            for ((chunk, columns), batch) in opened.iter().zip(&batches) {
-                if chunk.indexed && ranges.is_none() {
-                    check_index(&chunk.path, batch.column(0), start + at, at)?;
-                }
-                for (column, array) in columns.iter().zip(chunk.columns(batch)?) {
-                    match column.target {
-                        Target::Key => keys = Some(not_null(array, &chunk.path, &column.name, at)?),
-                        Target::Property(position) => {
-                            if let Some(slot) = properties.get_mut(position) {
-                                *slot = Some(array);
-                            }
+        Ok(Some(VertexReader { table, ty: self.ty, start, is_whole: ranges.is_none(), labelled, chunks, steps }))
+    }
+}
+
+/// A vertex chunk that is being read.
+struct VertexReader<'a> {
+    table: &'a VertexTable,
+    ty: usize,
+    /// The row that the first vertex has in the model.
+    start: u64,
+    /// Whether all vertices are read.
+    is_whole: bool,
+    labelled: bool,
+    chunks: Vec<Chunk>,
+    steps: Steps,
+}
+
+impl VertexReader<'_> {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        let Some((at, rows, batches)) = self.steps.next()? else { return Ok(None) };
+        let mut keys: Option<ArrayRef> = None;
+        let mut properties: Columns = vec![None; self.table.shown.properties.len()];
+        for (chunk, batch) in self.chunks.iter().zip(&batches) {
+            if chunk.indexed && self.is_whole {
+                check_index(&chunk.path, batch.column(0), self.start + at, at)?;
+            }
+            for (column, array) in chunk.columns.iter().zip(chunk.columns(batch)?) {
+                match column.target {
+                    Target::Key => keys = Some(not_null(array, &chunk.path, &column.name, at)?),
+                    Target::Property(position) => {
+                        if let Some(slot) = properties.get_mut(position) {
+                            *slot = Some(array);
                         }
                     }
                 }
             }
-            let labels = batches.last().filter(|_| labelled).and_then(|batch| label_column(labels, batch));
-            take(Batch::Nodes(NodeBatch { ty: self.ty, start: start + at, rows, keys, labels, properties }))?;
         }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        // Only asked beforehand: reading says what is wrong.
-        self.selected().ok().map(|selected| selected.rows)
+        let labels = batches.last().filter(|_| self.labelled);
+        let labels = labels.and_then(|batch| label_column(&self.table.info.labels, batch));
+        let start = self.start + at;
+        Ok(Some(Batch::Nodes(NodeBatch { ty: self.ty, start, rows, keys, labels, properties })))
     }
 }
 

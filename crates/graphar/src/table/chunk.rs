@@ -48,21 +48,21 @@ pub(crate) fn missing(path: &str) -> Error {
 }
 
 /// An opened chunk of a property group: its columns, with the vertex index before them where there is one.
-pub(crate) struct Chunk<'a> {
+pub(crate) struct Chunk {
     pub path: String,
     pub reader: TableReader,
-    columns: &'a [Column],
+    pub columns: Arc<[Column]>,
     /// Whether the vertex index is read as well.
     pub indexed: bool,
 }
 
-impl<'a> Chunk<'a> {
+impl Chunk {
     /// Opens the chunk `path`; with its vertex index, if `indexed` and there is one.
     ///
     /// # Errors
     /// As [`open_chunk`]; [`rules::COLUMN_MISSING`] for a column that is not there; [`rules::COLUMN_TYPE`] for one of
     /// another type.
-    pub fn open(root: &Root, path: String, encoding: Encoding, columns: &'a [Column], indexed: bool) -> Result<Self> {
+    pub fn open(root: &Root, path: String, encoding: Encoding, columns: Arc<[Column]>, indexed: bool) -> Result<Self> {
         let fields = |indexed: bool| {
             let index = indexed.then(|| Field::new(VERTEX_INDEX, DataType::Int64, true));
             index.into_iter().chain(columns.iter().filter_map(|column| column.field(encoding))).collect::<Vec<_>>()
@@ -74,7 +74,7 @@ impl<'a> Chunk<'a> {
             indexed = false;
             opened = open_chunk(root, &path, encoding, fields(false));
         }
-        let reader = opened.map_err(|error| named(error, columns))?;
+        let reader = opened.map_err(|error| named(error, &columns))?;
         indexed &= reader.schema().column_with_name(VERTEX_INDEX).is_some();
         Ok(Chunk { indexed, ..Chunk::of_reader(path, reader, columns)? })
     }
@@ -83,7 +83,7 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     /// [`rules::COLUMN_MISSING`].
-    pub fn of_reader(path: String, reader: TableReader, columns: &'a [Column]) -> Result<Self> {
+    pub fn of_reader(path: String, reader: TableReader, columns: Arc<[Column]>) -> Result<Self> {
         let gone = columns.iter().find(|column| reader.schema().column_with_name(&column.name).is_none());
         if let Some(column) = gone {
             let place = Place::file(&path).in_field(&column.name);

@@ -147,7 +147,7 @@ impl EdgeTable {
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
             if !columns.is_empty() {
-                groups.push(Group { number, encoding: group.file_type.encoding(), columns });
+                groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
             }
         }
         Ok(EdgeTable { root: refine.root.clone(), lists, groups, filters: Vec::new(), shown, info })

@@ -12,6 +12,8 @@ pub(crate) use offsets::{check_offsets, offset_fields, offset_values, open_offse
 pub(crate) use refine::Refine;
 pub(crate) use vertex::VertexTable;
 
+use std::sync::Arc;
+
 use arrow_schema::{DataType, Field};
 use isomorph_model::Property;
 use isomorph_tables::Encoding;
@@ -52,7 +54,7 @@ pub(crate) struct Group {
     /// Its position in the information file.
     pub number: usize,
     pub encoding: Encoding,
-    pub columns: Vec<Column>,
+    pub columns: Arc<[Column]>,
 }
 
 impl Column {

@@ -73,7 +73,7 @@ impl VertexTable {
                 columns.push(Column { name: info.name.clone(), data_type, target, as_text });
             }
             if !columns.is_empty() {
-                groups.push(Group { number, encoding: group.file_type.encoding(), columns });
+                groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
             }
         }
         Ok(VertexTable { root: refine.root.clone(), layout, groups, count, filter, shown, info })

@@ -84,7 +84,7 @@ pub(super) fn embedded(path: &str, reader: &TableReader, findings: &mut Findings
 }
 
 /// Columns of a file that nothing declares. Text files do not tell theirs.
-pub(super) fn extra_columns(chunk: &Chunk<'_>, group: &PropertyGroup, reserved: &[&str], findings: &mut Findings) {
+pub(super) fn extra_columns(chunk: &Chunk, group: &PropertyGroup, reserved: &[&str], findings: &mut Findings) {
     if group.file_type.encoding().is_text() {
         return;
     }
@@ -118,7 +118,7 @@ pub(super) fn nulls(
 
 /// Nulls that are empty lines, in a CSV chunk of one column; one finding for each batch.
 pub(super) fn blank_lines(
-    chunk: &Chunk<'_>,
+    chunk: &Chunk,
     group: &PropertyGroup,
     arrays: &[ArrayRef],
     start: u64,

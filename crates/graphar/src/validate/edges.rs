@@ -1,5 +1,7 @@
 //! Validation of an edge type: each adjacency list by itself, then against the others.
 
+use std::sync::Arc;
+
 use arrow_array::Int64Array;
 use isomorph_error::{Error, Findings, Place, Result};
 
@@ -173,7 +175,7 @@ fn read_chunk(
     let mut opened = Vec::new();
     for group in &table.groups {
         let path = list.layout.chunk(group.number, check.part, chunk);
-        let chunk = Chunk::open(&table.root, path, group.encoding, &group.columns, false);
+        let chunk = Chunk::open(&table.root, path, group.encoding, Arc::clone(&group.columns), false);
         let (Some(chunk), Some(info)) = (or_find(findings, chunk)?, table.info.groups.get(group.number)) else {
             reading.complete = false;
             continue;

@@ -1,5 +1,7 @@
 //! Validation of a vertex type.
 
+use std::sync::Arc;
+
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use isomorph_error::{Findings, Place, Result};
@@ -67,7 +69,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
             keys = None;
             continue;
         }
-        let opened = Chunk::open(&table.root, path, group.encoding, &group.columns, true);
+        let opened = Chunk::open(&table.root, path, group.encoding, Arc::clone(&group.columns), true);
         let Some(chunk) = or_find(findings, opened)? else {
             keys = None;
             continue;

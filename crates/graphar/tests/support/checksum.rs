@@ -63,7 +63,7 @@ pub fn by_row() -> OpenOptions {
 }
 
 fn read(graph: &GraphAr, tables: Tables, mut each: impl FnMut(Batch)) {
-    for part in graph.scan(&Request::of(tables)).unwrap_or_else(|error| panic!("{error:?}")) {
+    for mut part in graph.scan(&Request::of(tables)).unwrap_or_else(|error| panic!("{error:?}")) {
         part.read(&mut |batch| {
             each(batch);
             Ok(())

@@ -10,7 +10,7 @@ pub fn digests(source: &dyn Source) -> (String, String, String, usize, usize) {
     let (mut content, mut order) = (ContentDigest::default(), OrderDigest::default());
     let (mut nodes, mut edges) = (0, 0);
     for tables in [Tables::AllNodes, Tables::AllEdges] {
-        for part in source.scan(&Request::of(tables)).unwrap_or_else(|error| panic!("{error:?}")) {
+        for mut part in source.scan(&Request::of(tables)).unwrap_or_else(|error| panic!("{error:?}")) {
             part.read(&mut |batch| {
                 match batch {
                     Batch::Nodes(batch) => {

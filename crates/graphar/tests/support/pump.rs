@@ -11,7 +11,7 @@ use isomorph_storage::{Location, Mode, Staging};
 /// All rows of the edge type `ty`, sorted as `order` wants.
 pub fn sorted_edges(source: &dyn Source, ty: usize, order: EdgeOrder) -> Result<EdgeBatch> {
     let mut batches = Vec::new();
-    for part in source.scan(&Request::of(Tables::Edges(ty)))? {
+    for mut part in source.scan(&Request::of(Tables::Edges(ty)))? {
         part.read(&mut |batch| {
             let Batch::Edges(batch) = batch else { panic!("not edges") };
             batches.push(batch);
@@ -61,7 +61,7 @@ pub fn pump(source: &dyn Source, sink: &mut dyn Sink, piece: usize) -> Result<()
         match delivery {
             Delivery::Nodes(ty) => {
                 let request = Request { batch_rows: piece, ..Request::of(Tables::Nodes(ty)) };
-                for part in source.scan(&request)? {
+                for mut part in source.scan(&request)? {
                     part.read(&mut |batch| sink.write(number, batch))?;
                 }
             }

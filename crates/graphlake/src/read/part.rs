@@ -5,10 +5,12 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StringArray};
 use isomorph_error::Result;
 use isomorph_model::batch::GroupBatch;
-use isomorph_model::{Batch, Part};
+use isomorph_model::{Batch, Part, part};
 
 use super::GraphLake;
 use super::batches::Collector;
+use super::quoted::Quoted;
+use crate::merge::Merge;
 use crate::snapshot::NamedGraph;
 use crate::{lookup, term};
 
@@ -36,43 +38,60 @@ pub(super) struct PredicatePart<'a> {
     pub(super) stretches: u64,
 }
 
-impl Part for PredicatePart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+impl<'a> PredicatePart<'a> {
+    /// The part of a scan that it is.
+    pub(super) fn part(self) -> Box<dyn Part + 'a> {
+        // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
+        let all = self.lake.size_of(self.graph, self.predicate, |file| file.triple_count);
+        let rows = all / self.stretches.max(1);
+        part::opened(Some(rows), || self.open(), PredicateReader::next)
+    }
+
+    fn open(self) -> Result<PredicateReader<'a>> {
         let quoted = self.lake.quoted()?;
-        let name = term::graph_name(&self.graph.name);
-        let Wanted { edges: wants_edges, values: wants_values, rows } = self.wanted;
-        let mut merge = self.lake.stretch(self.graph, self.predicate, &self.stretch)?;
-        let (mut edges, mut values) = (Collector::default(), Collector::default());
-        while let Some(triple) = merge.next()? {
-            match (triple.literal, self.table) {
+        let merge = self.lake.stretch(self.graph, self.predicate, &self.stretch)?;
+        Ok(PredicateReader { part: self, quoted, merge, edges: Collector::default(), values: Collector::default() })
+    }
+}
+
+/// The triples of a predicate that are being read.
+struct PredicateReader<'a> {
+    part: PredicatePart<'a>,
+    quoted: &'a Quoted,
+    merge: Merge,
+    edges: Collector,
+    values: Collector,
+}
+
+impl PredicateReader<'_> {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        let part = &self.part;
+        let name = term::graph_name(&part.graph.name);
+        let Wanted { edges: wants_edges, values: wants_values, rows } = part.wanted;
+        let (edges, values) = (&mut self.edges, &mut self.values);
+        while let Some(triple) = self.merge.next()? {
+            match (triple.literal, part.table) {
                 (false, _) if wants_edges => {
-                    edges.push(triple, quoted)?;
+                    edges.push(triple, self.quoted)?;
                     if edges.is_full(rows) {
-                        take(edges.edges(self.predicate, name))?;
+                        return Ok(Some(edges.edges(part.predicate, name)));
                     }
                 }
                 (true, Some(table)) if wants_values => {
-                    values.push(triple, quoted)?;
+                    values.push(triple, self.quoted)?;
                     if values.is_full(rows) {
-                        take(values.values(table, name))?;
+                        return Ok(Some(values.values(table, name)));
                     }
                 }
-                (true, None) => return Err(self.miscounted()),
+                (true, None) => return Err(part.miscounted()),
                 _ => {}
             }
         }
         if !edges.is_empty() {
-            take(edges.edges(self.predicate, name))?;
+            return Ok(Some(edges.edges(part.predicate, name)));
         }
-        if let Some(table) = self.table.filter(|_| !values.is_empty()) {
-            take(values.values(table, name))?;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        // Of copies and deleted triples nothing is known before reading; for progress this is good enough.
-        Some(self.lake.size_of(self.graph, self.predicate, |file| file.triple_count) / self.stretches.max(1))
+        let table = part.table.filter(|_| !values.is_empty());
+        Ok(table.map(|table| values.values(table, name)))
     }
 }
 
@@ -86,23 +105,16 @@ impl PredicatePart<'_> {
 }
 
 /// The graphs that have no triples.
-pub(super) struct EmptyGraphs<'a> {
-    pub(super) lake: &'a GraphLake,
-}
-
-impl Part for EmptyGraphs<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut names: Vec<&str> = Vec::new();
-        if let Some(narrowed) = &self.lake.narrowed {
-            names.extend(narrowed.empty.iter().map(String::as_str));
-        }
-        if self.lake.narrowed.is_none() {
-            names.extend(self.lake.empty_graphs()?);
-        }
-        if names.is_empty() {
-            return Ok(());
-        }
-        let keys: ArrayRef = Arc::new(StringArray::from(names));
-        take(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
-    }
+pub(super) fn empty_graphs(lake: &GraphLake) -> Box<dyn Part + '_> {
+    let names = move || -> Result<Option<ArrayRef>> {
+        let names: Vec<&str> = match &lake.narrowed {
+            Some(narrowed) => narrowed.empty.iter().map(String::as_str).collect(),
+            None => lake.empty_graphs()?,
+        };
+        Ok(if names.is_empty() { None } else { Some(Arc::new(StringArray::from(names))) })
+    };
+    part::opened(None, names, |names| {
+        let groups = |keys| Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() });
+        Ok(names.take().map(groups))
+    })
 }

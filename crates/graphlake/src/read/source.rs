@@ -6,7 +6,7 @@ use isomorph_error::{Error, Findings, Result};
 use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use super::GraphLake;
-use super::part::{EmptyGraphs, PredicatePart, Wanted};
+use super::part::{PredicatePart, Wanted, empty_graphs};
 use crate::{lookup, term, validate};
 
 impl Source for GraphLake {
@@ -47,12 +47,12 @@ impl Source for GraphLake {
                 let stretches = all.len() as u64;
                 for stretch in all {
                     let part = PredicatePart { lake: self, graph, predicate, table, wanted, stretch, stretches };
-                    parts.push(Box::new(part));
+                    parts.push(part.part());
                 }
             }
         }
         if wanted.values {
-            parts.push(Box::new(EmptyGraphs { lake: self }));
+            parts.push(empty_graphs(self));
         }
         Ok(parts)
     }

@@ -70,14 +70,14 @@ impl Canonical {
         let mut sorter = LineSorter::new(&options.budget, options.scratch.clone())?;
         let wanted = crate::dataset::Wanted { shape: &self.shape, ..nock.wanted(ColumnSet::ALL, true) };
         for (index, piece) in nock.pieces.iter().enumerate() {
-            nock.partition_of(index)?.read(piece, None, &wanted, &mut |rows| {
+            for rows in nock.partition_of(index)?.read(piece, None, &wanted)? {
+                let rows = rows?;
                 let batch = self.batch(&rows)?;
                 let ids = batch.column(Column::EdgeId as usize).as_primitive::<arrow_array::types::Int64Type>();
                 for (row, line) in lines(&batch)?.iter().enumerate() {
                     sorter.push(rows.names.value(row).as_bytes(), ids.value(row), line)?;
                 }
-                Ok(())
-            })?;
+            }
         }
         sorter.finish()
     }

@@ -140,86 +140,98 @@ impl Partition {
         piece.rows.is_some() && self.layout.nested.is_none()
     }
 
-    /// Reads a piece, batch by batch, into one form. Columns that are at hand in `kept` are not read again.
+    /// The rows of a piece, batch by batch, in one form. Columns that are at hand in `kept` are not read again.
     ///
     /// # Errors
-    /// When the file cannot be read or a row is broken, with file and row; or when `take` returns an error.
-    pub fn read(
-        &self,
+    /// When the file cannot be read or a row is broken, with file and row.
+    pub fn read<'a>(
+        &'a self,
         piece: &Piece,
         kept: Option<KeptPiece>,
-        wanted: &Wanted<'_>,
-        take: &mut dyn FnMut(Rows) -> Result<()>,
-    ) -> Result<()> {
-        let mut take = |batch: &RecordBatch, numbers: &Numbers| {
-            let rows = normalize(batch, numbers.clone(), &self.reading(wanted));
-            take(rows.map_err(|error| error.at(Place::file(&self.name)))?)
-        };
-        match kept.zip(piece.rows.clone()) {
-            Some((kept, rows)) => self.beside(rows, kept, wanted, &mut take),
-            None => {
-                let batches = Selection::all().batch_rows(wanted.batch_rows);
-                self.batches(piece, wanted.columns, wanted.extras, batches, &mut take)
-            }
-        }
+        wanted: &Wanted<'a>,
+    ) -> Result<impl Iterator<Item = Result<Rows>> + Send + use<'a>> {
+        let batches: Box<dyn Iterator<Item = Result<(RecordBatch, Numbers)>> + Send> =
+            match kept.zip(piece.rows.clone()) {
+                Some((kept, rows)) => Box::new(self.beside(rows, kept, wanted)?),
+                None => {
+                    let selection = Selection::all().batch_rows(wanted.batch_rows);
+                    Box::new(self.batches(piece, wanted.columns, wanted.extras, selection)?)
+                }
+            };
+        let reading = self.reading(wanted);
+        Ok(batches.map(move |batch| {
+            let (batch, numbers) = batch?;
+            normalize(&batch, numbers, &reading).map_err(|error| error.at(Place::file(&self.name)))
+        }))
     }
 
-    /// Reads the columns of `rows` that are not among the kept ones, and hands both over together.
+    /// The columns of `rows` that are not among the kept ones, together with these.
     fn beside(
         &self,
         rows: Range<u64>,
         mut kept: KeptPiece,
         wanted: &Wanted<'_>,
-        take: &mut dyn FnMut(&RecordBatch, &Numbers) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<impl Iterator<Item = Result<(RecordBatch, Numbers)>> + Send + use<>> {
         let mut names = self.column_names(wanted.columns, wanted.extras);
         names.retain(|name| !Column::named(name).is_some_and(|column| kept.has(column)));
         let mut first = rows.start;
-        let mut take = |batch: &RecordBatch| {
-            take(batch, &Numbers::From(first))?;
-            first += batch.num_rows() as u64;
-            Ok(())
+        let mut others = match names.is_empty() {
+            true => None,
+            false => {
+                let selection = Selection::all().columns(names).batch_rows(wanted.batch_rows).rows([rows]);
+                Some((self.table.batches(&selection)?, None))
+            }
         };
-        if names.is_empty() {
-            return std::iter::from_fn(|| kept.next()).try_for_each(|batch| take(&batch));
-        }
-        let selection = Selection::all().columns(names).batch_rows(wanted.batch_rows).rows([rows]);
-        for batch in self.table.batches(&selection)? {
-            kept.beside(&batch?, &mut take)?;
-        }
-        Ok(())
+        let mut next = move || match &mut others {
+            None => Ok(kept.next()),
+            Some((batches, left)) => {
+                while left.as_ref().is_none_or(|left: &RecordBatch| left.num_rows() == 0) {
+                    match batches.next() {
+                        Some(batch) => *left = Some(batch?),
+                        None => return Ok(None),
+                    }
+                }
+                left.as_mut().map(|left| kept.beside(left)).transpose()
+            }
+        };
+        Ok(std::iter::from_fn(move || {
+            let batch = next().transpose()?.map(|batch| {
+                let numbers = Numbers::From(first);
+                first += batch.num_rows() as u64;
+                (batch, numbers)
+            });
+            Some(batch)
+        }))
     }
 
-    /// Reads a piece, batch by batch as `selection` says, as it is in the file; nested rows are made flat.
+    /// The batches of a piece as `selection` says, as they are in the file; nested rows are made flat.
     ///
     /// # Errors
-    /// When the file cannot be read, or when `take` returns an error.
+    /// When the file cannot be read.
     pub fn batches(
         &self,
         piece: &Piece,
         columns: ColumnSet,
         extras: bool,
         selection: Selection,
-        take: &mut dyn FnMut(&RecordBatch, &Numbers) -> Result<()>,
-    ) -> Result<()> {
+    ) -> Result<impl Iterator<Item = Result<(RecordBatch, Numbers)>> + Send + use<'_>> {
         let mut selection = selection.columns(self.column_names(columns, extras));
         let mut first = 0;
         if let Some(rows) = &piece.rows {
             selection = selection.rows([rows.clone()]);
             first = rows.start;
         }
-        for batch in self.table.batches(&selection)? {
+        Ok(self.table.batches(&selection)?.map(move |batch| {
             let batch = batch?;
-            if self.layout.nested.is_none() {
-                take(&batch, &Numbers::From(first))?;
-            } else {
-                let (flat, numbers) = explode(&batch, first, columns, self.map_of_json)
-                    .map_err(|error| error.at(Place::file(&self.name)))?;
-                take(&flat, &numbers)?;
-            }
+            let start = first;
             first += batch.num_rows() as u64;
-        }
-        Ok(())
+            match self.layout.nested {
+                None => Ok((batch, Numbers::From(start))),
+                Some(_) => {
+                    explode(&batch, start, columns, self.map_of_json).map_err(|error| error.at(Place::file(&self.name)))
+                }
+            }
+        }))
     }
 
     fn reading<'a>(&self, wanted: &Wanted<'a>) -> Reading<'a> {
@@ -247,12 +259,13 @@ impl Partition {
     ///
     /// # Errors
     /// As [`Partition::read`].
-    pub fn named(&self, named: Named<'_>, wanted: &Wanted<'_>, take: &mut dyn FnMut(Rows) -> Result<()>) -> Result<()> {
+    pub fn named<'a>(
+        &'a self,
+        named: Named<'a>,
+        wanted: Wanted<'a>,
+    ) -> Result<impl Iterator<Item = Result<Rows>> + Send + use<'a>> {
         let nested = self.layout.nested.is_some();
         let compared = named.column();
-        if self.layout.empty || (!nested && !self.layout.has_values(compared)) {
-            return Ok(());
-        }
         let columns = match named {
             Named::Target(_) => wanted.columns.with(Column::DstName),
             Named::Node(_) | Named::Source(_) => wanted.columns,
@@ -268,15 +281,12 @@ impl Partition {
             }
             (_, false) => selection.filter(named.condition()),
         };
-        for batch in self.table.batches(&selection)? {
-            let batch = batch?;
-            let found =
-                self.picked(&batch, named, columns, wanted).map_err(|error| error.at(Place::file(&self.name)))?;
-            if found.len > 0 {
-                take(found)?;
-            }
-        }
-        Ok(())
+        let is_there = !self.layout.empty && (nested || self.layout.has_values(compared));
+        let batches = is_there.then(|| self.table.batches(&selection)).transpose()?;
+        let picked = move |batch: Result<RecordBatch>| {
+            self.picked(&batch?, named, columns, &wanted).map_err(|error| error.at(Place::file(&self.name)))
+        };
+        Ok(batches.into_iter().flatten().map(picked).filter(|found| found.as_ref().map_or(true, |found| found.len > 0)))
     }
 
     fn picked(&self, batch: &RecordBatch, named: Named<'_>, columns: ColumnSet, wanted: &Wanted<'_>) -> Result<Rows> {

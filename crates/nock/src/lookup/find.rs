@@ -90,15 +90,15 @@ impl Nock {
         let Some(file) = self.partitions.get(partition) else { return Ok(None) };
         let mut best: Option<Candidate> = None;
         let columns = ColumnSet::of(&[Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels, Column::Props]);
-        file.named(Named::Node(name), &self.wanted(columns, true), &mut |rows| {
+        for rows in file.named(Named::Node(name), self.wanted(columns, true))? {
+            let rows = rows?;
             for row in 0..rows.len {
                 let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
                 if best.as_ref().is_none_or(|best| best.foreign || !foreign) {
                     best = Some(Candidate { partition, rows: rows.clone(), row, foreign });
                 }
             }
-            Ok(())
-        })?;
+        }
         Ok(best)
     }
 
@@ -130,10 +130,8 @@ impl Nock {
         let mut mentioned = false;
         for partition in &self.partitions {
             for side in [Named::Source(name), Named::Target(name)] {
-                partition.named(side, &self.wanted(ColumnSet::of(&[Column::DstName]), false), &mut |rows| {
-                    mentioned |= rows.len > 0;
-                    Ok(())
-                })?;
+                let mut rows = partition.named(side, self.wanted(ColumnSet::of(&[Column::DstName]), false))?;
+                mentioned |= rows.next().transpose()?.is_some();
             }
         }
         let node = || self.implicit_nodes([name].into_iter().collect(), 0);

@@ -1,5 +1,6 @@
 //! The edges of one node.
 
+use arrow_array::Array;
 use isomorph_error::{Error, Kind, Place, Result, index};
 use isomorph_model::{Batch, EdgeBatch, NodeId, Request, Side, Source, Tables};
 
@@ -34,11 +35,10 @@ pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) 
     };
     let mut found = Vec::new();
     for partition in &nock.partitions {
-        partition.named(named, &nock.wanted(columns, true), &mut |rows| {
-            let apart = split(&rows, &what, 0, &[]);
+        for rows in partition.named(named, nock.wanted(columns, true))? {
+            let apart = split(&rows?, &what, 0, &[]);
             found.extend(apart.map_err(|error| error.at(Place::file(&partition.name)))?.1);
-            Ok(())
-        })?;
+        }
     }
     if found.is_empty() && nock.lookup(&name)?.is_none() {
         return Err(Error::new(Kind::NotFound, format!("there is no node {name:?}")));
@@ -48,24 +48,15 @@ pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) 
 
 /// The name of a node, by its row in the model's table.
 fn name_of(nock: &Nock, row: u64) -> Result<String> {
-    let mut name = None;
     for part in nock.scan(&Request::of(Tables::NodeKeys(0)))? {
-        let read = part.read(&mut |batch| {
-            let Batch::Nodes(batch) = batch else { return Ok(()) };
+        for batch in part {
+            let Batch::Nodes(batch) = batch? else { continue };
             // Parts come in the order of rows: behind the row there is nothing to look for.
-            let done = || Error::new(Kind::Cancelled, "found");
-            let at = row.checked_sub(batch.start).ok_or_else(done)?;
-            if at >= batch.rows as u64 {
-                return Ok(());
-            }
+            let Some(at) = row.checked_sub(batch.start) else { break };
             let keys = batch.keys.as_ref().map(arrow_array::cast::AsArray::as_string::<i32>);
-            name = keys.map(|keys| keys.value(index(at)).to_owned());
-            Err(done())
-        });
-        match (read, &mut name) {
-            (_, Some(name)) => return Ok(std::mem::take(name)),
-            (Err(error), None) if error.kind() != Kind::Cancelled => return Err(error),
-            _ => {}
+            if let Some(keys) = keys.filter(|keys| at < keys.len() as u64) {
+                return Ok(keys.value(index(at)).to_owned());
+            }
         }
     }
     Err(Error::new(Kind::NotFound, format!("there is no node in row {row}")))

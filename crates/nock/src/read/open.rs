@@ -226,11 +226,12 @@ impl Nock {
             let mut collector = Collector::new(&shards, index);
             let partition = self.partition_of(index)?;
             let mut keeping = partition.can_go_without(piece).then(|| kept.begin()).flatten();
-            partition.read(piece, None, &wanted, &mut |rows| {
+            for rows in partition.read(piece, None, &wanted)? {
+                let rows = rows?;
                 advance(rows.len as u64)?;
                 collector.add(&rows).map_err(|error| error.at(Place::file(&partition.name)))?;
-                kept.add(&mut keeping, &rows)
-            })?;
+                kept.add(&mut keeping, &rows)?;
+            }
             kept.put(index, keeping);
             collector.finish()
         })?;

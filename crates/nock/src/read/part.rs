@@ -6,12 +6,12 @@ use arrow_array::{ArrayRef, BooleanArray, Float32Array, Float64Array, StringArra
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Place, Result, index};
-use isomorph_model::{Batch, NodeBatch, Part};
+use isomorph_model::{Batch, EdgeBatch, NodeBatch, Part, part};
 
 use super::Nock;
 use crate::columns::{Column, ColumnSet};
-use crate::dataset::Wanted;
-use crate::rows::{Depth, Split, broken_props, split};
+use crate::dataset::{Partition, Wanted};
+use crate::rows::{Depth, Rows, Split, broken_props, split};
 use crate::settle::Position;
 
 /// Node and edge rows of one piece.
@@ -47,44 +47,110 @@ impl RowPart<'_> {
     }
 }
 
-impl Part for RowPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+impl<'a> RowPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let rows = self.nock.pieces.get(self.piece).and_then(|piece| piece.rows.as_ref());
+        let rows = rows.map(|rows| rows.end - rows.start);
+        Box::new(RowReader { rows, part: self, opened: None, row: 0, last: None, edges: None, is_done: false })
+    }
+
+    fn open(&self) -> Result<Option<OpenedRows<'a>>> {
         let partition = self.nock.partition_of(self.piece)?;
         let extras = self.edges == Depth::Full || self.nodes == Depth::Full;
         let wanted = Wanted { batch_rows: self.batch_rows, ..self.nock.wanted(self.columns(), extras) };
-        let what = Split {
-            nodes: self.nodes,
-            edges: self.edges,
-            shadow: self.nock.has_shadows,
-            edge_id: self.nock.options.keep_edge_id,
-            shape: &self.nock.shape,
-        };
-        let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(()) };
-        let mut start = self.start;
-        let mut row = 0;
-        let mut dropped = self.dropped;
+        let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(None) };
         let kept = self.nock.kept(self.piece, self.batch_rows);
-        partition.read(piece, kept, &wanted, &mut |rows| {
-            let end = row + rows.len as u64;
-            let here = dropped.partition_point(|position| position.row() < end);
-            let (now, later) = dropped.split_at(here);
-            dropped = later;
-            let now: Vec<usize> = now.iter().map(|position| index(position.row() - row)).collect();
-            row = end;
-            let place = |error: Error| error.at(Place::file(&partition.name));
-            let (nodes, edges) = split(&rows, &what, start, &now).map_err(place)?;
-            start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
-            let mut batches = nodes.map(Batch::Nodes).into_iter().chain(edges.map(Batch::Edges));
-            batches.try_for_each(&mut *take).map_err(|error| {
-                // Whoever took the rows parses props, once, and cannot know where they come from.
-                broken_props(&rows).map_or(error, place)
-            })
-        })
+        Ok(Some(OpenedRows { partition, rows: Box::new(partition.read(piece, kept, &wanted)?) }))
+    }
+}
+
+struct OpenedRows<'a> {
+    partition: &'a Partition,
+    rows: Box<dyn Iterator<Item = Result<Rows>> + Send + 'a>,
+}
+
+/// A piece that is being read.
+struct RowReader<'a> {
+    rows: Option<u64>,
+    part: RowPart<'a>,
+    opened: Option<OpenedRows<'a>>,
+    /// The row of the piece that comes next.
+    row: u64,
+    /// What the last batches were made of.
+    last: Option<Rows>,
+    /// The edges behind the nodes that were given.
+    edges: Option<EdgeBatch>,
+    is_done: bool,
+}
+
+impl RowReader<'_> {
+    fn read(&mut self) -> Result<Option<Batch>> {
+        let part = &mut self.part;
+        let opened = match &mut self.opened {
+            Some(opened) => opened,
+            None => match part.open()? {
+                Some(opened) => self.opened.insert(opened),
+                None => return Ok(None),
+            },
+        };
+        let what = Split {
+            nodes: part.nodes,
+            edges: part.edges,
+            shadow: part.nock.has_shadows,
+            edge_id: part.nock.options.keep_edge_id,
+            shape: &part.nock.shape,
+        };
+        while let Some(rows) = opened.rows.next().transpose()? {
+            let end = self.row + rows.len as u64;
+            let (now, later) = part.dropped.split_at(part.dropped.partition_point(|position| position.row() < end));
+            part.dropped = later;
+            let now: Vec<usize> = now.iter().map(|position| index(position.row() - self.row)).collect();
+            self.row = end;
+            let place = |error: Error| error.at(Place::file(&opened.partition.name));
+            let (nodes, edges) = split(&rows, &what, part.start, &now).map_err(place)?;
+            part.start += nodes.as_ref().map_or(0, |nodes| nodes.rows as u64);
+            self.last = Some(rows);
+            match (nodes, edges) {
+                (Some(nodes), edges) => {
+                    self.edges = edges;
+                    return Ok(Some(Batch::Nodes(nodes)));
+                }
+                (None, Some(edges)) => return Ok(Some(Batch::Edges(edges))),
+                (None, None) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for RowReader<'_> {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(edges) = self.edges.take() {
+            return Some(Ok(Batch::Edges(edges)));
+        }
+        if self.is_done {
+            return None;
+        }
+        let next = self.read().transpose();
+        self.is_done = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl Part for RowReader<'_> {
+    fn rows(&self) -> Option<u64> {
+        self.rows
     }
 
-    fn rows(&self) -> Option<u64> {
-        let rows = self.nock.pieces.get(self.piece)?.rows.as_ref()?;
-        Some(rows.end - rows.start)
+    /// Whoever takes the rows parses props, once, and cannot know where they come from.
+    fn explain(&self, error: Error) -> Error {
+        match (self.last.as_ref().and_then(broken_props), &self.opened) {
+            (Some(broken), Some(opened)) => broken.at(Place::file(&opened.partition.name)),
+            _ => error,
+        }
     }
 }
 
@@ -99,38 +165,40 @@ pub(super) struct ImplicitPart<'a> {
     pub batch_rows: usize,
 }
 
-impl Part for ImplicitPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let wanted =
-            Wanted { batch_rows: self.batch_rows, ..self.nock.wanted(ColumnSet::of(&[Column::DstName]), false) };
-        let Some(piece) = self.nock.pieces.get(self.piece) else { return Ok(()) };
-        let mut start = self.start;
+impl<'a> ImplicitPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let ImplicitPart { nock, piece, mut mentions, mut start, batch_rows } = self;
+        let count = mentions.len() as u64;
+        let open = move || {
+            let wanted = Wanted { batch_rows, ..nock.wanted(ColumnSet::of(&[Column::DstName]), false) };
+            let Some(of) = nock.pieces.get(piece) else { return Ok(None) };
+            nock.partition_of(piece)?.read(of, None, &wanted).map(Some)
+        };
         let mut row = 0;
-        let mut mentions = self.mentions;
-        self.nock.partition_of(self.piece)?.read(piece, None, &wanted, &mut |rows| {
-            let end = row + rows.len as u64;
-            let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
-            mentions = later;
-            let name = |mention: &Position| {
-                let at = index(mention.row() - row);
-                match &rows.dsts {
-                    Some(targets) if mention.mark() => targets.value(at),
-                    _ => rows.names.value(at),
+        part::opened(Some(count), open, move |rows| {
+            for rows in rows.iter_mut().flatten() {
+                let rows = rows?;
+                let end = row + rows.len as u64;
+                let (now, later) = mentions.split_at(mentions.partition_point(|mention| mention.row() < end));
+                mentions = later;
+                let name = |mention: &Position| {
+                    let at = index(mention.row() - row);
+                    match &rows.dsts {
+                        Some(targets) if mention.mark() => targets.value(at),
+                        _ => rows.names.value(at),
+                    }
+                };
+                let names: Vec<&str> = now.iter().map(name).collect();
+                row = end;
+                if !names.is_empty() {
+                    let batch = nock.implicit_nodes(names, start);
+                    start += now.len() as u64;
+                    return Ok(Some(Batch::Nodes(batch)));
                 }
-            };
-            let names: Vec<&str> = now.iter().map(name).collect();
-            row = end;
-            if names.is_empty() {
-                return Ok(());
             }
-            let batch = self.nock.implicit_nodes(names, start);
-            start += now.len() as u64;
-            take(Batch::Nodes(batch))
+            Ok(None)
         })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.mentions.len() as u64)
     }
 }
 

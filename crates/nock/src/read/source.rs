@@ -60,7 +60,7 @@ impl Source for Nock {
         let unsettled = Settled::default();
         let settled = if nodes == Depth::None { None } else { Some(self.settle()?) };
         let parts = (0..self.pieces.len()).map(|piece| {
-            Box::new(RowPart {
+            let part = RowPart {
                 nock: self,
                 piece,
                 nodes,
@@ -68,7 +68,8 @@ impl Source for Nock {
                 start: settled.and_then(|settled| settled.starts.get(piece).copied()).unwrap_or_default(),
                 dropped: settled.map_or(&[], |settled| settled.dropped_in(piece)),
                 batch_rows: request.batch_rows.max(1),
-            }) as Box<dyn Part>
+            };
+            part.part()
         });
         let mut parts: Vec<Box<dyn Part + '_>> = parts.collect();
         let settled = settled.unwrap_or(&unsettled);
@@ -78,7 +79,7 @@ impl Source for Nock {
                 let mentions = settled.implicit_in(piece);
                 if !mentions.is_empty() {
                     let batch_rows = request.batch_rows.max(1);
-                    parts.push(Box::new(ImplicitPart { nock: self, piece, mentions, start, batch_rows }));
+                    parts.push(ImplicitPart { nock: self, piece, mentions, start, batch_rows }.part());
                     start += mentions.len() as u64;
                 }
             }

@@ -131,26 +131,22 @@ impl KeptPiece {
         self.batches.pop_front()
     }
 
-    /// The kept columns beside the others of the same rows, `rest`: batch by batch, as either ends.
+    /// The next rows of `rest`, which are other columns, with the kept ones, as far as both reach. What follows stays in `rest`.
     ///
     /// # Errors
-    /// When there are more rows now than there were, or when `take` returns an error.
-    pub fn beside(&mut self, rest: &RecordBatch, take: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let mut done = 0;
-        while done < rest.num_rows() {
-            let longer = || Error::malformed("the file has more rows than a moment ago: it changes while it is read");
-            let kept = self.batches.pop_front().ok_or_else(longer)?;
-            let rows = kept.num_rows().min(rest.num_rows() - done);
-            if rows < kept.num_rows() {
-                self.batches.push_front(kept.slice(rows, kept.num_rows() - rows));
-            }
-            let (kept, rest) = (kept.slice(0, rows), rest.slice(done, rows));
-            let fields = kept.schema_ref().fields().iter().chain(rest.schema_ref().fields()).cloned();
-            let schema = Schema::new(fields.collect::<Vec<_>>());
-            let columns = kept.columns().iter().chain(rest.columns()).cloned().collect();
-            take(&RecordBatch::try_new(Arc::new(schema), columns).map_err(|error| broken(&error))?)?;
-            done += rows;
+    /// When there are more rows now than there were.
+    pub fn beside(&mut self, rest: &mut RecordBatch) -> Result<RecordBatch> {
+        let longer = || Error::malformed("the file has more rows than a moment ago: it changes while it is read");
+        let kept = self.batches.pop_front().ok_or_else(longer)?;
+        let rows = kept.num_rows().min(rest.num_rows());
+        if rows < kept.num_rows() {
+            self.batches.push_front(kept.slice(rows, kept.num_rows() - rows));
         }
-        Ok(())
+        let (kept, now) = (kept.slice(0, rows), rest.slice(0, rows));
+        *rest = rest.slice(rows, rest.num_rows() - rows);
+        let fields = kept.schema_ref().fields().iter().chain(now.schema_ref().fields()).cloned();
+        let schema = Schema::new(fields.collect::<Vec<_>>());
+        let columns = kept.columns().iter().chain(now.columns()).cloned().collect();
+        RecordBatch::try_new(Arc::new(schema), columns).map_err(|error| broken(&error))
     }
 }

@@ -124,9 +124,11 @@ fn check_piece(
 ) -> Result<()> {
     // Other columns are read as well, and compared with what look-ups go by: all must be sound.
     let everything = Selection::all().batch_rows(BATCH_ROWS).check_indexes();
-    partition.batches(piece, ColumnSet::ALL, true, everything, &mut |batch, numbers| {
-        let raw = Raw::of(batch, numbers, partition.map_of_json).map_err(|error| error.at(partition.name.as_str()))?;
+    for batch in partition.batches(piece, ColumnSet::ALL, true, everything)? {
+        let (batch, numbers) = batch?;
+        let raw =
+            Raw::of(&batch, &numbers, partition.map_of_json).map_err(|error| error.at(partition.name.as_str()))?;
         checks.check(&raw, findings);
-        Ok(())
-    })
+    }
+    Ok(())
 }

@@ -36,7 +36,7 @@ pub fn view(source: &dyn Source) -> Result<Value> {
     let mut next = 0;
     let properties: Vec<String> = source.graph().nodes[0].properties.iter().map(|p| p.name.clone()).collect();
     let edge_properties: Vec<String> = source.graph().edges[0].properties.iter().map(|p| p.name.clone()).collect();
-    for part in source.scan(&Request::of(Tables::All))? {
+    for mut part in source.scan(&Request::of(Tables::All))? {
         part.read(&mut |batch| {
             match batch {
                 Batch::Nodes(batch) => {

@@ -94,10 +94,10 @@ impl Edges {
     pub fn read(&mut self, source: &dyn Source, names: &mut Names) -> Result<()> {
         for (number, ty) in source.graph().edges.iter().enumerate() {
             for part in source.scan(&Request::of(Tables::Edges(number)))? {
-                part.read(&mut |batch| match batch {
-                    Batch::Edges(batch) => self.push((number, ty), &batch, names),
-                    _ => Ok(()),
-                })?;
+                for batch in part {
+                    let Batch::Edges(batch) = batch? else { continue };
+                    self.push((number, ty), &batch, names)?;
+                }
             }
         }
         Ok(())

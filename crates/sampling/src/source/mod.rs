@@ -92,13 +92,11 @@ impl Graph {
         for (number, ty) in model.nodes.iter().enumerate() {
             let mut columns = NodeColumns::of(model, ty, names.features());
             for part in source.scan(&Request::of(Tables::Nodes(number)))? {
-                part.read(&mut |batch| match batch {
-                    Batch::Nodes(batch) => {
-                        names.push(number, batch.keys.as_ref(), batch.rows)?;
-                        nodes.push(&batch, &mut columns, &mut names)
-                    }
-                    _ => Ok(()),
-                })?;
+                for batch in part {
+                    let Batch::Nodes(batch) = batch? else { continue };
+                    names.push(number, batch.keys.as_ref(), batch.rows)?;
+                    nodes.push(&batch, &mut columns, &mut names)?;
+                }
             }
             names.end_of_type()?;
         }

@@ -13,7 +13,7 @@ use isomorph_model::{
 use super::Fitting;
 use super::cells::Way;
 use crate::mapping::declared;
-use crate::mapping::view::shown;
+use isomorph_model::part::shown;
 
 /// Shows a graph as one of the two that a record relates, from the other.
 pub struct Converted {

@@ -10,14 +10,14 @@ use isomorph_error::{Error, Result};
 use isomorph_model::batch::GroupBatch;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeBatch, Part, Progress, Request,
-    Source, Tables,
+    Source, Tables, part,
 };
 
 use super::{DEFAULT, Fusion};
 use crate::mapping::bundle::{bases, names, with_base};
 use crate::mapping::declared;
 use crate::mapping::shred::label_lists;
-use crate::mapping::view::shown;
+use isomorph_model::part::shown;
 
 /// Shows a typed source with one node type and one edge type.
 pub struct Fused {
@@ -160,17 +160,12 @@ fn doubles(column: &ArrayRef) -> Result<Float64Array> {
 }
 
 /// The one slice.
-struct Slice;
-
-impl Part for Slice {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+fn slice() -> Box<dyn Part> {
+    let batch = || {
         let keys = Arc::new(StringArray::from(vec![DEFAULT]));
-        take(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(1)
-    }
+        Ok(Batch::Groups(GroupBatch { kind: 0, start: 0, keys, properties: Vec::new() }))
+    };
+    part::of(Some(1), std::iter::once_with(batch))
 }
 
 impl Source for Fused {
@@ -193,11 +188,11 @@ impl Source for Fused {
             Tables::Edges(_) => self.parts(edges.map(Tables::Edges), request),
             Tables::AllEdges => self.parts(std::iter::once(Tables::AllEdges), request),
             Tables::EdgeEnds(_) => self.parts(edges.map(Tables::EdgeEnds), request),
-            Tables::Rest => Ok(vec![Box::new(Slice)]),
+            Tables::Rest => Ok(vec![slice()]),
             Tables::All => {
                 let mut parts = self.parts(nodes.map(Tables::Nodes), request)?;
                 parts.extend(self.parts(std::iter::once(Tables::AllEdges), request)?);
-                parts.push(Box::new(Slice));
+                parts.push(slice());
                 Ok(parts)
             }
         }

@@ -20,8 +20,9 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::keys;
-use crate::mapping::view::{edges_shown, one_table, shown, within};
+use crate::mapping::view::{edges_shown, one_table, within};
 use crate::narrow::narrow;
+use isomorph_model::part::shown;
 
 /// Shows one node type and one edge type as the graph that they were made from.
 pub struct Split {

@@ -11,7 +11,7 @@ use isomorph_model::faces::{Object, Quad, Quads, RDF_TYPE};
 use isomorph_model::json::push_string;
 use isomorph_model::label::LabelBuilder;
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables,
+    About, Batch, EdgeBatch, EndForm, Graph, NodeBatch, NodeId, Part, Progress, Request, Side, Source, Tables, part,
     well_known,
 };
 use isomorph_storage::{Budget, Scratch};
@@ -19,8 +19,9 @@ use isomorph_storage::{Budget, Scratch};
 use super::{Gathering, literal, rows};
 use crate::mapping::lift::subjects::{Collecting, Said, Subjects};
 use crate::mapping::reify::malformed;
-use crate::mapping::view::{edges_shown, shown};
+use crate::mapping::view::edges_shown;
 use crate::progress::Silent;
+use isomorph_model::part::shown;
 
 /// Nodes in a batch.
 const ROWS: usize = 1 << 13;
@@ -64,7 +65,7 @@ impl Gathered {
         parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
         progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
         let mut last = String::new();
-        for part in &parts {
+        for part in &mut parts {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
                 match &batch {
@@ -220,29 +221,38 @@ impl Nodes {
     }
 }
 
-impl Part for NodesPart<'_> {
-    fn read(&self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let stated = self.record.bundled.nodes.first().and_then(|ty| ty.properties.first());
-        let stated = stated.filter(|_| self.record.is_flagged());
-        let mut nodes = Nodes {
-            keys: StringBuilder::new(),
-            bags: StringBuilder::new(),
-            rows: 0,
-            start: 0,
-            flagged: stated.map(|truth| truth.data_type.clone()),
-            name: String::new(),
-            said: Vec::new(),
-            bag: String::new(),
-            classes: Vec::new(),
-            labels: self.record.labels.then(LabelBuilder::default),
+impl<'a> NodesPart<'a> {
+    /// The part of a scan that it is.
+    pub fn part(self) -> Box<dyn Part + 'a> {
+        let NodesPart { record, subjects, .. } = self;
+        let stated = record.bundled.nodes.first().and_then(|ty| ty.properties.first());
+        let stated = stated.filter(|_| record.is_flagged());
+        let open = move || {
+            let nodes = Nodes {
+                keys: StringBuilder::new(),
+                bags: StringBuilder::new(),
+                rows: 0,
+                start: 0,
+                flagged: stated.map(|truth| truth.data_type.clone()),
+                name: String::new(),
+                said: Vec::new(),
+                bag: String::new(),
+                classes: Vec::new(),
+                labels: record.labels.then(LabelBuilder::default),
+            };
+            Ok((subjects.sorted.stream()?, nodes))
         };
-        let mut stream = self.subjects.sorted.stream()?;
-        while let Some(batch) = stream.next_batch()? {
+        part::stepped(None, open, move |(stream, nodes), give| {
+            let Some(batch) = stream.next_batch()? else {
+                nodes.close(subjects, give)?;
+                nodes.flush(give)?;
+                return Ok(false);
+            };
             let said = Said::of(&batch.payload)?;
             for row in 0..batch.other.len() {
-                let (predicate, quad) = (said.predicate(row), said.quad(row, &self.subjects.names));
+                let (predicate, quad) = (said.predicate(row), said.quad(row, &subjects.names));
                 if quad.subject != nodes.name {
-                    nodes.close(self.subjects, give)?;
+                    nodes.close(subjects, give)?;
                     nodes.name.push_str(quad.subject);
                 }
                 match quad.object {
@@ -255,9 +265,8 @@ impl Part for NodesPart<'_> {
                     Object::Term(class) => nodes.classes.push(class.to_owned()),
                 }
             }
-        }
-        nodes.close(self.subjects, give)?;
-        nodes.flush(give)
+            Ok(true)
+        })
     }
 }
 
@@ -280,7 +289,7 @@ impl Source for Gathered {
         };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         if nodes {
-            parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }));
+            parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
         }
         if let Some(tables) = edges {
             for part in self.inner.scan(&Request { tables, ..*request })? {

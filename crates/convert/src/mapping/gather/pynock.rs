@@ -19,8 +19,9 @@ use isomorph_storage::{Budget, Scratch};
 use super::gathered::{MENTIONED, NodesPart, truths};
 use super::{Gathering, rows};
 use crate::mapping::lift::subjects::{Collecting, Subjects};
-use crate::mapping::view::{Take, shown};
 use crate::progress::Silent;
+use isomorph_model::Take;
+use isomorph_model::part::shown;
 
 /// A term as pynock spells it: a blank node without `_:`.
 fn spelt(term: &str) -> &str {
@@ -57,7 +58,7 @@ impl Flattened {
         let mut parts = self.inner.scan(&Request::of(Tables::EdgeEnds(0)))?;
         parts.extend(self.inner.scan(&Request::of(Tables::Rest))?);
         progress.begin("resources", parts.iter().map(|part| part.rows()).sum());
-        for part in &parts {
+        for part in &mut parts {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
                 let Some(edges) = self.edges(&batch)? else { return Ok(()) };
@@ -128,7 +129,7 @@ impl Source for Flattened {
         };
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         if nodes {
-            parts.push(Box::new(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }));
+            parts.push(NodesPart { subjects: self.subjects(&Silent)?, record: &self.record }.part());
         }
         for tables in edges.into_iter().flat_map(|edges| [edges, Tables::Rest]) {
             for part in self.inner.scan(&Request { tables, ..*request })? {

@@ -22,8 +22,10 @@ use super::{Gathering, literal};
 use crate::digests::Resources;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{Take, edges_shown, shown};
+use crate::mapping::view::edges_shown;
 use crate::pipeline::KeysByRow;
+use isomorph_model::Take;
+use isomorph_model::part::shown;
 
 /// Shows a bundled graph as RDF.
 pub struct Scattered {
@@ -70,7 +72,7 @@ impl Scattered {
         }
         let resources = Resources { threads: 1, budget: self.budget.clone(), scratch: Scratch::new(None)? };
         let mut names = KeysByRow::builder(self.inner.graph(), &resources);
-        for part in self.inner.scan(&Request::of(Tables::NodeKeys(0)))? {
+        for mut part in self.inner.scan(&Request::of(Tables::NodeKeys(0)))? {
             part.read(&mut |batch| match batch {
                 Batch::Nodes(nodes) => names.add(&nodes),
                 _ => Ok(()),

@@ -6,7 +6,7 @@ use isomorph_bridges::RdfText;
 use isomorph_error::{Error, Result};
 use isomorph_graphlake::{GraphLake, TripleId};
 use isomorph_model::faces::{EdgeRange, Object, Quad, QuadColumns, QuadRows, RDF_REIFIES, Triple};
-use isomorph_model::{Batch, Part, Progress, Source};
+use isomorph_model::{Batch, Part, Progress, Source, part};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;
@@ -109,12 +109,11 @@ impl InMemory {
         for ty in nodes {
             let all = rows.node_rows(ty);
             let starts = (0..all).step_by(PART);
-            let part = |start| NodesPart { rows, ty, at_once, range: start..all.min(start + PART) };
-            parts.extend(starts.map(|start| Box::new(part(start)) as Box<dyn Part + '_>));
+            parts.extend(starts.map(|start| nodes_part(rows, ty, at_once, start..all.min(start + PART))));
         }
         for ty in edges {
             let ranges = rows.edge_ranges(ty, PART.min(at_once));
-            parts.extend(ranges.into_iter().map(|range| Box::new(EdgesPart { rows, range }) as Box<dyn Part + '_>));
+            parts.extend(ranges.into_iter().map(|range| edges_part(rows, range)));
         }
         parts
     }
@@ -241,40 +240,15 @@ impl Ids {
     }
 }
 
-struct NodesPart<'a> {
-    rows: &'a QuadRows,
-    ty: usize,
-    at_once: usize,
-    range: Range<usize>,
+fn nodes_part(rows: &QuadRows, ty: usize, at_once: usize, range: Range<usize>) -> Box<dyn Part + '_> {
+    let (count, end) = (range.len() as u64, range.end);
+    let nodes = move |start: usize| rows.nodes(ty, start..end.min(start.saturating_add(at_once))).map(Batch::Nodes);
+    part::of(Some(count), range.step_by(at_once).map(nodes))
 }
 
-impl Part for NodesPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut starts = self.range.clone().step_by(self.at_once);
-        starts.try_for_each(|start| {
-            let end = self.range.end.min(start.saturating_add(self.at_once));
-            take(Batch::Nodes(self.rows.nodes(self.ty, start..end)?))
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.range.len() as u64)
-    }
-}
-
-struct EdgesPart<'a> {
-    rows: &'a QuadRows,
-    range: EdgeRange,
-}
-
-impl Part for EdgesPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        take(Batch::Edges(self.rows.edges(&self.range)?))
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.range.rows() as u64)
-    }
+fn edges_part(rows: &QuadRows, range: EdgeRange) -> Box<dyn Part + '_> {
+    let count = range.rows() as u64;
+    part::of(Some(count), std::iter::once_with(move || rows.edges(&range).map(Batch::Edges)))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use isomorph_storage::{Budget, Scratch};
 use super::in_memory::InMemory;
 use super::statements::FromStatements;
 use super::subjects::{Collecting, Said, Subjects};
-use super::tables::{EdgesPart, NodesPart, Sorted, Tables};
+use super::tables::{Sorted, Tables, edges_part, nodes_part};
 use super::{Lifting, end_form, neighbors, types_of};
 use crate::mapping::shred::CARRY_FITS;
 use crate::progress::Silent;
@@ -133,7 +133,7 @@ impl Lowered {
         let mut subjects = Collecting::new(&self.budget, memory, scratch)?;
         let mut edges = self.reader();
         let mut quads = Quads::new(source.graph(), None);
-        let parts = source.scan(&Request::of(Scanned::All))?;
+        let mut parts = source.scan(&Request::of(Scanned::All))?;
         progress.begin("read", parts.iter().map(|part| part.rows()).sum());
         let mut put_quad = |quad: Quad<'_>| {
             if !edges.is_edge(&quad) {
@@ -147,7 +147,7 @@ impl Lowered {
             Some(statements) => statements.take(quad, &mut put_quad),
             None => put_quad(quad),
         };
-        for part in &parts {
+        for part in &mut parts {
             part.read(&mut |batch| {
                 progress.advance(batch.rows() as u64)?;
                 match batch {
@@ -185,12 +185,12 @@ impl Source for Lowered {
         let mut parts: Vec<Box<dyn Part + '_>> = Vec::new();
         for ty in nodes {
             if let Some(Some(sorted)) = sorted.nodes.get(ty) {
-                parts.push(Box::new(NodesPart { graph, ty, sorted }));
+                parts.push(nodes_part(graph, ty, sorted));
             }
         }
         for ty in edges {
             if let Some(Some(sorted)) = sorted.edges.get(ty) {
-                parts.push(Box::new(EdgesPart { graph, ty, sorted }));
+                parts.push(edges_part(graph, ty, sorted));
             }
         }
         Ok(parts)

@@ -13,7 +13,7 @@ use isomorph_model::faces::EdgeRows;
 use isomorph_model::type_name::list_of;
 use isomorph_model::{
     Batch, Columns, Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeType, Part,
-    Property, Relation,
+    Property, Relation, part,
 };
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
@@ -172,69 +172,52 @@ pub(super) fn record_of(graph: &Graph, ty: &EdgeType, batch: &EdgeBatch) -> Resu
     record(&edge_schema(graph, ty), columns, batch.rows)
 }
 
-/// The nodes of a type.
-pub(super) struct NodesPart<'a> {
-    pub graph: &'a Graph,
-    pub ty: usize,
-    pub sorted: &'a SortedEdges,
+/// The nodes of type number `at`.
+pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdges) -> Box<dyn Part + 'a> {
+    let open = move || {
+        let ty = graph.nodes.get(at).ok_or_else(|| Error::usage("no such node type"))?;
+        Ok((ty, sorted.stream()?, 0))
+    };
+    part::opened(Some(sorted.rows()), open, move |(ty, stream, next)| {
+        let Some(batch) = stream.next_batch()? else { return Ok(None) };
+        let (rows, start) = (batch.other.len(), *next);
+        *next += rows as u64;
+        let mut columns = batch.payload.columns().iter().cloned();
+        let keys = if ty.key.kind == KeyKind::Row { None } else { columns.next() };
+        let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };
+        let labels = labels.map(|lists| labels_of(&lists)).transpose()?;
+        let properties = columns.map(Some).collect();
+        Ok(Some(Batch::Nodes(NodeBatch { ty: at, start, rows, keys, labels, properties })))
+    })
 }
 
-impl Part for NodesPart<'_> {
-    fn read(&self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let ty = self.graph.nodes.get(self.ty).ok_or_else(|| Error::usage("no such node type"))?;
-        let (mut stream, mut start) = (self.sorted.stream()?, 0);
-        while let Some(batch) = stream.next_batch()? {
-            let rows = batch.other.len();
-            let mut columns = batch.payload.columns().iter().cloned();
-            let keys = if ty.key.kind == KeyKind::Row { None } else { columns.next() };
-            let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };
-            let labels = labels.map(|lists| labels_of(&lists)).transpose()?;
-            let properties = columns.map(Some).collect();
-            give(Batch::Nodes(NodeBatch { ty: self.ty, start, rows, keys, labels, properties }))?;
-            start += rows as u64;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.sorted.rows())
-    }
-}
-
-/// The edges of a type.
-pub(super) struct EdgesPart<'a> {
-    pub graph: &'a Graph,
-    pub ty: usize,
-    pub sorted: &'a SortedEdges,
-}
-
-impl Part for EdgesPart<'_> {
-    fn read(&self, give: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut stream = self.sorted.stream()?;
-        // The triple that a reifier said last.
-        let mut said = None;
-        while let Some(batch) = stream.next_batch()? {
-            let ids = batch.aligned.values().iter().zip(batch.other.values());
-            let keep = ids.map(|(first, second)| {
-                let triple = Some((*first, *second & !1));
-                if second & 1 == 0 {
-                    said = triple;
-                    return Some(true);
+/// The edges of type number `at`.
+pub(super) fn edges_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdges) -> Box<dyn Part + 'a> {
+    // The triple that a reifier said last.
+    let mut said = None;
+    part::opened(
+        Some(sorted.rows()),
+        || sorted.stream(),
+        move |stream| {
+            while let Some(batch) = stream.next_batch()? {
+                let ids = batch.aligned.values().iter().zip(batch.other.values());
+                let keep = ids.map(|(first, second)| {
+                    let triple = Some((*first, *second & !1));
+                    if second & 1 == 0 {
+                        said = triple;
+                        return Some(true);
+                    }
+                    Some(said != triple)
+                });
+                let keep: BooleanArray = keep.collect();
+                let rows = filter_record_batch(&batch.payload, &keep).map_err(malformed)?;
+                if rows.num_rows() > 0 {
+                    return batch_of(graph, at, &rows).map(|edges| Some(Batch::Edges(edges)));
                 }
-                Some(said != triple)
-            });
-            let keep: BooleanArray = keep.collect();
-            let rows = filter_record_batch(&batch.payload, &keep).map_err(malformed)?;
-            if rows.num_rows() > 0 {
-                give(Batch::Edges(batch_of(self.graph, self.ty, &rows)?))?;
             }
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.sorted.rows())
-    }
+            Ok(None)
+        },
+    )
 }
 
 /// The edges of type `at` that [`record_of`] gave.

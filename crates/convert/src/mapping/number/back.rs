@@ -25,8 +25,9 @@ use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_shown, shown, within};
+use crate::mapping::view::{edges_shown, within};
 use crate::narrow::narrow;
+use isomorph_model::part::shown;
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
 pub struct Unnumbered {

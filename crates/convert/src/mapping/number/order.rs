@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array, new_null_array};
 use arrow_schema::{Field, Schema};
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, Graph, NodeBatch, Part, Request, Source, Tables};
+use isomorph_model::{Batch, Graph, NodeBatch, Part, Request, Source, Tables, part};
 use isomorph_storage::{Budget, Scratch};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
@@ -28,7 +28,7 @@ pub(super) fn sorted(
 ) -> Result<Option<InOrder>> {
     let tables = if by_id { Tables::NodeKeys(0) } else { Tables::Nodes(0) };
     let (mut last, mut ascends) = (None, true);
-    for part in source.scan(&Request::of(tables))? {
+    for mut part in source.scan(&Request::of(tables))? {
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             for position in position(&nodes)?.values() {
@@ -48,7 +48,7 @@ pub(super) fn sorted(
     let options = SortOptions::new(budget, &scratch).payload(schema(source.graph())).memory(budget.available() / 2);
     let sorter = EdgeSorter::new(options)?;
     let mut sequence = 0;
-    for part in source.scan(&Request::of(Tables::Nodes(0)))? {
+    for mut part in source.scan(&Request::of(Tables::Nodes(0)))? {
         part.read(&mut |batch| {
             let Batch::Nodes(nodes) = batch else { return Ok(()) };
             let (Some(keys), positions) = (&nodes.keys, position(&nodes)?) else {
@@ -82,28 +82,25 @@ fn columns(graph: &Graph, nodes: &NodeBatch) -> Result<RecordBatch> {
 impl InOrder {
     /// All of them, one batch after another.
     pub fn part(&self) -> Box<dyn Part + '_> {
-        Box::new(SortedPart { sorted: &self.sorted })
-    }
-}
-
-struct SortedPart<'a> {
-    sorted: &'a SortedEdges,
-}
-
-impl Part for SortedPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let (mut stream, mut start) = (self.sorted.stream()?, 0);
-        while let Some(batch) = stream.next_batch()? {
-            let rows = batch.other.len();
-            let keys: ArrayRef = Arc::new(batch.other);
-            let properties = batch.payload.columns().iter().cloned().map(Some).collect();
-            take(Batch::Nodes(NodeBatch { ty: 0, start, rows, keys: Some(keys), labels: None, properties }))?;
-            start += rows as u64;
-        }
-        Ok(())
-    }
-
-    fn rows(&self) -> Option<u64> {
-        Some(self.sorted.rows())
+        let mut start = 0;
+        part::opened(
+            Some(self.sorted.rows()),
+            || self.sorted.stream(),
+            move |stream| {
+                let Some(batch) = stream.next_batch()? else { return Ok(None) };
+                let (rows, first) = (batch.other.len(), start);
+                start += rows as u64;
+                let keys: ArrayRef = Arc::new(batch.other);
+                let properties = batch.payload.columns().iter().cloned().map(Some).collect();
+                Ok(Some(Batch::Nodes(NodeBatch {
+                    ty: 0,
+                    start: first,
+                    rows,
+                    keys: Some(keys),
+                    labels: None,
+                    properties,
+                })))
+            },
+        )
     }
 }

@@ -12,7 +12,8 @@ use isomorph_model::{
 use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{must_exist, shown};
+use crate::mapping::view::must_exist;
+use isomorph_model::part::shown;
 
 /// Shows node types as the values of a property, or as labels.
 pub struct Unparted {

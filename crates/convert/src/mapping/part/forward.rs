@@ -14,8 +14,9 @@ use isomorph_model::{
 
 use super::{By, Parting, labels};
 use crate::mapping::declared;
-use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::mapping::view::{edges_shown, one_table};
 use crate::narrow::narrow;
+use isomorph_model::part::shown;
 
 /// Shows a graph with a node type for each value of a property, or each label.
 pub struct Parted {

@@ -176,7 +176,7 @@ fn read_with(
     let mut start = 0;
     let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
     progress.begin("types", parts.iter().map(|part| part.rows()).sum());
-    let read = parallel::in_order(&parts, resources.threads, Ok, |batch| {
+    let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
         let Batch::Nodes(nodes) = batch else { return Ok(()) };
         progress.advance(nodes.rows as u64)?;
         let codes = match stated {
@@ -268,7 +268,7 @@ pub(super) fn read_ends(
     };
     let parts = source.scan(&Request::of(wanted))?;
     progress.begin("ends", parts.iter().map(|part| part.rows()).sum());
-    let counted = parallel::fold(&parts, resources.threads, Between::new, |found, _, batch| {
+    let counted = parallel::fold(parts, resources.threads, Between::new, |found, _, batch| {
         let Batch::Edges(edges) = batch else { return Ok(()) };
         progress.advance(edges.rows as u64)?;
         let (from, to) = (types.of_ends(&edges.source)?, types.of_ends(&edges.target)?);

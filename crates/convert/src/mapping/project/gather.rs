@@ -18,7 +18,7 @@ use isomorph_model::{Batch, EndForm, Ends, Graph, Request, Source, Tables};
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::pairs::{Group, Grouping};
+use super::pairs::Groups;
 use crate::digests::Resources;
 use crate::mapping::reify::{as_type, malformed};
 use crate::narrow::halves;
@@ -82,9 +82,9 @@ pub(super) fn count(source: &dyn Source, progress: &dyn Progress) -> Result<Coun
     let graph = source.graph();
     let mut counts =
         Counts { types: vec![TypeCounts::default(); graph.hyperedges.len()], memberships: vec![0; graph.groups.len()] };
-    let parts = source.scan(&Request::of(Tables::Rest))?;
+    let mut parts = source.scan(&Request::of(Tables::Rest))?;
     progress.begin("hyperedges", parts.iter().map(|part| part.rows()).sum());
-    let read = parts.iter().try_for_each(|part| {
+    let read = parts.iter_mut().try_for_each(|part| {
         part.read(&mut |batch| {
             progress.advance(batch.rows() as u64)?;
             match &batch {
@@ -131,20 +131,12 @@ impl Gathered {
         starts.enumerate().map(|(at, start)| start..splits.get(at).copied().unwrap_or(u64::MAX)).collect()
     }
 
-    /// Gives each hyperedge of a part with its members, in an order that does not depend on where they were.
+    /// The hyperedges of a part with their members, in an order that does not depend on where they were.
     ///
     /// # Errors
-    /// When they cannot be read back, a member has no hyperedge, or `take` returns an error.
-    pub fn groups(
-        &self,
-        part: std::ops::Range<u64>,
-        take: &mut dyn FnMut(&RecordBatch, &Group<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut grouping = Grouping::default();
-        for batch in self.sorted.range(part)? {
-            grouping.add(batch?, take)?;
-        }
-        grouping.finish(take)
+    /// When they cannot be read back.
+    pub fn groups(&self, part: std::ops::Range<u64>) -> Result<Groups<'_>> {
+        Ok(Groups::new(self.sorted.range(part)?))
     }
 }
 
@@ -169,9 +161,9 @@ pub(super) fn gather(
             .payload(Arc::clone(&schema));
         sorters.push(Gathering { sorter: EdgeSorter::new(options)?, schema, ty, counts, rows: 0 });
     }
-    let parts = source.scan(&Request::of(Tables::Rest))?;
+    let mut parts = source.scan(&Request::of(Tables::Rest))?;
     progress.begin("members", parts.iter().map(|part| part.rows()).sum());
-    let read = parts.iter().try_for_each(|part| {
+    let read = parts.iter_mut().try_for_each(|part| {
         part.read(&mut |batch| {
             progress.advance(batch.rows() as u64)?;
             match &batch {

@@ -21,7 +21,6 @@ use crate::digests::Resources;
 use crate::options::Hyperedges;
 use crate::progress::Progress;
 use gather::{Counts, Gathered};
-use pairs::Group;
 
 pub use projected::Projected;
 
@@ -129,12 +128,12 @@ impl Projection {
         let gathered = gather::gather(source, counts, resources, progress)?;
         for ((ty, count), gathered) in graph.hyperedges.iter().zip(&counts.types).zip(gathered) {
             let (mut pairs, mut expanded) = (0u64, 0u64);
-            gathered.groups(0..u64::MAX, &mut |_, group: &Group<'_>| {
-                let own = group.pairs();
+            let mut groups = gathered.groups(0..u64::MAX)?;
+            while groups.advance()? {
+                let own = groups.group.pairs();
                 pairs = pairs.saturating_add(own);
                 expanded += u64::from(own > 0);
-                Ok(())
-            })?;
+            }
             let relation = relations.give(&ty.name, |_| true);
             let alone = count.hyperedges.saturating_sub(expanded);
             if alone > 0 {

@@ -8,68 +8,109 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::ArrowNativeType;
 use arrow_select::concat::concat_batches;
 use isomorph_error::{Error, Result};
-use isomorph_tables::sort::SortedBatch;
+use isomorph_tables::sort::{EdgeStream, SortedBatch};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::gather::{Is, at};
 use crate::mapping::reify::malformed;
 use crate::narrow::narrow;
 
-/// A hyperedge and its members, as rows of a batch.
-pub(super) struct Group<'a> {
+/// A hyperedge and its members, as rows of `columns`.
+#[derive(Default)]
+pub(super) struct Group {
+    /// What the rows are of; nothing before the first hyperedge.
+    pub columns: Option<RecordBatch>,
     /// The hyperedge's own row.
     pub own: u32,
-    /// Rows of its heads, each end once.
-    pub heads: &'a [u32],
-    /// Of its tails.
-    pub tails: &'a [u32],
-    /// Of its members, of an undirected one.
-    pub members: &'a [u32],
+    /// Rows of its heads, of its tails, and of the members of an undirected one: each end once.
+    members: [Vec<u32>; 3],
+    /// Which pair comes next: one, and the other.
+    next: (usize, usize),
 }
 
-impl Group<'_> {
+impl Group {
     /// Number of pairs.
     pub fn pairs(&self) -> u64 {
-        let (heads, tails, members) = (self.heads.len() as u64, self.tails.len() as u64, self.members.len() as u64);
+        let [heads, tails, members] = self.members.each_ref().map(|rows| rows.len() as u64);
         // Rows of a batch are 32-bit numbers, so that neither product goes beyond 64 bits.
         (heads * tails).saturating_add(members * members.saturating_sub(1) / 2)
     }
 
-    /// Gives the rows of source and target of each pair.
-    ///
-    /// # Errors
-    /// As `take`.
-    pub fn each(&self, mut take: impl FnMut(u32, u32) -> Result<()>) -> Result<()> {
-        for head in self.heads {
-            self.tails.iter().try_for_each(|tail| take(*head, *tail))?;
+    /// The rows of source and target of the next pair.
+    pub fn next_pair(&mut self) -> Option<(u32, u32)> {
+        let [heads, tails, members] = &self.members;
+        loop {
+            let (one, other) = self.next;
+            self.next.1 += 1;
+            match heads.get(one) {
+                Some(head) => {
+                    if let Some(tail) = tails.get(other) {
+                        return Some((*head, *tail));
+                    }
+                }
+                None => {
+                    let one = one - heads.len();
+                    let first = members.get(one)?;
+                    if let Some(second) = members.get(one + 1 + other) {
+                        return Some((*first, *second));
+                    }
+                }
+            }
+            self.next = (one + 1, 0);
         }
-        for (at, one) in self.members.iter().enumerate() {
-            self.members.iter().skip(at + 1).try_for_each(|other| take(*one, *other))?;
-        }
-        Ok(())
     }
 }
 
 /// Cuts sorted rows into hyperedges.
-#[derive(Default)]
-pub(super) struct Grouping {
+pub(super) struct Groups<'a> {
+    stream: EdgeStream<'a>,
     /// Rows of a hyperedge that may go on in the next batch.
     open: Vec<RecordBatch>,
     place: Option<(u64, u64)>,
+    /// A batch, where the hyperedges end that end in it, the last one first, and where the next one begins.
+    whole: Option<(RecordBatch, Vec<usize>, usize)>,
     seen: HashSet<(u8, u128)>,
-    rows: [Vec<u32>; 3],
+    /// The one at hand.
+    pub group: Group,
 }
 
-impl Grouping {
-    /// Adds the next rows, and gives the hyperedges that end in them.
+impl<'a> Groups<'a> {
+    pub fn new(stream: EdgeStream<'a>) -> Self {
+        let group = Group::default();
+        Groups { stream, open: Vec::new(), place: None, whole: None, seen: HashSet::new(), group }
+    }
+
+    /// Goes to the next hyperedge; whether there is one.
     ///
     /// # Errors
-    /// When a member has no hyperedge, or `take` returns an error.
-    pub fn add(
-        &mut self,
-        batch: SortedBatch,
-        take: &mut dyn FnMut(&RecordBatch, &Group<'_>) -> Result<()>,
-    ) -> Result<()> {
+    /// When rows cannot be read back, or a member has no hyperedge.
+    pub fn advance(&mut self) -> Result<bool> {
+        loop {
+            if let Some((columns, ends, start)) = &mut self.whole {
+                if let Some(end) = ends.pop() {
+                    let (columns, rows) = (columns.clone(), *start..end);
+                    *start = end;
+                    return self.set(columns, rows).map(|()| true);
+                }
+                self.whole = None;
+            }
+            let ended = match self.stream.next_batch()? {
+                Some(batch) => self.add(&batch),
+                None => std::mem::take(&mut self.open),
+            };
+            if let Some(first) = ended.first() {
+                let columns = concat_batches(&first.schema(), &ended).map_err(malformed)?;
+                let rows = 0..columns.num_rows();
+                return self.set(columns, rows).map(|()| true);
+            }
+            if self.open.is_empty() && self.whole.is_none() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Adds the next rows: the pieces of the hyperedge before them, if it has ended.
+    fn add(&mut self, batch: &SortedBatch) -> Vec<RecordBatch> {
         let (first, second) = (batch.aligned.values(), batch.other.values());
         let place = |row: usize| (first[row], second[row]);
         let rows = first.len();
@@ -78,46 +119,23 @@ impl Grouping {
             start = (0..rows).find(|row| Some(place(*row)) != self.place).unwrap_or(rows);
             self.open.push(batch.payload.slice(0, start));
             if start == rows {
-                return Ok(());
+                return Vec::new();
             }
         }
-        self.finish(take)?;
         // All hyperedges but the last end here.
-        let mut ends = Vec::new();
-        for row in start + 1..rows {
-            if place(row) != place(row - 1) {
-                ends.push(row);
-            }
-        }
-        for end in ends {
-            self.give(&batch.payload, start..end, take)?;
-            start = end;
-        }
-        self.place = Some(place(start));
-        self.open.push(batch.payload.slice(start, rows - start));
-        Ok(())
+        let mut ends: Vec<usize> = (start + 1..rows).filter(|row| place(*row) != place(row - 1)).collect();
+        let last = ends.last().copied().unwrap_or(start);
+        ends.reverse();
+        self.whole = Some((batch.payload.clone(), ends, start));
+        self.place = Some(place(last));
+        std::mem::replace(&mut self.open, vec![batch.payload.slice(last, rows - last)])
     }
 
-    /// Gives the last hyperedge.
-    ///
-    /// # Errors
-    /// As [`Grouping::add`].
-    pub fn finish(&mut self, take: &mut dyn FnMut(&RecordBatch, &Group<'_>) -> Result<()>) -> Result<()> {
-        let open = std::mem::take(&mut self.open);
-        let Some(first) = open.first() else { return Ok(()) };
-        let columns = concat_batches(&first.schema(), &open).map_err(malformed)?;
-        self.give(&columns, 0..columns.num_rows(), take)
-    }
-
-    fn give(
-        &mut self,
-        columns: &RecordBatch,
-        rows: std::ops::Range<usize>,
-        take: &mut dyn FnMut(&RecordBatch, &Group<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn set(&mut self, columns: RecordBatch, rows: std::ops::Range<usize>) -> Result<()> {
         let is = columns.column(at::IS).as_primitive::<UInt8Type>();
         let (end, layer) = (columns.column(at::END), columns.column(at::LAYER));
-        self.rows.iter_mut().for_each(Vec::clear);
+        self.group.members.iter_mut().for_each(Vec::clear);
+        self.group.next = (0, 0);
         self.seen.clear();
         let mut own = None;
         for row in rows {
@@ -130,12 +148,12 @@ impl Grouping {
             }
             // An end that is named twice in a role is in it once.
             if self.seen.insert((what, hash(end, layer, row))) {
-                self.rows[usize::from(what - Is::Head as u8)].push(narrow(row));
+                self.group.members[usize::from(what - Is::Head as u8)].push(narrow(row));
             }
         }
-        let own = own.ok_or_else(|| Error::malformed("a member is of a hyperedge that is not there"))?;
-        let [heads, tails, members] = &self.rows;
-        take(columns, &Group { own, heads, tails, members })
+        self.group.own = own.ok_or_else(|| Error::malformed("a member is of a hyperedge that is not there"))?;
+        self.group.columns = Some(columns);
+        Ok(())
     }
 }
 

@@ -8,12 +8,11 @@ use arrow_select::take::take as take_rows;
 use isomorph_error::Result;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Progress, Request, Run, Side,
-    Source, Tables,
+    Source, Tables, Take, part,
 };
 
 use super::Projection;
 use super::gather::{Gathered, at, directed, ends};
-use super::pairs::Group;
 use crate::mapping::reify::malformed;
 
 /// Shows a graph without its hyperedges: with the pairs of a [`Projection`], if it has any.
@@ -30,7 +29,8 @@ impl Projected {
 
     fn inner<'a>(&'a self, request: &Request, tables: Tables) -> Result<Vec<Box<dyn Part + 'a>>> {
         let parts = self.inner.scan(&Request { tables, ..*request })?;
-        let part = |inner| Box::new(KeptPart { projection: &self.projection, inner }) as Box<dyn Part>;
+        let projection = self.projection.as_ref();
+        let part = |inner| part::shown(inner, move |batch, take| kept(projection, batch, take));
         Ok(parts.into_iter().map(part).collect())
     }
 
@@ -40,8 +40,8 @@ impl Projected {
         let (layered, by_row) =
             graph.edges.get(ty).map_or((false, false), |ty| (ty.layered, ty.direction == Direction::PerRow));
         let rows = request.batch_rows.max(1);
-        let part = |range| PairPart { gathered, range, shape: Shape { ty, layered, by_row, rows } };
-        gathered.parts().into_iter().map(|range| Box::new(part(range)) as Box<dyn Part>).collect()
+        let shape = Shape { ty, layered, by_row, rows };
+        gathered.parts().into_iter().map(|range| pairs_part(gathered, range, shape)).collect()
     }
 
     fn all_pairs(&self, request: &Request) -> Vec<Box<dyn Part + '_>> {
@@ -50,38 +50,27 @@ impl Projected {
 }
 
 /// What of the graph itself stays.
-struct KeptPart<'a> {
-    projection: &'a Projection,
-    inner: Box<dyn Part + 'a>,
-}
-
-impl Part for KeptPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        self.inner.read(&mut |batch| match batch {
-            Batch::Hyperedges(_) | Batch::Members(_) => Ok(()),
-            Batch::Memberships(mut batch) => {
-                let tables = self.projection.memberships.get(batch.kind);
-                match tables.and_then(|tables| tables.get(batch.table)).copied().flatten() {
-                    Some(table) => {
-                        batch.table = table;
-                        take(Batch::Memberships(batch))
-                    }
-                    None => Ok(()),
-                }
-            }
-            Batch::Values(mut batch) => match self.projection.values.get(batch.table).copied().flatten() {
+fn kept(projection: &Projection, batch: Batch, take: Take<'_>) -> Result<()> {
+    match batch {
+        Batch::Hyperedges(_) | Batch::Members(_) => Ok(()),
+        Batch::Memberships(mut batch) => {
+            let tables = projection.memberships.get(batch.kind);
+            match tables.and_then(|tables| tables.get(batch.table)).copied().flatten() {
                 Some(table) => {
                     batch.table = table;
-                    take(Batch::Values(batch))
+                    take(Batch::Memberships(batch))
                 }
                 None => Ok(()),
-            },
-            other => take(other),
-        })
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.inner.rows()
+            }
+        }
+        Batch::Values(mut batch) => match projection.values.get(batch.table).copied().flatten() {
+            Some(table) => {
+                batch.table = table;
+                take(Batch::Values(batch))
+            }
+            None => Ok(()),
+        },
+        other => take(other),
     }
 }
 
@@ -96,25 +85,29 @@ struct Shape {
 }
 
 /// Pairs of the hyperedges in a part of the sort.
-struct PairPart<'a> {
-    gathered: &'a Gathered,
-    range: std::ops::Range<u64>,
-    shape: Shape,
-}
-
-impl Part for PairPart<'_> {
-    fn read(&self, take: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
-        let mut pairs = Pairs::default();
-        let (form, shape) = (self.gathered.form, self.shape);
-        self.gathered.groups(self.range.clone(), &mut |columns: &RecordBatch, group: &Group<'_>| {
-            pairs.of(columns, form, shape, take)?;
-            group.each(|source, target| {
-                pairs.push(source, target, group.own);
-                if pairs.own.len() < shape.rows { Ok(()) } else { pairs.give(form, shape, take) }
-            })
-        })?;
-        pairs.give(form, shape, take)
-    }
+fn pairs_part(gathered: &Gathered, range: std::ops::Range<u64>, shape: Shape) -> Box<dyn Part + '_> {
+    let form = gathered.form;
+    let open = move || Ok((gathered.groups(range)?, Pairs::default(), false));
+    part::stepped(None, open, move |(groups, pairs, is_open), take| {
+        if !*is_open {
+            *is_open = groups.advance()?;
+            return match &groups.group.columns {
+                Some(columns) if *is_open => pairs.of(columns, form, shape, take).map(|()| true),
+                _ => pairs.give(form, shape, take).map(|()| false),
+            };
+        }
+        // A hyperedge of many members has very many pairs: a batch of them at once.
+        while pairs.own.len() < shape.rows {
+            match groups.group.next_pair() {
+                Some((source, target)) => pairs.push(source, target, groups.group.own),
+                None => {
+                    *is_open = false;
+                    return Ok(true);
+                }
+            }
+        }
+        pairs.give(form, shape, take).map(|()| true)
+    })
 }
 
 /// Pairs of rows of one batch, until there are enough of them.

@@ -14,7 +14,7 @@ use isomorph_storage::Budget;
 use super::columns::{as_type, key_text, pick, pick_ends, rows_of_role, said_of_end};
 use super::tables::ByEdge;
 use super::{EdgeMemberships, ROLES, Reification};
-use crate::mapping::view::shown;
+use isomorph_model::part::shown;
 
 /// Shows a graph as nodes and edges.
 pub struct Reified {

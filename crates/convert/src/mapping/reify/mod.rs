@@ -155,7 +155,7 @@ impl Reification {
             return Ok(self);
         }
         let mut rows: BTreeMap<usize, u64> = all.map(|ty| (ty, 0)).collect();
-        for part in source.scan(&Request::of(Tables::Rest))? {
+        for mut part in source.scan(&Request::of(Tables::Rest))? {
             part.read(&mut |batch| {
                 let ty = match &batch {
                     Batch::Hyperedges(batch) => self.hyperedges.get(batch.ty).map(|tables| tables.node),

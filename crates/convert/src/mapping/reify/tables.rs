@@ -51,7 +51,7 @@ impl ByEdge {
     /// When they cannot be read, ends are rows, or they do not fit the budget.
     pub fn read(source: &dyn Source, wanted: &[&EdgeMemberships], budget: &Budget) -> Result<Vec<ByEdge>> {
         let mut found: Vec<Found> = wanted.iter().map(|_| Found::new(budget)).collect::<Result<_>>()?;
-        for part in source.scan(&Request::of(Tables::Rest))? {
+        for mut part in source.scan(&Request::of(Tables::Rest))? {
             part.read(&mut |batch| {
                 let Batch::Memberships(batch) = batch else { return Ok(()) };
                 let at = wanted.iter().position(|table| (table.kind, table.table) == (batch.kind, batch.table));

@@ -14,7 +14,7 @@ use super::Relating;
 use crate::mapping::bundle::relations_of;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::shown;
+use isomorph_model::part::shown;
 
 /// Shows edge types by relation as edges that name their relations.
 pub struct Unrelated {

@@ -15,8 +15,9 @@ use isomorph_model::{
 use super::Relating;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::mapping::view::{edges_shown, one_table};
 use crate::narrow::narrow;
+use isomorph_model::part::shown;
 
 /// Shows a graph whose edges name their relations with an edge type for each relation.
 pub struct Related {

@@ -6,7 +6,8 @@ use isomorph_model::{
 };
 
 use super::{BundledId, Shredded};
-use crate::mapping::view::{edges_shown, one_table, shown};
+use crate::mapping::view::{edges_shown, one_table};
+use isomorph_model::part::shown;
 
 impl Source for Shredded {
     fn graph(&self) -> &Graph {

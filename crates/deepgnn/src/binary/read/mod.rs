@@ -1,6 +1,7 @@
 //! Reading a binary.
 
 mod alias;
+mod blocks;
 mod ends;
 mod files;
 mod meta;

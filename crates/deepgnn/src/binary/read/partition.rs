@@ -7,18 +7,19 @@ use bytes::Bytes;
 use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::{Blob, Root};
 
+use super::blocks::{EdgeBlocks, NodeBlocks};
 use super::files::PartitionFiles;
 use crate::binary::beside::{Asked, Beside, Counts, Types};
-use crate::binary::layout::{DUMMY, EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
-use crate::block::{Block, Features, Kind, Life};
+use crate::binary::layout::{EDGE_RECORD, MAP_RECORD, Names, TIME_RECORD};
+use crate::block::{Block, Features, Kind};
 use crate::feature::{FeatureColumns, FeatureType};
 use crate::rules;
 
 /// Edges that are read at once.
-const EDGES: u64 = 65_536;
+pub(super) const EDGES: u64 = 65_536;
 
 /// Bytes of features that are read at once, unless one element has more.
-const BYTES: u64 = 64 << 20;
+pub(super) const BYTES: u64 = 64 << 20;
 
 /// Entries of the map between which a search looks at each.
 const NEAR: u64 = 64;
@@ -44,7 +45,7 @@ pub(crate) struct Partition {
     pub(super) edge_features: FeatureFiles,
     pub(super) times: Option<Blob>,
     /// What the files have no place for, as far as it is asked for.
-    beside: Beside,
+    pub(super) beside: Beside,
     /// Number of entries of the map.
     pub entries: u64,
     /// Number of edges.
@@ -80,7 +81,7 @@ fn records(blob: &Blob, size: usize) -> Result<u64> {
 }
 
 /// Reads 64-bit numbers, from one place to another, both included; they must not descend.
-fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
+pub(super) fn numbers(blob: &Blob, range: Range<u64>) -> Result<Vec<u64>> {
     let bytes = blob.read(range.start * 8..(range.end + 1) * 8)?;
     let numbers: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
     match numbers.windows(2).position(|pair| pair[0] > pair[1]) {
@@ -112,7 +113,13 @@ impl FeatureFiles {
     }
 
     /// Reads features from slot to slot, `ends` of each element. Of which types they are `types` tells, where `columns` does not.
-    fn read(&self, ends: &[u64], columns: &FeatureColumns, types: Option<&Types>, out: &mut Features) -> Result<()> {
+    pub(super) fn read(
+        &self,
+        ends: &[u64],
+        columns: &FeatureColumns,
+        types: Option<&Types>,
+        out: &mut Features,
+    ) -> Result<()> {
         let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
         if *last > self.slots {
             return Err(broken(&self.index, format!("feature {last} where there are {}", self.slots)));
@@ -148,7 +155,7 @@ impl FeatureFiles {
     }
 
     /// Bytes of the features from slot to slot, as the index says.
-    fn size(&self, from: u64, to: u64) -> Result<u64> {
+    pub(super) fn size(&self, from: u64, to: u64) -> Result<u64> {
         if from > to || to > self.slots {
             return Err(broken(&self.index, format!("features {from} to {to} where there are {}", self.slots)));
         }
@@ -237,7 +244,7 @@ impl Partition {
         }
     }
 
-    fn entries(&self, range: &Range<u64>) -> Result<Bytes> {
+    pub(super) fn entries(&self, range: &Range<u64>) -> Result<Bytes> {
         let size = MAP_RECORD as u64;
         self.map.read(range.start * size..range.end * size)
     }
@@ -304,10 +311,20 @@ impl Partition {
         }
     }
 
-    /// Reads entries of the map, without features when `keys_only`; hands over blocks of a bounded size.
+    /// Entries of the map, without features when `keys_only`, as blocks of a bounded size.
+    pub fn node_blocks<'a>(
+        &'a self,
+        range: Range<u64>,
+        columns: &'a FeatureColumns,
+        keys_only: bool,
+    ) -> NodeBlocks<'a> {
+        NodeBlocks { partition: self, columns, keys_only, pending: vec![range] }
+    }
+
+    /// The same, handed over block by block.
     ///
     /// # Errors
-    /// When something points outside, and those of `take`.
+    /// As [`NodeBlocks::fill`], and those of `take`.
     pub fn nodes(
         &self,
         range: Range<u64>,
@@ -315,63 +332,22 @@ impl Partition {
         keys_only: bool,
         take: &mut dyn FnMut(&Block) -> Result<()>,
     ) -> Result<()> {
-        let mut block = Block::default();
-        let mut pending = vec![range];
-        while let Some(range) = pending.pop() {
-            if range.is_empty() {
-                continue;
-            }
-            let ends = match keys_only {
-                true => Vec::new(),
-                false => numbers(&self.node_index, range.clone())?,
-            };
-            self.check_counts(&ends, &self.node_index, range.start)?;
-            if let [first, .., last] = ends.as_slice()
-                && range.end - range.start > 1
-                && self.node_features.size(*first, *last)? > BYTES
-            {
-                let middle = range.start + (range.end - range.start) / 2;
-                pending.push(middle..range.end);
-                pending.push(range.start..middle);
-                continue;
-            }
-            block.clear();
-            // The binary has them in its tables for sampling alone.
-            let (weights, lives) = match keys_only {
-                false => (self.weights(range.clone())?, self.beside.node_lives(range.clone())?),
-                true => Default::default(),
-            };
-            for (at, record) in self.entries(&range)?.chunks_exact(MAP_RECORD).enumerate() {
-                let ty = half_word(&record[16..]).cast_signed();
-                if ty < DUMMY || ty > i32::from(u16::MAX) {
-                    let place = self.place_of_entry(range.start + at as u64);
-                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
-                }
-                block.node(
-                    word(record),
-                    ty,
-                    weights.get(at).map_or(0.0, |weight| f64::from(*weight)),
-                    lives.get(at).copied(),
-                );
-            }
-            if !keys_only {
-                let types = self.beside.node_types.as_ref();
-                self.node_features.read(&ends, columns, types, &mut block.nodes.features)?;
-            }
+        let (mut blocks, mut block) = (self.node_blocks(range, columns, keys_only), Block::default());
+        while blocks.fill(&mut block)? {
             take(&block)?;
         }
         Ok(())
     }
 
     /// Weights of a range of entries; none if they are not known.
-    fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
+    pub(super) fn weights(&self, entries: Range<u64>) -> Result<Vec<f32>> {
         match self.weights.get(index(entries.start)..index(entries.end)) {
             Some(weights) => Ok(weights.to_vec()),
             None => self.beside.weights(entries),
         }
     }
 
-    fn check_counts(&self, ends: &[u64], blob: &Blob, start: u64) -> Result<()> {
+    pub(super) fn check_counts(&self, ends: &[u64], blob: &Blob, start: u64) -> Result<()> {
         match ends.windows(2).position(|pair| pair[1] - pair[0] > FEATURES) {
             None => Ok(()),
             Some(at) => {
@@ -381,11 +357,35 @@ impl Partition {
         }
     }
 
-    /// Reads the edges of entries of the map, without features when `ends_only`; hands over blocks of a bounded size with
-    /// the number of their first edge.
+    /// The edges of entries of the map, without features when `ends_only`, as blocks of a bounded size.
     ///
     /// # Errors
-    /// When something points outside, and those of `take`.
+    /// When the entries cannot be read, or point outside.
+    pub fn edge_blocks<'a>(
+        &'a self,
+        range: Range<u64>,
+        columns: &'a FeatureColumns,
+        ends_only: bool,
+    ) -> Result<EdgeBlocks<'a>> {
+        let sources = self.entries(&range)?;
+        let sources: Vec<u64> = sources.chunks_exact(MAP_RECORD).map(word).collect();
+        let ends = numbers(&self.neighbors, range)?;
+        let mut pending: Vec<Range<u64>> = Vec::new();
+        if let (Some(first), Some(last)) = (ends.first(), ends.last()) {
+            if *last > self.edges {
+                return Err(broken(&self.neighbors, format!("edge {last} where there are {}", self.edges)));
+            }
+            let runs = (*first..*last).step_by(index(EDGES));
+            pending.extend(runs.map(|start| start..(*last).min(start + EDGES)));
+            pending.reverse();
+        }
+        Ok(EdgeBlocks { partition: self, columns, ends_only, sources, ends, pending })
+    }
+
+    /// The same, handed over block by block, with the number of the first edge of each.
+    ///
+    /// # Errors
+    /// As [`Partition::edge_blocks`] and [`EdgeBlocks::fill`], and those of `take`.
     pub fn edges(
         &self,
         range: Range<u64>,
@@ -393,69 +393,9 @@ impl Partition {
         ends_only: bool,
         take: &mut dyn FnMut(u64, &Block) -> Result<()>,
     ) -> Result<()> {
-        let sources = self.entries(&range)?;
-        let sources: Vec<u64> = sources.chunks_exact(MAP_RECORD).map(word).collect();
-        let ends = numbers(&self.neighbors, range.clone())?;
-        let (Some(first), Some(last)) = (ends.first(), ends.last()) else { return Ok(()) };
-        if *last > self.edges {
-            return Err(broken(&self.neighbors, format!("edge {last} where there are {}", self.edges)));
-        }
-        let mut block = Block::default();
-        let runs = (*first..*last).step_by(index(EDGES));
-        let mut pending: Vec<Range<u64>> = runs.map(|start| start..(*last).min(start + EDGES)).collect();
-        pending.reverse();
-        while let Some(range) = pending.pop() {
-            let size = EDGE_RECORD as u64;
-            // The record behind the last says where its features end.
-            let records = self.edge_index.read(range.start * size..(range.end + 1) * size)?;
-            let slots: Vec<u64> = records.chunks_exact(EDGE_RECORD).map(|record| word(&record[8..])).collect();
-            if let Some(at) = slots.windows(2).position(|pair| pair[0] > pair[1]) {
-                let place = self.place_of_edge(range.start + at as u64 + 1);
-                return Err(Error::broken(&rules::BOUNDS, "features before those of the edge before").at(place));
-            }
-            self.check_counts(&slots, &self.edge_index, range.start)?;
-            if let [first, .., last] = slots.as_slice()
-                && !ends_only
-                && range.end - range.start > 1
-                && self.edge_features.size(*first, *last)? > BYTES
-            {
-                let middle = range.start + (range.end - range.start) / 2;
-                pending.push(middle..range.end);
-                pending.push(range.start..middle);
-                continue;
-            }
-            block.clear();
-            let mut entry = ends.partition_point(|end| *end <= range.start).saturating_sub(1);
-            for (edge, record) in (range.start..range.end).zip(records.chunks_exact(EDGE_RECORD)) {
-                while ends[entry + 1] <= edge {
-                    entry += 1;
-                }
-                if ends[entry] == edge {
-                    // Types of edges begin anew with each entry, also of the same node.
-                    #[expect(clippy::cast_possible_truncation, reason = "at most EDGES")]
-                    block.nodes.edges_before.push((edge - range.start) as u32);
-                }
-                let ty = half_word(&record[16..]).cast_signed();
-                if !(0..=i32::from(u16::MAX)).contains(&ty) {
-                    let place = self.place_of_edge(edge);
-                    return Err(Error::broken(&rules::TYPE, format!("{ty} is no type")).at(place));
-                }
-                let weight = f32::from_bits(half_word(&record[20..]));
-                block.edge(sources[entry], word(record), ty, f64::from(weight));
-            }
-            if let Some(times) = &self.times {
-                let size = TIME_RECORD as u64;
-                let bytes = times.read(8 + range.start * size..8 + range.end * size)?;
-                let time = |bytes: &[u8]| Some(word(bytes).cast_signed());
-                let lives = bytes.chunks_exact(TIME_RECORD);
-                block.edges.lives = lives.map(|life| Life { created: time(life), removed: time(&life[8..]) }).collect();
-            }
-            if !ends_only {
-                self.beside.edge_lives(range.clone(), &mut block.edges.lives)?;
-                let types = self.beside.edge_types.as_ref();
-                self.edge_features.read(&slots, columns, types, &mut block.edges.features)?;
-            }
-            take(range.start, &block)?;
+        let (mut blocks, mut block) = (self.edge_blocks(range, columns, ends_only)?, Block::default());
+        while let Some(start) = blocks.fill(&mut block)? {
+            take(start, &block)?;
         }
         Ok(())
     }

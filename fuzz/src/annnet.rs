@@ -370,7 +370,7 @@ fn look_ups(graph: &dyn Source, side: Side) -> Result<Option<String>> {
         })?;
     }
     for (node, expected) in scanned.iter().take(8) {
-        let found = graph.neighbors(0, NodeId::Key(node), side)?;
+        let found = graph.neighbors(0, NodeId::Key(node), side).and_then(isomorph::model::part::edge_batches)?;
         let keys = found.iter().filter_map(|batch| batch.keys.as_ref());
         let found: BTreeSet<String> =
             keys.flat_map(|keys| (0..keys.len()).map(|row| text(keys, row)).collect::<Vec<_>>()).collect();

@@ -214,7 +214,8 @@ fn look_ups(graph: &Path) -> Result<Option<String>> {
             let ty = if side == Side::Out { ty.source } else { ty.target };
             let rows = graph.graph().nodes[ty].rows.unwrap_or_default().min(8);
             for row in 0..rows {
-                let found = graph.neighbors(edge, NodeId::Row(row), side)?;
+                let found =
+                    graph.neighbors(edge, NodeId::Row(row), side).and_then(isomorph::model::part::edge_batches)?;
                 let mut found: Vec<_> = found.iter().flat_map(ends).collect();
                 let mut expected = scanned.remove(&row).unwrap_or_default();
                 found.sort_unstable();

@@ -111,7 +111,9 @@ fn column_of_edges(graph: &Path, rows: &[i64]) -> Vec<String> {
 /// Every edge that a look-up finds, for each node and side.
 fn found(annnet: &Annnet) -> Vec<Vec<String>> {
     let nodes = annnet.graph().nodes[0].rows.unwrap();
-    let look = |(node, side)| lines(annnet.neighbors(0, NodeId::Row(node), side).unwrap());
+    let look = |(node, side)| {
+        lines(annnet.neighbors(0, NodeId::Row(node), side).and_then(isomorph_model::part::edge_batches).unwrap())
+    };
     (0..nodes).flat_map(|node| [(node, Side::Out), (node, Side::In)]).map(look).collect()
 }
 
@@ -249,7 +251,14 @@ fn look_ups_need_no_open_graph() {
         let ids: Vec<String> = keys_of(&whole);
         for id in &ids {
             for side in [Side::Out, Side::In] {
-                let ask = |source: &dyn Source| lines(source.neighbors(0, NodeId::Key(id), side).unwrap());
+                let ask = |source: &dyn Source| {
+                    lines(
+                        source
+                            .neighbors(0, NodeId::Key(id), side)
+                            .and_then(isomorph_model::part::edge_batches)
+                            .unwrap(),
+                    )
+                };
                 assert_eq!(ask(look_ups.as_ref()), ask(&whole), "{fixture} {id}");
             }
         }

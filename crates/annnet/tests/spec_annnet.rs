@@ -223,7 +223,7 @@ fn edges_of_one_node_are_found() {
     files.with(|opened| {
         let annnet = opened.unwrap();
         let found = |node, side| {
-            let edges = annnet.neighbors(0, node, side).unwrap();
+            let edges = annnet.neighbors(0, node, side).and_then(isomorph_model::part::edge_batches).unwrap();
             let keys = edges.iter().map(|edge| {
                 assert_eq!((edge.rows, edge.layers.is_some(), edge.properties.len()), (1, true, 2));
                 edge.keys.as_ref().unwrap().as_string::<i32>().value(0).to_owned()

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
-    About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side, Source,
-    Tables,
+    About, EdgeOrder, EndForm, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side, Source, Tables,
 };
 
 use crate::digests::Resources;
@@ -79,7 +78,7 @@ impl Source for Counted {
         self.inner.about()
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
     }
 

@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Result;
-use isomorph_model::{
-    About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables, part,
-};
+use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables, part};
 
 use crate::digests::{Digested, Resources};
 use crate::progress::Progress;
@@ -116,7 +114,7 @@ impl Source for Tapped {
         self.inner.about()
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source};
+use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source};
 use isomorph_storage::Location;
 
 use crate::conversion::{convert, native_options};
@@ -107,7 +107,7 @@ impl Source for Written {
         self.inner.end_form(ty)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
     }
 

@@ -5,7 +5,7 @@
 //! by a pass over all ends, and those of a text by a pass over the text.
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, EdgeBatch, NodeId, Side};
+use isomorph_model::{Batch, EdgeBatch, NodeId, Part, Side, part};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::binary::{Binary, DUMMY, Partition, Passed, Piece};
@@ -19,34 +19,44 @@ const BATCH_ROWS: usize = 1 << 14;
 ///
 /// # Errors
 /// [`Kind::NotFound`] when neither a node nor an edge has the id; when files cannot be read.
-pub(crate) fn neighbors(graph: &DeepGnn, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+pub(crate) fn neighbors<'g>(graph: &'g DeepGnn, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'g>> {
     let NodeId::Key(key) = node else {
         return Err(Error::unsupported("nodes of DeepGNN are looked up by their ids").hint("name the node by its id"));
     };
     let missing = || Error::new(Kind::NotFound, format!("there is no node {key}"));
     let id: u64 = key.parse().map_err(|_| missing())?;
-    let (exists, found) = match &graph.form {
+    let (exists, mut found) = match &graph.form {
         Form::Text(text, _) => {
             let (mut exists, mut found) = (false, Vec::new());
             text.each(|_, block| {
                 exists |= block.nodes.ids.contains(&id);
-                only(graph, block, id, side, &mut found)
+                only(graph, block, id, side, &mut |batch| {
+                    found.push(batch);
+                    Ok(())
+                })
             })?;
-            (exists, found)
+            (exists, part::edges(found))
         }
         Form::Binary(binary) => match side {
             Side::Out => leaving(graph, binary, id)?,
             Side::In => reaching(graph, binary, id)?,
         },
     };
-    if found.is_empty() && !exists {
+    let first = found.next().transpose()?;
+    if first.is_none() && !exists {
         return Err(missing());
     }
-    Ok(found)
+    Ok(part::of(None, first.map(Ok).into_iter().chain(found)))
 }
 
-/// Adds the edges of a block that have the node on one side.
-fn only(graph: &DeepGnn, block: &Block, id: u64, side: Side, found: &mut Vec<EdgeBatch>) -> Result<()> {
+/// The edges of a block that have the node on one side.
+fn only(
+    graph: &DeepGnn,
+    block: &Block,
+    id: u64,
+    side: Side,
+    found: &mut dyn FnMut(EdgeBatch) -> Result<()>,
+) -> Result<()> {
     let edges = &block.edges;
     let ends = if side == Side::Out { &edges.sources } else { &edges.targets };
     if !ends.contains(&id) {
@@ -60,7 +70,7 @@ fn only(graph: &DeepGnn, block: &Block, id: u64, side: Side, found: &mut Vec<Edg
         let mut at = 0;
         for run in wanted.chunk_by(|a, b| (*a == id) == (*b == id)) {
             if run.first() == Some(&id) {
-                found.push(batch.slice(at, run.len()));
+                found(batch.slice(at, run.len()))?;
             }
             at += run.len();
         }
@@ -95,23 +105,30 @@ fn entries(binary: &Binary, id: u64) -> Result<Vec<(&Partition, u64, i32)>> {
     Ok(found)
 }
 
-/// Whether the node is there, and the edges that leave it.
-fn leaving(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
-    let (mut exists, mut found) = (false, Vec::new());
-    for (partition, entry, ty) in entries(binary, id)? {
-        exists |= ty != DUMMY;
-        let features = &graph.columns.edge_features;
-        partition
-            .edges(entry..entry + 1, features, false, &mut |_, block| only(graph, block, id, Side::Out, &mut found))?;
-    }
+/// Whether the node is there, and the edges that leave it, block by block.
+fn leaving<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool, Box<dyn Part + 'g>)> {
+    let entries = entries(binary, id)?;
+    let exists = entries.iter().any(|(_, _, ty)| *ty != DUMMY);
+    let (mut entries, open) = (entries.into_iter(), || Ok((None, Block::default())));
+    let found = part::stepped(None, open, move |(blocks, block), take| {
+        let Some(reading) = blocks else {
+            let Some((partition, entry, _)) = entries.next() else { return Ok(false) };
+            *blocks = Some(partition.edge_blocks(entry..entry + 1, &graph.columns.edge_features, false)?);
+            return Ok(true);
+        };
+        match reading.fill(block)? {
+            Some(_) => only(graph, block, id, Side::Out, &mut |batch| take(Batch::Edges(batch)))?,
+            None => *blocks = None,
+        }
+        Ok(true)
+    });
     Ok((exists, found))
 }
 
-/// Whether the node is there, and the edges that reach it.
-fn reaching(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<EdgeBatch>)> {
+/// Whether the node is there, and the edges that reach it: some pieces at a time, side by side.
+fn reaching<'g>(graph: &'g DeepGnn, binary: &'g Binary, id: u64) -> Result<(bool, Box<dyn Part + 'g>)> {
     let exists = entries(binary, id)?.iter().any(|(_, _, ty)| *ty != DUMMY);
-    let pieces: Vec<Piece> = binary.pieces().collect();
-    let of_piece = |piece: &Piece| -> Result<Vec<EdgeBatch>> {
+    let of_piece = move |piece: &Piece| -> Result<Vec<EdgeBatch>> {
         let (mut found, mut named) = (Vec::new(), false);
         let Some(partition) = binary.partitions.get(piece.partition) else { return Ok(found) };
         let features = &graph.columns.edge_features;
@@ -121,11 +138,24 @@ fn reaching(graph: &DeepGnn, binary: &Binary, id: u64) -> Result<(bool, Vec<Edge
         })?;
         if named {
             partition.edges(piece.entries.clone(), features, false, &mut |_, block| {
-                only(graph, block, id, Side::In, &mut found)
+                only(graph, block, id, Side::In, &mut |batch| {
+                    found.push(batch);
+                    Ok(())
+                })
             })?;
         }
         Ok(found)
     };
-    let found: Vec<Vec<EdgeBatch>> = pieces.par_iter().map(of_piece).collect::<Result<_>>()?;
-    Ok((exists, found.into_iter().flatten().collect()))
+    let mut pieces = binary.pieces();
+    let found = part::stepped(
+        None,
+        || Ok(()),
+        move |(), take| {
+            let some: Vec<Piece> = pieces.by_ref().take(4 * rayon::current_num_threads()).collect();
+            let found: Vec<Vec<EdgeBatch>> = some.par_iter().map(of_piece).collect::<Result<_>>()?;
+            found.into_iter().flatten().try_for_each(|batch| take(Batch::Edges(batch)))?;
+            Ok(!some.is_empty())
+        },
+    );
+    Ok((exists, found))
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables, part};
+use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables, part};
 use isomorph_storage::{Blob, Budget, Location, Root, Scratch};
 
 use crate::batches::{Columns, WATERMARK};
@@ -439,7 +439,7 @@ impl Source for DeepGnn {
         }
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         match edge {
             0 => neighbors::neighbors(self, node, side),
             _ => Err(Error::usage("DeepGNN has one table of edges")),

@@ -221,7 +221,10 @@ fn later_look_ups_find_what_the_first_does() {
             let used = open();
             let edges = |graph: &DeepGnn, id: &str| {
                 let found = graph.neighbors(0, isomorph_model::NodeId::Key(id), isomorph_model::Side::Out);
-                found.map(|batches| batches.iter().map(|batch| batch.rows).sum::<usize>()).ok()
+                found
+                    .and_then(isomorph_model::part::edge_batches)
+                    .map(|batches| batches.iter().map(|batch| batch.rows).sum::<usize>())
+                    .ok()
             };
             for id in [0, 1, 2, 3, 28, 29, 30, 200, 2999, 3000, 3001, 8997, 9000] {
                 let wanted = ids.iter().filter(|other| **other == id).count();

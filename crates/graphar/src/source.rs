@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use isomorph_error::{Error, Findings, Place, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use crate::layout::chunk_count;
 use crate::read::{Bounds, EdgePart, EdgeScan, PartOffsets, RowSet, VertexPart, empty_part};
@@ -34,11 +34,10 @@ impl Source for GraphAr {
         self.describe()
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = &self.edge_table(edge)?.shown;
         let row = self.row_of(if side == Side::Out { ty.source } else { ty.target }, node)?;
-        let found = self.neighbors_batch(edge, &[row], side)?;
-        Ok(if found.edges.rows == 0 { Vec::new() } else { vec![found.edges] })
+        self.neighbors_of(edge, row, side)
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

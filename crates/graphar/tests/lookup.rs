@@ -84,7 +84,8 @@ fn check_neighbors(path: &Path, options: &OpenOptions) {
     for side in [Side::Out, Side::In] {
         let expected = expected(&graph, side);
         for row in 0..people {
-            let found = graph.neighbors(0, NodeId::Row(row), side).unwrap();
+            let found =
+                graph.neighbors(0, NodeId::Row(row), side).and_then(isomorph_model::part::edge_batches).unwrap();
             let found = sorted(found.iter().flat_map(edges).collect());
             assert_eq!(found, expected.get(&row).cloned().unwrap_or_default(), "{row} {side:?}");
         }
@@ -148,7 +149,7 @@ fn neighbours_in_foreign_files_are_found() {
     for side in [Side::Out, Side::In] {
         assert_eq!(graph.neighbors_batch(0, &all, side).unwrap().edges.rows, 6626);
     }
-    let found = graph.neighbors(0, NodeId::Key("933"), Side::Out).unwrap();
+    let found = graph.neighbors(0, NodeId::Key("933"), Side::Out).and_then(isomorph_model::part::edge_batches).unwrap();
     assert!(found.iter().all(|batch| rows(&batch.source).iter().all(|row| *row == 0)));
     assert_eq!(graph.find(0, "1").unwrap_err().kind(), Kind::NotFound);
     assert_eq!(graph.find(0, "x").unwrap_err().kind(), Kind::Usage);
@@ -240,14 +241,19 @@ fn broken_offsets_are_noticed() {
         let broken = sound.replacen(from, to, 1);
         assert_ne!(broken, sound);
         std::fs::write(&offsets, broken).unwrap();
-        let error =
-            support::open(&path, &OpenOptions::default()).neighbors(0, NodeId::Row(vertex), Side::Out).unwrap_err();
+        let error = support::open(&path, &OpenOptions::default())
+            .neighbors(0, NodeId::Row(vertex), Side::Out)
+            .and_then(isomorph_model::part::edge_batches)
+            .unwrap_err();
         assert_eq!(error.broken_rule().map(|rule| rule.id), Some(rule), "{to:?}: {error:?}");
         assert!(error.hints().any(|hint| hint.contains("--adjacency ordered_by_dest")), "{error:?}");
     }
     let short: String = sound.lines().take(2).map(|line| format!("{line}\n")).collect();
     std::fs::write(&offsets, short).unwrap();
-    let error = support::open(&path, &OpenOptions::default()).neighbors(0, NodeId::Row(5), Side::Out).unwrap_err();
+    let error = support::open(&path, &OpenOptions::default())
+        .neighbors(0, NodeId::Row(5), Side::Out)
+        .and_then(isomorph_model::part::edge_batches)
+        .unwrap_err();
     assert_eq!(error.broken_rule().map(|rule| rule.id), Some("GAR-OFFSET-ROWS"));
 }
 
@@ -281,7 +287,10 @@ fn edge_chunks_and_counts_that_do_not_fit_are_noticed() {
                 let (_home, path) = written(&write);
                 damage(&path.join(base).join(list));
                 let graph = support::open(&path, &OpenOptions::default());
-                let error = graph.neighbors(0, NodeId::Row(4), Side::Out).unwrap_err();
+                let error = graph
+                    .neighbors(0, NodeId::Row(4), Side::Out)
+                    .and_then(isomorph_model::part::edge_batches)
+                    .unwrap_err();
                 error.broken_rule().map(|rule| rule.id)
             };
             // Vertex 4 has edges 12 to 14 of the 48 of its part, in the second chunk of ten.

@@ -177,7 +177,7 @@ fn neighbours_are_resources() {
     let lake = open(&root.join("tiny"), &OpenOptions::default()).unwrap();
     let ends = |key: &str, side: Side| -> Vec<String> {
         let mut found = Vec::new();
-        for batch in lake.neighbors(0, NodeId::Key(key), side).unwrap() {
+        for batch in lake.neighbors(0, NodeId::Key(key), side).and_then(isomorph_model::part::edge_batches).unwrap() {
             let ends = if side == Side::Out { batch.target } else { batch.source };
             let Ends::Keys(keys) = ends else { panic!("keys were wanted") };
             let keys = arrow_array::cast::AsArray::as_string::<i32>(&keys).iter();

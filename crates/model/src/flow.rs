@@ -6,7 +6,7 @@
 
 use isomorph_error::{Error, Findings, Result};
 
-use crate::{Batch, EdgeBatch, Graph, Part};
+use crate::{Batch, Graph, Part};
 
 /// Which tables of a graph a scan should read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,11 +140,12 @@ pub trait Source: Send + Sync {
         About::default()
     }
 
-    /// The edges of type `edge` that leave (or reach) one node, straight from where they lie, with properties.
+    /// The edges of type `edge` that leave (or reach) one node, straight from where they lie, with properties. A node may have very many:
+    /// they are read as they are pulled, as far as the format allows it.
     ///
     /// # Errors
     /// When the node does not exist, the input cannot be read, or the source has no look-ups.
-    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
         Err(Error::unsupported("this format has no neighbour look-ups"))
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use isomorph_error::{Error, Result};
 
-use crate::Batch;
+use crate::{Batch, EdgeBatch};
 
 /// An independent piece of a scan: its batches, in order. It reads when the next batch is asked for, and no further; dropping it ends the
 /// reading. Behind an error there is nothing.
@@ -28,6 +28,12 @@ pub trait Part: Iterator<Item = Result<Batch>> + Send {
     /// An error that whoever took the last batch found in it, with what only the reader knows: where it was read.
     fn explain(&self, error: Error) -> Error {
         error
+    }
+}
+
+impl std::fmt::Debug for dyn Part + '_ {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Part").field("rows", &self.rows()).finish_non_exhaustive()
     }
 }
 
@@ -57,6 +63,45 @@ impl<I: Iterator<Item = Result<Batch>> + Send> Part for Batches<I> {
 /// A part of `batches`, `rows` rows as far as that is known.
 pub fn of<'a>(rows: Option<u64>, batches: impl Iterator<Item = Result<Batch>> + Send + 'a) -> Box<dyn Part + 'a> {
     Box::new(Batches { rows, batches })
+}
+
+/// A part of edges that are at hand.
+pub fn edges<'a>(batches: Vec<EdgeBatch>) -> Box<dyn Part + 'a> {
+    let rows = batches.iter().map(|batch| batch.rows as u64).sum();
+    of(Some(rows), batches.into_iter().filter(|batch| batch.rows > 0).map(|batch| Ok(Batch::Edges(batch))))
+}
+
+/// The edges that are left in a part.
+///
+/// # Errors
+/// When the input cannot be read or is not what its format demands.
+pub fn edge_batches(part: Box<dyn Part + '_>) -> Result<Vec<EdgeBatch>> {
+    let edges = |batch| match batch {
+        Ok(Batch::Edges(edges)) => Some(Ok(edges)),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    };
+    part.filter_map(edges).collect()
+}
+
+/// The batches of all `parts`, one part after another. The first is opened at once, so that what is known before anything is read is known.
+///
+/// # Errors
+/// When the first part cannot be had.
+pub fn chained<'a>(
+    mut parts: impl Iterator<Item = Result<Box<dyn Part + 'a>>> + Send + 'a,
+) -> Result<Box<dyn Part + 'a>> {
+    let mut current = parts.next().transpose()?;
+    let mut next = move || -> Result<Option<Batch>> {
+        while let Some(part) = &mut current {
+            match part.next() {
+                Some(batch) => return batch.map(Some),
+                None => current = parts.next().transpose()?,
+            }
+        }
+        Ok(None)
+    };
+    Ok(of(None, std::iter::from_fn(move || next().transpose())))
 }
 
 /// A part that `open` opens when its first batch is asked for. `next` gives a batch, or nothing at the end.

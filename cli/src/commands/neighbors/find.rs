@@ -95,7 +95,7 @@ pub struct Found {
     pub neighbors: Vec<Neighbor>,
     /// More of the edges that were looked at.
     pub more: u64,
-    /// Whether some edge types were not looked at, because there were enough neighbours.
+    /// Whether some edges were not looked at, because there were enough neighbours.
     pub ended: bool,
     /// Relations of edges that were left out because another one was asked for, some of them.
     pub others: BTreeSet<String>,
@@ -213,6 +213,11 @@ impl<'a> Asked<'a> {
                     batches => batches?,
                 };
                 for batch in batches {
+                    let Batch::Edges(batch) = batch? else { continue };
+                    if found.neighbors.len() >= limit {
+                        found.ended = true;
+                        return Ok(found);
+                    }
                     let keep = self.kept(&batch, edge, side, sides)?;
                     self.add(batch, (side, far), keep, limit, &mut found)?;
                 }
@@ -237,8 +242,11 @@ impl<'a> Asked<'a> {
                 match self.source.neighbors(number, self.node, side) {
                     Err(error) if error.kind() == Kind::NotFound => {}
                     Err(error) => return Err(error),
-                    Ok(batches) if batches.iter().any(|batch| batch.rows > 0) => return Ok(true),
-                    Ok(_) => {}
+                    Ok(mut batches) => {
+                        if batches.next().transpose()?.is_some() {
+                            return Ok(true);
+                        }
+                    }
                 }
             }
         }

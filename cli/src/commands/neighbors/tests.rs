@@ -286,7 +286,7 @@ impl Source for Counting<'_> {
         self.0.end_form(ty)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> isomorph::Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> isomorph::Result<Box<dyn Part + '_>> {
         self.1.fetch_add(1, Relaxed);
         self.0.neighbors(edge, node, side)
     }

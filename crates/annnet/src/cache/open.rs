@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::UInt32Array;
 use isomorph_error::{Error, Findings, Kind, Result};
-use isomorph_model::{EdgeBatch, Ends, Graph, NodeId, Part, Request, Side, Source};
+use isomorph_model::{Batch, EdgeBatch, Ends, Graph, NodeId, Part, Request, Side, Source, part};
 use isomorph_storage::Location;
 
 use super::{Cache, Side as CacheSide, if_sound};
@@ -13,7 +13,8 @@ use crate::cells::Cells;
 use crate::layout::{Layout, column, file, not_annnet};
 use crate::members::{Files, Members};
 use crate::read::{
-    Attributes, COLUMNS, LayerColumns, Layers, Manifest, describe_edges, directions, ranges_of, weights,
+    Attributes, COLUMNS, LayerColumns, Layers, Manifest, describe_edges, directions, in_pieces, only_of, ranges_of,
+    weights,
 };
 use crate::table::Table;
 use crate::{Annnet, OpenOptions};
@@ -27,7 +28,7 @@ use crate::{Annnet, OpenOptions};
 ///
 /// let graph = LookUps::open(&Location::parse("graph.annnet.d")?, &OpenOptions::default())?;
 /// for edges in graph.neighbors(0, NodeId::Key("a"), Side::Out)? {
-///     println!("{} edges", edges.rows);
+///     println!("{} edges", edges?.rows());
 /// }
 /// # Ok::<(), isomorph_error::Error>(())
 /// ```
@@ -113,16 +114,14 @@ impl LookUps {
     }
 
     /// The edges that the views name.
-    fn by_views(&self, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn by_views(&self, key: &str, side: Side) -> Result<Box<dyn Part + '_>> {
         let wanted = if side == Side::Out { CacheSide::Source } else { CacheSide::Target };
         let rows = self.cache.edges_of(key, &[wanted])?;
         if rows.is_empty() && !self.cache.knows(key)? {
             return Err(Error::new(Kind::NotFound, format!("there is no node {key:?}")));
         }
-        match rows.is_empty() {
-            true => Ok(Vec::new()),
-            false => crate::read::only_of(self.batch(&ranges_of(&rows))?, key, side),
-        }
+        let key = key.to_owned();
+        in_pieces(rows, move |rows| only_of(self.batch(&ranges_of(rows))?, &key, side))
     }
 
     fn batch(&self, rows: &[Range<u64>]) -> Result<EdgeBatch> {
@@ -169,7 +168,7 @@ impl Source for LookUps {
         Err(Error::usage("this graph was opened for look-ups only"))
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let NodeId::Key(key) = node else {
             return Err(Error::usage("a graph that was opened for look-ups knows its nodes by their ids"));
         };
@@ -178,7 +177,11 @@ impl Source for LookUps {
         }
         match if_sound(self.by_views(key, side))? {
             Some(found) => Ok(found),
-            None => self.whole()?.neighbors(edge, node, side),
+            None => {
+                let whole = self.whole()?;
+                let found: Vec<Result<Batch>> = whole.neighbors(edge, node, side)?.collect();
+                Ok(part::of(None, found.into_iter()))
+            }
         }
     }
 }

@@ -35,6 +35,6 @@ pub(crate) use ids::hash;
 pub(crate) use json::{check as check_json, check_texts};
 pub(crate) use layers::{LayerColumns, Layers, PLACEHOLDER};
 pub(crate) use manifest::Manifest;
-pub(crate) use neighbors::only_of;
+pub(crate) use neighbors::{in_pieces, only_of};
 pub use open::Annnet;
 pub(crate) use repeats::{Hashes, before};

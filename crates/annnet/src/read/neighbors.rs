@@ -3,7 +3,7 @@
 
 use arrow_array::cast::AsArray;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Side};
+use isomorph_model::{Batch, EdgeBatch, Ends, NodeId, Part, Side, Take, part};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
@@ -18,7 +18,7 @@ const BATCH_ROWS: usize = 1 << 14;
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no such node; when the edges cannot be read.
-pub(super) fn neighbors(annnet: &Annnet, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+pub(super) fn neighbors<'a>(annnet: &'a Annnet, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'a>> {
     let entities = &annnet.entities;
     let row = match node {
         NodeId::Row(row) => usize::try_from(row).ok().filter(|row| *row < entities.len()),
@@ -30,23 +30,50 @@ pub(super) fn neighbors(annnet: &Annnet, node: NodeId<'_>, side: Side) -> Result
     })?;
     let key = entities.keys.value(row);
     let said = annnet.cache()?.map(|cache| cache::if_sound(by_cache(annnet, cache, key, side))).transpose()?;
-    match said.flatten() {
-        Some(found) => Ok(found),
+    Ok(match said.flatten() {
+        Some(found) => found,
         None => by_pass(annnet, key, side),
-    }
+    })
 }
 
 /// The edges that the cache names, from the pages that hold them.
-fn by_cache(annnet: &Annnet, cache: &Cache, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+fn by_cache<'a>(annnet: &'a Annnet, cache: &Cache, key: &str, side: Side) -> Result<Box<dyn Part + 'a>> {
     let sides = if side == Side::Out { [cache::Side::Source] } else { [cache::Side::Target] };
     let rows = cache.edges_of(key, &sides)?;
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
-    let part = EdgePart { annnet, group: 0, ends_only: false, batch_rows: rows.len() };
-    let batch = part.of_rows(&rows)?;
-    let Some(batch) = batch else { return Ok(Vec::new()) };
-    only_of(batch, key, side)
+    let key = key.to_owned();
+    in_pieces(rows, move |rows| {
+        let part = EdgePart { annnet, group: 0, ends_only: false, batch_rows: rows.len() };
+        let batch = part.of_rows(rows)?;
+        batch.map_or(Ok(Vec::new()), |batch| only_of(batch, &key, side))
+    })
+}
+
+/// The edges at `rows`, which `read` reads: the first of them now, so that what is damaged shows, the others as they are pulled.
+///
+/// # Errors
+/// Those of `read`.
+pub(crate) fn in_pieces<'a>(
+    rows: Vec<u64>,
+    read: impl Fn(&[u64]) -> Result<Vec<EdgeBatch>> + Send + 'a,
+) -> Result<Box<dyn Part + 'a>> {
+    let first = match rows.chunks(BATCH_ROWS).next() {
+        Some(rows) => read(rows)?,
+        None => return Ok(part::edges(Vec::new())),
+    };
+    let mut start = BATCH_ROWS;
+    let step = move |first: &mut Option<Vec<EdgeBatch>>, take: Take<'_>| {
+        let batches = match (first.take(), rows.get(start..rows.len().min(start + BATCH_ROWS))) {
+            (Some(first), _) => first,
+            (None, Some(rows)) if !rows.is_empty() => {
+                start += BATCH_ROWS;
+                read(rows)?
+            }
+            (None, _) => return Ok(false),
+        };
+        batches.into_iter().try_for_each(|batch| take(Batch::Edges(batch)))?;
+        Ok(true)
+    };
+    Ok(part::stepped(None, move || Ok(Some(first)), step))
 }
 
 /// The rows that have the node at one side.
@@ -72,25 +99,32 @@ fn naming(batch: &EdgeBatch, key: &str, side: Side) -> Result<Vec<bool>> {
 }
 
 /// The edges of the row groups that name the node.
-fn by_pass(annnet: &Annnet, key: &str, side: Side) -> Result<Vec<EdgeBatch>> {
+fn by_pass<'a>(annnet: &'a Annnet, key: &str, side: Side) -> Box<dyn Part + 'a> {
     let name = if side == Side::Out { column::SOURCE } else { column::TARGET };
-    let mut found = Vec::new();
-    for (group, rows) in annnet.edges.groups.iter().enumerate() {
-        let mut named = false;
-        for cells in annnet.edges.table.batches(&[name], rows.clone(), BATCH_ROWS)? {
-            named = cells?.text(name)?.iter().any(|end| end == Some(key));
-            if named {
-                break;
+    let (key, mut groups) = (key.to_owned(), annnet.edges.groups.iter().enumerate());
+    let open = || Ok(None);
+    part::stepped(None, open, move |reading, take| {
+        let Some(part) = reading else {
+            let Some((group, rows)) = groups.next() else { return Ok(false) };
+            for cells in annnet.edges.table.batches(&[name], rows.clone(), BATCH_ROWS)? {
+                if cells?.text(name)?.iter().any(|end| end == Some(key.as_str())) {
+                    let part = EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS };
+                    *reading = Some(part.part());
+                    break;
+                }
             }
+            return Ok(true);
+        };
+        match part.next().transpose()? {
+            Some(Batch::Edges(edges)) => {
+                let is_wanted = naming(&edges, &key, side)?;
+                (0..edges.rows)
+                    .filter(|row| is_wanted[*row])
+                    .try_for_each(|row| take(Batch::Edges(edges.slice(row, 1))))?;
+            }
+            Some(_) => {}
+            None => *reading = None,
         }
-        if !named {
-            continue;
-        }
-        for batch in (EdgePart { annnet, group, ends_only: false, batch_rows: BATCH_ROWS }.part()) {
-            let Batch::Edges(edges) = batch? else { continue };
-            let is_wanted = naming(&edges, key, side)?;
-            found.extend((0..edges.rows).filter(|row| is_wanted[*row]).map(|row| edges.slice(row, 1)));
-        }
-    }
-    Ok(found)
+        Ok(true)
+    })
 }

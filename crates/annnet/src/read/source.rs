@@ -1,7 +1,7 @@
 //! The graph as a source of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use super::Annnet;
 use super::edge_part::EdgePart;
@@ -111,7 +111,7 @@ impl Source for Annnet {
         Some(self)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         if edge > 0 {
             return Err(Error::usage("there is one type of edges"));
         }

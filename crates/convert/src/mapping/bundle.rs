@@ -22,7 +22,7 @@ use isomorph_model::{
 use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
-use crate::mapping::view::must_exist;
+use crate::mapping::view::{edges_as, must_exist, of_types};
 use crate::narrow::narrow;
 use isomorph_model::part::shown;
 
@@ -191,26 +191,16 @@ impl Source for Bundled {
     }
 
     /// The edges of the node, of every type that has it on this side.
-    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let (ty, node) = self.typed_id(node)?;
-        let (mut found, mut looked) = (Vec::new(), false);
-        for (number, edge) in self.bundling.typed.edges.iter().enumerate() {
-            let near = match side {
-                Side::Out => edge.source,
-                Side::In => edge.target,
-            };
-            if near == ty {
-                looked = true;
-                for batch in self.inner.neighbors(number, node, side)? {
-                    found.push(self.edges(batch)?);
-                }
-            }
-        }
-        // Where the type has no edges on this side nobody has looked for the node.
-        if !looked {
+        let near = |edge: &isomorph_model::EdgeType| if side == Side::Out { edge.source } else { edge.target };
+        let types = self.bundling.typed.edges.iter().enumerate().filter(|(_, edge)| near(edge) == ty);
+        let types: Vec<usize> = types.map(|(number, _)| number).collect();
+        // Where the type has no edges on this side nobody looks for the node.
+        if types.is_empty() {
             must_exist(self.inner.as_ref(), ty, node)?;
         }
-        Ok(found)
+        Ok(edges_as(of_types(self.inner.as_ref(), types.into_iter(), node, side)?, |batch| self.edges(batch)))
     }
 
     fn about(&self) -> About {

@@ -292,7 +292,7 @@ impl Source for Completed {
         self.inner.end_form(ty)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
     }
 

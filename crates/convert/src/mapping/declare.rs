@@ -13,6 +13,7 @@ use isomorph_model::{
 };
 
 use super::shred::CARRY_FITS;
+use crate::mapping::view::edges_as;
 use isomorph_model::part::shown;
 
 /// Shows `inner` as `graph`: the same types and properties, found by their names, as they were declared once.
@@ -236,8 +237,8 @@ impl Source for Declared {
         about
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let found = self.inner.neighbors(self.inner_edge(edge), node, side)?;
-        found.into_iter().map(|batch| self.edges(batch)).collect()
+        Ok(edges_as(found, |batch| self.edges(batch)))
     }
 }

@@ -4,26 +4,51 @@ use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{About, Batch, EdgeBatch, KeyKind, NodeId, NodeType, Request, Source, Tables, Take};
+use isomorph_model::part::shown;
+use isomorph_model::{
+    About, Batch, EdgeBatch, KeyKind, NodeId, NodeType, Part, Request, Side, Source, Tables, Take, part,
+};
 
-/// The edges that `show` hands on for `batches`.
+/// `inner`, each of whose batches of edges `show` hands on as it is seen through a view: as one, as several, or not at all.
+pub(crate) fn edges_shown<'a>(
+    inner: Box<dyn Part + 'a>,
+    show: impl Fn(&EdgeBatch, Take<'_>) -> Result<()> + Send + 'a,
+) -> Box<dyn Part + 'a> {
+    shown(inner, move |batch, take| match batch {
+        Batch::Edges(edges) => show(&edges, take),
+        other => take(other),
+    })
+}
+
+/// `inner`, each of whose batches of edges is seen as one that `show` makes of it.
+pub(crate) fn edges_as<'a>(
+    inner: Box<dyn Part + 'a>,
+    show: impl Fn(EdgeBatch) -> Result<EdgeBatch> + Send + 'a,
+) -> Box<dyn Part + 'a> {
+    shown(inner, move |batch, take| match batch {
+        Batch::Edges(edges) => take(Batch::Edges(show(edges)?)),
+        other => take(other),
+    })
+}
+
+/// The edges of several types that leave (or reach) a node, type by type.
 ///
 /// # Errors
-/// Those of `show`.
-pub(crate) fn edges_shown(
-    batches: &[EdgeBatch],
-    show: impl Fn(&EdgeBatch, Take<'_>) -> Result<()>,
-) -> Result<Vec<EdgeBatch>> {
-    let mut found = Vec::new();
-    for batch in batches {
-        show(batch, &mut |batch| {
-            if let Batch::Edges(edges) = batch {
-                found.push(edges);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(found)
+/// As [`Source::neighbors`].
+pub(crate) fn of_types<'a>(
+    source: &'a dyn Source,
+    types: impl Iterator<Item = usize> + Send + 'a,
+    node: NodeId<'_>,
+    side: Side,
+) -> Result<Box<dyn Part + 'a>> {
+    let (key, row) = match node {
+        NodeId::Key(key) => (Some(key.to_owned()), 0),
+        NodeId::Row(row) => (None, row),
+    };
+    part::chained(types.map(move |ty| {
+        let node = key.as_deref().map_or(NodeId::Row(row), NodeId::Key);
+        source.neighbors(ty, node, side)
+    }))
 }
 
 /// Fails where `node` is named by a row that nodes of type number `ty` do not reach: in one table of several types the row behind the

@@ -7,9 +7,10 @@ use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use arrow_select::take::take;
 use isomorph_error::{Error, Kind, Place, Result};
-use isomorph_model::{Columns, EdgeBatch, Side};
+use isomorph_model::{Batch, Columns, EdgeBatch, Part, Side, part};
 
 use super::gather::{Order, Segment};
+use super::offsets::Span;
 use crate::info::AdjListType;
 use crate::read::{EdgeScan, first_outside, indexes};
 use crate::table::{Chunk, EdgeTable, List, SOURCE_INDEX, TARGET_INDEX, Target, rows_error};
@@ -70,6 +71,19 @@ impl Found {
     }
 }
 
+/// Rows of a batch of the edges of one vertex.
+const BATCH_ROWS: u64 = 1 << 14;
+
+/// How the edges of vertices are found.
+struct Asked<'a> {
+    table: &'a EdgeTable,
+    list: &'a List,
+    /// The vertices, as they are numbered in the files.
+    stored: Vec<u64>,
+    by_source: bool,
+    by_offsets: bool,
+}
+
 impl GraphAr {
     /// The edges of type `edge` that leave (or reach) the vertices `rows`, which may repeat and stand in any order.
     ///
@@ -77,6 +91,43 @@ impl GraphAr {
     /// [`Kind::Usage`] for a vertex that there is not, and for a graph whose edges are filtered; rules of offsets and
     /// edges that are broken; those of reading.
     pub fn neighbors_batch(&self, edge: usize, rows: &[u64], side: Side) -> Result<Neighbors> {
+        let asked = self.asked(edge, rows, side)?;
+        let Asked { table, list, by_source, .. } = asked;
+        let found = match asked.by_offsets {
+            true => self.spans(table, list, &asked.stored).and_then(|spans| self.of_spans(edge, table, list, &spans)),
+            false => self.by_scan(edge, table, list, &asked.stored, by_source),
+        };
+        let found = found.map_err(|error| table.with_other_lists(error, list))?;
+        self.numbered(edge, table, found)
+    }
+
+    /// The edges of type `edge` that leave (or reach) the vertex `row`, a batch of bounded size after another where they are found by
+    /// offsets.
+    ///
+    /// # Errors
+    /// As [`GraphAr::neighbors_batch`].
+    pub(crate) fn neighbors_of(&self, edge: usize, row: u64, side: Side) -> Result<Box<dyn Part + '_>> {
+        let asked = self.asked(edge, &[row], side)?;
+        if !asked.by_offsets {
+            return Ok(part::edges(vec![self.neighbors_batch(edge, &[row], side)?.edges]));
+        }
+        let Asked { table, list, stored, .. } = asked;
+        let explained = move |error| table.with_other_lists(error, list);
+        let spans = self.spans(table, list, &stored).map_err(explained)?;
+        let count = spans.iter().map(|(_, _, span)| span.rows.end - span.rows.start).sum();
+        let pieces = spans
+            .into_iter()
+            .flat_map(|(vertex, part, span)| span.pieces(BATCH_ROWS).map(move |piece| (vertex, part, piece)));
+        let batch = move |piece| -> Result<EdgeBatch> {
+            let found = self.of_spans(edge, table, list, &[piece]).map_err(explained)?;
+            Ok(self.numbered(edge, table, found)?.edges)
+        };
+        let batches = pieces.map(batch).filter(|batch| batch.as_ref().map_or(true, |batch| batch.rows > 0));
+        Ok(part::of(Some(count), batches.map(|batch| batch.map(Batch::Edges))))
+    }
+
+    /// How the edges of vertices are found.
+    fn asked(&self, edge: usize, rows: &[u64], side: Side) -> Result<Asked<'_>> {
         let table = self.edge_table(edge)?;
         if !table.filters.is_empty() {
             return Err(Error::unsupported("neighbours are looked up without conditions on edges")
@@ -93,11 +144,12 @@ impl GraphAr {
             .or(table.lists.first())
             .ok_or_else(|| Error::broken(&rules::META_LIST_NONE, format!("{} has none", table.info.name())))?;
         let by_offsets = list.kind.ordered() && list.kind.by_source() == by_source;
-        let found = self.check_aligned(table, list).and_then(|()| match by_offsets {
-            true => self.by_offsets(edge, table, list, &stored),
-            false => self.by_scan(edge, table, list, &stored, by_source),
-        });
-        let found = found.map_err(|error| table.with_other_lists(error, list))?;
+        self.check_aligned(table, list).map_err(|error| table.with_other_lists(error, list))?;
+        Ok(Asked { table, list, stored, by_source, by_offsets })
+    }
+
+    /// Edges with the numbers of the vertices that are shown.
+    fn numbered(&self, edge: usize, table: &EdgeTable, found: Found) -> Result<Neighbors> {
         let sets = (self.row_set(table.shown.source)?, self.row_set(table.shown.target)?);
         crate::read::neighbors(edge, found.source, found.target, found.properties, found.starts, &sets)
     }
@@ -122,33 +174,39 @@ impl GraphAr {
         rows.iter().map(|row| stored(*row)).collect()
     }
 
-    /// Through the offsets of an ordered list. The edges before and after those of a vertex are read with them: offsets
-    /// that leave out some of its edges show in nothing else.
-    fn by_offsets(&self, edge: usize, table: &EdgeTable, list: &List, vertices: &[u64]) -> Result<Found> {
-        let mut segments = Vec::with_capacity(vertices.len());
-        let mut spans = Vec::with_capacity(vertices.len());
-        for vertex in vertices {
+    /// Where the edges of vertices lie, by the offsets of an ordered list: the vertex, its part, and the rows there.
+    fn spans(&self, table: &EdgeTable, list: &List, vertices: &[u64]) -> Result<Vec<(u64, u64, Span)>> {
+        let span = |vertex: &u64| {
             let part = vertex / list.part_size;
-            let span = self.lookups.edges_of(&table.root, list, part, vertex % list.part_size)?;
+            Ok((*vertex, part, self.lookups.edges_of(&table.root, list, part, vertex % list.part_size)?))
+        };
+        vertices.iter().map(span).collect()
+    }
+
+    /// The edges of spans. Those before and after the edges of a vertex are read with them: offsets that leave out some of its edges
+    /// show in nothing else.
+    fn of_spans(&self, edge: usize, table: &EdgeTable, list: &List, spans: &[(u64, u64, Span)]) -> Result<Found> {
+        let mut segments = Vec::with_capacity(spans.len());
+        for (_, part, span) in spans {
             let read = span.with_neighbors();
             let mut from = read.start;
             while from < read.end {
                 let chunk = from / list.chunk_size;
                 let first = chunk.saturating_mul(list.chunk_size);
                 let to = read.end.min(first.saturating_add(list.chunk_size));
-                segments.push(Segment { part, chunk, rows: from - first..to - first });
+                segments.push(Segment { part: *part, chunk, rows: from - first..to - first });
                 from = to;
             }
-            spans.push((*vertex, part, span));
         }
         let found = self.read_segments(edge, table, list, &segments)?;
         let by_source = list.kind.by_source();
         let (column, name) = if by_source { (&found.source, SOURCE_INDEX) } else { (&found.target, TARGET_INDEX) };
         let values = indexes(column, name, 0)?.values();
-        let mut starts = Vec::with_capacity(vertices.len() + 1);
+        let mut starts = Vec::with_capacity(spans.len() + 1);
         starts.push(0);
         let (mut keep, mut at) = (Vec::new(), 0);
         for (vertex, part, span) in spans {
+            let (vertex, part) = (*vertex, *part);
             for row in span.with_neighbors() {
                 let own = values.get(at).copied().unwrap_or_default().cast_unsigned();
                 let fits = match row {

@@ -21,14 +21,27 @@ const BLOCK: u64 = 4096;
 pub(super) struct Span {
     /// Their rows, counted over the chunks of their part.
     pub rows: Range<u64>,
-    /// Edges of the part.
-    edges: u64,
+    /// The same with the edge before them and the one after them, where there are such.
+    read: Range<u64>,
 }
 
 impl Span {
     /// With the edge before them and the one after them, where there are such.
     pub fn with_neighbors(&self) -> Range<u64> {
-        self.rows.start.saturating_sub(1)..self.rows.end.saturating_add(1).min(self.edges)
+        self.read.clone()
+    }
+
+    /// Pieces of at most so many edges; the first reads the edge before all of them, the last the one after them. One at least.
+    pub fn pieces(self, rows: u64) -> impl Iterator<Item = Span> {
+        let Span { rows: all, read } = self;
+        let count = (all.end - all.start).div_ceil(rows).max(1);
+        (0..count).map(move |at| {
+            let start = all.start + at * rows;
+            let end = all.end.min(start + rows);
+            let from = if at == 0 { read.start } else { start };
+            let to = if at + 1 == count { read.end } else { end };
+            Span { rows: start..end, read: from..to }
+        })
     }
 }
 
@@ -67,7 +80,8 @@ impl Lookups {
             let message = format!("up to {end} of {edges} edges");
             return Err(Error::broken(&rules::OFFSET_END, message).at(place()));
         }
-        Ok(Span { rows: begin..end, edges })
+        let read = begin.saturating_sub(1)..end.saturating_add(1).min(edges);
+        Ok(Span { rows: begin..end, read })
     }
 
     /// The number of vertices that a list states.

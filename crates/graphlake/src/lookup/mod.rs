@@ -6,6 +6,7 @@ mod catalog;
 mod estimate;
 mod join;
 mod keys;
+mod matches;
 mod names;
 mod neighbors;
 mod parallel;

@@ -2,70 +2,125 @@
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::Object;
-use isomorph_model::{Batch, EdgeBatch, NodeId, Side};
+use isomorph_model::{Batch, NodeId, Part, Side, part};
 
 use super::Pattern;
+use super::matches::Matches;
+use crate::read::quoted::Quoted;
 use crate::read::{Collector, GraphLake};
 use crate::term;
+
+/// Rows of a batch.
+const ROWS: usize = 1 << 14;
 
 /// The triples with a resource at both ends that leave or reach a node, with their graphs.
 ///
 /// # Errors
 /// [`Kind::NotFound`] when nothing speaks of such a node; when a file cannot be read.
-pub(crate) fn neighbors(lake: &GraphLake, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+pub(crate) fn neighbors<'l>(
+    lake: &'l GraphLake,
+    edge: usize,
+    node: NodeId<'_>,
+    side: Side,
+) -> Result<Box<dyn Part + 'l>> {
     if edge != 0 {
         return Err(Error::usage("a store has one edge type"));
     }
     let NodeId::Key(key) = node else {
         return Err(Error::usage("resources have no rows").hint("name an IRI or a blank node"));
     };
-    let quoted = lake.quoted()?;
     let mut names = lake.names(key)?;
     if names.is_empty() {
         names.push(key.to_owned());
     }
-    let pattern = |name, side| match side {
+    let mut near = Near {
+        lake,
+        quoted: lake.quoted()?,
+        names: names.clone().into_iter(),
+        side,
+        matches: None,
+        mentioned: false,
+        collected: Collector::default(),
+        of: None,
+    };
+    let first = near.next()?;
+    if !near.mentioned {
+        let other = if side == Side::Out { Side::In } else { Side::Out };
+        let mut mentioned = false;
+        for name in &names {
+            let mut matches = lake.matches(&pattern(name, other))?;
+            while let Some((graph, ..)) = matches.next()?.filter(|_| !mentioned) {
+                mentioned = graph.name != term::QUOTED_GRAPH;
+            }
+        }
+        if !mentioned {
+            return Err(Error::new(Kind::NotFound, format!("nothing speaks of {key:?}")));
+        }
+    }
+    let rest = std::iter::from_fn(move || near.next().transpose());
+    Ok(part::of(None, first.map(Ok).into_iter().chain(rest)))
+}
+
+fn pattern(name: &str, side: Side) -> Pattern<'_> {
+    match side {
         Side::Out => Pattern { subject: Some(name), ..Pattern::default() },
         Side::In => Pattern { object: Some(Object::Term(name)), ..Pattern::default() },
-    };
-    let mut found: Vec<EdgeBatch> = Vec::new();
-    let mut collected = Collector::default();
-    let mut of: Option<(&str, &str)> = None;
-    let mut give = |collected: &mut Collector, of: Option<(&str, &str)>| {
-        if let Some((graph, predicate)) = of.filter(|_| !collected.is_empty())
-            && let Batch::Edges(edges) = collected.edges(predicate, term::graph_name(graph))
-        {
-            found.push(edges);
-        }
-    };
-    let mut mentioned = false;
-    for name in &names {
-        lake.each_match(&pattern(name, side), &mut |graph, predicate, triple| {
+    }
+}
+
+/// The triples on one side of a node that are being read.
+struct Near<'l> {
+    lake: &'l GraphLake,
+    quoted: &'l Quoted,
+    /// What the node is called in the files, as far as nothing was looked for yet.
+    names: std::vec::IntoIter<String>,
+    side: Side,
+    matches: Option<Matches<'l>>,
+    /// Whether anything was said of the node, literals among it.
+    mentioned: bool,
+    collected: Collector,
+    /// Graph and predicate of what is collected.
+    of: Option<(&'l str, &'l str)>,
+}
+
+impl Near<'_> {
+    fn next(&mut self) -> Result<Option<Batch>> {
+        loop {
+            let Some(matches) = &mut self.matches else {
+                let Some(name) = self.names.next() else { return Ok(self.give()) };
+                self.matches = Some(self.lake.matches(&pattern(&name, self.side))?);
+                continue;
+            };
+            let Some((graph, predicate, triple)) = matches.next()? else {
+                self.matches = None;
+                continue;
+            };
             if graph.name == term::QUOTED_GRAPH {
-                return Ok(());
+                continue;
             }
-            mentioned = true;
+            self.mentioned = true;
             if triple.literal {
-                return Ok(());
+                continue;
             }
-            let here = (graph.name.as_str(), predicate);
-            if of.is_some_and(|of| of != here) {
-                give(&mut collected, of);
+            let before = self.of.replace((graph.name.as_str(), predicate));
+            let given = match before.filter(|of| Some(*of) != self.of || self.collected.is_full(ROWS)) {
+                Some((graph, predicate)) => take(&mut self.collected, graph, predicate),
+                None => None,
+            };
+            self.collected.push(triple, self.quoted)?;
+            if given.is_some() {
+                return Ok(given);
             }
-            of = Some(here);
-            collected.push(triple, quoted)
-        })?;
-    }
-    give(&mut collected, of);
-    let other = if side == Side::Out { Side::In } else { Side::Out };
-    for name in &names {
-        if mentioned {
-            break;
         }
-        lake.each_match(&pattern(name, other), &mut |graph, _, _| {
-            mentioned |= graph.name != term::QUOTED_GRAPH;
-            Ok(())
-        })?;
     }
-    if mentioned { Ok(found) } else { Err(Error::new(Kind::NotFound, format!("nothing speaks of {key:?}"))) }
+
+    fn give(&mut self) -> Option<Batch> {
+        let (graph, predicate) = self.of?;
+        take(&mut self.collected, graph, predicate)
+    }
+}
+
+/// What was collected of a predicate in a graph; nothing where that is nothing.
+fn take(collected: &mut Collector, graph: &str, predicate: &str) -> Option<Batch> {
+    (!collected.is_empty()).then(|| collected.edges(predicate, term::graph_name(graph)))
 }

@@ -5,6 +5,7 @@ use isomorph_model::faces::{Object, Quad};
 
 use super::catalog::{Catalog, PredicateFiles};
 use super::keys::Wanted;
+use super::matches::Matches;
 use super::question::Unit;
 use crate::merge::Merge;
 use crate::read::{GraphLake, Order};
@@ -74,6 +75,18 @@ impl GraphLake {
         pattern: &Pattern<'_>,
         take: &mut dyn FnMut(&'s NamedGraph, &'s str, &Triple) -> Result<()>,
     ) -> Result<()> {
+        let mut matches = self.matches(pattern)?;
+        while let Some((graph, predicate, triple)) = matches.next()? {
+            take(graph, predicate, triple)?;
+        }
+        Ok(())
+    }
+
+    /// The same, pulled.
+    ///
+    /// # Errors
+    /// When a term of the pattern cannot be read.
+    pub(super) fn matches(&self, pattern: &Pattern<'_>) -> Result<Matches<'_>> {
         let order = pattern.order();
         let object = pattern.object.map(|object| wanted(&object));
         let key = match order {
@@ -84,27 +97,16 @@ impl GraphLake {
             Some(key) => Wanted::key(key)?,
             None => Wanted::All,
         };
+        let mut units = Vec::new();
         let graphs = self.snapshot.graphs.iter().zip(&self.catalog().graphs);
         for (graph, predicates) in graphs.filter(|(graph, _)| pattern.has_graph(graph)) {
             let found = match pattern.predicate {
                 Some(predicate) => predicates.get(predicate).map(std::slice::from_ref).unwrap_or_default(),
                 None => &predicates.all,
             };
-            for files in found {
-                let predicate = files.name.as_str();
-                let mut merge = self.merge_of(graph, files, order, &only)?;
-                while let Some(triple) = merge.next()? {
-                    let fits = object.as_ref().is_none_or(|wanted| {
-                        (&wanted.object, wanted.literal, &wanted.datatype)
-                            == (&triple.object, triple.literal, &triple.datatype)
-                    });
-                    if fits {
-                        take(graph, predicate, triple)?;
-                    }
-                }
-            }
+            units.extend(found.iter().map(|files| (graph, files)));
         }
-        Ok(())
+        Ok(Matches::new(self, order, object, only, units))
     }
 
     /// What look-ups know of the files.

@@ -53,7 +53,7 @@ impl Collector {
         self.bytes += subject.len() + object.len() + triple.datatype.len();
     }
 
-    pub(super) fn is_full(&self, rows: usize) -> bool {
+    pub(crate) fn is_full(&self, rows: usize) -> bool {
         self.rows >= rows || self.bytes >= FULL
     }
 

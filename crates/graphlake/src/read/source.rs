@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Request, Side, Source, Tables};
 
 use super::GraphLake;
 use super::part::{PredicatePart, Wanted, empty_graphs};
@@ -61,7 +61,7 @@ impl Source for GraphLake {
         super::about::about(self)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         crate::lookup::neighbors(self, edge, node, side)
     }
 

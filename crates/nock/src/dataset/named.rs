@@ -31,9 +31,18 @@ impl Named<'_> {
     }
 
     /// The name.
-    fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Named::Node(name) | Named::Source(name) | Named::Target(name) => name,
+        }
+    }
+
+    /// What makes the same of a name.
+    pub fn kind(self) -> for<'n> fn(&'n str) -> Named<'n> {
+        match self {
+            Named::Node(_) => |name| Named::Node(name),
+            Named::Source(_) => |name| Named::Source(name),
+            Named::Target(_) => |name| Named::Target(name),
         }
     }
 

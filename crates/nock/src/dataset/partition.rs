@@ -261,9 +261,9 @@ impl Partition {
     /// As [`Partition::read`].
     pub fn named<'a>(
         &'a self,
-        named: Named<'a>,
+        named: Named<'_>,
         wanted: Wanted<'a>,
-    ) -> Result<impl Iterator<Item = Result<Rows>> + Send + use<'a>> {
+    ) -> Result<impl Iterator<Item = Result<Rows>> + Send + 'a> {
         let nested = self.layout.nested.is_some();
         let compared = named.column();
         let columns = match named {
@@ -283,8 +283,10 @@ impl Partition {
         };
         let is_there = !self.layout.empty && (nested || self.layout.has_values(compared));
         let batches = is_there.then(|| self.table.batches(&selection)).transpose()?;
+        // What is nested is looked at once more, row by row.
+        let (kind, name) = (named.kind(), named.name().to_owned());
         let picked = move |batch: Result<RecordBatch>| {
-            self.picked(&batch?, named, columns, &wanted).map_err(|error| error.at(Place::file(&self.name)))
+            self.picked(&batch?, kind(&name), columns, &wanted).map_err(|error| error.at(Place::file(&self.name)))
         };
         Ok(batches.into_iter().flatten().map(picked).filter(|found| found.as_ref().map_or(true, |found| found.len > 0)))
     }

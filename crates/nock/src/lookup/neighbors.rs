@@ -2,18 +2,18 @@
 
 use arrow_array::Array;
 use isomorph_error::{Error, Kind, Place, Result, index};
-use isomorph_model::{Batch, EdgeBatch, NodeId, Request, Side, Source, Tables};
+use isomorph_model::{Batch, NodeId, Part, Request, Side, Source, Tables, part};
 
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
-use crate::dataset::Named;
-use crate::rows::{Depth, Split, split};
+use crate::dataset::{Named, Partition};
+use crate::rows::{Depth, Rows, Split, split};
 
 /// The edges that leave or reach a node, in the order of the rows, with properties.
 ///
 /// # Errors
 /// [`Kind::NotFound`] when there is no such node or edge type; when a file cannot be read.
-pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+pub(crate) fn neighbors<'n>(nock: &'n Nock, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + 'n>> {
     if edge != 0 {
         return Err(Error::usage("a NOCK file has one edge type"));
     }
@@ -21,11 +21,22 @@ pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) 
         NodeId::Key(name) => name.to_owned(),
         NodeId::Row(row) => name_of(nock, row)?,
     };
+    let of = name.clone();
+    let in_partition = move |partition| edges_in(nock, partition, &of, side);
+    let mut found = part::chained(nock.partitions.iter().map(in_partition))?;
+    let first = found.next().transpose()?;
+    if first.is_none() && nock.lookup(&name)?.is_none() {
+        return Err(Error::new(Kind::NotFound, format!("there is no node {name:?}")));
+    }
+    Ok(part::of(None, first.map(Ok).into_iter().chain(found)))
+}
+
+/// The edges of a name in one partition.
+fn edges_in<'n>(nock: &'n Nock, partition: &'n Partition, name: &str, side: Side) -> Result<Box<dyn Part + 'n>> {
     let named = match side {
-        Side::Out => Named::Source(&name),
-        Side::In => Named::Target(&name),
+        Side::Out => Named::Source(name),
+        Side::In => Named::Target(name),
     };
-    let columns = ColumnSet::of(&[Column::RelName, Column::DstName, Column::Truth, Column::Props]);
     let what = Split {
         nodes: Depth::None,
         edges: Depth::Full,
@@ -33,17 +44,13 @@ pub(crate) fn neighbors(nock: &Nock, edge: usize, node: NodeId<'_>, side: Side) 
         edge_id: nock.options.keep_edge_id,
         shape: &nock.shape,
     };
-    let mut found = Vec::new();
-    for partition in &nock.partitions {
-        for rows in partition.named(named, nock.wanted(columns, true))? {
-            let apart = split(&rows?, &what, 0, &[]);
-            found.extend(apart.map_err(|error| error.at(Place::file(&partition.name)))?.1);
-        }
-    }
-    if found.is_empty() && nock.lookup(&name)?.is_none() {
-        return Err(Error::new(Kind::NotFound, format!("there is no node {name:?}")));
-    }
-    Ok(found)
+    let edges = move |rows: Result<Rows>| {
+        let (_, edges) = split(&rows?, &what, 0, &[]).map_err(|error| error.at(Place::file(&partition.name)))?;
+        Ok(edges.map(Batch::Edges))
+    };
+    let columns = ColumnSet::of(&[Column::RelName, Column::DstName, Column::Truth, Column::Props]);
+    let rows = partition.named(named, nock.wanted(columns, true))?;
+    Ok(part::of(None, rows.map(edges).filter_map(Result::transpose)))
 }
 
 /// The name of a node, by its row in the model's table.

@@ -1,7 +1,7 @@
 //! The dataset as a source of model batches.
 
 use isomorph_error::{Error, Findings, Result};
-use isomorph_model::{About, EdgeBatch, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
+use isomorph_model::{About, EdgeOrder, Graph, NodeId, Part, Progress, Request, Side, Source, Tables};
 
 use super::Nock;
 use super::about::about;
@@ -101,7 +101,7 @@ impl Source for Nock {
         about(self)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         crate::lookup::neighbors(self, edge, node, side)
     }
 

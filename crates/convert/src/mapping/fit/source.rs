@@ -13,6 +13,7 @@ use isomorph_model::{
 use super::Fitting;
 use super::cells::Way;
 use crate::mapping::declared;
+use crate::mapping::view::edges_as;
 use isomorph_model::part::shown;
 
 /// Shows a graph as one of the two that a record relates, from the other.
@@ -173,9 +174,9 @@ impl Source for Converted {
         self.inner.about()
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let own = self.inner_id(edge, node, side)?;
         let found = self.inner.neighbors(edge, own.as_deref().map_or(node, NodeId::Key), side)?;
-        found.into_iter().map(|batch| self.edges(batch)).collect()
+        Ok(edges_as(found, |batch| self.edges(batch)))
     }
 }

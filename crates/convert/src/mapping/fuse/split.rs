@@ -323,7 +323,7 @@ impl Source for Split {
     }
 
     /// The edges of the node that the one table has, as far as they are of this type.
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = match side {
             Side::Out => ty.source,
@@ -337,7 +337,8 @@ impl Source for Split {
             (None, NodeId::Row(row)) => NodeId::Row(row.saturating_add(base)),
             (None, other) => other,
         };
-        edges_shown(&self.inner.neighbors(0, node, side)?, |batch, take| self.edges(batch, Some(edge), take))
+        let found = self.inner.neighbors(0, node, side)?;
+        Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 
     fn about(&self) -> About {

@@ -19,7 +19,7 @@ use isomorph_storage::{Budget, Scratch};
 use super::{Gathering, literal, rows};
 use crate::mapping::lift::subjects::{Collecting, Said, Subjects};
 use crate::mapping::reify::malformed;
-use crate::mapping::view::edges_shown;
+use crate::mapping::view::edges_as;
 use crate::progress::Silent;
 use isomorph_model::part::shown;
 
@@ -306,8 +306,8 @@ impl Source for Gathered {
         EndForm::Keys
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        edges_shown(&self.inner.neighbors(edge, node, side)?, |batch, take| take(Batch::Edges(self.edges(batch)?)))
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(&batch)))
     }
 
     fn about(&self) -> About {

@@ -146,7 +146,7 @@ impl Source for Flattened {
         EndForm::Keys
     }
 
-    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
         Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
     }
 
@@ -223,7 +223,7 @@ impl Source for Exported {
         EndForm::Keys
     }
 
-    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, _edge: usize, _node: NodeId<'_>, _side: Side) -> Result<Box<dyn Part + '_>> {
         Err(Error::unsupported("RDF as pynock has it is written, not looked up"))
     }
 

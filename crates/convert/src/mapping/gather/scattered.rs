@@ -22,7 +22,7 @@ use super::{Gathering, literal};
 use crate::digests::Resources;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::edges_shown;
+use crate::mapping::view::edges_as;
 use crate::pipeline::KeysByRow;
 use isomorph_model::Take;
 use isomorph_model::part::shown;
@@ -231,12 +231,12 @@ impl Source for Scattered {
         EndForm::Keys
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         if self.record.labels {
             return Err(Error::unsupported("classes that lie in the file as labels are not looked up")
                 .hint("--carry ignore    shows the file as what it is"));
         }
-        edges_shown(&self.inner.neighbors(edge, node, side)?, |batch, take| take(Batch::Edges(self.edges(batch)?)))
+        Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(&batch)))
     }
 
     fn about(&self) -> About {

@@ -6,7 +6,7 @@ use isomorph_error::{Error, Result};
 use isomorph_graphlake::GraphLake;
 use isomorph_model::faces::{FromQuads, Quad, Quads, Rows};
 use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables as Scanned,
+    About, Batch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables as Scanned,
 };
 use isomorph_storage::{Budget, Scratch};
 
@@ -200,7 +200,7 @@ impl Source for Lowered {
         end_form(&self.record.graph, ty)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let lake = self.inner.as_any().and_then(|inner| inner.downcast_ref::<GraphLake>());
         let lake = lake.ok_or_else(|| Error::unsupported("only stores of GraphLake find the triples of a node"))?;
         neighbors::neighbors(lake, &self.record, edge, node, side)

@@ -8,7 +8,7 @@ use arrow_select::filter::filter_record_batch;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::{GraphLake, Pattern, QUOTED_GRAPH, TripleId};
 use isomorph_model::faces::{EdgeRows, FromQuads, Object, Quad, RDF_REIFIES, Rows};
-use isomorph_model::{EdgeBatch, KeyKind, NodeId, Side, term};
+use isomorph_model::{EdgeBatch, KeyKind, NodeId, Part, Side, part, term};
 
 use super::tables::{batch_of, record_of};
 use super::{Lifting, lowered};
@@ -32,7 +32,7 @@ pub(super) fn neighbors(
     edge: usize,
     node: NodeId<'_>,
     side: Side,
-) -> Result<Vec<EdgeBatch>> {
+) -> Result<Box<dyn Part>> {
     let ty = record.graph.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
     let mut reader = lowered::reader(record);
     let near = if side == Side::Out { ty.source } else { ty.target };
@@ -108,7 +108,7 @@ pub(super) fn neighbors(
         batch_of(&record.graph, edge, &filter_record_batch(&columns, &keep).map_err(malformed)?)
     });
     let edges: Vec<EdgeBatch> = edges.collect::<Result<_>>()?;
-    Ok(edges.into_iter().filter(|batch| batch.rows > 0).collect())
+    Ok(part::edges(edges))
 }
 
 /// Takes what is said of the reifiers of a triple.

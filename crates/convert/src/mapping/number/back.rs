@@ -345,7 +345,7 @@ impl Source for Unnumbered {
         }
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.record.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = if side == Side::Out { ty.source } else { ty.target };
         within(&self.record.typed.nodes, near, node)?;
@@ -370,9 +370,8 @@ impl Source for Unnumbered {
                 Ids::Keys => Error::unsupported("nodes are found by their keys here")
                     .hint("--id KEY    names the node by its key"),
             })?;
-        edges_shown(&self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?, |batch, take| {
-            self.edges(batch, Some(edge), take)
-        })
+        let found = self.inner.neighbors(0, NodeId::Key(&id.to_string()), side)?;
+        Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 
     fn about(&self) -> About {

@@ -12,7 +12,7 @@ use isomorph_model::{
 use super::{By, Parting, labels};
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
-use crate::mapping::view::must_exist;
+use crate::mapping::view::{edges_as, must_exist, of_types};
 use isomorph_model::part::shown;
 
 /// Shows node types as the values of a property, or as labels.
@@ -197,20 +197,14 @@ impl Source for Unparted {
     }
 
     /// The edges of the node in the type that has it: the same row, or look-up, of another type is another node, or none.
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let (home, node) = match node {
             NodeId::Row(row) => self.place_of(row).map(|(home, row)| (home, NodeId::Row(row)))?,
             NodeId::Key(key) => (self.home_of(key)?, node),
         };
-        let mut found = Vec::new();
-        for ty in self.parts_of(edge) {
-            if self.record.typed.edges.get(ty).is_some_and(|ty| near(ty, side) == home) {
-                for batch in self.inner.neighbors(ty, node, side)? {
-                    found.push(self.edges(batch)?);
-                }
-            }
-        }
-        Ok(found)
+        let is_near = move |ty: &usize| self.record.typed.edges.get(*ty).is_some_and(|ty| near(ty, side) == home);
+        let types = self.parts_of(edge).filter(is_near);
+        Ok(edges_as(of_types(self.inner.as_ref(), types, node, side)?, |batch| self.edges(batch)))
     }
 
     fn about(&self) -> About {

@@ -150,9 +150,10 @@ impl Source for Parted {
         EndForm::Keys
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let of = self.record.edges.get(edge).copied().ok_or_else(|| Error::usage("no such edge type"))?;
-        edges_shown(&self.inner.neighbors(of, node, side)?, |batch, give| self.edges(batch, Some(edge), give))
+        let found = self.inner.neighbors(of, node, side)?;
+        Ok(edges_shown(found, move |batch, give| self.edges(batch, Some(edge), give)))
     }
 
     fn about(&self) -> About {

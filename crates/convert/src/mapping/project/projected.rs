@@ -216,7 +216,7 @@ impl Source for Projected {
         self.inner.about()
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         self.inner.neighbors(edge, node, side)
     }
 }

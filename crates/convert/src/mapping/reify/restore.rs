@@ -16,6 +16,7 @@ use isomorph_model::{
 
 use super::columns::{as_type, key_of_text, pick, said};
 use super::{EdgeMemberships, ROLES, Reification};
+use crate::mapping::view::edges_as;
 use crate::mapping::{CARRY_FITS, declared};
 use crate::narrow::narrow;
 use isomorph_model::part::shown;
@@ -305,7 +306,7 @@ impl Source for Restored {
         about
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        self.inner.neighbors(edge, node, side)?.into_iter().map(|batch| self.edges(batch)).collect()
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        Ok(edges_as(self.inner.neighbors(edge, node, side)?, |batch| self.edges(batch)))
     }
 }

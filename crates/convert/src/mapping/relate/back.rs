@@ -14,6 +14,7 @@ use super::Relating;
 use crate::mapping::bundle::relations_of;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
+use crate::mapping::view::{edges_as, of_types};
 use isomorph_model::part::shown;
 
 /// Shows edge types by relation as edges that name their relations.
@@ -103,14 +104,9 @@ impl Source for Unrelated {
         if rows { EndForm::Rows } else { EndForm::Keys }
     }
 
-    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        let mut found = Vec::new();
-        for ty in 0..self.record.typed.edges.len() {
-            for batch in self.inner.neighbors(ty, node, side)? {
-                found.push(self.edges(batch)?);
-            }
-        }
-        Ok(found)
+    fn neighbors(&self, _edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let types = 0..self.record.typed.edges.len();
+        Ok(edges_as(of_types(self.inner.as_ref(), types, node, side)?, |batch| self.edges(batch)))
     }
 
     fn about(&self) -> About {

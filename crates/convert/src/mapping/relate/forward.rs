@@ -130,8 +130,9 @@ impl Source for Related {
         self.inner.end_form(0)
     }
 
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
-        edges_shown(&self.inner.neighbors(0, node, side)?, |batch, take| self.edges(batch, Some(edge), take))
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let found = self.inner.neighbors(0, node, side)?;
+        Ok(edges_shown(found, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 
     fn about(&self) -> About {

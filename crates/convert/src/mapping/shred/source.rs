@@ -1,9 +1,7 @@
 //! The typed graph as a source: which parts of the bundled one are read for which tables.
 
 use isomorph_error::{Error, Result};
-use isomorph_model::{
-    About, Batch, EdgeBatch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables,
-};
+use isomorph_model::{About, Batch, EndForm, Graph, KeyKind, NodeId, Part, Progress, Request, Side, Source, Tables};
 
 use super::{BundledId, Shredded};
 use crate::mapping::view::{edges_shown, one_table};
@@ -48,7 +46,7 @@ impl Source for Shredded {
     }
 
     /// The edges of the node that the bundled table has, as far as they are of this type.
-    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Vec<EdgeBatch>> {
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
         let ty = self.bundling.typed.edges.get(edge).ok_or_else(|| Error::usage("no such edge type"))?;
         let near = match side {
             Side::Out => ty.source,
@@ -58,7 +56,7 @@ impl Source for Shredded {
             BundledId::Name(name) => self.inner.neighbors(0, NodeId::Key(&name), side)?,
             BundledId::Row(row) => self.inner.neighbors(0, NodeId::Row(row), side)?,
         };
-        edges_shown(&batches, |batch, take| self.edges(batch, Some(edge), take))
+        Ok(edges_shown(batches, move |batch, take| self.edges(batch, Some(edge), take)))
     }
 
     fn about(&self) -> About {

@@ -1,7 +1,7 @@
 //! How formats give and take rows.
 //!
 //! A scan is a list of [`Part`]s: independent pieces of the input (a chunk, a row group) in a fixed order. Whoever
-//! drives the scan reads them one after another, or on all cores. Nothing flows back: a [`Sink`] says beforehand what
+//! drives the scan pulls their batches, one part after another, or on all cores. Nothing flows back: a [`Sink`] says beforehand what
 //! it wants delivered, in which order, with ends as rows or as keys.
 
 use isomorph_error::{Error, Findings, Result};

@@ -1,0 +1,59 @@
+//! A node with very many edges: whoever wants some of them need not wait for all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Resources, Silent, convert};
+use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+use isomorph_model::{Batch, NodeId, Side};
+use isomorph_storage::Location;
+
+/// Edges of the hub.
+const EDGES: usize = 40_000;
+
+/// The rows of each batch of the hub's edges, which say what they are.
+fn batches(opened: &Opened, key: &str, side: Side) -> Vec<usize> {
+    let batches = opened.graph.neighbors(0, NodeId::Key(key), side).unwrap().map(Result::unwrap);
+    let rows = |batch| match batch {
+        Batch::Edges(edges) => edges.rows,
+        other => panic!("{other:?}"),
+    };
+    batches.map(rows).collect()
+}
+
+#[test]
+fn the_edges_of_a_hub_come_in_batches() {
+    let home = tempfile::tempdir().unwrap();
+    let mut build = Build::default();
+    let node = build.nodes(Nodes::keyed("node", int64((0..=EDGES as i64).collect::<Vec<_>>())));
+    // Node 0 is the one end of all of them.
+    let ends = (1..=EDGES as u64).map(|other| (0, other));
+    let weights = int64((0..EDGES as i64).collect::<Vec<_>>());
+    build.edges(Edges::rows(node, "near", node, ends).column("weight", weights));
+    let (graph, location) = (Arc::new(build.finish()), Location::from_path(home.path()));
+    let memory = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let resources = Resources::of_this_machine().unwrap();
+    for (format, name) in [
+        (Format::GraphAr, "graphar"),
+        (Format::Nock, "nock.parq"),
+        (Format::Annnet, "annnet"),
+        (Format::GraphLake, "lake"),
+        (Format::DeepGnn, "binary"),
+    ] {
+        let place = Location::from_path(&home.path().join(name));
+        let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
+        let plan = Plan::new(&memory, &place, &options, &resources, &Silent).unwrap();
+        convert(&memory, &plan, &place, &options, &resources, &Silent).unwrap();
+        let opened = Opened::open(&place, &OpenOptions::default()).unwrap();
+        // A store finds the edges of a property graph by the triples of the node, which belong together.
+        let of_graph = match format {
+            Format::GraphLake => Opened { graph: Arc::clone(&opened.native), ..opened },
+            _ => opened,
+        };
+        let key = if format == Format::GraphLake { "urn:x-isomorph:node/0" } else { "0" };
+        let all = batches(&of_graph, key, Side::Out);
+        let (first, sum) = (all[0], all.iter().sum::<usize>());
+        assert!(first <= 1 << 16 && first < EDGES, "{name}: {first} of {EDGES} at once");
+        assert!(sum >= EDGES, "{name}: {sum}");
+    }
+}

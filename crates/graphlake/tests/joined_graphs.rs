@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use isomorph_graphlake::{
-    GraphLake, GraphNode, Join, JoinPattern, Lake, Node, OpenOptions, QUOTED_GRAPH, WriteOptions,
+    GraphLake, GraphNode, InGraph, Join, JoinPattern, Lake, Node, OpenOptions, Pattern, QUOTED_GRAPH, WriteOptions,
 };
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::Location;
@@ -74,5 +74,29 @@ fn resources_name_graphs_but_not_the_hidden_one() {
     for (each, names_first) in [(1, false), (20, true)] {
         let found = ["_:b", "urn:g"].map(str::to_owned).to_vec();
         assert_eq!(graphs(&store(&home, each), "urn:name"), (found, names_first));
+    }
+}
+
+#[test]
+fn names_of_the_default_graph_name_no_graph() {
+    let home = tempfile::tempdir().unwrap();
+    let lake = store(&home, 1);
+    let count = |graph| {
+        let (pattern, mut count) = (Pattern { predicate: Some("urn:a"), graph, ..Pattern::default() }, [0, 0]);
+        for (number, found) in count.iter_mut().enumerate() {
+            let mut take = |_: Quad<'_>| {
+                *found += 1;
+                Ok(())
+            };
+            match number {
+                0 => lake.matching(&pattern, &mut take).unwrap(),
+                _ => lake.matching_on(2, &pattern, &mut take).unwrap(),
+            }
+        }
+        count
+    };
+    assert_eq!((count(InGraph::Default), count(InGraph::Named("urn:g"))), ([1, 1], [1, 1]));
+    for name in ["urn:x-arq:DefaultGraph", "", "urn:x-rdflib:default"] {
+        assert_eq!(count(InGraph::Named(name)), [0, 0], "{name:?}");
     }
 }

@@ -269,11 +269,11 @@ pub struct NeighborsArgs {
 pub struct MatchArgs {
     /// A GraphLake store, a directory or a URL; or, for one pattern, an RDF text
     pub path: String,
-    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name, the 64 digits of the id of a quoted triple; ?name or _ for anything,
+    /// Subject, predicate, object and, if you like, graph: <IRI>, _:label, "text"@en, 42, prefix:name as in Turtle, the 64 digits of the id of a quoted triple; ?name or _ for anything,
     /// default for the default graph. As the graph ?name is a named graph, as in SPARQL's GRAPH ?name, and _ is any graph, the default one included. Several patterns, each as one argument, are joined by the names that they share
     #[arg(required_unless_present = "id", num_args = 1.., value_name = "PATTERN")]
     pub pattern: Vec<String>,
-    /// The triple that has this id, instead of a pattern, once for each graph that it is in: 64 hexadecimal digits, as --ids prints them; may be given several times [default: none]
+    /// The triple that has this id, instead of a pattern, once for each graph that it is in; one that is in no graph and that others quote is shown as only quoted, with --nquads as a comment. 64 hexadecimal digits, as --ids prints them; may be given several times [default: none]
     #[arg(long, value_name = "ID", conflicts_with_all = ["pattern", "graph", "estimate"])]
     pub id: Vec<graphlake::TripleId>,
     /// Print the ids of triples: the SHA-256 of their lines of N-Triples, in which <urn:triple:sha256:ID> stands for a triple term

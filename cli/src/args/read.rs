@@ -71,7 +71,7 @@ pub struct OpenArgs {
     #[arg(long, value_name = "ID:TYPE,…", value_delimiter = ',', value_parser = feature)]
     pub edge_features: Option<Vec<(u32, deepgnn::FeatureType)>>,
     /// GraphLake: the snapshot, by version, by id, or the one that was current at a time: 2026-11-22T10:00:00Z, 2026-11-22,
-    /// @ and milliseconds since 1970; LAKE@VERSION says the same [default: the latest]
+    /// @ and milliseconds since 1970; LAKE@VERSION and LAKE@@MILLISECONDS say the same [default: the latest]
     #[arg(long = "at", value_name = "SNAPSHOT")]
     pub snapshot: Option<graphlake::At>,
     /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
@@ -314,15 +314,21 @@ pub fn file_place(path: &str) -> Result<Location> {
 /// When it is no place, or cannot be looked at.
 pub fn snapshot_of(path: &str) -> Result<(Location, Option<graphlake::At>)> {
     let whole = file_place(path)?;
-    if let Some((base, at)) = path.rsplit_once('@')
-        && !base.is_empty()
-        && !whole.as_path().is_some_and(std::path::Path::exists)
-        && let Ok(at) = at.parse()
-        && let Ok(base) = Location::parse(base)
-        // What cannot be looked at is no lake: opening the whole path says what is wrong.
-        && graphlake::detect(&base).unwrap_or(false)
-    {
-        return Ok((base, Some(at)));
+    if whole.as_path().is_some_and(std::path::Path::exists) {
+        return Ok((whole, None));
+    }
+    // With one `@`, and with two: what follows these is a time, also where it could be a version.
+    let places = path.rmatch_indices('@').take(2).map(|(at, _)| path.split_at(at));
+    for (base, at) in places.filter(|(base, _)| !base.is_empty()) {
+        let at = at.get(1..).unwrap_or_default();
+        if (!at.contains('@') || at.starts_with('@'))
+            && let Ok(at) = at.parse()
+            && let Ok(base) = Location::parse(base)
+            // What cannot be looked at is no lake: opening the whole path says what is wrong.
+            && graphlake::detect(&base).unwrap_or(false)
+        {
+            return Ok((base, Some(at)));
+        }
     }
     Ok((whole, None))
 }

@@ -47,6 +47,9 @@ fn the_history_of_a_store_is_told_merged_and_shortened() {
     let would = home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3"]).exits(0);
     assert!(would.out.contains("remove 10 snapshots and 10 files"), "{}", would.out);
     home.run(&["info", "h.lake@1"]).exits(0);
+    // A second @ makes a number a time, as with --at.
+    let before = home.run(&["info", &format!("h.lake@@{}", all[0]["timestamp"])]).exits(0).out;
+    assert!(before.contains("(version 12,"), "{before}");
     let removed =
         home.run(&["lake", "vacuum", "h.lake", "--keep-last", "3", "--grace", "0s", "--apply", "--json"]).exits(0);
     assert_eq!(removed.json()["snapshots"].as_array().unwrap().len(), 10);

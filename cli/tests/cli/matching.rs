@@ -27,7 +27,7 @@ fn terms_that_no_text_can_have_are_refused_with_their_column() {
         ("?  ? <a b>", "<a b> in column 6 is not an IRI"),
         ("? ? ? <a b>", "<a b> in column 7 is not an IRI"),
         ("? ? <http://[::1>", "in column 5 is not an IRI"),
-        ("e:a|b ? ?", "e:a|b in column 1 is not an IRI"),
+        ("e:a|b ? ?", "e:a|b in column 1 is not a name with a prefix"),
         ("http://e.org/a{b} ? ?", "in column 1 is not an IRI"),
         ("? _:b ?", "_:b in column 3 is not an IRI"),
         ("? <<( <urn:a> <urn:b> <urn:c> )>> ?", "in column 3 is not an IRI"),
@@ -93,12 +93,26 @@ fn triples_are_printed_with_their_ids_and_found_by_them() {
     assert_eq!((&found["pattern"], &found["triples"], &found["more"]), (&().into(), &triple["triples"], &0.into()));
     assert_eq!(home.run(&["match", "lake", "--id", id, "--nquads"]).exits(0).out, format!("{line} .\n"));
     assert!(home.run(&["match", "lake", "? ? ?", "--ids"]).exits(0).out.contains(id));
-    // What is quoted and not said has an id as well, and is in the graph of quoted triples.
+    // What is quoted and not said has an id as well, and is no statement of any graph.
     let quoted = home.run(&["match", "lake", "<http://e.org/a> ? \"q\" <urn:graphlake:quoted>", "--ids", "--json"]);
     let quoted = quoted.exits(0).json()["triples"][0]["id"].as_str().unwrap().to_owned();
     let both = home.run(&["match", "lake", "--id", &quoted, "--id", id, "--json"]).exits(0).json();
     assert_eq!(both["triples"].as_array().unwrap().len(), 2, "{both}");
-    assert_eq!(both["triples"][0]["graph"], "<urn:graphlake:quoted>");
+    let only = |at: usize| (both["triples"][at]["graph"].clone(), both["triples"][at]["only_quoted"].clone());
+    assert_eq!(only(0), (().into(), true.into()));
+    assert_eq!(only(1), ("<http://e.org/g>".into(), ().into()));
+    assert!(home.run(&["match", "lake", "--id", &quoted]).exits(0).out.contains("only quoted"));
+    let line = home.run(&["match", "lake", "--id", &quoted, "--nquads"]).exits(0).out;
+    assert_eq!(line, "# only quoted: <http://e.org/a> <http://e.org/p> \"q\" .\n");
+    assert_eq!(
+        home.feed(&["lake", "insert", "lake", "--json"], line.as_bytes()).exits(0).json()["version"],
+        serde_json::Value::Null
+    );
+    // What is said as well as quoted comes once for each graph, and the graph of quoted triples is none.
+    home.run(&["lake", "insert", "lake", "e:a e:p \"q\"", NS[0], NS[1]]).exits(0);
+    let said = home.run(&["match", "lake", "--id", &quoted, "--nquads"]).exits(0).out;
+    assert_eq!(said, "<http://e.org/a> <http://e.org/p> \"q\" .\n");
+    assert_eq!(home.run(&["match", "lake", "--id", &quoted, "--count", "--json"]).exits(0).json()["count"], 1);
     let joined = home.run(&["match", "lake", "?x e:p ?y . ?y e:p ?z", "--ids", "--json", NS[0], NS[1]]).exits(0).json();
     let of = |pattern: &str| {
         home.run(&["match", "lake", pattern, "--ids", "--json", NS[0], NS[1]]).exits(0).json()["triples"][0]["id"]
@@ -268,4 +282,68 @@ fn the_id_of_a_triple_with_a_triple_term_is_that_of_the_line_with_the_id_of_the_
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("in which <urn:triple:sha256:ID> stands for a triple term"), "{help}");
     assert!(help.contains("as in SPARQL's GRAPH ?name"), "{help}");
+}
+
+#[test]
+fn what_a_lenient_match_skips_is_told() {
+    let home = Home::new();
+    let broken = "<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> .\n<urn:a> <urn:p> <urn:c> .\n<urn:a> .\n";
+    for name in ["bad.nt", "bad.ttl"] {
+        home.write(name, broken);
+        home.run(&["match", name, "_ _ _"]).exits(3);
+        for flags in [&[][..], &["-v"], &["--count"], &["--nquads"], &["--limit", "1"], &["--limit", "1", "--nquads"]] {
+            let done = home.run(&[&["match", name, "_ _ _", "--lenient"], flags].concat()).exits(0);
+            assert!(done.err.contains("RDF-SKIPPED") && done.err.contains("line 2"), "{flags:?}: {}", done.err);
+            assert!(flags.contains(&"-v") || done.err.contains("1 more place"), "{flags:?}: {}", done.err);
+        }
+        for flags in [&["--json"][..], &["--json", "--count"], &["--json", "--limit", "1"]] {
+            let found = home.run(&[&["match", name, "_ _ _", "--lenient"], flags].concat()).exits(0).json();
+            let told = &found["findings"][0];
+            assert_eq!((&told["rule"], &told["count"]), (&"RDF-SKIPPED".into(), &2.into()), "{name} {flags:?}");
+        }
+    }
+    home.write("good.nt", "<urn:a> <urn:p> <urn:b> .\n");
+    let sound = home.run(&["match", "good.nt", "_ _ _", "--lenient", "--json"]).exits(0).json();
+    assert_eq!(sound.get("findings"), None);
+}
+
+#[test]
+fn names_with_prefixes_are_those_of_turtle() {
+    let home = with_lake();
+    let insert = |statement: &str| home.run(&["lake", "insert", "other", statement, NS[0], NS[1]]);
+    home.run(&["lake", "init", "other"]).exits(0);
+    for (statement, says) in [
+        ("e:a e:p e:b, e:c", "e:b, in column 9 is not a name with a prefix: , must be written \\,"),
+        ("e:a e:p e:b;", "e:b; in column 9"),
+        ("e:a e:p/e:q e:c", "e:p/e:q in column 5"),
+        ("e:a e:it's e:c", "e:it's in column 5"),
+        ("e:a e:p (e:b e:c)", "in column 9"),
+        ("e:a e:p e:-b", "e:-b in column 9"),
+        ("e:a e:p e:%2", "e:%2 in column 9"),
+        ("e:a e:p e:b\\x", "in column 9"),
+        ("e:a e:p urn:b, urn:c", "urn:b, in column 9 is not an IRI"),
+        ("e:a e:p http://e.org/b; e:g", "http://e.org/b; in column 9 is not an IRI"),
+        ("e:a e:p <<( e:a e:p e:b, )>>", "e:b, in column 21"),
+        ("e:a e:p \"5\"^^e:d,", "in column 9"),
+    ] {
+        let refused = insert(statement).exits(2);
+        assert!(refused.err.contains(says) && refused.err.contains("\n  try "), "{statement}: {}", refused.err);
+    }
+    for (statement, line) in [
+        ("e:a a e:C.", "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://e.org/C>"),
+        ("e:1 e:p e:a.b:c-d.", "<http://e.org/p> <http://e.org/a.b:c-d>"),
+        ("e:2 e:p e:b\\,.", "<http://e.org/p> <http://e.org/b,>"),
+        ("e:3 e:p e:x\\.", "<http://e.org/p> <http://e.org/x.>"),
+        ("e:4 e:p e:it\\'s", "<http://e.org/p> <http://e.org/it's>"),
+        ("e:5 e:p e:%C3%A9\u{e9}", "<http://e.org/p> <http://e.org/%C3%A9\u{e9}>"),
+        ("e:6 e:p e:.", "<http://e.org/p> <http://e.org/>"),
+        ("e:7 e:p http://e.org/c.", "<http://e.org/p> <http://e.org/c>"),
+        ("e:8 e:p http://e.org/c,d;e", "<http://e.org/p> <http://e.org/c,d;e>"),
+        ("e:9 e:p \"5\"^^xsd:integer.", "<http://e.org/p> \"5\"^^<http://www.w3.org/2001/XMLSchema#integer>"),
+    ] {
+        insert(statement).exits(0);
+        let subject = statement.split(' ').next().unwrap();
+        let found = home.run(&["match", "other", subject, "_", "_", "--nquads", NS[0], NS[1]]).exits(0).out;
+        assert!(found.ends_with(&format!("> {line} .\n")) && found.lines().count() == 1, "{statement}: {found}");
+    }
 }

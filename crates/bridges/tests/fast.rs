@@ -198,3 +198,27 @@ fn a_broken_line_is_one_broken_statement() {
         }
     }
 }
+
+#[test]
+fn versions_are_told_in_lines() {
+    let told = |line: &str| format!("<urn:s> <urn:p> <urn:o> .\n{line}\n<urn:s> <urn:p> \"x\" .\n<urn:s> .\n");
+    for line in ["VERSION \"1.2\"", " \tVERSION\"1.2-basic\" # so", "VERSION \t\"\"\r"] {
+        for syntax in [Syntax::NTriples, Syntax::NQuads] {
+            let broken = told(line);
+            let text = broken.strip_suffix("<urn:s> .\n").unwrap();
+            for text in [text, line] {
+                let (slow, fast) = (slow(text.as_bytes(), syntax), fast(text.as_bytes(), syntax));
+                assert!(
+                    slow == fast && slow.is_ok_and(|quads| quads.len() == text.matches("<urn:s>").count()),
+                    "{line}"
+                );
+            }
+            let (slow, fast) = (slow(broken.as_bytes(), syntax), fast(broken.as_bytes(), syntax));
+            assert!(slow == fast && slow.is_err_and(|(_, line)| line == Some(4)), "places stay what they are: {line}");
+        }
+    }
+    for line in ["VERSION", "VERSION 1.2", "VERSION \"1.2\" .", "version \"1.2\"", "VERSION \"a\\u0020\"", "VERSIO"] {
+        compare(told(line).as_bytes(), Syntax::NQuads, line);
+        assert!(slow(line.as_bytes(), Syntax::NTriples).is_err(), "{line}");
+    }
+}

@@ -92,7 +92,9 @@ fn names_and_contents_tell_syntax_and_packing() {
         ("a.nq.zst", &zstd),
         ("unnamed", QUADS.as_bytes()),
         ("packed", &packed),
+        ("named.nq", &packed),
         ("zstd", &zstd),
+        ("zstd.nq", &zstd),
     ];
     for (name, text) in texts {
         let path = directory.path().join(name);

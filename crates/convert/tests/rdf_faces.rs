@@ -424,3 +424,23 @@ fn pynock_has_terms_for_nodes_and_edges_for_triples() {
     assert!(text.contains("<http://example.org/ann> <http://example.org/age> <http://base.example/41> .\n"), "{text}");
     assert!(text.contains("<http://base.example/c> <http://example.org/likes> <http://example.org/ann> .\n"), "{text}");
 }
+
+#[test]
+fn pynock_has_no_node_for_an_empty_literal() {
+    for (text, fits) in [
+        ("<urn:a> <urn:p> \"\" .\n", false),
+        ("<urn:a> <urn:p> \"\"@en .\n", false),
+        // What is in a named graph is lost anyway.
+        ("<urn:a> <urn:p> \"x\" .\n<urn:a> <urn:p> \"\" <urn:g> .\n", true),
+    ] {
+        let (home, place) = home("empty.nq", text);
+        let nock = home.path().join("empty.parq");
+        let done = write(&open(&place, CarryUse::Auto), &nock, &in_mode(RdfMode::Pynock));
+        let Err(error) = done else {
+            assert!(fits, "{text}");
+            continue;
+        };
+        assert!(!fits && error.message().contains("the empty literal of urn:a"), "{text}: {error}");
+        assert!(error.hints().any(|hint| hint.starts_with("--rdf-mode rich ")), "{error}");
+    }
+}

@@ -117,7 +117,7 @@ impl Cursor {
             match trial.advance() {
                 Ok(true) => {}
                 Ok(false) => return Ok(Cursor::new(blob, prefixes, Some(order), budget)),
-                Err(error) if error.broken_rule() == Some(&rules::ORDER) => break,
+                Err(error) if error.broken_rule() == Some(&rules::ORDER) || error.kind() == Kind::Unsupported => break,
                 Err(error) => return Err(error),
             }
         }
@@ -171,10 +171,9 @@ impl Cursor {
         }
         if let Some(order) = self.order
             && self.records > 0
-            && self.before.compare(&self.triple, order) != Ordering::Less
+            && let Some(error) = misplaced(&self.before, &self.triple, order)
         {
-            let message = out_of_order(&self.before, &self.triple, order);
-            return Err(self.at_record(Error::broken(&rules::ORDER, message), start));
+            return Err(self.at_record(error, start));
         }
         self.records += 1;
         Ok(true)
@@ -266,7 +265,7 @@ impl Cursor {
     }
 
     fn at_record(&self, error: Error, start: u64) -> Error {
-        if error.kind() != Kind::Malformed {
+        if !matches!(error.kind(), Kind::Malformed | Kind::Unsupported) {
             return error;
         }
         let place = Place::file(self.blob.name());
@@ -276,6 +275,20 @@ impl Cursor {
     /// The place of the record that was read last.
     pub(crate) fn place(&self) -> Place {
         Place::file(self.blob.name()).row(self.records.saturating_sub(1))
+    }
+}
+
+/// The error where one triple stands behind another and does not come behind it. A file may be in order and its triples not: where it
+/// spells out `xsd:string`, which goes without saying, or languages in upper case.
+fn misplaced(before: &Triple, triple: &Triple, order: Order) -> Option<Error> {
+    match before.compare(triple, order) {
+        Ordering::Less => None,
+        Ordering::Greater if before.is_written_before(triple, order) => {
+            let spelt = [before, triple].into_iter().find_map(|one| one.written.as_deref()).unwrap_or_default();
+            let message = format!("{:?}: the file is sorted by {spelt:?} as it is spelt", shown(triple.first(order)));
+            Some(Error::unsupported(message).hint("--lenient    sorts such files in memory"))
+        }
+        _ => Some(Error::broken(&rules::ORDER, out_of_order(before, triple, order))),
     }
 }
 

@@ -107,6 +107,7 @@ impl<'a> Reader<'a> {
         };
         triple.datatype.clear();
         triple.untagged = false;
+        triple.written = None;
         if !triple.literal {
             return self.term(prefixes, &mut triple.object);
         }
@@ -115,7 +116,7 @@ impl<'a> Reader<'a> {
         triple.object.push_str(value);
         let whole = self.term(prefixes, &mut triple.datatype)?;
         triple.untagged = triple.datatype == term::LANG_STRING;
-        term::normalize(&mut triple.datatype);
+        triple.written = term::normalize(&mut triple.datatype);
         Ok(whole)
     }
 

@@ -101,15 +101,15 @@ fn is_plain(datatype: &str) -> bool {
 }
 
 /// Gives a datatype text the one form that it is compared in: that of plain text goes without saying, languages are in lower case.
-pub(crate) fn normalize(datatype: &mut String) {
+/// Returns what it was, if that is another text.
+pub(crate) fn normalize(datatype: &mut String) -> Option<String> {
     if is_plain(datatype) {
-        datatype.clear();
-    } else if datatype.starts_with(RDF)
-        && let Some(at) = datatype.find('@')
-        && let Some(language) = datatype.get_mut(at..)
-    {
-        language.make_ascii_lowercase();
+        return Some(std::mem::take(datatype));
     }
+    let at = datatype.find('@').filter(|_| datatype.starts_with(RDF))?;
+    let language = datatype.get(at..).filter(|language| language.bytes().any(|byte| byte.is_ascii_uppercase()))?;
+    let normal = [datatype.get(..at)?, &language.to_ascii_lowercase()].concat();
+    Some(std::mem::replace(datatype, normal))
 }
 
 /// Whether a byte is in no IRI.

@@ -17,6 +17,8 @@ pub(crate) struct Triple {
     pub(crate) literal: bool,
     /// Datatype and language of a literal; empty for plain text.
     pub(crate) datatype: String,
+    /// The datatype as its record spells it, if that is another text: `xsd:string`, languages in upper case.
+    pub(crate) written: Option<String>,
     /// Whether its record says rdf:langString and no language: it is plain text, and a breach.
     pub(crate) untagged: bool,
 }
@@ -43,6 +45,20 @@ impl Triple {
             Order::Subject => subjects().then_with(objects),
             Order::Object => objects().then_with(subjects),
         }
+    }
+
+    /// Whether it stands in front of another one where datatypes are compared as records spell them: that is the order of the file,
+    /// and another one than that of the triples.
+    pub(crate) fn is_written_before(&self, other: &Triple, order: Order) -> bool {
+        let datatypes = [self, other].map(|one| one.written.as_deref().unwrap_or(&one.datatype));
+        let [own, others] = [self, other].map(|one| (one.object.as_str(), one.literal));
+        let objects = || own.cmp(&others).then_with(|| datatypes[0].cmp(datatypes[1]));
+        let subjects = || self.subject.cmp(&other.subject);
+        match order {
+            Order::Subject => subjects().then_with(objects),
+            Order::Object => objects().then_with(subjects),
+        }
+        .is_lt()
     }
 
     /// The text that an order sorts by first.
@@ -74,6 +90,7 @@ impl Triple {
 
     /// Bytes that it holds.
     pub(crate) fn bytes(&self) -> usize {
-        self.subject.len() + self.object.len() + self.datatype.len()
+        let written = self.written.as_ref().map_or(0, String::len);
+        self.subject.len() + self.object.len() + self.datatype.len() + written
     }
 }

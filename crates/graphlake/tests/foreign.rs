@@ -409,3 +409,33 @@ fn ties_in_another_order_are_told_with_what_is_out_of_order() {
     let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
     assert!(lines(&open(&store.path, &lenient).unwrap(), Order::Subject).is_ok());
 }
+
+#[test]
+fn files_may_be_sorted_by_datatypes_as_they_are_spelt() {
+    const XSD: &str = "http://www.w3.org/2001/XMLSchema#";
+    let tagged = |language: &str| format!("{LANG_STRING}@{language}");
+    for datatypes in [[format!("{XSD}integer"), format!("{XSD}string")], [tagged("EN"), tagged("de")]] {
+        let records: Vec<Vec<u8>> = datatypes.iter().map(|datatype| record("urn:s", "5", datatype)).collect();
+        let store = Store::new().with_records("so_data_files", &records).with_records("os_data_files", &records);
+        let lenient = OpenOptions { tolerance: Tolerance::Lenient, ..OpenOptions::default() };
+        assert_eq!(store.broken(), Vec::<&str>::new(), "{datatypes:?}: the file is sorted");
+        // Who merges it with others needs the order of the triples.
+        let refused = store.lines(Order::Subject).unwrap_err();
+        assert_eq!(refused.kind(), isomorph_error::Kind::Unsupported, "{refused}");
+        assert!(refused.hints().any(|hint| hint.starts_with("--lenient ")), "{refused}");
+        assert_eq!(common::broken(&store.path, &lenient), Vec::<&str>::new());
+        let lake = open(&store.path, &lenient).unwrap();
+        for order in [Order::Subject, Order::Object] {
+            let found = lines(&lake, order).unwrap();
+            assert_eq!(found.lines().filter(|line| line.starts_with("<urn:s>")).count(), 2, "{found}");
+        }
+        // In the order of the triples it is read as well; one triple in two spellings stands twice.
+        let reversed: Vec<Vec<u8>> = records.iter().rev().cloned().collect();
+        let store = Store::new().with_records("so_data_files", &reversed).with_records("os_data_files", &reversed);
+        assert_eq!(store.broken(), Vec::<&str>::new(), "{datatypes:?}");
+        assert_eq!(store.lines(Order::Subject).unwrap(), lines(&lake, Order::Subject).unwrap());
+    }
+    let twice = [record("urn:s", "5", ""), record("urn:s", "5", &format!("{XSD}string"))];
+    let store = Store::new().with_records("so_data_files", &twice).with_records("os_data_files", &twice);
+    assert!(store.broken().contains(&"GRAPHLAKE-ORDER"));
+}

@@ -1,5 +1,6 @@
 //! `match`: what patterns describe, straight from the files of a GraphLake store; or what one describes of an RDF text.
 
+mod local;
 mod pattern;
 mod solutions;
 mod term;
@@ -11,7 +12,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use isomorph::convert::{Format, sound};
-use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, Solutions, TripleId, push_quad};
+use isomorph::error::Findings;
+use isomorph::formats::graphlake::{self, Bindings, GraphLake, Join, QUOTED_GRAPH, Solutions, TripleId, push_quad};
 use isomorph::formats::rdf;
 use isomorph::model::Source;
 use isomorph::model::faces::{Object, Quad};
@@ -24,6 +26,7 @@ use super::Answer;
 use crate::args::{MatchArgs, OpenArgs, SelectArgs};
 use crate::console::{Console, Output};
 use crate::render::{Cell, Column, Table, of};
+use crate::report::RuleDocument;
 
 /// Lines of N-Quads that are handed over at once, bytes.
 const PIECE: usize = 512 << 10;
@@ -37,6 +40,17 @@ struct Document<'a> {
     triples: &'a [Found],
     /// How many more there are, if that is known.
     more: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<RuleDocument<'a>>,
+}
+
+/// Triples that are shown.
+struct Shown<'a> {
+    triples: &'a [Found],
+    /// How many more there are, if that is known.
+    more: Option<u64>,
+    /// What was found while they were read.
+    findings: &'a Findings,
 }
 
 /// With `--count`.
@@ -45,6 +59,8 @@ struct Count<'a> {
     path: &'a str,
     pattern: Option<&'a str>,
     count: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<RuleDocument<'a>>,
 }
 
 /// A triple; its terms as in N-Triples.
@@ -57,6 +73,9 @@ struct Found {
     object: String,
     /// None in the default graph.
     graph: Option<String>,
+    /// Whether it is in no graph, and others quote it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_quoted: bool,
 }
 
 /// With `--estimate`.
@@ -87,6 +106,7 @@ struct Asking<'a> {
     text: &'a str,
     prefixes: &'a Prefixes,
     threads: usize,
+    findings: &'a Findings,
 }
 
 /// Shows what fits patterns.
@@ -134,8 +154,8 @@ pub fn run(args: &MatchArgs, console: &Console) -> Result<Answer> {
     console.warn(&findings);
     query.patterns.iter_mut().try_for_each(|asked| asked.store(|term| lake.stored(term)))?;
     let text = if query.patterns.len() == 1 { args.pattern.join(" ") } else { args.pattern.join(" . ") };
-    let asking =
-        Asking { args, lake: &lake, query: &query, text: &text, prefixes: &prefixes, threads: resources.threads };
+    let (lake, query, prefixes, threads) = (&lake, &query, &prefixes, resources.threads);
+    let asking = Asking { args, lake, query, text: &text, prefixes, threads, findings: &findings };
     match query.patterns.as_slice() {
         [] => asking.by_id(console),
         _ if args.estimate => asking.plan(console),
@@ -221,20 +241,34 @@ impl Asking<'_> {
 
     fn triples(&self, asked: &Asked, console: &Console) -> Result<Answer> {
         let (found, more) = self.first(asked)?;
-        shown(self.args, Some(self.text), self.prefixes, &found, more, console)
+        let found = Shown { triples: &found, more, findings: self.findings };
+        shown(self.args, Some(self.text), self.prefixes, &found, console)
     }
 
-    /// The triples that have the ids, once for each graph that they are in, and the same as lines of N-Quads.
+    /// The triples that have the ids, once for each graph that they are in, and the same as lines of N-Quads. One that is in no graph and
+    /// that others quote comes once: it is no statement, and its line is a comment.
     fn of_ids(&self) -> Result<(Vec<Found>, String)> {
         let (mut found, mut lines) = (Vec::new(), String::new());
         for id in &self.args.id {
+            let (before, mut quoted) = (found.len(), None);
             self.lake.by_id(id, &mut |quad| {
                 self.spelt(&quad, |quad, id| {
+                    if quad.graph == Some(QUOTED_GRAPH) {
+                        let meant = Quad { graph: None, ..*quad };
+                        let mut line = "# only quoted: ".to_owned();
+                        push_line(&mut line, &meant, id.filter(|_| self.args.ids));
+                        quoted = Some((Found { only_quoted: true, ..Found::of(&meant, id) }, line));
+                        return Ok(());
+                    }
                     push_line(&mut lines, quad, id.filter(|_| self.args.ids));
                     found.push(Found::of(quad, id));
                     Ok(())
                 })
             })?;
+            if let (true, Some((triple, line))) = (found.len() == before, quoted) {
+                found.push(triple);
+                lines.push_str(&line);
+            }
         }
         Ok((found, lines))
     }
@@ -243,7 +277,7 @@ impl Asking<'_> {
         let (mut found, lines) = self.of_ids()?;
         let count = found.len() as u64;
         if self.args.count {
-            return counted(self.args, None, count, "triple", console);
+            return counted(self.args, None, count, "triple", self.findings, console);
         }
         if self.args.nquads {
             let limit = self.args.limit.map_or(usize::MAX, |limit| usize::try_from(limit.get()).unwrap_or(usize::MAX));
@@ -253,7 +287,8 @@ impl Asking<'_> {
         }
         found.truncate(usize::try_from(limit(self.args)).unwrap_or(usize::MAX));
         let more = Some(count - found.len() as u64);
-        shown(self.args, None, self.prefixes, &found, more, console)
+        let found = Shown { triples: &found, more, findings: self.findings };
+        shown(self.args, None, self.prefixes, &found, console)
     }
 
     /// Prints what fits as lines of N-Quads, as it comes. Where all of it is wanted, the threads that read write lines as well.
@@ -291,7 +326,7 @@ impl Asking<'_> {
     }
 
     fn counted(&self, count: u64, what: &str, console: &Console) -> Result<Answer> {
-        counted(self.args, Some(self.text), count, what, console)
+        counted(self.args, Some(self.text), count, what, self.findings, console)
     }
 
     /// Says in which order patterns would be asked, and what is expected, without reading a triple.
@@ -354,19 +389,22 @@ fn shown(
     args: &MatchArgs,
     pattern: Option<&str>,
     prefixes: &Prefixes,
-    found: &[Found],
-    more: Option<u64>,
+    found: &Shown<'_>,
     console: &Console,
 ) -> Result<Answer> {
-    let (count, rest) = extent(found.len() as u64, more, "triple", true);
+    let (triples, more) = (found.triples, found.more);
+    let (count, rest) = extent(triples.len() as u64, more, "triple", true);
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {count}", title(args, pattern)));
     let mut columns = vec![Column::stage(), Column::text(1), Column::text(2), Column::text(3), Column::text(0)];
     columns.extend(args.ids.then(|| Column::text(0)));
     let mut table = Table::new(columns);
-    for triple in found {
+    for triple in triples {
         let short = |term: &str| prefixes.shorten(term);
-        let graph = triple.graph.as_deref().map(short).unwrap_or_default();
+        let graph = match triple.only_quoted {
+            true => "only quoted".to_owned(),
+            false => triple.graph.as_deref().map(short).unwrap_or_default(),
+        };
         let mut cells =
             vec![String::new(), short(&triple.subject), short(&triple.predicate), short(&triple.object), graph];
         cells.extend(triple.id.clone().filter(|_| args.ids));
@@ -377,7 +415,8 @@ fn shown(
         screen.line("", &rest);
     }
     console.show(&screen)?;
-    console.document(&Document { path: &args.path, pattern, triples: found, more })?;
+    let findings = RuleDocument::all(found.findings);
+    console.document(&Document { path: &args.path, pattern, triples, more, findings })?;
     Ok(Answer::Yes)
 }
 
@@ -389,11 +428,19 @@ fn title(args: &MatchArgs, pattern: Option<&str>) -> String {
     }
 }
 
-fn counted(args: &MatchArgs, pattern: Option<&str>, count: u64, what: &str, console: &Console) -> Result<Answer> {
+fn counted(
+    args: &MatchArgs,
+    pattern: Option<&str>,
+    count: u64,
+    what: &str,
+    findings: &Findings,
+    console: &Console,
+) -> Result<Answer> {
     let mut screen = console.screen();
     screen.line("match", &format!("{}   {}", title(args, pattern), of(count, what)));
     console.show(&screen)?;
-    console.document(&Count { path: &args.path, pattern, count })?;
+    let findings = RuleDocument::all(findings);
+    console.document(&Count { path: &args.path, pattern, count, findings })?;
     Ok(Answer::Yes)
 }
 
@@ -423,6 +470,7 @@ impl Found {
             predicate: term(quad.predicate),
             object: solutions::text(&quad.object),
             graph: quad.graph.map(term),
+            only_quoted: false,
         }
     }
 }

@@ -57,9 +57,10 @@ impl Prefixes {
         }
     }
 
-    pub(super) fn expand(&self, name: &str) -> Option<String> {
+    /// What the prefix of a name stands for, and the rest of the name.
+    pub(super) fn known<'a>(&'a self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (prefix, local) = name.split_once(':')?;
-        Some(format!("{}{local}", self.0.get(prefix)?))
+        Some((self.0.get(prefix)?, local))
     }
 
     /// A term of N-Triples, shorter where a prefix fits and nothing but a name is left.

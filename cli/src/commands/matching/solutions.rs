@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::{Answer, Asking};
 use crate::console::Console;
 use crate::render::{Cell, Column, Table};
+use crate::report::RuleDocument;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -23,6 +24,8 @@ struct Document<'a> {
     ids: Option<Vec<Vec<String>>>,
     /// 0 if there are no more; None if no more were looked for.
     more: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    findings: Vec<RuleDocument<'a>>,
 }
 
 /// The first solutions.
@@ -109,7 +112,8 @@ pub fn run(asking: &Asking<'_>, console: &Console) -> Result<Answer> {
         found.into_iter().map(|row| names.iter().cloned().zip(row.into_iter().map(Value::from)).collect()).collect();
     let path = &asking.args.path;
     let ids = asking.args.ids.then_some(ids);
-    console.document(&Document { path, pattern: asking.text, variables: names, solutions: &solutions, ids, more })?;
+    let (pattern, findings) = (asking.text, RuleDocument::all(asking.findings));
+    console.document(&Document { path, pattern, variables: names, solutions: &solutions, ids, more, findings })?;
     Ok(Answer::Yes)
 }
 

@@ -7,6 +7,7 @@ use isomorph::model::faces::{Object, RDF_TYPE};
 use isomorph::model::ntriples::push_object;
 use isomorph::{Error, Result};
 
+use super::local;
 use super::pattern::Prefixes;
 
 /// Characters that no IRI has, beside blanks and control characters.
@@ -137,8 +138,14 @@ impl Word {
         }
         // What stands behind a prefix never begins with slashes.
         let bare = word.split_once("://").is_some() || word.starts_with("urn:");
-        match prefixes.expand(word) {
-            Some(iri) if !bare => self.sound(&iri),
+        if bare && word.ends_with([',', ';']) {
+            return Err(self.no_iri("without brackets it does not end with , or ;"));
+        }
+        match prefixes.known(word) {
+            Some((namespace, name)) if !bare => match local::unescaped(name) {
+                Ok(name) => self.sound(&format!("{namespace}{name}")),
+                Err(because) => Err(self.refused("a name with a prefix", &because, "<http://example.org/name>")),
+            },
             _ if bare => self.sound(word),
             _ => Err(self
                 .refused("a term", "terms are <IRI>, prefix:name, _:label, \"literal\", ?name or _", "")
@@ -312,8 +319,8 @@ pub fn words(text: &str) -> Result<Vec<Word>> {
                 .hint("<http://example.org/name>, \"text\"    as a whole in the quotation marks of the shell"));
         }
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        // A full stop right behind a term ends the pattern, as in texts.
-        let ends = word.starts_with(['<', '"']) || word.starts_with("_:");
+        // A full stop right behind a term ends the pattern, as in texts; in names with a prefix one may be meant, with a backslash.
+        let ends = word.starts_with(['<', '"']) || word.contains(':') && !word.ends_with("\\.");
         let (word, stop) = match word.strip_suffix('.').filter(|_| ends) {
             Some(word) => (word, Some(Word { text: ".".to_owned(), column: column + word.chars().count() })),
             None => (word, None),

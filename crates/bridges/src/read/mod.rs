@@ -10,6 +10,7 @@ mod pieces;
 mod pushed;
 mod stream;
 mod terms;
+mod version;
 
 use std::cell::RefCell;
 use std::io::{Cursor, Read};
@@ -27,6 +28,7 @@ use self::parser::{Fault, Parser, Where};
 pub use self::pieces::Piece;
 pub use self::stream::read_stream;
 use self::terms::Terms;
+use self::version::Unversioned;
 use crate::packing::Packing;
 use crate::{Syntax, fast, rules};
 
@@ -240,11 +242,10 @@ pub fn detect(location: &Location) -> Result<bool> {
     Ok(begin(&blob, packing).is_ok_and(|begin| Syntax::of_bytes(&begin).is_some()))
 }
 
+/// How a file is packed: as its name says, or else its first bytes, with which no text of any syntax begins.
 fn packing_of(blob: &Blob) -> Result<Packing> {
     match Packing::of_name(blob.name()) {
-        Packing::None if Syntax::of_name(blob.name()).is_none() => {
-            Ok(Packing::of_bytes(&blob.read(0..blob.size().min(4))?))
-        }
+        Packing::None => Ok(Packing::of_bytes(&blob.read(0..blob.size().min(4))?)),
         packing => Ok(packing),
     }
 }
@@ -309,6 +310,14 @@ fn read_through(
     if !matches!(syntax, Syntax::NTriples | Syntax::NQuads) {
         watch.seen = Some(RefCell::new(Seen::new(&options.budget)?));
     }
+    let mut of_lines;
+    let input: &mut dyn Read = match fast::is_of_lines(syntax) {
+        true => {
+            of_lines = Unversioned::new(input);
+            &mut of_lines
+        }
+        false => input,
+    };
     let guarded = Guarded::new(input, syntax, &watch, options.budget.limit() / 4);
     let mut parser = Parser::new(syntax, guarded, options)?;
     let mut terms = Terms::new(Labels::new(options)?, &watch);

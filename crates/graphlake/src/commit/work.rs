@@ -150,7 +150,7 @@ pub(super) fn triple_of(quad: &Quad<'_>) -> Result<Triple> {
             term::direction_fits(language, direction)?;
             let iri = Some(datatype).filter(|_| language.is_none());
             Datatype { iri, language, direction }.push(&mut triple.datatype);
-            term::normalize(&mut triple.datatype);
+            let _as_given = term::normalize(&mut triple.datatype);
         }
     }
     // Lengths have 31 bits.

@@ -10,7 +10,8 @@ use crate::term;
 use crate::triple::Triple;
 
 impl GraphLake {
-    /// Hands over the triple of an id, once for each graph that it is in. A file whose filter denies the id is not opened;
+    /// Hands over the triple of an id, once for each graph that it is in, the one that keeps quoted triples
+    /// ([`crate::QUOTED_GRAPH`]) among them: what is in no other is quoted only, and no statement. A file whose filter denies the id is not opened;
     /// in others a sidecar tells which records to hash, and without one all are.
     ///
     /// # Errors

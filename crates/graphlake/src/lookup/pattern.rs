@@ -46,7 +46,7 @@ impl Pattern<'_> {
         match self.graph {
             InGraph::Any => true,
             InGraph::Default => term::graph_name(&graph.name).is_none(),
-            InGraph::Named(name) => graph.name == name,
+            InGraph::Named(name) => term::graph_name(&graph.name) == Some(name),
         }
     }
 

@@ -44,7 +44,8 @@ pub enum Graphs<'a> {
     Default,
     /// A named graph.
     Named(&'a str),
-    /// What this column of the bindings has, counted from 0; the empty text is the default graph.
+    /// What this column of the bindings has, counted from 0; the empty text is the default graph. Literals name no graph, and the
+    /// graph that keeps quoted triples is not found so either.
     Column(usize),
 }
 
@@ -105,7 +106,7 @@ impl Question<'_> {
             Graphs::AnyNamed => name.is_some_and(|name| name != QUOTED_GRAPH),
             Graphs::Default => name.is_none(),
             Graphs::Named(wanted) => name == Some(wanted),
-            Graphs::Column(_) => bound == Some(name.unwrap_or_default()),
+            Graphs::Column(_) => name != Some(QUOTED_GRAPH) && bound == Some(name.unwrap_or_default()),
         }
     }
 }
@@ -180,7 +181,9 @@ impl Asked {
             |column: Option<&Terms>, row: u32| column.is_none_or(|terms| terms.literal(row as usize).is_none());
         let _sorting = lake.options.budget.reserve(SORTING * bindings.rows() as u64).map_err(too_many)?;
         let mut rows: Vec<u32> = Vec::with_capacity(bindings.rows());
-        rows.extend(bindings.numbers().filter(|row| no_literal(subjects, *row) && no_literal(predicates, *row)));
+        // Subjects, predicates and graphs are no literals, whatever these have for their texts.
+        let resources = [subjects, predicates, graphs];
+        rows.extend(bindings.numbers().filter(|row| resources.into_iter().all(|column| no_literal(column, *row))));
         let compare = |column: Option<&Terms>, one: u32, other: u32| {
             column.map_or(std::cmp::Ordering::Equal, |terms| terms.compare(one as usize, other as usize))
         };

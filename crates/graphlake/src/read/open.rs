@@ -146,8 +146,8 @@ impl GraphLake {
                     self.noticed.push(rule, error.message().to_owned(), error.place().clone());
                     Ok(None)
                 }
-                // Whoever only looks something up may have the memory for that.
-                None if error.kind() == Kind::TooLarge => Ok(None),
+                // Whoever only looks something up may have the memory for that, or need no file that has to be sorted.
+                None if matches!(error.kind(), Kind::TooLarge | Kind::Unsupported) => Ok(None),
                 None => Err(error),
             },
             survey => survey,

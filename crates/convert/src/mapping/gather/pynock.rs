@@ -32,6 +32,12 @@ fn all_spelt(terms: &StringArray) -> ArrayRef {
     Arc::new(terms.iter().map(|term| term.map(spelt)).collect::<StringArray>())
 }
 
+/// The error for a literal without text, which would be a node without a name.
+fn nameless(owner: &str) -> Error {
+    Error::unsupported(format!("the empty literal of {owner} would be a node called \"\", and nodes have names"))
+        .hint("--rdf-mode rich    keeps literals")
+}
+
 /// Shows the default graph of RDF as pynock reads it.
 pub struct Flattened {
     inner: Arc<dyn Source>,
@@ -88,6 +94,10 @@ impl Flattened {
             None => edges,
             Some(in_default) => rows::kept(&edges, &in_default.collect::<BooleanArray>())?,
         };
+        if let Some(row) = rows::terms(&edges.target)?.iter().position(|term| term == Some("")) {
+            let owner = rows::terms(&edges.source)?;
+            return Err(nameless(owner.is_valid(row).then(|| owner.value(row)).unwrap_or_default()));
+        }
         let (source, target) = (all_spelt(rows::terms(&edges.source)?), all_spelt(rows::terms(&edges.target)?));
         let bundled = self.record.bundled.edges.first();
         let truth =

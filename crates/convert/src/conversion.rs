@@ -83,6 +83,7 @@ pub fn convert(
     if options.replace && options.write.fitted(&plan.target, destination.file_name(), resources).is_directory(plan.to) {
         check_replaced(destination)?;
     }
+    opened.check_bytes(resources, progress)?;
     if let Some(text) = direct::text(opened, plan.to, &options.write) {
         return direct::build(text, destination, options, resources, progress);
     }
@@ -360,7 +361,7 @@ fn brought(
 }
 
 /// The error for data with something that its carry, of which names and types are used, does not describe.
-fn undescribed(error: Error) -> Error {
+pub(crate) fn undescribed(error: Error) -> Error {
     match error.broken_rule() {
         Some(_) => Error::broken(
             &carry::CARRY_UNREAD,
@@ -439,6 +440,7 @@ pub(crate) fn write_carry(
         mapping: mapping.clone(),
         digests,
         files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
+        alternate: false,
         schema_only: false,
     };
     let mut file = match directory {

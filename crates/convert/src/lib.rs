@@ -74,6 +74,8 @@ use isomorph_error::Rule;
 pub static RULES: &[&Rule] = &[
     &carry::CARRY_STALE,
     &carry::CARRY_UNREAD,
+    &carry::CARRY_IN_PART,
+    &carry::CARRY_OTHER,
     &mapping::CARRY_FITS,
     &pipeline::DANGLING_END,
     &pipeline::EDGE_ORDER,

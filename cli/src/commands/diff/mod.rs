@@ -12,7 +12,7 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Answer, open_at};
+use super::{Answer, check_whole, open_at};
 use crate::args::{DiffArgs, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -104,6 +104,9 @@ pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
         return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
     }
     let bars = Bars::new(Interrupt::default());
+    for side in [&left, &right] {
+        check_whole(side, args.lenient, &resources, &bars, console)?;
+    }
     let seen = |side: &Opened| {
         let graph = match args.seen_as {
             Some(format) => side.seen_as(format, &resources, &bars)?,

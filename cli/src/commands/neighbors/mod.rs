@@ -53,6 +53,7 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
     let opened = open_at(&location, &OpenOptions { look_ups: key.is_some(), ..options }, console)?;
+    console.warn(&opened.cautions()?);
     // In RDF a word names what it names in a pattern.
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });

@@ -17,7 +17,7 @@ use crate::digests::{Digested, Digests, Resources, digest};
 use crate::mapping::{
     AsStatements, CARRY_FITS, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself,
 };
-use crate::named::check_replaced;
+use crate::named::{check_apart, check_replaced};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -80,6 +80,7 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
+    check_apart(opened, destination)?;
     if options.replace && options.write.fitted(&plan.target, destination.file_name(), resources).is_directory(plan.to) {
         check_replaced(destination)?;
     }

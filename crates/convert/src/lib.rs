@@ -57,7 +57,7 @@ pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};
 pub use mapping::{NodeTypes, TypesFrom, must_exist};
-pub use named::{check_name, check_replaced};
+pub use named::{check_apart, check_name, check_replaced};
 pub use open::{Opened, carry_beside, carry_of, home_of, sound};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;

@@ -185,3 +185,19 @@ fn a_condition_on_nodes_holds_for_every_target() {
     }
     assert!(contents.iter().all(|content| content.is_string() && *content == contents[0]), "{contents:?}");
 }
+
+/// A copy with its sidecar is the graph it was made of: also where types of nodes are asked for, and its files name ends by row.
+#[test]
+fn types_by_label_are_those_of_the_graph_that_a_copy_is_of() {
+    let home = Home::with_people();
+    home.write("people.csv", crate::support::PEOPLE.replace("Person,Writer", "Writer"));
+    for (copy, to) in [("c.gar", "graphar"), ("c.deepgnn", "deepgnn"), ("c.annnet", "annnet"), ("c.lake", "graphlake")]
+    {
+        home.run(&["convert", "people.csv", copy, "--to", to]).exits(0);
+        for (name, to) in [("n.gar", "graphar"), ("n.annnet", "annnet")] {
+            let types = ["--node-type-from", "label", "--replace"];
+            home.run(&[&["convert", copy, name, "--to", to], &types[..]].concat()).exits(0);
+            home.run(&["diff", "people.csv", name]).exits(0);
+        }
+    }
+}

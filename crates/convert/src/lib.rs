@@ -20,6 +20,7 @@ mod digests;
 mod direct;
 mod dump;
 mod extend;
+mod keyed;
 mod lake;
 mod mapping;
 mod named;

@@ -133,6 +133,7 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
         &args.destination,
         &plan,
         &cost,
+        options.loses(),
         certificate.as_ref(),
         &findings,
     ))?;

@@ -1,8 +1,9 @@
 //! Arguments that make no sense: the text that clap makes of them, or with `--json` the same as a document.
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use isomorph::Error;
+use isomorph::{Error, Kind};
 
 use crate::args::Flags;
 use crate::console::Console;
@@ -15,8 +16,14 @@ pub fn report(error: &clap::Error) -> ExitCode {
         Console { json: true, verbose: false, aside: false }.fail(&error, &Flags::any(), None, None);
         return ExitCode::from(error.kind().exit_code());
     }
-    // There is nobody left to tell when the stream is closed.
-    let _ = error.print();
+    if let Err(failed) = error.print().and_then(|()| std::io::stdout().flush()) {
+        // Who has read enough of it is no failure, and of standard error there is nobody left to tell.
+        if !error.use_stderr() && failed.kind() != ErrorKind::BrokenPipe {
+            let what = Error::new(Kind::Io, format!("standard output cannot be written: {failed}"));
+            Console { json: false, verbose: false, aside: false }.fail(&what, &Flags::any(), None, None);
+            return ExitCode::from(what.kind().exit_code());
+        }
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 

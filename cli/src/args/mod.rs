@@ -22,7 +22,7 @@ use clap_complete::Shell;
 use isomorph::convert::{CarryUse, Format, Hyperedges};
 use isomorph::formats::annnet::update::AttributeTable;
 use isomorph::formats::graphar::info::{AdjListType, FileType};
-use isomorph::formats::graphlake;
+use isomorph::formats::{graphlake, rdf};
 use isomorph::tables::Compression;
 
 pub use epoch::or_environment as epoch_or_environment;
@@ -183,6 +183,12 @@ pub struct DiffArgs {
     /// GraphLake: what a short prefix of a foreign store stands for [default: the store's own]
     #[arg(long = "ns", value_name = "PREFIX=IRI", value_parser = read::namespace)]
     pub namespaces: Vec<(String, String)>,
+    /// The format of standard input [default: by content]
+    #[arg(long, value_name = "FORMAT", value_parser = write::format_parser())]
+    pub from: Option<Format>,
+    /// RDF: the syntax of standard input [default: by content]
+    #[arg(long, value_name = "SYNTAX", value_parser = read::syntax_parser())]
+    pub syntax: Option<rdf::Syntax>,
     /// RDF: what relative IRIs are relative to, where a text does not say it [default: none]
     #[arg(long, value_name = "IRI", value_parser = read::base)]
     pub base: Option<String>,

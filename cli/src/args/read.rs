@@ -146,14 +146,16 @@ impl ResourceArgs {
 }
 
 impl OpenArgs {
-    /// The format of the graph at `location`: a text of DeepGNN where its text format is stated and nothing tells of another format.
+    /// The format of the graph at `location`: a text of DeepGNN or of RDF where its text format or its syntax is stated and nothing tells of
+    /// another format.
     ///
     /// # Errors
     /// When it cannot be told.
     fn format_at(&self, location: &Location) -> Result<Format> {
         let is_open = |format: Format| matches!(format.detect(location), Ok(false));
-        match self.text_format {
-            Some(_) if Format::ALL.into_iter().all(is_open) => Ok(Format::DeepGnn),
+        match (self.text_format, self.syntax) {
+            (Some(_), None) if Format::ALL.into_iter().all(is_open) => Ok(Format::DeepGnn),
+            (None, Some(_)) if Format::ALL.into_iter().all(is_open) => Ok(Format::Rdf),
             _ => Format::at(location),
         }
     }

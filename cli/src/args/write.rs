@@ -22,7 +22,7 @@ pub struct TargetArgs {
     /// The format to write [default: by the destination's name; else what the sidecar came from; else, where the name has no ending, the source's own]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub to: Option<Format>,
-    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: parquet]
+    /// Encoding of the files: parquet, orc, csv or json for GraphAr, parquet or csv for NOCK [default: for NOCK by the destination's name; for GraphAr that of the source where its layout is kept or travels beside it; else parquet]
     #[arg(long, value_name = "TYPE", value_parser = file_type_parser())]
     pub file_type: Option<FileType>,
     /// Compression of Parquet, ORC and the arrays of annnet: none, snappy, zstd, lz4, gzip or brotli, with a level as in zstd:3 [default: snappy for NOCK, zstd:1 for GraphAr and annnet]

@@ -7,7 +7,7 @@ use isomorph::model::digest::{LineKind, Sum, VERSION};
 use serde::Serialize;
 
 use super::diff::subject;
-use super::{Answer, open};
+use super::{Answer, check_whole, open};
 use crate::args::DigestArgs;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -43,6 +43,7 @@ pub fn run(args: &DigestArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
     let opened = open(&args.path, &args.open, &args.select, &resources, console)?;
     let bars = Bars::new(Interrupt::default());
+    check_whole(&opened, args.open.lenient, &resources, &bars, console)?;
     let graph = match args.rdfc {
         true => relabelled(Arc::clone(&opened.graph), &resources, &bars)?,
         false => Arc::clone(&opened.graph),

@@ -18,7 +18,7 @@ mod validate;
 
 use std::process::ExitCode;
 
-use isomorph::convert::{OpenOptions, Opened, Resources};
+use isomorph::convert::{OpenOptions, Opened, Progress, Resources};
 use isomorph::{Location, Result};
 
 use crate::args::{Command, OpenArgs, SelectArgs};
@@ -85,4 +85,16 @@ fn open_at(location: &Location, options: &OpenOptions, console: &Console) -> Res
     let opened = Opened::open(location, options)?;
     console.warn(&opened.native.about().findings);
     Ok(opened)
+}
+
+/// Makes sure, before all of a graph is read, that it still is what its carry was made for; tells what `lenient` lets pass.
+fn check_whole(
+    opened: &Opened,
+    lenient: bool,
+    resources: &Resources,
+    progress: &dyn Progress,
+    console: &Console,
+) -> Result<()> {
+    console.warn(&opened.check_whole(lenient, resources, progress)?);
+    Ok(())
 }

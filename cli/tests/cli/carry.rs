@@ -190,3 +190,139 @@ fn every_layout_is_bound_again() {
         home.run(&["diff", place, &graph, "--exact"]).exits(0);
     }
 }
+
+/// A value that was edited in place, without a byte more or less and before the ends of files: who reads everything finds it.
+#[test]
+fn an_edit_that_keeps_the_length_is_found_by_who_reads_everything() {
+    let home = Home::with_people();
+    let people: String = (0..3000).map(|at| format!("\"p{at}\",-1,\"\",\"\",1.0,-1,False,\"Person\",\"\"\n")).collect();
+    home.write("many.csv", format!("{}{people}", crate::support::PEOPLE));
+    home.run(&["convert", "many.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    home.run(&["convert", "g", "n.csv"]).exits(0);
+    let text = fs::read_to_string(home.at("n.csv")).unwrap();
+    assert!(text.len() > 2 << 16, "{}", text.len());
+    home.write("n.csv", text.replacen(",1.0,-1,", ",0.5,-1,", 1));
+    for command in [&["digest", "n.csv"][..], &["dump", "n.csv"], &["diff", "g", "n.csv"], &["diff", "n.csv", "g"]] {
+        let done = home.run(command).exits(4);
+        assert!(done.err.starts_with("error CARRY-STALE: "), "{command:?}: {}", done.err);
+        assert!(done.out.is_empty(), "{command:?}: {}", done.out);
+    }
+    for to in ["again.csv", "again.gar", "again.ttl", "again.lake", "again.annnet", "again.deepgnn"] {
+        home.run(&["convert", "n.csv", to]).exits(4);
+        assert!(!home.at(to).exists(), "{to}");
+    }
+    home.run(&["dump", "n.csv", "--limit", "1"]).exits(0);
+    home.run(&["digest", "n.csv", "--carry", "ignore"]).exits(0);
+}
+
+/// What the names and types of a sidecar do not read is told, and no answer about the whole graph is given without it.
+#[test]
+fn what_names_and_types_do_not_read_is_told() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    home.run(&["convert", "g", "n.csv"]).exits(0);
+    let text = fs::read_to_string(home.at("n.csv")).unwrap();
+    home.write("n.csv", text.replacen(",1.0,-1,", ",0.25,-1,", 1));
+    let schema = ["--carry", "schema"];
+    for command in [&["digest", "n.csv"][..], &["dump", "n.csv"], &["diff", "g", "n.csv"]] {
+        let done = home.run(&[command, &schema].concat()).exits(4);
+        assert!(done.err.starts_with("error CARRY-UNREAD: "), "{command:?}: {}", done.err);
+        assert!(done.err.contains("--lenient"), "{}", done.err);
+        let done = home.run(&[command, &schema, &["--lenient"]].concat()).exits(0);
+        assert!(done.err.contains("CARRY-IN-PART"), "{command:?}: {}", done.err);
+    }
+    let looks: [&[&str]; 3] = [&["neighbors", "n.csv", "ada"], &["dump", "n.csv", "--limit", "2"], &["info", "n.csv"]];
+    for command in looks {
+        let done = home.run(&[command, &schema].concat()).exits(0);
+        assert!(done.err.contains("CARRY-IN-PART") || done.out.contains("CARRY-IN-PART"), "{command:?}: {}", done.err);
+    }
+}
+
+const TWO_TYPES: &str = r#"src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props
+"a1",-1,"","",1.0,-1,False,"A",""
+"a2",-1,"","",1.0,-1,False,"A",""
+"b1",-1,"","",1.0,-1,False,"B",""
+"b1",0,"knows","b2",1.0,-1,False,"",""
+"b2",-1,"","",1.0,-1,False,"B",""
+"b2",0,"knows","b3",1.0,-1,False,"",""
+"b3",-1,"","",1.0,-1,False,"B",""
+"#;
+
+/// `n.csv`, a NOCK copy of a graph of two node types, whose text is changed.
+fn two_types(change: impl Fn(&str) -> String) -> Home {
+    let home = Home::new();
+    home.write("q.csv", TWO_TYPES);
+    home.run(&["convert", "q.csv", "g", "--to", "graphar", "--node-type-from", "label", "--lossy"]).exits(0);
+    home.run(&["convert", "g", "n.csv", "--to", "nock"]).exits(0);
+    let text = fs::read_to_string(home.at("n.csv")).unwrap();
+    let changed = change(&text);
+    assert_ne!(changed, text);
+    home.write("n.csv", changed);
+    home
+}
+
+fn counts(home: &Home, arguments: &[&str]) -> Vec<u64> {
+    let info = home.run(&[&["info", "--json"], arguments].concat()).exits(0).json();
+    info["nodes"].as_array().unwrap().iter().map(|ty| ty["count"].as_u64().unwrap()).collect()
+}
+
+/// Names and types are used, and numbers of rows are not: those that the sidecar states are of other data.
+#[test]
+fn numbers_of_rows_of_a_stale_sidecar_are_not_believed() {
+    let fewer =
+        two_types(|text| text.lines().filter(|line| !line.contains("A/a2")).map(|line| format!("{line}\n")).collect());
+    let more =
+        two_types(|text| text.replacen("\"A/a2\"", "\"A/a0\",-1,\"\",\"\",1.0,-1,False,\"A\",\"\"\n\"A/a2\"", 1));
+    for (home, of_a) in [(&fewer, 1), (&more, 3)] {
+        let schema = ["--carry", "schema"];
+        assert_eq!(counts(home, &["n.csv", "--carry", "schema"]), [of_a, 3]);
+        let row = ["--type", "B", "--row", "0"];
+        let found = home.run(&[&["neighbors", "n.csv"], &row[..], &schema].concat()).exits(0).out;
+        assert!(found.contains("b2") && !found.contains("b3"), "{found}");
+        for to in ["m.parq", "m.gar", "m.annnet", "m.json", "m.deepgnn", "m.ttl", "m.lake"] {
+            let deepgnn: &[&str] = if to == "m.json" { &["--to", "deepgnn"] } else { &[] };
+            home.run(&[&["convert", "n.csv", to], &schema[..], deepgnn].concat()).exits(0);
+            assert_eq!(counts(home, &[to]), [of_a, 3], "{to}");
+            home.run(&["diff", "m.parq", to]).exits(0);
+        }
+        let found = home.run(&[&["neighbors", "m.parq"], &row[..]].concat()).exits(0).out;
+        assert!(found.contains("b2") && !found.contains("b3"), "{found}");
+    }
+}
+
+/// A node that was moved between those of another type is in the same place among its own.
+#[test]
+fn rows_of_several_types_may_alternate() {
+    let moved = |text: &str| {
+        let lines = |of: bool| text.lines().filter(move |line| line.contains("A/a2") == of);
+        lines(false).chain(lines(true)).map(|line| format!("{line}\n")).collect()
+    };
+    let home = two_types(moved);
+    for to in ["m.gar", "m.lake", "m.csv", "m.json"] {
+        let deepgnn: &[&str] = if to == "m.json" { &["--to", "deepgnn"] } else { &[] };
+        home.run(&[&["convert", "n.csv", to, "--carry", "schema"], deepgnn].concat()).exits(0);
+        home.run(&["diff", "g", to]).exits(0);
+    }
+    home.run(&["carry", "rebind", "n.csv"]).exits(0);
+    home.run(&["diff", "g", "n.csv", "--exact"]).exits(0);
+    home.run(&["convert", "n.csv", "back.gar"]).exits(0);
+    let found = home.run(&["neighbors", "n.csv", "--type", "B", "--row", "0"]).exits(0).out;
+    assert!(found.contains("b2") && !found.contains("b3"), "{found}");
+    home.run(&["neighbors", "n.csv", "--type", "A", "--row", "2"]).exits(3);
+}
+
+/// A label that nobody declares is one refusal everywhere, and no bug of ours; what cannot be bound is not told to be bound.
+#[test]
+fn what_cannot_be_bound_says_why() {
+    let home = two_types(|text| text.replacen("\"A\"", "\"A,C\"", 1));
+    for to in ["m.csv", "m.gar", "m.ttl"] {
+        let done = home.run(&["convert", "n.csv", to, "--carry", "schema"]).exits(4);
+        assert!(done.err.starts_with("error CARRY-UNREAD: ") && !done.err.contains("a bug"), "{to}: {}", done.err);
+    }
+    let done = home.run(&["carry", "rebind", "n.csv"]).exits(4);
+    assert!(!done.err.contains("carry rebind"), "{}", done.err);
+    let home = two_types(|text| text.replacen("b3", "b4", 9));
+    let done = home.run(&["carry", "rebind", "n.csv"]).exits(4);
+    assert!(done.err.starts_with("error CARRY-OTHER: ") && !done.err.contains("carry rebind"), "{}", done.err);
+    home.run(&["carry", "drop", "n.csv"]).exits(0);
+}

@@ -185,3 +185,33 @@ fn a_condition_on_nodes_holds_for_every_target() {
     }
     assert!(contents.iter().all(|content| content.is_string() && *content == contents[0]), "{contents:?}");
 }
+
+/// What is lost is lost in the document as it is on the screen: nothing is carried where no sidecar is written.
+#[test]
+fn a_document_names_what_is_lost_as_the_screen_does() {
+    let home = Home::new();
+    let plan = ["convert", &crate::support::social(), "o.parq", "--plan", "--json"];
+    let kept = home.run(&plan).exits(0).json();
+    let carried = kept["plan"]["carried"].as_array().unwrap().clone();
+    assert!(!carried.is_empty(), "{kept}");
+    let lossy = home.run(&[&plan[..], &["--lossy"]].concat()).exits(0).json();
+    assert!(lossy["plan"]["carried"].as_array().unwrap().is_empty(), "{lossy}");
+    let lost: Vec<_> = lossy["plan"]["losses"].as_array().unwrap().iter().map(|loss| &loss["subject"]).collect();
+    assert!(carried.iter().all(|part| lost.contains(&part)), "{lossy}");
+}
+
+/// A copy with its sidecar is the graph it was made of: also where types of nodes are asked for, and its files name ends by row.
+#[test]
+fn types_by_label_are_those_of_the_graph_that_a_copy_is_of() {
+    let home = Home::with_people();
+    home.write("people.csv", crate::support::PEOPLE.replace("Person,Writer", "Writer"));
+    for (copy, to) in [("c.gar", "graphar"), ("c.deepgnn", "deepgnn"), ("c.annnet", "annnet"), ("c.lake", "graphlake")]
+    {
+        home.run(&["convert", "people.csv", copy, "--to", to]).exits(0);
+        for (name, to) in [("n.gar", "graphar"), ("n.annnet", "annnet")] {
+            let types = ["--node-type-from", "label", "--replace"];
+            home.run(&[&["convert", copy, name, "--to", to], &types[..]].concat()).exits(0);
+            home.run(&["diff", "people.csv", name]).exits(0);
+        }
+    }
+}

@@ -118,3 +118,25 @@ fn no_command_takes_a_dash_for_a_file() {
         assert_eq!(home.names(), ["people.csv"], "{words:?}");
     }
 }
+
+/// What we write is read from standard input as from a file: also Turtle that begins without a prefix.
+#[test]
+fn turtle_that_we_write_is_read_from_standard_input() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar", "--lossy"]).exits(0);
+    home.run(&["convert", "g", "a.nt", "--lossy"]).exits(0);
+    for name in ["a.ttl", "a.trig"] {
+        home.run(&["convert", "g", name, "--lossy"]).exits(0);
+        let text = std::fs::read(home.at(name)).unwrap();
+        home.feed(&["digest", "-"], &text).exits(0);
+        home.feed(&["diff", "a.nt", "-"], &text).exits(0);
+        home.feed(&["diff", "-", "a.nt", "--syntax", "trig"], &text).exits(0);
+    }
+    // Nothing tells what this is, but who pipes it.
+    let odd = b"[] <urn:b> <urn:c> .\n";
+    home.write("odd.ttl", odd);
+    home.feed(&["digest", "-"], odd).exits(3);
+    home.feed(&["digest", "-", "--syntax", "ttl"], odd).exits(0);
+    home.feed(&["diff", "odd.ttl", "-", "--syntax", "ttl", "--rdfc"], odd).exits(0);
+    home.run(&["diff", "odd.ttl", "a.nt", "--syntax", "ttl"]).exits(2);
+}

@@ -165,3 +165,61 @@ fn a_name_without_an_ending_takes_the_sources_format() {
     let done = home.run(&["convert", "people.csv", "-", "--to", "rdf"]).exits(2);
     assert!(done.err.contains("--to-syntax") && !done.err.contains("result"), "{}", done.err);
 }
+
+/// What would be written into the source, or around it, is refused whatever the format is, and no hint names the source.
+#[test]
+fn a_destination_inside_the_source_or_around_it_is_refused() {
+    let home = Home::with_people();
+    let sources: [&[&str]; 5] = [
+        &["g", "--to", "graphar"],
+        &["p", "--to", "nock", "--partitions", "2"],
+        &["a", "--to", "annnet"],
+        &["d", "--to", "deepgnn"],
+        &["l.lake"],
+    ];
+    for arguments in sources {
+        let place = arguments[0];
+        home.run(&[&["convert", "people.csv"], arguments].concat()).exits(0);
+        let before = home.run(&["digest", place]).exits(0).out;
+        let names = fs::read_dir(home.at(place)).unwrap().map(|entry| entry.unwrap().file_name());
+        let inside: Vec<String> = names.map(|name| format!("{place}/{}", name.to_str().unwrap())).collect();
+        for destination in inside.into_iter().chain([".".to_owned(), format!("{place}/..")]) {
+            for more in [&["--to", "nock", "--replace"][..], &["--to", "graphar", "--replace"], &["--to", "graphar"]] {
+                let done = home.run(&[&["convert", place, &destination], more].concat()).exits(2);
+                assert!(!done.err.contains("rm -r") && !done.err.contains("try    --replace"), "{}", done.err);
+            }
+        }
+        assert_eq!(home.run(&["digest", place]).exits(0).out, before);
+    }
+    // A file inside the destination; and what lies beside an information file is no part of the graph.
+    home.run(&["convert", "p/part_0.parq", "p", "--replace"]).exits(2);
+    let mut names = fs::read_dir(home.at("g")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let graph = format!("g/{}", names.find(|name| name.ends_with(".graph.yml")).unwrap());
+    home.run(&["convert", &graph, &graph, "--to", "nock", "--replace"]).exits(2);
+    for _ in 0..2 {
+        home.run(&["convert", &graph, "g/out.csv", "--replace", "--carry", "ignore"]).exits(0);
+    }
+    home.run(&["convert", "people.csv", "people.csv", "--replace"]).exits(0);
+}
+
+/// Names that something else is opened by are refused, with one that works.
+#[test]
+fn names_of_information_files_and_of_packed_texts_are_refused() {
+    let home = Home::with_people();
+    let refused: [(&[&str], &str); 8] = [
+        (&["y.graph.yml", "--to", "nock"], "y.graph.parq"),
+        (&["y.yml", "--to-syntax", "nt"], "y.nt"),
+        (&["z.graph.yml", "--to", "graphar"], "z.graph.gar"),
+        (&["z.yml", "--to", "annnet"], "z"),
+        (&["z.yaml", "--to", "deepgnn"], "z.deepgnn"),
+        (&["z.yml", "--to", "graphlake"], "z.lake"),
+        (&["x.json.gz", "--to-syntax", "rdf"], "x.json.gz.rdf"),
+        (&["x.json.zst", "--to-syntax", "nt"], "x.json.zst.nt"),
+    ];
+    for (arguments, name) in refused {
+        let done = home.run(&[&["convert", "people.csv"], arguments].concat()).exits(2);
+        assert!(done.err.contains(&format!("try    {name}\n")), "{arguments:?}: {}", done.err);
+        home.run(&[&["convert", "people.csv", name], &arguments[1..]].concat()).exits(0);
+        home.run(&["diff", "people.csv", name]).exits(0);
+    }
+}

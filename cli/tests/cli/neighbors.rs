@@ -283,3 +283,16 @@ fn nodes_that_only_edges_name_have_rows() {
         assert!(home.run(&["neighbors", graph, "--row", "3"]).exits(3).err.contains("there is no node in row 3"));
     }
 }
+
+/// What a text cannot look up is asked for by a pattern, where the key is an IRI that can stand in one.
+#[test]
+fn a_text_of_rdf_is_asked_by_the_iri_of_the_node() {
+    let home = crate::support::Home::new();
+    home.run(&["convert", &crate::support::social(), "o.nt", "--lossy"]).exits(0);
+    let done = home.run(&["neighbors", "o.nt", "Lisbon"]).exits(3);
+    assert!(!done.err.contains("isomorph match"), "{}", done.err);
+    let done = home.run(&["neighbors", "o.nt", "urn:x-isomorph:city/Lisbon"]).exits(3);
+    let hint = done.err.lines().find_map(|line| line.split_once("isomorph match o.nt '")).expect(&done.err).1;
+    let found = home.run(&["match", "o.nt", hint.trim_end().trim_end_matches('\'')]).exits(0).out;
+    assert!(found.contains("Lisbon"), "{found}");
+}

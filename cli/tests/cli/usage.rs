@@ -145,3 +145,14 @@ fn mistyped_names_are_told_the_near_ones() {
     let done = home.run(&["neighbors", &social, "7", "--type", "dog"]).exits(2);
     assert!(!done.err.contains("did you mean"), "{}", done.err);
 }
+
+/// Help that cannot be written is no help.
+#[test]
+#[cfg(target_os = "linux")]
+fn help_that_cannot_be_written_is_a_failure() {
+    for arguments in [&["help", "convert"][..], &["--version"], &["--help"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let status = Home::new().command(arguments).stdout(full).status().unwrap();
+        assert_eq!(status.code(), Some(5), "{arguments:?}");
+    }
+}

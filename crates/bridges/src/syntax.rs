@@ -105,11 +105,27 @@ impl Syntax {
         if keywords.iter().any(|word| lower.starts_with(word)) {
             return Some(Syntax::TriG);
         }
-        if !first.ends_with(b".") || !(first.starts_with(b"<") || first.starts_with(b"_:")) {
+        if !(first.starts_with(b"<") || first.starts_with(b"_:")) {
             return None;
         }
-        matches!(terms_of_line(first), 3 | 4).then_some(Syntax::NQuads)
+        if first.ends_with(b".") && matches!(terms_of_line(first), 3 | 4) {
+            return Some(Syntax::NQuads);
+        }
+        begins_statement(first).then_some(Syntax::TriG)
     }
+}
+
+/// Whether a line is the first one of a statement that goes on, or has a shorter word for a predicate: Turtle, without a prefix in front.
+fn begins_statement(line: &[u8]) -> bool {
+    let subject = match line.first() {
+        Some(b'<') => memchr::memchr(b'>', line).map(|end| end + 1),
+        _ => line.iter().position(|byte| matches!(byte, b' ' | b'\t')),
+    };
+    let rest = subject.and_then(|end| line.get(end..)).unwrap_or_default();
+    let predicate = rest.trim_ascii_start();
+    let is_apart = predicate.len() < rest.len();
+    let is_predicate = predicate.starts_with(b"a ") || predicate.starts_with(b"<") && predicate.contains(&b'>');
+    is_apart && is_predicate && matches!(line.last(), Some(b';' | b',' | b'.'))
 }
 
 /// How many terms of N-Quads stand on a line in front of its full stop; literals count as one, with what is behind them.

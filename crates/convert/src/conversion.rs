@@ -17,7 +17,7 @@ use crate::digests::{Digested, Digests, Resources, digest};
 use crate::mapping::{
     AsStatements, CARRY_FITS, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself,
 };
-use crate::named::check_replaced;
+use crate::named::{check_apart, check_replaced};
 use crate::open::Opened;
 use crate::options::{CarryUse, ConvertOptions, OpenOptions};
 use crate::pipeline;
@@ -80,9 +80,11 @@ pub fn convert(
     progress: &dyn Progress,
 ) -> Result<Certificate> {
     let started = Instant::now();
+    check_apart(opened, destination)?;
     if options.replace && options.write.fitted(&plan.target, destination.file_name(), resources).is_directory(plan.to) {
         check_replaced(destination)?;
     }
+    opened.check_bytes(resources, progress)?;
     if let Some(text) = direct::text(opened, plan.to, &options.write) {
         return direct::build(text, destination, options, resources, progress);
     }
@@ -360,7 +362,7 @@ fn brought(
 }
 
 /// The error for data with something that its carry, of which names and types are used, does not describe.
-fn undescribed(error: Error) -> Error {
+pub(crate) fn undescribed(error: Error) -> Error {
     match error.broken_rule() {
         Some(_) => Error::broken(
             &carry::CARRY_UNREAD,
@@ -439,6 +441,7 @@ pub(crate) fn write_carry(
         mapping: mapping.clone(),
         digests,
         files: files.iter().map(|(name, digest)| Bound::new(name.clone(), digest)).collect(),
+        alternate: false,
         schema_only: false,
     };
     let mut file = match directory {

@@ -20,6 +20,7 @@ mod digests;
 mod direct;
 mod dump;
 mod extend;
+mod keyed;
 mod lake;
 mod mapping;
 mod named;
@@ -57,7 +58,7 @@ pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};
 pub use mapping::{NodeTypes, TypesFrom, must_exist};
-pub use named::{check_name, check_replaced};
+pub use named::{check_apart, check_name, check_replaced};
 pub use open::{Opened, carry_beside, carry_of, home_of, sound};
 pub use options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, RdfMode, RdfOptions, Typing, WriteOptions};
 pub use pipeline::run as bring;
@@ -74,6 +75,8 @@ use isomorph_error::Rule;
 pub static RULES: &[&Rule] = &[
     &carry::CARRY_STALE,
     &carry::CARRY_UNREAD,
+    &carry::CARRY_IN_PART,
+    &carry::CARRY_OTHER,
     &mapping::CARRY_FITS,
     &pipeline::DANGLING_END,
     &pipeline::EDGE_ORDER,

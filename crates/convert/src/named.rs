@@ -1,25 +1,52 @@
 //! What the destination's name says: a result that has been published is opened by its name, without a flag.
 
-use isomorph_bridges::Syntax;
+use std::path::{Component, Path, PathBuf};
+
+use isomorph_bridges::{Packing, Syntax};
 use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Location, Root};
 
 use crate::carry;
+use crate::open::{Opened, home_of};
 use crate::options::WriteOptions;
 use crate::registry::Format;
 
-/// Fails for a text that its name would not tell, or tell as something else, to whoever opens it.
+/// Fails for a text that its name would not tell, or tell as something else, to whoever opens it, and for a name that tells of GraphAr's
+/// information files, whatever is written.
 ///
 /// # Errors
 /// [`isomorph_error::Kind::Usage`], with a name that tells it.
 pub fn check_name(to: Format, write: &WriteOptions, destination: &Location) -> Result<()> {
     let name = destination.file_name();
+    let lower = name.to_ascii_lowercase();
+    if let Some(stem) = [".yml", ".yaml"].iter().find_map(|ending| lower.strip_suffix(ending)) {
+        let path = destination.to_string();
+        let path = path.trim_end_matches('/');
+        let stem = path.get(..path.len() - (lower.len() - stem.len())).unwrap_or(path);
+        let named = match to {
+            Format::GraphAr => format!("{stem}.gar"),
+            Format::Nock if write.nock.format == isomorph_nock::Format::Csv => format!("{stem}.csv"),
+            Format::Nock => format!("{stem}.parq"),
+            Format::Annnet if write.annnet.archive => format!("{stem}.annnet"),
+            Format::Annnet => stem.to_owned(),
+            Format::DeepGnn => {
+                write.deepgnn.text.map_or_else(|| format!("{stem}.deepgnn"), |text| format!("{stem}.{}", text.id()))
+            }
+            Format::GraphLake => format!("{stem}.lake"),
+            Format::Rdf => format!("{stem}.{}", write.rdf.syntax.unwrap_or(Syntax::NQuads).id()),
+        };
+        return Err(Error::usage("a name that ends like this is that of an information file of GraphAr")
+            .at(destination.to_string())
+            .hint(named));
+    }
+    // What is packed is told by its name alone.
+    let packed = Packing::of_name(name) != Packing::None && TextFormat::of_name(name).is_some();
     let (what, ending) = match to {
         Format::Rdf => match write.rdf.syntax {
             Some(syntax) => match Syntax::of_name(name) {
                 Some(named) if reads(named, syntax) => return Ok(()),
-                None if begins_so(syntax) && Format::of_name(name).is_none() => return Ok(()),
+                None if begins_so(syntax) && Format::of_name(name).is_none() && !packed => return Ok(()),
                 _ => (syntax.name(), syntax.id()),
             },
             None => return Ok(()),
@@ -86,4 +113,53 @@ pub fn check_replaced(destination: &Location) -> Result<()> {
     .at(destination.to_string())
     .hint("choose another destination")
     .hint(format!("rm -r {destination}    remove it first")))
+}
+
+/// Fails for a destination inside the source, or around it: what is written there would be part of what is read, or take its place.
+///
+/// # Errors
+/// [`Kind::Usage`].
+pub fn check_apart(opened: &Opened, destination: &Location) -> Result<()> {
+    if !opened.location.as_path().is_some_and(Path::exists) {
+        return Ok(());
+    }
+    let (home, directory) = home_of(&opened.location, opened.format);
+    let (Some(source), Some(place)) = (home.as_path().map(resolved), destination.as_path().map(resolved)) else {
+        return Ok(());
+    };
+    let refused = |what: &str| {
+        Err(Error::usage(format!("the destination {what} {}, which is the source", source.display()))
+            .at(destination.to_string())
+            .hint("choose another destination"))
+    };
+    if place == source {
+        // It is replaced when it has been read. One that nobody takes for a graph would not be, and is not to be removed.
+        return if directory && check_replaced(destination).is_err() { refused("is") } else { Ok(()) };
+    }
+    if source.starts_with(&place) {
+        return refused("contains");
+    }
+    let Ok(inside) = place.strip_prefix(&source) else { return Ok(()) };
+    // Beside the information file of GraphAr there may be other files and graphs; anything else in the way is part of this one.
+    let named = opened.location.as_path().is_some_and(|path| resolved(path) != source);
+    let is_description = inside.extension().is_some_and(|ending| ending == "yml" || ending == "yaml");
+    let is_own = |place: &Path| place.is_dir() && check_replaced(destination).is_err();
+    let beside = inside.components().count() == 1 && !is_description && !is_own(&place);
+    if directory && !(named && (beside || !place.exists())) { refused("is inside of") } else { Ok(()) }
+}
+
+/// The path without links and points, also of what is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for above in whole.ancestors() {
+        let Ok(mut found) = above.canonicalize() else { continue };
+        for part in whole.strip_prefix(above).into_iter().flat_map(Path::components) {
+            match part {
+                Component::ParentDir => drop(found.pop()),
+                part => found.push(part),
+            }
+        }
+        return found;
+    }
+    whole
 }

@@ -8,10 +8,11 @@ use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 
 use crate::carry::{self, Carry};
+use crate::conversion::undescribed;
 use crate::counted::counted;
 use crate::digests::Resources;
 use crate::mapping::{
-    Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
+    Bundling, CARRY_FITS, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
 use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
 use crate::plan::{Plan, survey_of};
@@ -34,7 +35,8 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens the graph at `location`. Nothing is read but metadata and, for the carry, the ends of files.
+    /// Opens the graph at `location`. Nothing is read but metadata and, for the carry, the ends of files; where only its names and types are
+    /// used, the keys of nodes of several types in one table as well, because numbers of rows may be others by now.
     ///
     /// # Errors
     /// When there is nothing, it is none of the formats, its metadata is not sound, or its carry is stale; when opening finds
@@ -74,6 +76,15 @@ impl Opened {
             sound(&native.about().findings)?;
         }
         let graph = match &carry {
+            Some(carry) if carry.schema_only || carry.alternate => {
+                let threads = std::thread::available_parallelism().map_or(1, usize::from);
+                let (way, native) = (carry.mapping.inverse(), Arc::clone(&native));
+                let shown = way.apply_anew(native, &options.annnet.budget, threads).map_err(|error| {
+                    let misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
+                    if misfit { undescribed(error).at(location.to_string()) } else { error }
+                });
+                shown?.0
+            }
             Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
             None => Arc::clone(&native),
         };

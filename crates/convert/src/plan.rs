@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::carry;
 use crate::digests::{Digested, Resources};
+use crate::keyed::Keying;
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, Hyperedges, RdfMode, Typing, graph_name};
@@ -62,6 +63,8 @@ pub struct Plan {
     pub projection: Option<Arc<Projection>>,
     /// RDF as pynock has it, where that is asked for.
     pub pynock: Option<Arc<PynockView>>,
+    /// The keys of nodes, where their types are told by keys and edges name rows.
+    pub(crate) keying: Option<Keying>,
     /// The way from the graph to the result.
     pub mapping: Mapping,
     /// The graph as the target will hold it.
@@ -128,6 +131,7 @@ impl Plan {
             losses: Vec::new(),
             projection: None,
             pynock: None,
+            keying: None,
             mapping,
             target,
             digested: None,
@@ -170,6 +174,9 @@ impl Plan {
         plan.check_rdf(options)?;
         plan.check_node_types(options)?;
         plan.project(opened, options.hyperedges, resources, progress)?;
+        if options.node_types.is_some() {
+            plan.keying = Keying::of(plan.source(&opened.graph).as_ref(), resources, progress)?;
+        }
         let source = plan.source(&opened.graph);
         let reified = plan.reify(source.as_ref())?;
         let related = match &reified {
@@ -321,7 +328,8 @@ impl Plan {
             Some(projection) => Arc::new(Projected::new(Arc::clone(graph), Arc::clone(projection))),
             None => Arc::clone(graph),
         };
-        self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph))
+        let graph = self.pynock.as_ref().map_or(Arc::clone(&graph), |view| view.of(graph));
+        self.keying.as_ref().map_or(Arc::clone(&graph), |keying| keying.shown(graph))
     }
 
     /// Writes as nodes and edges what the target has no other place for; returns what is written then.

@@ -25,7 +25,7 @@ struct PlanDocument<'a> {
     lines: &'a [PlanLine],
     carried: &'a [String],
     /// What of it the format has no words for: lost without a sidecar.
-    losses: &'a [PlanLine],
+    losses: Vec<PlanLine>,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,15 +37,23 @@ struct CertificateDocument<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The document of a plan, and of what came of it.
+    /// The document of a plan, and of what came of it. Where it `loses`, nothing is carried, and what would have been is lost.
     pub fn new(
         destination: &'a str,
         plan: &'a Plan,
         cost: &'a PlanCost,
+        loses: bool,
         certificate: Option<&'a Certificate>,
         findings: &'a Findings,
     ) -> Self {
         let equal = |certificate: &Certificate| certificate.result.map(|result| Some(result) == certificate.source);
+        let carried = if loses { &[] } else { plan.carried.as_slice() };
+        let mut losses = plan.losses.clone();
+        if loses {
+            let whole =
+                plan.carried.iter().filter(|part| plan.losses.iter().all(|loss| loss.subject != **part)).cloned();
+            losses.splice(0..0, whole.map(|subject| PlanLine { subject, becomes: "nothing".to_owned() }));
+        }
         Document {
             destination,
             plan: PlanDocument {
@@ -55,8 +63,8 @@ impl<'a> Document<'a> {
                 sorts: &plan.sorts,
                 cost,
                 lines: &plan.lines,
-                carried: &plan.carried,
-                losses: &plan.losses,
+                carried,
+                losses,
             },
             certificate: certificate.map(|certificate| CertificateDocument { certificate, equal: equal(certificate) }),
             findings: RuleDocument::all(findings),

@@ -4,7 +4,9 @@ mod document;
 mod early;
 mod screen;
 
-use isomorph::convert::{ConvertOptions, Format, Plan, Shape, check_name, check_replaced, convert, target_format};
+use isomorph::convert::{
+    ConvertOptions, Format, Plan, Shape, check_apart, check_name, check_replaced, convert, target_format,
+};
 use isomorph::storage::{Mode, Staging};
 use isomorph::{Error, Kind, Location, Result};
 
@@ -65,7 +67,10 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
     let directory = options.write.is_directory(to);
     match printed {
         Some(_) => stdio::check_text(to, &options.write)?,
-        None => check_name(to, &options.write, &destination)?,
+        None => {
+            check_apart(&opened, &destination)?;
+            check_name(to, &options.write, &destination)?;
+        }
     }
     let interrupt = Interrupt::listen()?;
     if args.replace && directory {
@@ -124,7 +129,14 @@ pub fn run(args: &ConvertArgs, console: &Console) -> Result<Answer> {
             Some(certificate)
         }
     };
-    console.document(&document::Document::new(&args.destination, &plan, &cost, certificate.as_ref(), &findings))?;
+    console.document(&document::Document::new(
+        &args.destination,
+        &plan,
+        &cost,
+        options.loses(),
+        certificate.as_ref(),
+        &findings,
+    ))?;
     Ok(Answer::Yes)
 }
 
@@ -142,5 +154,9 @@ fn probe(destination: &Location, directory: bool, replace: bool) -> Result<()> {
         true => Staging::directory(destination, mode),
         false => Staging::file(destination, mode),
     };
-    staging.map(drop)
+    match staging {
+        // Nothing replaces a directory that is no graph: that is told at once.
+        Err(error) if directory && error.kind() == Kind::AlreadyExists => check_replaced(destination).and(Err(error)),
+        staging => staging.map(drop),
+    }
 }

@@ -12,12 +12,13 @@ use isomorph::{Error, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Answer, open_at};
+use super::{Answer, check_whole, open_at};
 use crate::args::{DiffArgs, read_place};
 use crate::console::Console;
 use crate::interrupt::Interrupt;
 use crate::progress::Bars;
 use crate::render::{Cell, Column, Mark, Screen, Table, of, thousands};
+use crate::stdio::DASH;
 
 /// See `docs/cli-json.md`.
 #[derive(Debug, Serialize)]
@@ -98,12 +99,18 @@ impl<'a> Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &DiffArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
+    if (args.from.is_some() || args.syntax.is_some()) && ![&args.left, &args.right].iter().any(|path| *path == DASH) {
+        return Err(Error::usage("--from and --syntax are for standard input, and neither graph is -"));
+    }
     let left = open(&args.left, args, &resources, console)?;
     let right = open(&args.right, args, &resources, console)?;
     if args.key.is_some() && ![&left, &right].iter().any(|side| side.format == Format::GraphAr) {
         return Err(Error::usage("--key is for graphs kept in GraphAr, and neither is"));
     }
     let bars = Bars::new(Interrupt::default());
+    for side in [&left, &right] {
+        check_whole(side, args.lenient, &resources, &bars, console)?;
+    }
     let seen = |side: &Opened| {
         let graph = match args.seen_as {
             Some(format) => side.seen_as(format, &resources, &bars)?,
@@ -163,6 +170,10 @@ fn open(path: &str, args: &DiffArgs, resources: &Resources, console: &Console) -
     options.graphlake.namespaces = args.namespaces.iter().cloned().collect();
     let (location, at) = read_place(path, resources)?;
     options.graphlake.at = at.unwrap_or_default();
+    if path == DASH {
+        options.from = args.from.or_else(|| args.syntax.map(|_| Format::Rdf));
+        options.rdf.syntax = args.syntax;
+    }
     open_at(&location, &options, console)
 }
 

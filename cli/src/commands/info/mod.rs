@@ -69,6 +69,7 @@ pub fn run(args: &InfoArgs, console: &Console) -> Result<Answer> {
     };
     let beside = beside(&opened, args.open.carry)?;
     let mut about = opened.native.about();
+    about.findings.merge(opened.cautions()?);
     let mut counts = Counts::of(opened.graph.as_ref(), about.bytes);
     if let Some((error, rule)) = counts.error.as_ref().and_then(|error| Some((error, error.broken_rule()?))) {
         // What opening found already is told once.

@@ -8,6 +8,7 @@ mod line;
 mod tests;
 
 use isomorph::convert::{Format, OpenOptions, Shape};
+use isomorph::formats::rdf;
 use isomorph::{Kind, Result, did_you_mean};
 use serde::Serialize;
 use serde_json::Value;
@@ -53,6 +54,7 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let (location, options) = args.open.place(&args.path, &SelectArgs::default(), &resources)?;
     let prefixes = Prefixes::new(&options.graphlake.namespaces);
     let opened = open_at(&location, &OpenOptions { look_ups: key.is_some(), ..options }, console)?;
+    console.warn(&opened.cautions()?);
     // In RDF a word names what it names in a pattern.
     let is_rdf = opened.format_of_graph().shape() == Shape::Triples;
     let key = key.map(|key| if is_rdf { prefixes.resource(key) } else { key.to_owned() });
@@ -65,7 +67,8 @@ pub fn run(args: &NeighborsArgs, console: &Console) -> Result<Answer> {
     let asked =
         Asked::new(opened.graph.as_ref(), args.node_type.as_deref(), args.edge.as_deref(), key, args.row, &resources)?;
     let found = asked.neighbors(sides, args.limit.get()).map_err(|error| match (opened.format, key) {
-        (Format::Rdf, Some(key)) if error.kind() == Kind::Unsupported => {
+        // What is no IRI names nothing in a pattern.
+        (Format::Rdf, Some(key)) if error.kind() == Kind::Unsupported && rdf::check_base(key).is_ok() => {
             error.hint(format!("isomorph match {} '<{key}> ? ?'", args.path))
         }
         _ => error,

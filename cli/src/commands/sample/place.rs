@@ -59,6 +59,7 @@ impl Place {
         let (location, mut how) = common.open.place(path, &SelectArgs::default(), resources)?;
         how.deepgnn.no_recovery = true;
         let opened = open_at(&location, &how, console)?;
+        console.warn(&opened.cautions()?);
         let wanted = common.node_type.as_deref();
         if let Some(ty) = wanted.filter(|ty| !is_node_type(opened.graph.graph(), ty)) {
             return Err(no_node_type(opened.graph.graph(), ty));

@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
 use super::unread::Reread;
-use super::{Bound, CARRY_STALE, Carry, FOLDER, location_of, reread, says_more};
+use super::{Bound, CARRY_OTHER, Carry, FOLDER, VERSION, VERSION_ALTERNATE, location_of, reread, says_more};
 use crate::digests::Resources;
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
-use crate::progress::Progress;
+use crate::parallel;
+use crate::progress::{Progress, Silent};
 use crate::registry::Format;
 
 /// Bytes read at once.
@@ -39,14 +42,39 @@ pub fn verify_as(location: &Location, format: Format) -> Result<(Carry, Vec<Stri
     let mut differences = carry.differences(&home, directory)?;
     // What a look at the ends of files has found needs no second look.
     let found = |name: &str| differences.iter().any(|difference| difference.starts_with(&format!("{name} ")));
-    let unseen: Vec<&Bound> = carry.files.iter().filter(|bound| !found(&bound.name)).collect();
-    for bound in unseen {
-        let place = if directory { home.join(&bound.name)? } else { home.clone() };
-        if hashed(&bound.name, &Blob::open(&place)?)?.blake3 != bound.blake3 {
-            differences.push(format!("{} has other bytes", bound.name));
-        }
-    }
+    let unseen =
+        Carry { files: carry.files.iter().filter(|bound| !found(&bound.name)).cloned().collect(), ..carry.clone() };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    differences.extend(other_bytes(&unseen, &home, directory, threads, &Silent)?);
     Ok((carry, differences))
+}
+
+/// What differs of the bytes of the files that `carry` is bound to. Reads all of them, on so many threads.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(super) fn other_bytes(
+    carry: &Carry,
+    home: &Location,
+    directory: bool,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<String>> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let workers = vec![(); threads.clamp(1, carry.files.len().max(1))];
+    parallel::drive(workers, |()| {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        let Some(bound) = carry.files.get(at) else { return Ok(false) };
+        let place = if directory { home.join(&bound.name)? } else { home.clone() };
+        if hashed(&bound.name, &Blob::open(&place)?, progress)?.blake3 != bound.blake3 {
+            let difference = format!("{} has other bytes", bound.name);
+            found.lock().unwrap_or_else(PoisonError::into_inner).push((at, difference));
+        }
+        Ok(true)
+    })?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_unstable();
+    Ok(found.into_iter().map(|(_, difference)| difference).collect())
 }
 
 /// The options to look at the files at `location` as what they are, with what these cannot be read without and only the carry tells: that
@@ -68,7 +96,7 @@ pub fn told(location: &Location, options: OpenOptions) -> OpenOptions {
 /// states, and nothing that it does not read. Reads all of them, and writes the graph anew to temporary files.
 ///
 /// # Errors
-/// [`Kind::NotFound`] when there is no carry; [`CARRY_STALE`] when the graph is another one: then nothing is changed.
+/// [`Kind::NotFound`] when there is no carry; [`CARRY_OTHER`] when the graph is another one: then nothing is changed.
 pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progress) -> Result<Carry> {
     let options = OpenOptions { carry: CarryUse::Schema, ..OpenOptions::default() };
     let opened = Opened::open(location, &options)?;
@@ -78,7 +106,7 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
             Kind::StaleCarry,
             "the carry was written without a proof (--no-verify) and cannot tell what graph it belongs to",
         )
-        .rule(&CARRY_STALE)
+        .rule(&CARRY_OTHER)
         .at(location.to_string())
     })?;
     let Reread { graph: digests, unread } = reread(&opened, &carry, resources, progress)?;
@@ -86,15 +114,18 @@ pub fn rebind(location: &Location, resources: &Resources, progress: &dyn Progres
         let what = if digests.content == stated.content { "order or schema" } else { "content" };
         let message = format!("this is not the graph any more that was carried: its {what} differs");
         return Err(Error::new(Kind::StaleCarry, message)
-            .rule(&CARRY_STALE)
+            .rule(&CARRY_OTHER)
             .at(location.to_string())
-            .hint("isomorph convert PATH NEW --carry schema    use its names and types, and nothing else of it")
-            .hint("isomorph carry drop PATH    the data as what it is"));
+            .hint("isomorph convert PATH NEW --carry schema    use its names and types, and nothing else of it"));
     }
     if !unread.is_empty() {
         return Err(says_more(location, &unread).hint("isomorph carry drop PATH    the data as what it is"));
     }
     carry.schema_only = false;
+    // Rows that were moved between those of other types are looked up from now on.
+    let native = Arc::clone(&opened.native);
+    (_, carry.alternate) = carry.mapping.inverse().apply_anew(native, &resources.budget, resources.threads)?;
+    carry.version = if carry.alternate { VERSION_ALTERNATE } else { VERSION };
     let (home, directory) = home_of(location, opened.format);
     let bound = Carry { files: files(&home, directory, &carry)?, ..carry };
     let staging = Staging::file(&location_of(&home, directory)?, Mode::Replace)?;
@@ -138,20 +169,22 @@ pub fn remove(location: &Location) -> Result<Location> {
 /// and may change at any time.
 fn files(home: &Location, directory: bool, before: &Carry) -> Result<Vec<Bound>> {
     if !directory {
-        return Ok(vec![hashed(home.file_name(), &Blob::open(home)?)?]);
+        return Ok(vec![hashed(home.file_name(), &Blob::open(home)?, &Silent)?]);
     }
     let root = Root::open(home)?;
     let own = format!("{FOLDER}/");
     let is_bound = |name: &str| before.files.iter().any(|bound| bound.name == name);
     let names = root.list("")?.into_iter().map(|entry| entry.name);
     let names = names.filter(|name| !name.starts_with(&own) || is_bound(name));
-    names.map(|name| hashed(&name, &root.file(&name)?)).collect()
+    names.map(|name| hashed(&name, &root.file(&name)?, &Silent)).collect()
 }
 
-fn hashed(name: &str, blob: &Blob) -> Result<Bound> {
+fn hashed(name: &str, blob: &Blob, progress: &dyn Progress) -> Result<Bound> {
     let mut hasher = FileHasher::new();
     let mut at = 0;
     while at < blob.size() {
+        // The last moment to turn back.
+        progress.advance(0)?;
         let end = blob.size().min(at + PIECE);
         hasher.update(&blob.read(at..end)?);
         at = end;

@@ -5,6 +5,7 @@
 
 mod bind;
 mod unread;
+mod whole;
 
 use isomorph_error::{Error, Kind, Place, Result, Rule, Severity};
 use isomorph_storage::{Blob, FileDigest, FileHasher, Location, Root, Scheme, TAIL_BYTES, limits};
@@ -26,6 +27,9 @@ pub const DOCUMENT: &str = "carry.json";
 /// Version of the document.
 pub const VERSION: u32 = 1;
 
+/// Version of a document of which [`Carry::alternate`] is true: who knows only [`VERSION`] would take rows for those of other nodes.
+pub const VERSION_ALTERNATE: u32 = 2;
+
 /// The data was changed after the carry was written.
 pub static CARRY_STALE: Rule = Rule {
     id: "CARRY-STALE",
@@ -42,10 +46,26 @@ pub static CARRY_UNREAD: Rule = Rule {
     remedy: "use --carry ignore, to read the data without its sidecar",
 };
 
+/// The data holds another graph than its carry states.
+pub static CARRY_OTHER: Rule = Rule {
+    id: "CARRY-OTHER",
+    severity: Severity::Error,
+    says: "a sidecar is bound to files that hold the graph it was written for",
+    remedy: "isomorph carry drop PATH    keep the data as what it is",
+};
+
+/// Only a part of what the data says is shown, because its carry does not read the rest.
+pub static CARRY_IN_PART: Rule = Rule {
+    id: "CARRY-IN-PART",
+    severity: Severity::Warning,
+    says: "what is read by the names and types of a sidecar is all that the data says",
+    remedy: "isomorph digest PATH --carry schema    looks at all of it and names what the sidecar does not read",
+};
+
 /// What travels beside the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Carry {
-    /// [`VERSION`].
+    /// [`VERSION`] or [`VERSION_ALTERNATE`].
     pub version: u32,
     /// Version of isomorph that wrote it.
     pub written_by: String,
@@ -60,6 +80,10 @@ pub struct Carry {
     pub digests: Option<Digests>,
     /// The files of the data, and of what is too large for this document and lies beside it.
     pub files: Vec<Bound>,
+    /// Whether nodes of several types lie otherwise than one type behind the other, because somebody has moved them: their keys are read
+    /// when the data is opened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alternate: bool,
     /// Whether its names and types are used, whatever the files are that it is bound to.
     #[serde(skip)]
     pub schema_only: bool,
@@ -143,7 +167,7 @@ impl Carry {
             .at(place.to_string())
             .hint("--carry ignore    read the data without it"));
         }
-        if carry.version != VERSION {
+        if ![VERSION, VERSION_ALTERNATE].contains(&carry.version) {
             return Err(Error::unsupported(format!("a carry of version {}", carry.version)).at(place.to_string()));
         }
         Ok(Some(carry))

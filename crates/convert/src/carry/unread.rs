@@ -3,10 +3,11 @@
 //! A carry reads what its mapping knows: a value that another tool added somewhere else is invisible through it. So the graph that the
 //! carry shows is written once more, as the data beside the carry is laid out, and both are compared as what they are without a carry.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Result};
-use isomorph_model::{Graph, LabelVocabulary, Property, Source};
+use isomorph_model::{Batch, Graph, LabelVocabulary, Property, Request, Source, Tables};
 use isomorph_storage::Location;
 
 use super::{CARRY_UNREAD, Carry};
@@ -15,6 +16,7 @@ use crate::digests::{Digests, Resources, digest};
 use crate::mapping::{Completion, Mapping, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};
+use crate::parallel;
 use crate::plan::{Plan, edge_text};
 use crate::progress::Progress;
 use crate::registry::Format;
@@ -34,11 +36,13 @@ pub(crate) struct Reread {
 /// When the data cannot be read, or the graph not be written.
 pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, progress: &dyn Progress) -> Result<Reread> {
     let native = native_at(opened, &opened.location, resources)?;
+    let unknown = unknown_labels(opened.graph.as_ref(), resources)?;
     let read = digest(opened.graph.as_ref(), resources, progress)?;
     let graph = read.digests;
     if let Some(Step::Part(record)) = carry.mapping.steps.last() {
         // The way there needs the types of all nodes, which are not kept. The way back reads all that was declared.
-        return Ok(Reread { graph, unread: undeclared(native.graph(), &record.typed) });
+        let unread = unknown.into_iter().chain(undeclared(native.graph(), &record.typed)).collect();
+        return Ok(Reread { graph, unread });
     }
     let data = digest(native.as_ref(), resources, progress)?;
     let mut mapping = carry.mapping.clone();
@@ -79,7 +83,29 @@ pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, prog
             false => format!("{what}: {} in the data, {} in the graph", data.count, again.count),
         }
     });
-    Ok(Reread { graph, unread: unread.collect() })
+    Ok(Reread { graph, unread: unknown.into_iter().chain(unread).collect() })
+}
+
+/// Labels that nodes have and their types do not declare.
+fn unknown_labels(source: &dyn Source, resources: &Resources) -> Result<Vec<String>> {
+    let mut unknown = Vec::new();
+    for (at, ty) in source.graph().nodes.iter().enumerate() {
+        let LabelVocabulary::Declared(known) = &ty.labels else { continue };
+        let parts = source.scan(&Request::of(Tables::Nodes(at)))?;
+        let found =
+            parallel::fold(parts, resources.threads, BTreeSet::new, |found: &mut BTreeSet<String>, _, batch| {
+                let Batch::Nodes(nodes) = batch else { return Ok(()) };
+                let Some(labels) = nodes.labels else { return Ok(()) };
+                let sets: BTreeSet<u32> = labels.rows().iter().copied().collect();
+                let numbers = sets.into_iter().filter_map(|set| labels.sets().get(set as usize)).flatten();
+                let names = numbers.filter_map(|number| labels.names().get(*number as usize));
+                found.extend(names.filter(|name| !known.contains(name)).cloned());
+                Ok(())
+            })?;
+        let found: BTreeSet<String> = found.into_iter().flatten().collect();
+        unknown.extend(found.into_iter().map(|label| format!("nodes {}, label {label}", ty.name)));
+    }
+    Ok(unknown)
 }
 
 /// Types, properties and labels that `data` has and the graph that was written has not.

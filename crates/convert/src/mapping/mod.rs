@@ -11,6 +11,7 @@
 //! [`Gathering`] makes of RDF nodes with properties. Within one shape the graph stays as it is; [`declared`] gives it
 //! back what its files do not declare.
 
+mod anew;
 mod bundle;
 mod complete;
 mod declare;

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_model::batch::slice_columns;
 use isomorph_model::{
     About, Batch, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, KeyKind, LabelVocabulary, NodeBatch, NodeId,
@@ -17,6 +17,7 @@ use isomorph_model::{
 
 use super::Fusion;
 use crate::mapping::CARRY_FITS;
+use crate::mapping::anew::Places;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
 use crate::mapping::shred::keys;
@@ -29,6 +30,8 @@ pub struct Split {
     inner: Arc<dyn Source>,
     record: Fusion,
     bases: Vec<u64>,
+    /// Where the nodes of each type lie, where that was looked up and is not told by the numbers of rows.
+    places: Option<Places>,
     /// For each attribute of the record the column where the source has it.
     node_columns: Vec<Option<usize>>,
     edge_columns: Vec<Option<usize>>,
@@ -71,7 +74,25 @@ impl Split {
         for (at, ty) in record.typed.edges.iter().enumerate() {
             relations.entry(ty.relation.fixed().unwrap_or_default().to_owned()).or_default().push(at);
         }
-        Ok(Split { bases, node_columns, edge_columns, relations, record: record.clone(), inner })
+        Ok(Split { bases, places: None, node_columns, edge_columns, relations, record: record.clone(), inner })
+    }
+
+    /// The same with numbers of rows and places of nodes that are looked up in the keys, where there are several types.
+    ///
+    /// # Errors
+    /// When keys cannot be read, or one is that of no type.
+    pub fn placed(mut self, threads: usize) -> Result<Self> {
+        if self.record.nodes.len() > 1 {
+            let places = Places::of(self.inner.as_ref(), threads, |key| self.type_of(key))?;
+            places.count(&mut self.record.typed.nodes);
+            self.places = Some(places);
+        }
+        Ok(self)
+    }
+
+    /// Whether nodes of several types are known to alternate.
+    pub(in crate::mapping) fn alternate(&self) -> bool {
+        self.places.as_ref().is_some_and(Places::alternate)
     }
 
     /// The node type of a key: the one whose prefix it has.
@@ -116,7 +137,11 @@ impl Split {
         };
         let (from, rows) = (run.start, run.len());
         let base = self.bases.get(ty).copied().unwrap_or_default();
-        let mut start = (batch.start + from as u64).saturating_sub(base);
+        let at = batch.start + from as u64;
+        let mut start = match &self.places {
+            Some(places) => places.row(at).ok_or_else(|| Error::malformed("a node that was not there before"))?,
+            None => at.saturating_sub(base),
+        };
         let ids = match (keys(&own.prefix, &typed.key, &names.slice(from, rows))?, typed.key.kind) {
             (Ends::Rows(numbers), KeyKind::Row) => {
                 start = numbers.values().first().copied().unwrap_or(start);
@@ -334,7 +359,13 @@ impl Source for Split {
         let base = self.bases.get(near).copied().unwrap_or_default();
         let node = match (&key, node) {
             (Some(key), _) => NodeId::Key(key),
-            (None, NodeId::Row(row)) => NodeId::Row(row.saturating_add(base)),
+            (None, NodeId::Row(row)) => match &self.places {
+                Some(places) => {
+                    let missing = || Error::new(Kind::NotFound, format!("there is no row {row}"));
+                    NodeId::Row(places.at(near, row).ok_or_else(missing)?)
+                }
+                None => NodeId::Row(row.saturating_add(base)),
+            },
             (None, other) => other,
         };
         let found = self.inner.neighbors(0, node, side)?;

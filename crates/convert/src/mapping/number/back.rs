@@ -27,6 +27,7 @@ use crate::mapping::json_in::JsonColumn;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_shown, within};
 use crate::narrow::narrow;
+use crate::parallel;
 use isomorph_model::part::shown;
 
 /// Shows what a [`super::Numberer`] wrote as the typed graph.
@@ -74,6 +75,36 @@ impl Unnumbered {
         let rows = |ty: usize| self.record.typed.nodes.get(ty).and_then(|ty| ty.rows);
         let place = place.filter(|(ty, row)| rows(*ty).is_none_or(|rows| *row < rows));
         place.ok_or_else(|| Error::broken(&CARRY_FITS, format!("id {id} is that of no node")))
+    }
+
+    /// Makes sure that the ids are rows still, where they were: a node that was added or removed makes other rows of those behind it.
+    ///
+    /// # Errors
+    /// [`CARRY_FITS`] where a type has fewer nodes than it had, or an id is that of none; when ids cannot be read.
+    pub fn check_rows(&self, threads: usize) -> Result<()> {
+        if self.record.ids != Ids::Rows {
+            return Ok(());
+        }
+        let types = &self.record.typed.nodes;
+        let parts = self.inner.scan(&Request::of(Tables::NodeKeys(0)))?;
+        let new = || vec![0u64; types.len()];
+        let counts = parallel::fold(parts, threads, new, |counts: &mut Vec<u64>, _, batch| {
+            let Batch::Nodes(nodes) = batch else { return Ok(()) };
+            let keys = nodes.keys.as_ref().ok_or_else(|| Error::unsupported("nodes without ids"))?;
+            for id in ids_of(keys)?.values() {
+                let (ty, _) = self.place_of(*id)?;
+                counts.get_mut(ty).into_iter().for_each(|count| *count += 1);
+            }
+            Ok(())
+        })?;
+        for (at, ty) in types.iter().enumerate() {
+            let found: u64 = counts.iter().filter_map(|counts| counts.get(at)).sum();
+            if let Some(rows) = ty.rows.filter(|rows| found < *rows) {
+                let what = format!("{} had {rows} nodes and has {found}; ids are rows, and others now", ty.name);
+                return Err(Error::broken(&CARRY_FITS, what));
+            }
+        }
+        Ok(())
     }
 
     /// The column of property number `at` of the numbered nodes or edges.

@@ -11,11 +11,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{Array, ArrayRef, StringArray, UInt32Array};
 use arrow_select::take::take;
-use isomorph_error::{Error, Result, Rule, Severity};
+use isomorph_error::{Error, Kind, Result, Rule, Severity};
 use isomorph_model::{
     Batch, Columns, Direction, EdgeBatch, Ends, KeyKind, LabelColumn, LabelVocabulary, NodeBatch, NodeId, Source,
 };
 
+use super::anew::Places;
 use super::view::within;
 use super::{Bundling, Slot};
 use columns::columns_of;
@@ -34,6 +35,8 @@ pub struct Shredded {
     inner: Arc<dyn Source>,
     bundling: Bundling,
     bases: Vec<u64>,
+    /// Where the nodes of each type lie, where that was looked up and is not told by the numbers of rows.
+    places: Option<Places>,
     /// For each relation, the edge types that have it.
     relations: HashMap<String, Vec<usize>>,
     /// The edge type of all other relations, if there is one.
@@ -66,7 +69,26 @@ impl Shredded {
         }
         // The inner columns stand where the source has them, not where the record says.
         bundling.bundled = inner.graph().clone();
-        Ok(Shredded { inner, bundling, bases, relations, any_relation })
+        Ok(Shredded { inner, bundling, bases, places: None, relations, any_relation })
+    }
+
+    /// The same with numbers of rows and places of nodes that are looked up in the keys, where there are several types.
+    ///
+    /// # Errors
+    /// When keys cannot be read, or one is that of no type.
+    pub fn placed(mut self, threads: usize) -> Result<Self> {
+        if self.bundling.nodes.len() > 1 {
+            let type_of = |name: &str| self.type_of(name).ok_or_else(|| self.stranger(name));
+            let places = Places::of(self.inner.as_ref(), threads, type_of)?;
+            places.count(&mut self.bundling.typed.nodes);
+            self.places = Some(places);
+        }
+        Ok(self)
+    }
+
+    /// Whether nodes of several types are known to alternate.
+    pub(in crate::mapping) fn alternate(&self) -> bool {
+        self.places.as_ref().is_some_and(Places::alternate)
     }
 
     /// The type of a name: the one whose prefix it has.
@@ -93,6 +115,10 @@ impl Shredded {
             NodeId::Key(key) => Ok(BundledId::Name(format!("{}{key}", slots.prefix))),
             NodeId::Row(row) if typed.key.kind == KeyKind::Row => Ok(BundledId::Name(format!("{}{row}", slots.prefix))),
             NodeId::Row(row) => {
+                if let Some(places) = &self.places {
+                    let missing = || Error::new(Kind::NotFound, format!("there is no row {row} of {}", typed.name));
+                    return places.at(ty, row).map(BundledId::Row).ok_or_else(missing);
+                }
                 within(&self.bundling.typed.nodes, ty, node)?;
                 Ok(BundledId::Row(self.bases.get(ty).copied().unwrap_or_default().saturating_add(row)))
             }
@@ -140,7 +166,11 @@ impl Shredded {
         let rows = to - from;
         let names = names.slice(from, rows);
         let base = self.bases.get(ty).copied().unwrap_or_default();
-        let mut start = (batch.start + from as u64).saturating_sub(base);
+        let at = batch.start + from as u64;
+        let mut start = match &self.places {
+            Some(places) => places.row(at).ok_or_else(|| Error::malformed("a node that was not there before"))?,
+            None => at.saturating_sub(base),
+        };
         let keys = keys(&slots.prefix, &node_type.key, &names)?;
         let keys = match (&keys, node_type.key.kind) {
             (Ends::Rows(numbers), KeyKind::Row) => {

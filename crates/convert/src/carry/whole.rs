@@ -1,0 +1,63 @@
+//! What is looked at before all of a graph is read through its carry, where an answer is to be relied on.
+//!
+//! Opening compares names, sizes and the ends of files, because a look-up is to read little. Who reads everything anyway can hold every byte
+//! against its hash as well: a value that was edited in place, without a byte more or less, is nothing that the carry need read.
+
+use isomorph_error::{Findings, Result};
+
+use super::bind::other_bytes;
+use super::{CARRY_IN_PART, Carry, reread, says_more};
+use crate::digests::Resources;
+use crate::open::{Opened, home_of};
+use crate::progress::Progress;
+
+impl Opened {
+    /// Makes sure that the data still is what the carry was made for, before all of it is read: every byte, or, where only names and types
+    /// of the carry are used, that it reads all that the data says. With `lenient` what it does not read is a finding.
+    ///
+    /// # Errors
+    /// [`CARRY_STALE`](super::CARRY_STALE), [`CARRY_UNREAD`](super::CARRY_UNREAD), or when the data cannot be read.
+    pub fn check_whole(&self, lenient: bool, resources: &Resources, progress: &dyn Progress) -> Result<Findings> {
+        let mut findings = Findings::default();
+        let Some(carry) = self.carry.as_ref().filter(|carry| carry.schema_only) else {
+            return self.check_bytes(resources, progress).map(|()| findings);
+        };
+        let unread = reread(self, carry, resources, progress)?.unread;
+        if !unread.is_empty() && !lenient {
+            return Err(says_more(&self.location, &unread).hint("--lenient    go on without it"));
+        }
+        for what in unread {
+            findings.push(&CARRY_IN_PART, what, self.location.to_string());
+        }
+        Ok(findings)
+    }
+
+    /// Compares every byte of the data with the hashes of a carry that is used as a whole.
+    ///
+    /// # Errors
+    /// [`CARRY_STALE`](super::CARRY_STALE) where one differs; when the data cannot be read.
+    pub(crate) fn check_bytes(&self, resources: &Resources, progress: &dyn Progress) -> Result<()> {
+        let Some(carry) = self.carry.as_ref().filter(|carry| !carry.schema_only) else { return Ok(()) };
+        let (home, directory) = home_of(&self.location, self.format);
+        let differences = other_bytes(carry, &home, directory, resources.threads, progress)?;
+        if differences.is_empty() { Ok(()) } else { Err(Carry::stale(&home, &differences)) }
+    }
+
+    /// That only names and types of the carry are used, of data that was changed since: who asks for a part of it is not told what the carry
+    /// does not read, which only a look at everything finds.
+    ///
+    /// # Errors
+    /// When the ends of files cannot be read.
+    pub fn cautions(&self) -> Result<Findings> {
+        let mut findings = Findings::default();
+        let Some(carry) = self.carry.as_ref().filter(|carry| carry.schema_only) else { return Ok(findings) };
+        let (home, directory) = home_of(&self.location, self.format);
+        if let Some(first) = carry.differences(&home, directory)?.first() {
+            let what = format!(
+                "the data was changed after its carry was written: {first}; what the carry does not read is not shown"
+            );
+            findings.push(&CARRY_IN_PART, what, self.location.to_string());
+        }
+        Ok(findings)
+    }
+}

@@ -1,0 +1,125 @@
+//! A graph whose edges name their ends by key, for who tells types by keys: files of some formats name them by row.
+
+use std::sync::Arc;
+
+use isomorph_error::{Findings, Result};
+use isomorph_model::{
+    About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeId, Part, Progress as ModelProgress, Request, Run,
+    Side, Source, Tables, part,
+};
+
+use crate::digests::Resources;
+use crate::parallel;
+use crate::pipeline::KeysByRow;
+use crate::progress::Progress;
+
+/// The keys of all nodes, by row.
+#[derive(Clone)]
+pub(crate) struct Keying(Arc<KeysByRow>);
+
+impl std::fmt::Debug for Keying {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keying")
+    }
+}
+
+impl Keying {
+    /// Reads the keys of `source`, if it has edges whose ends are rows.
+    ///
+    /// # Errors
+    /// When they cannot be read, or there is no room for temporary files.
+    pub(crate) fn of(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Keying>> {
+        let graph = source.graph();
+        if (0..graph.edges.len()).all(|ty| source.end_form(ty) != EndForm::Rows) {
+            return Ok(None);
+        }
+        let mut keys = KeysByRow::builder(graph, resources);
+        for at in 0..graph.nodes.len() {
+            let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
+            progress.begin("keys", parts.iter().map(|part| part.rows()).sum());
+            let read = parallel::in_order(parts, resources.threads, Ok, |batch| {
+                let Batch::Nodes(nodes) = batch else { return Ok(()) };
+                progress.advance(nodes.rows as u64)?;
+                keys.add(&nodes)
+            });
+            progress.end();
+            read?;
+        }
+        Ok(Some(Keying(Arc::new(keys.finish()?))))
+    }
+
+    /// `source`, whose keys these are, with keys for ends.
+    pub(crate) fn shown(&self, source: Arc<dyn Source>) -> Arc<dyn Source> {
+        Arc::new(Keyed { inner: source, keys: Arc::clone(&self.0) })
+    }
+}
+
+/// A source whose edges name their ends by key.
+struct Keyed {
+    inner: Arc<dyn Source>,
+    keys: Arc<KeysByRow>,
+}
+
+impl Keyed {
+    fn edges(&self, mut edges: EdgeBatch) -> Result<EdgeBatch> {
+        let Some(ty) = self.inner.graph().edges.get(edges.ty) else { return Ok(edges) };
+        for (ends, node) in [(&mut edges.source, ty.source), (&mut edges.target, ty.target)] {
+            if let Ends::Rows(rows) = ends {
+                *ends = Ends::Keys(self.keys.gather(node, rows.values())?);
+            }
+        }
+        Ok(edges)
+    }
+
+    fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
+        let keyed = |inner| {
+            part::shown(inner, |batch, take| match batch {
+                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+                other => take(other),
+            })
+        };
+        parts.into_iter().map(keyed).collect()
+    }
+}
+
+impl Source for Keyed {
+    fn graph(&self) -> &Graph {
+        self.inner.graph()
+    }
+
+    fn prepare(&self, threads: usize, progress: &dyn ModelProgress) -> Result<()> {
+        self.inner.prepare(threads, progress)
+    }
+
+    fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {
+        Ok(self.parts(self.inner.scan(request)?))
+    }
+
+    fn edge_orders(&self, ty: usize) -> Vec<EdgeOrder> {
+        self.inner.edge_orders(ty)
+    }
+
+    fn runs(&self, ty: usize, order: EdgeOrder) -> Result<Option<Vec<Run<'_>>>> {
+        Ok(self.inner.runs(ty, order)?.map(|runs| runs.into_iter().map(|run| self.parts(run)).collect()))
+    }
+
+    fn end_form(&self, _ty: usize) -> EndForm {
+        EndForm::Keys
+    }
+
+    fn about(&self) -> About {
+        self.inner.about()
+    }
+
+    fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
+        let found = self.inner.neighbors(edge, node, side)?;
+        Ok(part::shown(found, |batch, take| match batch {
+            Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
+            other => take(other),
+        }))
+    }
+
+    fn validate(&self, findings: &mut Findings) -> Result<()> {
+        self.inner.validate(findings)
+    }
+}

@@ -86,6 +86,9 @@ impl Sides {
     }
 }
 
+/// Edges of one type that are read, so that those beyond the limit can be counted.
+const COUNTED: usize = 1 << 14;
+
 /// Other relations that are remembered.
 const OTHERS: usize = 1000;
 
@@ -212,12 +215,14 @@ impl<'a> Asked<'a> {
                     }
                     batches => batches?,
                 };
+                let mut seen = 0;
                 for batch in batches {
                     let Batch::Edges(batch) = batch? else { continue };
-                    if found.neighbors.len() >= limit {
+                    if found.neighbors.len() >= limit && seen >= COUNTED {
                         found.ended = true;
                         return Ok(found);
                     }
+                    seen += batch.rows;
                     let keep = self.kept(&batch, edge, side, sides)?;
                     self.add(batch, (side, far), keep, limit, &mut found)?;
                 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use isomorph::convert::{
     ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Renderer, Resources, Silent, TypesFrom, convert,
 };
-use isomorph::model::{Batch, EdgeBatch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
+use isomorph::model::{Batch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph::{Kind, Location};
 use isomorph_fixtures::{fixture, public_data};
 use serde_json::Value;

@@ -25,16 +25,18 @@ pub(super) fn texts(column: &ArrayRef) -> Result<ArrayRef> {
     match column.data_type() {
         DataType::Utf8 => Ok(Arc::clone(column)),
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => Ok(Arc::new(json(column)?)),
-        data_type if is_plain(data_type) => {
-            cast_with_options(column, &DataType::Utf8, &STRICT).map_err(|error| refused(error.to_string()))
-        }
+        data_type if is_plain(data_type) => cast_with_options(column, &DataType::Utf8, &STRICT).map_err(|error| {
+            use DataType as T;
+            let bytes = matches!(data_type, T::Binary | T::LargeBinary | T::BinaryView | T::FixedSizeBinary(_));
+            refused(if bytes { "bytes that are no text in UTF-8".to_owned() } else { error.to_string() })
+        }),
         data_type => Err(refused(format!("values of type {data_type} cannot be read as text"))),
     }
 }
 
 fn refused(message: String) -> Error {
     Error::broken(&rules::COLUMN_TYPE, message)
-        .hint("correct the data_type in the information file: write the type that the chunk has")
+        .hint("use --columns, to read the other properties: GraphAr has no type for these values")
 }
 
 /// Whether values are single ones, whose text says all of them.

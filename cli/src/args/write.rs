@@ -72,7 +72,7 @@ pub struct TargetArgs {
     /// NOCK, DeepGNN: write a directory of so many partitions, or of so many files of a text [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub partitions: Option<u32>,
-    /// NOCK: the property of nodes that holds the number of their partition [default: a hash of the name]
+    /// NOCK: the column of nodes (no member of props) that holds the number of their partition, from 0 [default: a hash of the name]
     #[arg(long, value_name = "NAME", requires = "partitions")]
     pub partition_by: Option<String>,
     /// NOCK: physical types, those of the specification or those that pynock writes [default: spec]

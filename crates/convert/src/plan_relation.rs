@@ -30,9 +30,16 @@ impl Plan {
         if self.from.shape() != Shape::Typed || !Relating::is_needed(source.graph()) {
             return Ok(None);
         }
-        if let Some(record) = Completion::of(source.as_ref(), resources, progress)? {
-            self.passes.push("ends");
-            self.carried.push(format!("that {} ends of edges are no nodes", record.added()));
+        let record = match Completion::of(source.as_ref(), resources, progress)? {
+            // What a carry shows may have been completed before.
+            None if opened.carry.is_some() => Completion::of_rows(source.as_ref(), resources, progress)?,
+            record => record,
+        };
+        if let Some(record) = record {
+            if record.added() > 0 {
+                self.passes.push("ends");
+                self.carried.push(format!("that {} ends of edges are no nodes", record.added()));
+            }
             source = Arc::new(Completed::new(source, &record)?);
             self.mapping.steps.push(Step::Complete(Box::new(record)));
         }

@@ -188,6 +188,23 @@ fn what_others_read_is_a_good_graph() {
 }
 
 #[test]
+fn nodes_of_which_nothing_is_said_may_lack_every_property_once_more() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("graph.linear");
+    std::fs::write(&path, LINEAR).unwrap();
+    let text = open(&path, &OpenOptions::default());
+    for (to, name) in OTHERS {
+        let (there, next) = (home.path().join(name), home.path().join(format!("next.{name}")));
+        write(&text, to, &there, &ConvertOptions::default()).unwrap();
+        let done = write(&open(&there, &OpenOptions::default()), Format::GraphAr, &next, &ConvertOptions::default());
+        assert_eq!(done.unwrap().result, Some(digests(&text)), "{to}");
+        let mut found = isomorph_error::Findings::keeping(3);
+        open(&next, &OpenOptions::default()).native.validate(&mut found).unwrap();
+        assert_ne!(found.worst(), Some(isomorph_error::Severity::Error), "{to}: {found:?}");
+    }
+}
+
+#[test]
 fn many_relations_are_a_column() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("graph.linear");

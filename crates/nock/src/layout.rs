@@ -63,6 +63,16 @@ impl fmt::Display for Dialect {
     }
 }
 
+/// What divides the names of columns, where it is no comma: all of them are one name then.
+fn divided_by(fields: &[&Field]) -> Option<&'static str> {
+    let [only] = fields else { return None };
+    let divides = |character: char| {
+        let mut names = only.name().split(character);
+        only.name().contains(character) && names.any(|name| Column::named(name.trim_matches('"')).is_some())
+    };
+    [(';', "semicolons"), ('\t', "tabs")].into_iter().find(|(character, _)| divides(*character)).map(|(_, name)| name)
+}
+
 impl Layout {
     /// Reads the layout off a schema.
     ///
@@ -91,8 +101,12 @@ impl Layout {
         let needed = [(Column::SrcName, layout.has(Column::SrcName)), (Column::DstName, edges.has(Column::DstName))];
         let id = layout.nested.is_some() || layout.has(Column::EdgeId);
         if let Some((column, _)) = needed.into_iter().chain([(Column::EdgeId, id)]).find(|(_, there)| !there) {
-            return Err(Error::broken(&rules::FILE_COLUMNS, format!("there is no column {column}"))
-                .at(Place::field(column.name())));
+            let error = Error::broken(&rules::FILE_COLUMNS, format!("there is no column {column}"));
+            let error = error.at(Place::field(column.name()));
+            return Err(match divided_by(&fields) {
+                Some(name) => error.hint(format!("save the file with commas: its fields are divided by {name}")),
+                None => error,
+            });
         }
         Ok(layout)
     }
@@ -307,6 +321,17 @@ mod tests {
                 (column.name(), ty)
             })
             .collect()
+    }
+
+    #[test]
+    fn names_that_no_comma_divides_say_what_to_do() {
+        let hints = |name: &str| {
+            let error = Layout::of(&schema(&[(name, DataType::Utf8)]), 1).unwrap_err();
+            error.hints().map(str::to_owned).collect::<Vec<_>>().join("\n")
+        };
+        assert!(hints("src_name;edge_id;dst_name").contains("semicolons"));
+        assert!(hints("src_name\tedge_id\tdst_name").contains("tabs"));
+        assert!(!hints("src_name").contains("divided"));
     }
 
     #[test]

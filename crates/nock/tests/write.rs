@@ -151,6 +151,51 @@ fn partitions_hold_shadows_with_their_owners() {
 }
 
 #[test]
+fn nodes_without_an_owner_keep_their_values_in_partitions() {
+    let mut data = chain();
+    for node in &mut data.nodes[1..] {
+        node.shadow = Some(7);
+        node.props = serde_json::Map::from_iter([("v".to_owned(), node.part.into())]);
+    }
+    for count in [1, 2, 3, 5] {
+        let partitions = Some(Partitioning { count, by: By::Name });
+        let home = written(&data, &CreateOptions { partitions, ..CreateOptions::default() });
+        let opened = open(&home.path().join("out"), &OpenOptions::default()).unwrap();
+        assert_eq!(view(&opened).unwrap(), data.view(), "{count} partitions");
+        let mut found = isomorph_error::Findings::keeping(3);
+        opened.validate(&mut found).unwrap();
+        assert_ne!(found.worst(), Some(isomorph_error::Severity::Error), "{found:?}");
+    }
+}
+
+#[test]
+fn a_partition_is_a_whole_number_that_the_node_states() {
+    let by = |count| CreateOptions {
+        partitions: Some(Partitioning { count, by: By::Column("part".into()) }),
+        ..CreateOptions::default()
+    };
+    let with = |column: ArrayRef, count| {
+        let add = |graph: &mut Graph, batches: &mut Vec<Batch>| {
+            graph.nodes[0].properties.push(Property::new("part", column.data_type().clone()));
+            nodes(batches).properties.push(Some(column.clone()));
+        };
+        refused(add, &by(count))
+    };
+    let broken = |column: ArrayRef, row, hint: &str| {
+        let error = with(column, 2);
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("NOCK-WRITE-VALUE"), "{error}");
+        assert_eq!((error.place().row, error.place().field.as_deref()), (Some(row), Some("part")), "{error}");
+        assert!(error.hints().any(|given| given.contains(hint)), "{error:?}");
+    };
+    broken(Arc::new(Float64Array::from(vec![1.0, 1.7, 0.0])), 1, "whole number from 0 to 1");
+    broken(Arc::new(Int64Array::from(vec![Some(1), Some(0), None])), 2, "whole number from 0 to 1");
+    broken(Arc::new(Int64Array::from(vec![1, 0, 4])), 2, "--partitions 5");
+    broken(Arc::new(StringArray::from(vec!["1", "x", "0"])), 1, "whole number from 0 to 1");
+    let moments = with(Arc::new(arrow_array::TimestampSecondArray::from(vec![0, 1, 0])), 2);
+    assert_eq!(moments.kind(), Kind::Usage, "{moments}");
+}
+
+#[test]
 fn the_partition_function_is_a_promise() {
     // Changing it would move every node of every dataset that is written anew. The numbers are those of the reference
     // implementation of XXH3.

@@ -8,6 +8,8 @@ use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use isomorph_error::{Error, Place, Result};
 
+use crate::rules::VALUE_INEXACT;
+
 /// The name of the values inside a list, everywhere.
 pub(crate) const ELEMENT: &str = "element";
 
@@ -83,12 +85,12 @@ pub(crate) fn batch(columns: Vec<ArrayRef>, schema: &SchemaRef, rows: usize) -> 
 /// `column` as `target`.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Malformed`] when a value does not fit the target exactly.
+/// [`VALUE_INEXACT`] when a value does not fit the target exactly.
 pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
     if column.data_type() == target {
         return Ok(column);
     }
-    let failed = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
+    let failed = |error: arrow_schema::ArrowError| Error::broken(&VALUE_INEXACT, error.to_string()).caused_by(error);
     if let (DataType::List(_), DataType::List(item)) = (column.data_type(), target) {
         let list = column.as_list::<i32>();
         let values = array(Arc::clone(list.values()), item.data_type())?;
@@ -100,7 +102,7 @@ pub(crate) fn array(column: ArrayRef, target: &DataType) -> Result<ArrayRef> {
         let back = cast_with_options(&converted, column.data_type(), &STRICT).map_err(failed)?;
         if back.to_data() != column.to_data() {
             let message = format!("a value of type {} has no equal of type {target}", column.data_type());
-            return Err(Error::malformed(message));
+            return Err(Error::broken(&VALUE_INEXACT, message));
         }
     }
     Ok(converted)

@@ -31,6 +31,10 @@ isomorph_error::rules! {
     TIME_UNIT "TIME-UNIT" Error
         "a point in time is a whole number of the unit that its column is read in, and not too far away for it",
         "use --timestamps us or ns, for timestamps finer than milliseconds; us, for those that nanoseconds do not reach";
+    /// A value of a file that has types of its own, and the type that was declared for its column.
+    VALUE_INEXACT "VALUE-INEXACT" Error
+        "a value of a file has an equal in the type that its column is declared with",
+        "declare the column with the type that the file has";
     /// The header line of a CSV file.
     CSV_HEADER "CSV-HEADER" Error
         "the first line of a CSV file names every declared column once",

@@ -85,7 +85,8 @@ impl Input {
         let Some(column) = self.cells.raw(name) else { return Ok(None) };
         if !matches!(column.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Dictionary(_, _)) {
             let wanted = list_of(DataType::Float64);
-            let cast = arrow_cast::cast(column, &wanted).map_err(|error| {
+            let strict = arrow_cast::CastOptions { safe: false, ..arrow_cast::CastOptions::default() };
+            let cast = arrow_cast::cast_with_options(column, &wanted, &strict).map_err(|error| {
                 let message = format!("the column holds {}, which is no list of numbers", column.data_type());
                 Error::broken(&rules::COLUMN, message).at(self.place(0, name)).caused_by(error)
             })?;

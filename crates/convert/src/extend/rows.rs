@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch, UInt64Array};
-use arrow_cast::cast;
+use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_graphar::GraphAr;
@@ -155,8 +155,9 @@ impl Table {
                 batch.column_by_name(name).ok_or_else(missing)
             };
             let rows = self.rows(column(&self.by)?, keys.as_ref(), count, first)?;
+            let strict = CastOptions { safe: false, ..CastOptions::default() };
             let cells = self.properties.iter().map(|property| {
-                cast(column(&property.name)?, &property.data_type)
+                cast_with_options(column(&property.name)?, &property.data_type, &strict)
                     .map_err(|error| Error::malformed(error.to_string()).at(Place::file(&self.name)))
             });
             let cells = cells.collect::<Result<Vec<ArrayRef>>>()?;
@@ -183,6 +184,11 @@ impl Table {
                 keys.translate(column.as_ref(), &mut rows).map_err(|error| error.at(Place::file(&self.name)))?;
             }
             None => {
+                if !column.data_type().is_integer() {
+                    let message = format!("rows are named by integers, not by values of type {}", column.data_type());
+                    return Err(Error::malformed(message).at(Place::file(&self.name).in_field(&self.by)));
+                }
+                // A negative number is no row, as null is none.
                 let numbers = cast(column, &DataType::UInt64)
                     .map_err(|error| Error::malformed(error.to_string()).at(Place::file(&self.name)))?;
                 let numbers = numbers.as_any().downcast_ref::<UInt64Array>();

@@ -22,6 +22,7 @@ use isomorph_model::{
 use super::declare::declared;
 use super::json_out::JsonCells;
 use super::{Bundling, EdgeSlots, NodeSlots, Slot};
+use crate::mapping::reify::as_type;
 use crate::mapping::view::{edges_as, must_exist, of_types};
 use crate::narrow::narrow;
 use isomorph_model::part::shown;
@@ -355,11 +356,7 @@ fn columns(
         let place = slots.iter().position(|slot| *slot == Slot::Column(at));
         let column = place.and_then(|place| cells.get(place).cloned().flatten());
         columns.push(match column {
-            Some(column) if *column.data_type() == property.data_type => Some(column),
-            Some(column) => {
-                let cast = arrow_cast::cast(&column, &property.data_type);
-                Some(cast.map_err(|error| Error::malformed(error.to_string()))?)
-            }
+            Some(column) => Some(as_type(&column, &property.data_type)?),
             None if place.is_some() => Some(new_null_array(&property.data_type, rows)),
             None => default(property, rows),
         });

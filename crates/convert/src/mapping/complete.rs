@@ -89,12 +89,47 @@ impl Completion {
         if ids.ids.is_empty() {
             return Ok(None);
         }
+        Ok(Some(Completion::with(graph, ids)))
+    }
+
+    /// The same for a graph whose nodes all have rows: a completion that came before has written rows of nodes of which
+    /// nothing is said, though the graph as it was declares that something is. Nothing where all rows say it. Nodes are
+    /// read once.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn of_rows(source: &dyn Source, resources: &Resources, progress: &dyn Progress) -> Result<Option<Completion>> {
+        let graph = source.graph();
+        let ([node], [_]) = (graph.nodes.as_slice(), graph.edges.as_slice()) else { return Ok(None) };
+        if !node.implied || node.properties.iter().all(|property| property.nullable) {
+            return Ok(None);
+        }
+        let parts = source.scan(&Request::of(Tables::Nodes(0)))?;
+        progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
+        let unsaid = parallel::fold(
+            parts,
+            resources.threads,
+            || false,
+            |unsaid, _, batch| {
+                let Batch::Nodes(nodes) = batch else { return Ok(()) };
+                progress.advance(nodes.rows as u64)?;
+                let mut required = node.properties.iter().zip(&nodes.properties).filter(|(of, _)| !of.nullable);
+                let is_null = |column: &Option<ArrayRef>| column.as_ref().is_none_or(|cells| cells.null_count() > 0);
+                *unsaid |= nodes.rows > 0 && required.any(|(_, column)| is_null(column));
+                Ok(())
+            },
+        );
+        progress.end();
+        Ok(unsaid?.contains(&true).then(|| Completion::with(graph, Added::default())))
+    }
+
+    fn with(graph: &Graph, ids: Added) -> Completion {
         let mut completed = graph.clone();
         for node in &mut completed.nodes {
             node.rows = node.rows.map(|rows| rows.saturating_add(ids.ids.len() as u64));
             node.properties.iter_mut().for_each(|property| property.nullable = true);
         }
-        Ok(Some(Completion { found: graph.clone(), completed, ids }))
+        Completion { found: graph.clone(), completed, ids }
     }
 
     /// Adds the nodes that `other` adds: which those of a record are is not written down with it.

@@ -1,6 +1,6 @@
 //! Property groups: columns that are stored together.
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use isomorph_model::Cardinality;
 use isomorph_model::type_name::list_of;
 
@@ -51,6 +51,17 @@ impl PropertyInfo {
         match self.cardinality {
             Cardinality::Single => self.value_type.data_type(),
             Cardinality::List | Cardinality::Set => list_of(self.value_type.data_type()),
+        }
+    }
+
+    /// The same, with timestamps in `unit`.
+    pub(crate) fn data_type_in(&self, unit: TimeUnit) -> DataType {
+        match self.value_type {
+            ValueType::Timestamp => {
+                let one = DataType::Timestamp(unit, None);
+                if self.is_list() { list_of(one) } else { one }
+            }
+            _ => self.data_type(),
         }
     }
 

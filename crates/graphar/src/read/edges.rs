@@ -103,7 +103,13 @@ impl<'a> EdgePart<'a> {
         }
         let path = |group| scan.list.layout.chunk(group, self.part, self.chunk);
         let groups = &scan.table.info.groups;
-        let chunk = FilteredChunk { root: &scan.table.root, groups, path: &path, rows: self.rows };
+        let chunk = FilteredChunk {
+            root: &scan.table.root,
+            groups,
+            path: &path,
+            rows: self.rows,
+            timestamps: scan.table.timestamps,
+        };
         chunk.passing(&Predicate::And(scan.table.filters.clone())).map(Some)
     }
 

@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_schema::Field;
+use arrow_schema::{Field, TimeUnit};
 use isomorph_error::{Error, Result, did_you_mean};
 use isomorph_storage::Root;
-use isomorph_tables::{Predicate, Selection};
+use isomorph_tables::{Encoding, Predicate, Selection};
 
-use crate::info::PropertyGroup;
+use crate::info::{PropertyGroup, PropertyInfo, ValueType};
 use crate::table::open_chunk;
 
 /// Rows of a file, ascending and apart.
@@ -27,6 +27,8 @@ pub(crate) struct FilteredChunk<'a> {
     pub path: &'a dyn Fn(usize) -> String,
     /// Rows of the chunk.
     pub rows: u64,
+    /// The unit of timestamps that was asked for.
+    pub timestamps: Option<TimeUnit>,
 }
 
 impl FilteredChunk<'_> {
@@ -87,10 +89,18 @@ impl FilteredChunk<'_> {
         let Some(group) = self.groups.get(number) else { return Ok(Ranges::new()) };
         let encoding = group.file_type.encoding();
         let columns = predicate.columns();
-        // Text must be told its types; other files know their own, and a comparison works in each.
+        // Text must be told its types, and ORC the unit of its times; other files know their own, and a comparison works
+        // in each.
         let declared = group.properties.iter().filter(|property| columns.contains(&property.name.as_str()));
-        let fields = declared.map(|property| Field::new(&property.name, property.data_type(), true));
-        let fields = if encoding.is_text() { fields.collect() } else { Vec::new() };
+        let told = |property: &&PropertyInfo| match encoding {
+            Encoding::Parquet => false,
+            Encoding::Orc => property.value_type == ValueType::Timestamp,
+            _ => true,
+        };
+        let unit = self.timestamps.unwrap_or(TimeUnit::Millisecond);
+        let fields =
+            declared.filter(told).map(|property| Field::new(&property.name, property.data_type_in(unit), true));
+        let fields = fields.collect();
         let path = (self.path)(number);
         let reader = open_chunk(self.root, &path, encoding, fields)?;
         let selection = Selection::all().columns::<&str>([]).row_numbers(ROW).filter(predicate.clone());

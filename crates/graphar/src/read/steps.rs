@@ -5,6 +5,7 @@ use isomorph_error::{Error, Place, Result};
 use isomorph_tables::Batches;
 
 use crate::rules;
+use crate::table::inexact;
 
 /// One of the files.
 struct Stream {
@@ -69,7 +70,8 @@ impl Stream {
                 _ => {}
             }
             self.taken = 0;
-            self.current = self.batches.next().transpose().map_err(|error| error.at(Place::file(&self.path)))?;
+            self.current =
+                self.batches.next().transpose().map_err(|error| inexact(error).at(Place::file(&self.path)))?;
             match &self.current {
                 None => return Ok(0),
                 Some(batch) if batch.num_rows() as u64 + self.seen > expected => return Err(self.too_long(expected)),

@@ -51,8 +51,9 @@ impl VertexTable {
         for chunk in 0..self.chunks()? {
             let path = |group| self.layout.chunk(group, chunk);
             let rows = self.chunk_rows(chunk)?;
-            let found =
-                FilteredChunk { root: &self.root, groups: &self.info.groups, path: &path, rows }.passing(filter)?;
+            let groups = &self.info.groups;
+            let chunk_of = FilteredChunk { root: &self.root, groups, path: &path, rows, timestamps: self.timestamps };
+            let found = chunk_of.passing(filter)?;
             let first = chunk * self.info.chunk_size;
             passing.extend(found.into_iter().map(|range| range.start + first..range.end + first));
         }

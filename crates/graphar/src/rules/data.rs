@@ -92,7 +92,7 @@ pub static COLUMN_TYPE: Rule = error(
 pub static VALUE_INEXACT: Rule = error(
     "GAR-VALUE-INEXACT",
     "a value fits its declared type exactly",
-    "use --timestamps us or ns, for timestamps finer than the declared milliseconds",
+    "correct the data_type in the information file, or write the chunk again; or use --timestamps us or ns, for timestamps finer than milliseconds",
 );
 
 /// A null in a property that is declared never null.

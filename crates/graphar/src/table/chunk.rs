@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_cast::cast;
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Place, Result};
 use isomorph_storage::Root;
-use isomorph_tables::rules::CSV_HEADER;
+use isomorph_tables::rules::{CSV_HEADER, VALUE_INEXACT};
 use isomorph_tables::{Batches, Encoding, PageCache, ReadOptions, Selection, TableReader};
 
+use super::texts::texts;
 use super::{Column, VERTEX_INDEX};
 use crate::open::linked;
 use crate::rules;
@@ -120,10 +120,9 @@ impl Chunk {
         let first = usize::from(self.indexed);
         let typed = |(column, array): (&Column, &ArrayRef)| match array.data_type() == &column.data_type {
             true => Ok(Arc::clone(array)),
-            false if column.as_text => cast(array, &column.data_type).map_err(|error| {
-                let place = Place::file(&self.path).in_field(&column.name);
-                Error::broken(&rules::COLUMN_TYPE, error.to_string()).at(place)
-            }),
+            false if column.as_text => {
+                texts(array).map_err(|error| error.at(Place::file(&self.path).in_field(&column.name)))
+            }
             false => {
                 let message = format!("{} instead of {}", array.data_type(), column.data_type);
                 let place = Place::file(&self.path).in_field(&column.name);
@@ -151,6 +150,14 @@ fn named(error: Error, columns: &[Column]) -> Error {
 pub(crate) fn rows_error(error: Error, path: &str) -> Error {
     match error.kind() {
         Kind::Usage => Error::broken(&rules::COUNT_ROWS, error.message()).at(path),
-        _ => error.at(path),
+        _ => inexact(error).at(path),
+    }
+}
+
+/// A value that its declared type cannot hold breaks the rule of this format.
+pub(crate) fn inexact(error: Error) -> Error {
+    match error.broken_rule() {
+        Some(rule) if rule.id == VALUE_INEXACT.id => error.rule(&rules::VALUE_INEXACT),
+        _ => error,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arrow_schema::TimeUnit;
 use isomorph_error::{Error, Findings, Place, Result};
 use isomorph_model::{Direction, EdgeOrder, EdgeType};
 use isomorph_storage::Root;
@@ -20,6 +21,8 @@ pub(crate) struct EdgeTable {
     pub lists: Vec<List>,
     /// Groups of which something is read.
     pub groups: Vec<Group>,
+    /// The unit of timestamps that was asked for.
+    pub timestamps: Option<TimeUnit>,
     pub filters: Vec<Predicate>,
     /// The type as the model has it.
     pub shown: EdgeType,
@@ -150,7 +153,15 @@ impl EdgeTable {
                 groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
             }
         }
-        Ok(EdgeTable { root: refine.root.clone(), lists, groups, filters: Vec::new(), shown, info })
+        Ok(EdgeTable {
+            root: refine.root.clone(),
+            lists,
+            groups,
+            timestamps: refine.timestamps,
+            filters: Vec::new(),
+            shown,
+            info,
+        })
     }
 
     /// The list of kind `kind`.

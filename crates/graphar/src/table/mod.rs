@@ -4,9 +4,10 @@ mod chunk;
 mod edge;
 mod offsets;
 mod refine;
+mod texts;
 mod vertex;
 
-pub(crate) use chunk::{Chunk, missing, open_chunk, open_chunk_with, rows_error};
+pub(crate) use chunk::{Chunk, inexact, missing, open_chunk, open_chunk_with, rows_error};
 pub(crate) use edge::{EdgeTable, List};
 pub(crate) use offsets::{check_offsets, offset_fields, offset_values, open_offsets};
 pub(crate) use refine::Refine;

@@ -48,8 +48,7 @@ impl Refine<'_> {
             (ValueType::AnyList, Some(DataType::List(item))) => list_of(item.data_type().clone()),
             (ValueType::Timestamp, found) => {
                 let unit = self.timestamps.or_else(|| unit(found.as_ref()?)).unwrap_or(TimeUnit::Millisecond);
-                let one = DataType::Timestamp(unit, None);
-                if property.is_list() { list_of(one) } else { one }
+                property.data_type_in(unit)
             }
             _ => property.data_type(),
         };

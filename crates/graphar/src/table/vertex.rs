@@ -1,5 +1,6 @@
 //! One vertex type as it is read.
 
+use arrow_schema::TimeUnit;
 use isomorph_error::{Findings, Place, Result};
 use isomorph_model::{Key, KeyKind, LabelVocabulary, NodeType};
 use isomorph_storage::Root;
@@ -18,6 +19,8 @@ pub(crate) struct VertexTable {
     pub layout: VertexLayout,
     /// Groups of which something is read.
     pub groups: Vec<Group>,
+    /// The unit of timestamps that was asked for.
+    pub timestamps: Option<TimeUnit>,
     /// Number of vertices; nothing when the count file is missing.
     pub count: Option<u64>,
     pub filter: Option<Predicate>,
@@ -76,7 +79,16 @@ impl VertexTable {
                 groups.push(Group { number, encoding: group.file_type.encoding(), columns: columns.into() });
             }
         }
-        Ok(VertexTable { root: refine.root.clone(), layout, groups, count, filter, shown, info })
+        Ok(VertexTable {
+            root: refine.root.clone(),
+            layout,
+            groups,
+            timestamps: refine.timestamps,
+            count,
+            filter,
+            shown,
+            info,
+        })
     }
 
     /// Number of vertices.

@@ -14,7 +14,7 @@ use super::chunks::{
 use super::{find, or_find};
 use crate::read::{LabelFile, check_index};
 use crate::rules;
-use crate::table::{Chunk, Group, Target, VERTEX_INDEX, VertexTable};
+use crate::table::{Chunk, Group, Target, VERTEX_INDEX, VertexTable, inexact};
 
 /// Memory for finding repeated keys, bytes; beyond it they go to temporary files.
 const KEY_MEMORY: u64 = 128 << 20;
@@ -86,7 +86,7 @@ fn check_group(table: &VertexTable, group: &Group, chunks: u64, findings: &mut F
         let mut gap = false;
         let read = (|| {
             for batch in chunk.batches(everything())? {
-                let batch = batch.map_err(|error| error.at(Place::file(&chunk.path)))?;
+                let batch = batch.map_err(|error| inexact(error).at(Place::file(&chunk.path)))?;
                 // One gap shifts every row behind it.
                 if chunk.indexed
                     && !gap

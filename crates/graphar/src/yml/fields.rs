@@ -80,9 +80,16 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A truth value; true, yes and 1 in any case are true, as for the published library.
+    /// A truth value; true, yes and 1 in any case are true, as for the published library. A key without a value is
+    /// there: false, as every other word.
     pub fn flag(&mut self, key: &str) -> Result<Option<bool>> {
-        let Some((text, line)) = self.text(key)? else { return Ok(None) };
+        let found = self.left.iter().find(|(name, node)| name == key && node.is_null());
+        let empty = found.map(|(_, node)| node.line());
+        let (text, line) = match (self.text(key)?, empty) {
+            (Some(stated), _) => stated,
+            (None, Some(line)) => (String::new(), line),
+            (None, None) => return Ok(None),
+        };
         let value = matches!(text.to_ascii_lowercase().as_str(), "true" | "yes" | "1");
         if !matches!(text.to_ascii_lowercase().as_str(), "true" | "false") {
             let place = self.place(key, line);
@@ -185,6 +192,16 @@ mod tests {
         assert_eq!(rest, [("owner".into(), "me".into()), ("more".into(), r#"[{"a":"b"}]"#.into())]);
         assert_eq!(findings.count(&rules::META_KEY_UNKNOWN), 2);
         assert_eq!(findings.count(&rules::META_BOOL), 1);
+    }
+
+    #[test]
+    fn a_flag_without_a_value_is_false_and_found() {
+        for text in ["f:\n", "f: ~\n", "f: null\n"] {
+            let mut findings = Findings::default();
+            let map = super::super::parse("x.yml", format!("a: 1\n{text}").as_bytes(), &mut findings).unwrap();
+            assert_eq!(Fields::new("x.yml", map, &mut findings).flag("f").unwrap(), Some(false), "{text}");
+            assert_eq!(findings.count(&rules::META_BOOL), 1);
+        }
     }
 
     #[test]

@@ -46,7 +46,13 @@ pub(crate) fn parse(name: &str, bytes: &[u8], findings: &mut Findings) -> Result
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Error::broken(&rules::META_YAML, "not UTF-8").at(Place::file(name).offset(error.valid_up_to() as u64))
     })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = match text.strip_prefix('\u{feff}') {
+        Some(rest) => {
+            reference::found(findings, name, 1, "a byte order mark");
+            rest
+        }
+        None => text,
+    };
     reference::check_characters(name, text, findings);
     let options = options! {
         flow_nesting_limit: limits::MANIFEST_DEPTH,
@@ -260,5 +266,6 @@ mod tests {
         assert_eq!(reference("b: \"\"\n"), 1);
         assert_eq!(reference("b: p\u{e9}rson\n"), 1);
         assert_eq!(reference("b: a~b\n"), 1);
+        assert_eq!(reference("\u{feff}b: a\n"), 1);
     }
 }

@@ -9,7 +9,7 @@ use arrow_array::{
     new_null_array,
 };
 use arrow_buffer::BooleanBuffer;
-use arrow_cast::cast;
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
 use isomorph_model::json::{Members, Value, items, push_string, value};
@@ -86,7 +86,7 @@ impl Canonical {
         let len = rows.len;
         let is_node = |row: usize| rows.edge_ids.value(row) < 0;
         let words = |words: &Option<crate::rows::Words>| -> Result<Option<StringArray>> {
-            let texts = words.as_ref().map(|words| cast(words, &DataType::Utf8).map_err(|error| failed(&error)));
+            let texts = words.as_ref().map(|words| cast(words, &DataType::Utf8));
             Ok(texts.transpose()?.map(|texts| texts.as_string().clone()))
         };
         let ids = (0..len).map(|row| match rows.edge_ids.value(row) {
@@ -104,7 +104,7 @@ impl Canonical {
             Some(flags) => Arc::new(flags.clone()),
             None => Arc::new(BooleanArray::new(BooleanBuffer::new_unset(len), None)),
         };
-        let truth = cast(&truth, &DataType::Float64).map_err(|error| failed(&error))?;
+        let truth = cast(&truth, &DataType::Float64)?;
         let mut columns: Vec<ArrayRef> = vec![
             Arc::new(StringArray::from_iter_values(rows.names.iter().flatten())),
             Arc::new(Int64Array::from_iter_values(ids)),
@@ -118,12 +118,18 @@ impl Canonical {
         ];
         for extra in &rows.extras {
             columns.push(match extra {
-                Some(extra) => cast(extra, &DataType::Utf8).map_err(|error| failed(&error))?,
+                Some(extra) => cast(extra, &DataType::Utf8)?,
                 None => new_null_array(&DataType::Utf8, len),
             });
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| failed(&error))
     }
+}
+
+/// The column in another type. A value that has none fails: null is compared as null.
+fn cast(column: &dyn Array, to: &DataType) -> Result<ArrayRef> {
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, to, &strict).map_err(|error| failed(&error))
 }
 
 /// Cells of node rows, or of edge rows; empty on the others, and where there is none.

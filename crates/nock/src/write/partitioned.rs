@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::DataType;
 use arrow_select::take::take_record_batch;
@@ -19,9 +19,10 @@ use super::file::{part_name, row_file};
 use super::options::{By, CreateOptions, Partitioning};
 use super::sides::shadow_rows;
 use super::sink::RowFile;
-use super::target::Target;
+use super::target::{ExtraColumn, Target};
 use crate::columns::Column;
 use crate::rules;
+use crate::settle::is_foreign;
 
 /// The partition of a node by its name.
 #[expect(clippy::cast_possible_truncation, reason = "below `partitions`")]
@@ -45,6 +46,10 @@ pub(super) struct Partitioned {
     files: Vec<Box<dyn RowFile>>,
     foreign: Vec<Foreign>,
     owners: Owners,
+    /// Nodes whose own row is a shadow, as their owner was nowhere. A bare shadow row beside it would speak over it.
+    unowned: HashSet<u128>,
+    /// Nodes that came before the rows that are coming.
+    nodes: u64,
     /// Partition of the node whose rows are coming.
     current: u32,
     reservation: Reservation,
@@ -73,9 +78,8 @@ impl Partitioned {
             By::Name => Owners::ByName,
             By::Column(name) => {
                 let column = target.extras.iter().position(|extra| extra.name == *name && extra.node.is_some());
-                let column = column.ok_or_else(|| {
-                    Error::usage(format!("nodes have no column {name} to partition by")).at(Place::field(name))
-                })?;
+                let column = column.ok_or_else(|| no_column(name, target))?;
+                target.extras.get(column).map_or(Ok(()), must_count)?;
                 Owners::Stated { column: 9 + column, by_name: HashMap::new() }
             }
         };
@@ -86,6 +90,8 @@ impl Partitioned {
             files: files.collect::<Result<_>>()?,
             foreign: ids.map(|_| Foreign::default()).collect(),
             owners,
+            unowned: HashSet::new(),
+            nodes: 0,
             current: 0,
             reservation: options.budget.reserve(0)?,
         })
@@ -101,20 +107,29 @@ impl Partitioned {
         let count = self.count();
         let stated = match &self.owners {
             Owners::ByName => None,
-            Owners::Stated { column, .. } => Some(cast(rows.column(*column), &DataType::Int64, "partition")?),
+            Owners::Stated { column, .. } => {
+                let name = rows.schema_ref().field(*column).name().clone();
+                Some(Stated { numbers: numbers(rows.column(*column), &name)?, name, count })
+            }
         };
+        let shadow = cast(rows.column(Column::Shadow as usize), &DataType::Int64, Column::Shadow.name())?;
+        let shadow = shadow.as_primitive::<Int64Type>();
         let mut parts = Vec::with_capacity(ids.len());
         for (row, &id) in ids.values().iter().enumerate() {
             if id < 0 {
                 self.current = match (&mut self.owners, &stated) {
                     (Owners::Stated { by_name, .. }, Some(stated)) => {
-                        let part = stated_partition(stated.as_primitive(), row, count)?;
+                        let part = stated.of(row, names.value(row), self.nodes)?;
                         self.reservation.grow(ENTRY_BYTES)?;
                         by_name.insert(xxh3_128(names.value(row).as_bytes()), part);
                         part
                     }
                     _ => partition_of_name(names.value(row), count),
                 };
+                if is_foreign(shadow, row) && self.unowned.insert(xxh3_128(names.value(row).as_bytes())) {
+                    self.reservation.grow(ENTRY_BYTES)?;
+                }
+                self.nodes += 1;
             }
             parts.push(self.current);
         }
@@ -147,6 +162,9 @@ impl Partitioned {
         let mut owned = StringBuilder::new();
         let mut owners = Vec::new();
         for name in mentioned.iter().flatten() {
+            if self.unowned.contains(&xxh3_128(name.as_bytes())) {
+                continue;
+            }
             let owner = match &self.owners {
                 Owners::ByName => partition_of_name(name, count),
                 Owners::Stated { by_name, .. } => *by_name
@@ -163,12 +181,73 @@ impl Partitioned {
     }
 }
 
-fn stated_partition(stated: &Int64Array, row: usize, count: u32) -> Result<u32> {
-    let part = if stated.is_valid(row) { u32::try_from(stated.value(row)).ok() } else { None };
-    part.filter(|&part| part < count).ok_or_else(|| {
-        let shown = if stated.is_valid(row) { stated.value(row).to_string() } else { "nothing".to_owned() };
-        Error::broken(&rules::WRITE_VALUE, format!("a node is to go to partition {shown} of {count}"))
-    })
+/// The partitions that a column of node rows states.
+struct Stated {
+    name: String,
+    /// As text, where they are no integers: it is told with the node.
+    numbers: ArrayRef,
+    count: u32,
+}
+
+impl Stated {
+    /// The partition of the node `node` in this row, the `at`th of all.
+    fn of(&self, row: usize, node: &str, at: u64) -> Result<u32> {
+        let (shown, part) = match self.numbers.as_primitive_opt::<Int64Type>() {
+            _ if self.numbers.is_null(row) => ("nothing".to_owned(), None),
+            Some(numbers) => (numbers.value(row).to_string(), u32::try_from(numbers.value(row)).ok()),
+            None => {
+                let text = self.numbers.as_string_opt::<i32>().map_or("", |texts| texts.value(row));
+                (format!("{text:?}"), text.parse().ok())
+            }
+        };
+        part.filter(|&part| part < self.count).ok_or_else(|| {
+            let message = format!("node {node:?} is to go to partition {shown} of {}", self.count);
+            let broken = Error::broken(&rules::WRITE_VALUE, message).at(Place::field(&self.name).row(at));
+            match part.and_then(|part| part.checked_add(1)) {
+                Some(more) => broken.hint(format!("--partitions {more}    or more: numbers begin with 0")),
+                None => {
+                    let last = self.count.saturating_sub(1);
+                    broken.hint(format!("correct the column: every node has a whole number from 0 to {last}"))
+                }
+            }
+        })
+    }
+}
+
+/// The numbers of a column of integers, or the texts of others: a whole float has the text of its integer.
+fn numbers(column: &ArrayRef, name: &str) -> Result<ArrayRef> {
+    match column.data_type() {
+        data_type if data_type.is_integer() => cast(column, &DataType::Int64, name),
+        data_type if data_type.is_floating() => {
+            let floats = cast(column, &DataType::Float64, name)?;
+            let texts = floats.as_primitive::<Float64Type>().iter().map(|float| float.map(|float| float.to_string()));
+            Ok(Arc::new(texts.collect::<StringArray>()))
+        }
+        _ => cast(column, &DataType::Utf8, name),
+    }
+}
+
+/// Fails for a column whose values cannot be partitions: moments have numbers, but those are none of partitions.
+fn must_count(column: &ExtraColumn) -> Result<()> {
+    let text = matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    if text || column.data_type.is_integer() || column.data_type.is_floating() {
+        return Ok(());
+    }
+    let message = format!("column {} holds {}, which are no numbers of partitions", column.name, column.data_type);
+    Err(Error::usage(message)
+        .at(Place::field(&column.name))
+        .hint("give --partition-by a column of whole numbers, or leave it out: names then say where a node goes"))
+}
+
+fn no_column(name: &str, target: &Target) -> Error {
+    let columns = target.extras.iter().filter(|extra| extra.node.is_some());
+    let columns: Vec<&str> = columns.map(|extra| extra.name.as_str()).collect();
+    let error =
+        Error::usage(format!("nodes have no column {name} of their own to partition by")).at(Place::field(name));
+    match columns.as_slice() {
+        [] => error.hint("use --partitions without --partition-by: names then say where a node goes"),
+        known => error.hint(format!("--partition-by COLUMN    one of {}", known.join(", "))),
+    }
 }
 
 impl RowFile for Partitioned {

@@ -1,6 +1,7 @@
 //! CSV, parsed by a declared schema and written in the dialects of GraphAr and NOCK.
 
 mod dialect;
+mod foreign;
 mod read;
 mod split;
 mod write;

@@ -11,7 +11,7 @@ use isomorph_storage::{Blob, BlobReader};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
 use super::split::{Records, Splitter};
-use super::{CsvDialect, Quoting};
+use super::{CsvDialect, Quoting, foreign};
 use crate::rules::{CSV_HEADER, CSV_RECORD, TEXT_VALUE};
 use crate::text::column::{self, Cell, Refused};
 use crate::text::select::{Numbered, Selected, Wanted};
@@ -39,6 +39,7 @@ impl CsvFile {
         let Some(declared) = &options.schema else {
             return Err(Error::usage("CSV is read by a declared schema").at(blob.place()));
         };
+        foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
         let header = header(&blob, &options.limits).map_err(|error| error.at(blob.place()))?;
         let place = blob.place().line(1);
         let (fields, schema) =
@@ -118,7 +119,8 @@ fn columns(header: &[String], declared: &Schema, keep_others: bool) -> Result<(V
         let (Some((position, _)), None) = (found.next(), found.next()) else {
             let times = header.iter().filter(|other| *other == name).count();
             let message = format!("column `{name}` stands {times} times in the header {}", header.join(","));
-            return Err(Error::broken(&CSV_HEADER, message).at(Place::field(name)));
+            let error = Error::broken(&CSV_HEADER, message).at(Place::field(name));
+            return Err(foreign::divided(error, header, |field| declared.field_with_name(field).is_ok()));
         };
         fields.push(position);
         schema.push(Arc::clone(field));

@@ -142,13 +142,13 @@ impl OrcFile {
         let ranges: Vec<_> = places.iter().map(|place| place.range.clone()).collect();
         let stored = self.blob.read_ranges(&ranges)?;
         let streams = places.iter().map(|place| (place.column, place.kind)).zip(stored).collect();
-        let mut source = Streams { file: self, footer: &footer, streams, rows: stripe.rows };
+        let mut source = Streams { file: self, footer: &footer, streams };
         columns
             .iter()
             .map(|column| {
                 let name = self.decoded[*column].name();
                 source
-                    .column(self.numbers[*column], self.decoded[*column].data_type())
+                    .column(self.numbers[*column], self.decoded[*column].data_type(), stripe.rows)
                     .map_err(|error| error.at(Place::field(name)))
             })
             .collect()
@@ -168,7 +168,6 @@ struct Streams<'a> {
     file: &'a OrcFile,
     footer: &'a StripeFooter,
     streams: HashMap<(usize, u64), Bytes>,
-    rows: u64,
 }
 
 impl Streams<'_> {
@@ -181,7 +180,8 @@ impl Streams<'_> {
         Ints::new(self.stream(number, kind), version, signed)
     }
 
-    fn column(&mut self, number: usize, data_type: &DataType) -> Result<Column> {
+    /// The column of type `number`, which has `values` values at most.
+    fn column(&mut self, number: usize, data_type: &DataType, values: u64) -> Result<Column> {
         let broken = |reason: Reason| Error::broken(&ORC_FILE, reason);
         let encoding = self.footer.encodings.get(number).copied();
         let Encoding { kind, dictionary_size } = encoding.ok_or_else(|| broken("a column has no encoding"))?;
@@ -195,8 +195,8 @@ impl Streams<'_> {
             DataType::Int8 => Values::Bytes(run_length::Bytes::new(self.stream(number, stream_kind::DATA))),
             DataType::Float32 | DataType::Float64 => Values::Floats(self.stream(number, stream_kind::DATA)),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary if is_dictionary => {
-                if dictionary_size > self.rows.max(1) || dictionary_size > most as u64 / 8 {
-                    return Err(broken("a dictionary claims more entries than there are rows"));
+                if dictionary_size > values.max(1) || dictionary_size > most as u64 / 8 {
+                    return Err(broken("a dictionary claims more entries than there are values"));
                 }
                 let lengths = self.ints(number, stream_kind::LENGTH, version, false).read(index(dictionary_size));
                 let ends = ends(lengths.map_err(broken)?, most).map_err(broken)?;
@@ -226,7 +226,8 @@ impl Streams<'_> {
                 Values::List {
                     lengths: self.ints(number, stream_kind::LENGTH, version, false),
                     item: Arc::clone(item),
-                    items: Box::new(self.column(inner, item.data_type())?),
+                    // Only the lengths would tell how many there are; memory bounds them too.
+                    items: Box::new(self.column(inner, item.data_type(), u64::MAX)?),
                 }
             }
             _ => Values::Ints(self.ints(number, stream_kind::DATA, version, true)),

@@ -11,7 +11,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use super::columns::Columns;
 use super::footer::{self, chunk_range};
 use super::page_cache::{self, PageCache};
-use super::page_index::{OffsetIndex, PageBounds, parse_column_index};
+use super::page_index::{DIVIDED_ROW, OffsetIndex, PageBounds, parse_column_index};
 use super::thrift::ThriftError;
 use crate::rules::{PARQUET_CHUNK, PARQUET_INDEX};
 use crate::{Limits, ReadOptions};
@@ -140,9 +140,13 @@ impl ParquetFile {
         let places = match encoded {
             Some(encoded) => {
                 let rows = self.rows_of(group);
-                let index = OffsetIndex::parse(&encoded, &self.chunk_range(group, leaf)?, rows.end - rows.start)
-                    .map_err(|error| self.broken_index(group, leaf, error))?;
-                Some(Arc::new(index))
+                match OffsetIndex::parse(&encoded, &self.chunk_range(group, leaf)?, rows.end - rows.start) {
+                    Ok(index) => Some(Arc::new(index)),
+                    // Arrow's writer divides a row whose list does not fit into one page. All of its values are there,
+                    // but no page can be read for itself: the chunk is read as one without an index.
+                    Err(ThriftError::Invalid(DIVIDED_ROW)) if self.has_lists(leaf) => None,
+                    Err(error) => return Err(self.broken_index(group, leaf, error)),
+                }
             }
             None => None,
         };
@@ -166,6 +170,12 @@ impl ParquetFile {
             _ => None,
         };
         Ok(cell.map_or(bounds.clone(), |cell| cell.get_or_init(|| bounds).clone()))
+    }
+
+    /// Whether a row of this leaf may hold several values.
+    fn has_lists(&self, leaf: usize) -> bool {
+        let parquet = self.metadata.file_metadata().schema_descr();
+        leaf < parquet.num_columns() && parquet.column(leaf).max_rep_level() > 0
     }
 
     fn indexes(&self, group: usize, leaf: usize) -> Option<&ChunkIndexes> {

@@ -9,6 +9,9 @@ use bytes::Bytes;
 
 use super::thrift::{Reader, Thrift, ThriftError, Wire};
 
+/// Why an index is refused that says of two pages that they begin with the same row.
+pub(super) const DIVIDED_ROW: &str = "a row is divided between pages";
+
 /// Where one data page lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagePlace {
@@ -64,12 +67,15 @@ impl OffsetIndex {
         if self.pages.first().is_some_and(|page| page.first_row != 0) || self.pages.is_empty() && self.rows > 0 {
             return Err("the first row is in no page");
         }
-        if self.pages.windows(2).any(|pair| pair[0].first_row >= pair[1].first_row)
+        if self.pages.windows(2).any(|pair| pair[0].first_row > pair[1].first_row)
             || self.pages.last().is_some_and(|page| page.first_row >= self.rows)
         {
             return Err("the first rows of the pages do not rise");
         }
-        Ok(())
+        match self.pages.windows(2).any(|pair| pair[0].first_row == pair[1].first_row) {
+            true => Err(DIVIDED_ROW),
+            false => Ok(()),
+        }
     }
 
     /// The pages.

@@ -167,6 +167,26 @@ fn lists_and_missing_schemas_are_refused_beforehand() {
 }
 
 #[test]
+fn what_is_no_csv_of_ours_is_named() {
+    let declared = ReadOptions::declared(Arc::new(Schema::new(vec![Field::new("id", DataType::Int64, true)])));
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for (bytes, cause) in [
+        (b"\x1f\x8b\x08\x00aaaa".to_vec(), "gzip"),
+        (utf16("\u{feff}id\n1\n"), "UTF-16"),
+        (utf16("id\n1\n"), "UTF-16"),
+        (b"id;name\n1;a\n".to_vec(), "semicolons"),
+        (b"name\tid\na\t1\n".to_vec(), "tabs"),
+    ] {
+        let error = open(&bytes.into(), CSV, &declared).err().unwrap();
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("CSV-HEADER"), "{error}");
+        let said = format!("{error} {}", error.hints().collect::<Vec<_>>().join(" "));
+        assert!(said.contains(cause), "{said}");
+    }
+    let error = open(&b"name\n1\n".to_vec().into(), CSV, &declared).err().unwrap();
+    assert_eq!(error.hints().count(), 1, "{error:?}");
+}
+
+#[test]
 fn years_that_have_no_four_digits_are_refused() {
     let far =
         RecordBatch::try_from_iter([("d", Arc::new(arrow_array::Date32Array::from(vec![i32::MAX])) as Arc<dyn Array>)]);

@@ -129,3 +129,20 @@ fn what_passes_the_comparison_is_found_by_look_ups_and_conditions() {
         assert!(only_compared > 100, "{only_compared} of {refused} of {}", 3 * (bytes.len() - start));
     }
 }
+
+/// As Arrow's writer makes it with `write_batch_size=2, data_page_size=1, write_page_index=True`: pages begin in the
+/// middle of a row, which the index gives as two pages with one first row.
+#[test]
+fn a_row_that_is_divided_between_pages_is_read_without_the_index() {
+    let bytes = Bytes::from_static(include_bytes!("divided_row.parquet"));
+    let reader = open(&bytes, Encoding::Parquet, &ReadOptions::default()).unwrap();
+    let all = read(&reader, &compared()).unwrap();
+    assert_eq!(all.column(1).as_list::<i32>().value_offsets(), [0, 6, 11, 11, 15]);
+    assert_eq!(
+        all.column(1).as_list::<i32>().values().as_primitive::<Int64Type>().values()[..],
+        (1..16).collect::<Vec<_>>()
+    );
+    assert_found(&reader, &all, "divided");
+    let some = Selection::all().filter(Predicate::compare("id", Comparison::Greater, 1i64));
+    assert_eq!(read(&reader, &some).unwrap(), all.slice(2, 2));
+}

@@ -47,6 +47,24 @@ fn the_spelling_of_spark() {
 }
 
 #[test]
+fn a_number_beyond_its_type_is_refused() {
+    let column =
+        |data_type: DataType, text: &str| parse(&format!("{{\"q\":1}}\n{text}\n"), &options(&[("q", data_type)]));
+    let list = || DataType::List(Arc::new(Field::new("element", DataType::Float64, true)));
+    for (data_type, text) in [
+        (DataType::Float64, "{\"q\":1e400}".to_owned()),
+        (DataType::Float64, format!("{{\"q\":-1{}}}", "0".repeat(309))),
+        (DataType::Float32, "{\"q\":1E39}".to_owned()),
+    ] {
+        let error = column(data_type, &text).unwrap_err();
+        assert_eq!(error.broken_rule().map(|rule| rule.id), Some("TEXT-VALUE"), "{text}");
+        assert_eq!((error.place().line, error.place().field.as_deref()), (Some(2), Some("q")), "{text}");
+    }
+    assert!(parse("{\"q\":[1,1e400]}", &options(&[("q", list())])).is_err());
+    assert!(column(DataType::Float64, "{\"q\":1e308}").is_ok() && column(DataType::Float32, "{\"q\":1e38}").is_ok());
+}
+
+#[test]
 fn missing_keys_are_null_and_others_are_passed_over() {
     let options = options(&[("a", DataType::Int64), ("b", DataType::Utf8)]);
     let text = "\u{feff}{\"b\":\"\\u00e9\\n\",\"other\":{\"a\":[1,{}]},\"a\":1}\r\n\n{\"a\":null}\n {} ";
@@ -69,7 +87,8 @@ fn numbers_and_times_keep_every_digit() {
         ("f", DataType::Float64),
         ("t", DataType::Timestamp(TimeUnit::Millisecond, None)),
     ]);
-    let text = "{\"n\":9007199254740993,\"f\":1e400,\"t\":\"2010-07-30T15:19:53.298+01:00\"}\n{\"f\":\"NaN\",\"n\":-0}";
+    let text =
+        "{\"n\":9007199254740993,\"f\":\"Infinity\",\"t\":\"2010-07-30T15:19:53.298+01:00\"}\n{\"f\":\"NaN\",\"n\":-0}";
     let batch = parse(text, &options).unwrap();
     assert_eq!(batch.column(0).as_primitive::<Int64Type>().values(), &[9_007_199_254_740_993, 0]);
     assert_eq!(batch.column(1).as_ref(), &Float64Array::from(vec![f64::INFINITY, f64::NAN]) as &dyn Array);

@@ -38,6 +38,17 @@ fn assert_round_trip(batch: &RecordBatch, options: &WriteOptions) {
     assert_eq!(read(&reader, &Selection::all()).unwrap().columns(), batch.columns());
 }
 
+/// As Arrow's writer makes it with `dictionary_key_size_threshold=1.0`: three rows with seven texts, of six sorts.
+#[test]
+fn a_dictionary_in_a_list_may_have_more_entries_than_there_are_rows() {
+    let bytes = include_bytes!("dictionary_list.orc").as_slice().into();
+    let read = read(&open(&bytes, ORC, &ReadOptions::default()).unwrap(), &Selection::all()).unwrap();
+    let lists = read.column(0).as_list::<i32>();
+    let texts: Vec<_> = lists.values().as_string::<i32>().iter().flatten().collect();
+    assert_eq!(texts, ["a", "b", "c", "d", "e", "f", "a"]);
+    assert_eq!(lists.value_offsets(), [0, 3, 6, 7]);
+}
+
 #[test]
 fn every_type_and_compression_comes_back() {
     for nullable in [false, true] {

@@ -13,6 +13,7 @@ use isomorph_model::{Columns, Property};
 use super::cells::malformed;
 use crate::mapping::json_in::JsonColumn;
 use crate::mapping::json_out::JsonCells;
+use crate::mapping::reify::as_type;
 use crate::mapping::shred::CARRY_FITS;
 use crate::narrow::narrow;
 
@@ -110,11 +111,7 @@ pub(super) fn restored(objects: &ArrayRef, properties: &[Property], columns: &mu
             *column = Some(cells);
             continue;
         };
-        let cells = if cells.data_type() == &property.data_type {
-            cells
-        } else {
-            arrow_cast::cast(&cells, &property.data_type).map_err(malformed)?
-        };
+        let cells = as_type(&cells, &property.data_type)?;
         *column = Some(zip(&BooleanArray::from(mask), &cells, own).map_err(malformed)?);
     }
     Ok(())

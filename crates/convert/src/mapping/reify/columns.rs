@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ListArray, StringArray, StructArray, UInt32Array};
 use arrow_buffer::ArrowNativeType;
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_cast::cast;
+use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use isomorph_error::{Error, Place, Result};
@@ -54,12 +54,16 @@ pub(super) fn said(layer: Option<&ArrayRef>, coefficient: Option<&ArrayRef>, row
     Ok(Arc::new(StructArray::from(columns)))
 }
 
-/// The column as `data_type`, itself if it is of that type.
+/// The column as `data_type`, itself if it is of that type. No value becomes null.
+///
+/// # Errors
+/// When a value has none of that type.
 pub(in crate::mapping) fn as_type(column: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     if column.data_type() == data_type {
         return Ok(Arc::clone(column));
     }
-    cast(column, data_type).map_err(malformed)
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    cast_with_options(column, data_type, &strict).map_err(malformed)
 }
 
 /// Keys of groups as text: lists of labels as JSON.

@@ -15,6 +15,7 @@ use isomorph_model::{Columns, Ends, Key, KeyKind, LabelColumn, Property, ValueKi
 use super::CARRY_FITS;
 use crate::mapping::Slot;
 use crate::mapping::json_in::JsonColumn;
+use crate::mapping::reify::as_type;
 /// Keys of names: without the prefix, in the key's own type; rows where the type has no key.
 pub(in crate::mapping) fn keys(prefix: &str, key: &Key, names: &StringArray) -> Result<Ends> {
     let strip = |name: &str| -> Result<usize> {
@@ -102,11 +103,8 @@ pub(super) fn columns_of(
         .zip(slots)
         .map(|(property, slot)| match slot {
             Slot::Column(at) => match cells.get(*at).cloned().flatten() {
-                Some(column) if *column.data_type() != property.data_type => {
-                    let cast = arrow_cast::cast(&column, &property.data_type);
-                    cast.map(Some).map_err(|error| Error::malformed(error.to_string()))
-                }
-                column => Ok(column),
+                Some(column) => as_type(&column, &property.data_type).map(Some),
+                None => Ok(None),
             },
             Slot::Member(_) => match shredded.next() {
                 Some(column) if bag.is_some() => column.finish().map(Some),

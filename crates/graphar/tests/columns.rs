@@ -1,0 +1,114 @@
+//! Columns of a chunk against the type that the information file declares: read, or refused with the rule and the place.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, BinaryArray, Float64Array, Int64Array, RecordBatch, StringArray, TimestampSecondArray};
+use arrow_schema::TimeUnit;
+use isomorph_error::{Error, Findings};
+use isomorph_graphar::{GraphAr, OpenOptions};
+use isomorph_model::{Batch, MemoryGraph, Source};
+use isomorph_storage::Location;
+use isomorph_tables::{Comparison, Encoding, Predicate, TableWriter, WriteOptions};
+
+/// A graph of one vertex type with the property `q`, declared as `declared`.
+fn graph(home: &Path, declared: &str, encoding: Encoding, q: ArrayRef) {
+    let file_type = if encoding == Encoding::Orc { "orc" } else { "parquet" };
+    let vertex = format!(
+        "type: v\nchunk_size: 10\nprefix: vertex/v/\nproperty_groups:\n  - prefix: q/\n    file_type: {file_type}\n    properties:\n      - name: q\n        data_type: {declared}\n        is_primary: false\nversion: gar/v1\n"
+    );
+    fs::write(home.join("g.graph.yml"), "name: g\nvertices:\n  - v.vertex.yml\nversion: gar/v1\n").unwrap();
+    fs::write(home.join("v.vertex.yml"), vertex).unwrap();
+    fs::create_dir_all(home.join("vertex/v/q")).unwrap();
+    fs::write(home.join("vertex/v/vertex_count"), (q.len() as u64).to_le_bytes()).unwrap();
+    let batch = RecordBatch::try_from_iter_with_nullable([("q", q, true)]).unwrap();
+    let mut writer = TableWriter::create(Vec::new(), encoding, &batch.schema(), &WriteOptions::default()).unwrap();
+    writer.write(&batch).unwrap();
+    fs::write(home.join("vertex/v/q/chunk0"), writer.finish().unwrap().0).unwrap();
+}
+
+fn opened(home: &Path, options: &OpenOptions) -> GraphAr {
+    GraphAr::open(&Location::from_path(home), options).unwrap()
+}
+
+/// The values of `q`.
+fn read(home: &Path, options: &OpenOptions) -> Result<Vec<ArrayRef>, Error> {
+    let graph = MemoryGraph::read(&opened(home, options))?;
+    let column = |batch: Batch| match batch {
+        Batch::Nodes(nodes) => nodes.properties[0].clone(),
+        _ => None,
+    };
+    Ok(graph.batches.into_iter().filter_map(column).collect())
+}
+
+/// The rule that reading breaks, which validation finds too.
+fn broken(home: &Path) -> &'static str {
+    let error = read(home, &OpenOptions::default()).unwrap_err();
+    assert_eq!(error.place().field.as_deref(), Some("q"), "{error}");
+    assert!(error.place().file.is_some() && error.hints().next().is_some(), "{error:?}");
+    let mut found = Findings::keeping(3);
+    opened(home, &OpenOptions::default()).validate(&mut found).unwrap();
+    let rule = error.broken_rule().unwrap();
+    assert_eq!(found.count(rule), 1, "{found:?}");
+    rule.id
+}
+
+#[test]
+fn no_value_of_a_user_defined_type_becomes_null() {
+    let home = tempfile::tempdir().unwrap();
+    for encoding in [Encoding::Parquet, Encoding::Orc] {
+        graph(home.path(), "blob", encoding, Arc::new(BinaryArray::from_vec(vec![b"ok", b"\xff\xfe"])));
+        assert_eq!(broken(home.path()), "GAR-COLUMN-TYPE");
+        graph(home.path(), "blob", encoding, Arc::new(BinaryArray::from_vec(vec![b"ok", b"fine"])));
+        let [column] = &read(home.path(), &OpenOptions::default()).unwrap()[..] else { panic!() };
+        assert_eq!(column.as_ref(), &StringArray::from(vec!["ok", "fine"]));
+    }
+}
+
+#[test]
+fn different_lists_of_a_user_defined_type_are_different_texts() {
+    let home = tempfile::tempdir().unwrap();
+    let mut lists = ListBuilder::new(ListBuilder::new(StringBuilder::new()));
+    lists.append_value([Some([Some("a, b")].to_vec())]);
+    lists.append_value([Some([Some("a"), Some("b")].to_vec())]);
+    lists.append_value([Some([None::<&str>].to_vec()), None]);
+    lists.append_null();
+    graph(home.path(), "list<list<string>>", Encoding::Orc, Arc::new(lists.finish()));
+    let [column] = &read(home.path(), &OpenOptions::default()).unwrap()[..] else { panic!() };
+    let expected = vec![Some(r#"[["a, b"]]"#), Some(r#"[["a","b"]]"#), Some("[[null],null]"), None];
+    assert_eq!(column.as_ref(), &StringArray::from(expected));
+}
+
+#[test]
+fn a_value_that_its_declared_type_cannot_hold_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    graph(home.path(), "int32", Encoding::Parquet, Arc::new(Int64Array::from(vec![1, 1 << 31])));
+    assert_eq!(broken(home.path()), "GAR-VALUE-INEXACT");
+    graph(home.path(), "float", Encoding::Parquet, Arc::new(Float64Array::from(vec![0.5, 0.1])));
+    assert_eq!(broken(home.path()), "GAR-VALUE-INEXACT");
+}
+
+#[test]
+fn far_times_of_orc_are_filtered_in_the_unit_that_is_read() {
+    let home = tempfile::tempdir().unwrap();
+    // The year 9999, which nanoseconds do not reach.
+    let far = TimestampSecondArray::from(vec![Some(253_370_764_800), Some(0), None]);
+    graph(home.path(), "timestamp", Encoding::Orc, Arc::new(far));
+    let conditions = [
+        (Predicate::IsNull("q".to_owned()), 1),
+        (Predicate::compare("q", Comparison::Greater, isomorph_tables::Literal::Timestamp(1_000_000_000)), 1),
+    ];
+    for unit in [None, Some(TimeUnit::Second), Some(TimeUnit::Microsecond)] {
+        for (condition, rows) in &conditions {
+            let filters = [("v".to_owned(), condition.clone())].into();
+            let options = OpenOptions { timestamps: unit, filters, ..OpenOptions::default() };
+            let found: usize = read(home.path(), &options).unwrap().iter().map(|column| column.len()).sum();
+            assert_eq!(found, *rows, "{unit:?} {condition:?}");
+        }
+    }
+}

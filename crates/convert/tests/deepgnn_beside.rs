@@ -280,7 +280,7 @@ fn statements_that_change_their_order_are_refused() {
         let refused = convert(&opened, &plan, &Location::from_path(&place), &options, &resources(), &Silent);
         let refused = refused.map(|_| ()).unwrap_err();
         assert_eq!(refused.kind(), Kind::WouldLose, "{refused:?}");
-        assert!(refused.hints().iter().any(|hint| hint.starts_with("--partitions 1")), "{refused:?}");
+        assert!(refused.hints().any(|hint| hint.starts_with("--partitions 1")), "{refused:?}");
         assert!(!place.exists());
     }
     let one = write(&text, &home.path().join("one"), |options| options.write.deepgnn.binary.partitions = 1);

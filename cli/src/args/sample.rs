@@ -164,10 +164,12 @@ pub struct FeaturesArgs {
     #[arg(required_unless_present = "edges")]
     pub nodes: Vec<String>,
     /// An edge instead of nodes, by its ends and its type; may be given several times [default: none]
-    #[arg(long = "edge", value_names = ["SOURCE", "TARGET", "TYPE"], num_args = 3, action = ArgAction::Append, conflicts_with = "nodes")]
+    #[arg(long = "edge", value_names = ["SOURCE", "TARGET", "TYPE"], num_args = 3, action = ArgAction::Append, conflicts_with = "nodes",
+        allow_hyphen_values = true)]
     pub edges: Vec<String>,
     /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. A binary does not store
-    /// types: they are named here, or travel with it
+    /// types: they are named here, or travel with it. A member of a bag of properties whose name a column has is
+    /// bag.NAME
     #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = feature)]
     pub features: Vec<Feature>,
     #[command(flatten)]
@@ -177,6 +179,8 @@ pub struct FeaturesArgs {
 /// A feature that is asked for.
 #[derive(Debug, Clone)]
 pub struct Feature {
+    /// What was written: names of properties may look like a feature with its type.
+    pub text: String,
     /// Its id, or the name of a property.
     pub id: String,
     /// What its bytes are; else what the graph says.
@@ -192,7 +196,8 @@ pub struct CommonArgs {
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub seed: i64,
     /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine, where it
-    /// gives one answer for each seed
+    /// gives one answer for each seed. One edge that this engine loses is drawn all the same: the last edge of a
+    /// partition, where its node has no edge of a lower type that is asked for too
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
     /// Write the answer to this file, as Arrow, instead of showing it [default: none]
@@ -261,6 +266,6 @@ fn feature(text: &str) -> Result<Feature, Error> {
     match ty {
         _ if count == 0 || count > 1 << 20 => Err(wrong()),
         _ if id.is_empty() => Err(wrong()),
-        ty => Ok(Feature { id, ty, count }),
+        ty => Ok(Feature { text: text.to_owned(), id, ty, count }),
     }
 }

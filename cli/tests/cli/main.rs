@@ -31,6 +31,7 @@ mod rdf;
 mod rdf_limits;
 mod reproducible;
 mod sample;
+mod sample_features;
 mod sample_values;
 mod streams;
 mod support;

@@ -163,7 +163,10 @@ pub fn convert(
     let mut seen = None;
     // Nobody can open a text whose lines have times without being told of them.
     let opens = |graph: &&Graph| plan.to != Format::DeepGnn || !isomorph_deepgnn::hides_times(graph, &write.deepgnn);
-    if let (Some(graph), Ok(location)) = (plan.mapping.kept().filter(opens), staging.preview()) {
+    // What lies beside a binary is read by who is told of it, and by nobody else.
+    let in_folder = format!("{}/", isomorph_deepgnn::BESIDE);
+    let is_told = plan.to == Format::DeepGnn && staging.finished().iter().any(|(name, _)| name.starts_with(&in_folder));
+    if let (Some(graph), false, Ok(location)) = (plan.mapping.kept().filter(opens), is_told, staging.preview()) {
         // As anybody would open it: what only a carry makes a reader show, the files do not say.
         let options = as_written(&Mapping::default());
         let found = plan.to.open(&location, &options)?;

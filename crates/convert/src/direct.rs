@@ -121,6 +121,15 @@ fn said(text: &Text, typed: bool, resources: &Resources, progress: &dyn Progress
     Ok([whole, stated])
 }
 
+/// The error for a binary in which another statement of a node comes first than in its text.
+fn reordered(error: Error) -> Error {
+    let message =
+        "a node has several statements, and another one counts in the binary, where partitions have their order";
+    Error::new(Kind::WouldLose, format!("{message}; {}", error.message()))
+        .hint("--partitions 1    has all in the order of lines")
+        .hint("--lossy    writes it all the same")
+}
+
 /// Makes the binary, compares what is read from it with what the text says, and publishes it. With it travels what it does not say: types
 /// of features, weights and times of nodes, times of edges that are stored otherwise than they are stated, or not at all.
 ///
@@ -148,13 +157,26 @@ pub(crate) fn build(
     let built = built?;
     // The last moment to turn back.
     progress.advance(0)?;
-    let lost = unsaid(&built, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
+    let mut lost = unsaid(&built, &isomorph_deepgnn::WriteOptions { binary: write, ..options.write.deepgnn.clone() })?;
     let graph = built.graph;
     let carries = !options.loses();
     let source = match options.no_verify {
         true => None,
         false => Some(said(text, carries, resources, progress)?),
     };
+    // Statements of a node lie in partitions of their own, and these come in another order than lines.
+    let scatters = options.write.deepgnn.binary.partitions > 1 && !built.ascends;
+    let split = match &source {
+        _ if !scatters => None,
+        Some([whole, stated]) if carries => (whole.digests != stated.digests).then(|| whole.clone()),
+        _ => {
+            let graph = DeepGnn::of_text(text.clone())?;
+            if graph.is_split()? { Some(digest(&graph, resources, progress)?) } else { None }
+        }
+    };
+    if !carries && split.is_some() {
+        lost.push("nodes with several statements: which of them counts is the order of partitions".to_owned());
+    }
     let mut carried = Vec::new();
     if carries {
         let mapping = Mapping { steps: vec![Step::Native(Box::new(graph.clone()))] };
@@ -163,15 +185,29 @@ pub(crate) fn build(
         carried.push(CARRIED.to_owned());
     }
     let (published, proof) = staging.commit_proved(&[isomorph_deepgnn::META], |location| {
-        let Some([_, source]) = &source else { return Ok(None) };
         let mut how = OpenOptions { raw: !carries, ..OpenOptions::default() };
         (how.budget, how.scratch) = (resources.budget.clone(), Some(resources.scratch.clone()));
         let how = if carries { how.showing(&graph) } else { how };
-        let found: Arc<dyn Source> = Arc::new(DeepGnn::open(location, &how)?.as_stated());
-        let found = if carries { declared(found, &graph)? } else { found };
-        let result = digest(found.as_ref(), resources, progress)?;
+        let read = |as_stated: bool| {
+            let found = DeepGnn::open(location, &how)?;
+            let found: Arc<dyn Source> = Arc::new(if as_stated { found.as_stated() } else { found });
+            let found = if carries { declared(found, &graph)? } else { found };
+            digest(found.as_ref(), resources, progress)
+        };
+        let united = match &split {
+            Some(whole) if carries => {
+                let found = read(false)?;
+                compare(whole, &found).map_err(reordered)?;
+                Some((whole.digests, found.digests))
+            }
+            _ => None,
+        };
+        let Some([whole, source]) = &source else { return Ok(None) };
+        let result = read(true)?;
         compare(source, &result)?;
-        Ok(Some((source.digests, result.digests)))
+        // Statements are one node each where they are compared; which of them count is the graph.
+        let same = (whole.digests, if carries { whole.digests } else { result.digests });
+        Ok(Some(united.unwrap_or(same)))
     })?;
     Ok(Certificate {
         from: Format::DeepGnn.id().to_owned(),

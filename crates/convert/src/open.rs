@@ -137,7 +137,8 @@ impl Opened {
     }
 
     /// The graph with columns for what its format has in another form: what is said of resources in RDF, bags of properties. A
-    /// survey reads it once; a graph that has columns is as it is.
+    /// survey reads it once; a graph that has columns is as it is. Members of a bag keep their names, but for those that a column or
+    /// the labels have: these are `bag.NAME`.
     ///
     /// # Errors
     /// When the graph has what cannot be shown so, or cannot be read.
@@ -150,7 +151,7 @@ impl Opened {
         };
         let typing = Typing::default();
         let (survey, _) = survey_of(&source, typing, resources, progress)?;
-        let bundling = Bundling::surveyed(source.graph(), &survey, typing, &rules)?;
+        let bundling = Bundling::surveyed(source.graph(), &survey, typing, &rules)?.with_own_names();
         Ok(Arc::new(Shredded::new(source, &bundling)?))
     }
 

@@ -262,3 +262,58 @@ fn values_at_times_become_json_again() {
 fn into_json(options: &mut ConvertOptions) {
     options.write.deepgnn.text = Some(TextFormat::Json);
 }
+
+/// A binary has the statements of its partitions one after another, and the first one counts: if that is another than the first line, it
+/// is another graph.
+#[test]
+fn statements_that_change_their_order_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let text = home.path().join("graph.edgelist");
+    std::fs::write(&text, "5,-1,0,1\n7,-1,0,4\n7,-1,1,3,int32,1,8\n9,-1,0,3\n").unwrap();
+    let expected = digests(&open(&text));
+    let opened = open(&text);
+    for no_verify in [false, true] {
+        let place = home.path().join("refused");
+        let mut options = ConvertOptions { to: Some(Format::DeepGnn), no_verify, ..ConvertOptions::default() };
+        options.write.deepgnn.binary.partitions = 2;
+        let plan = Plan::new(&opened, &Location::from_path(&place), &options, &resources(), &Silent).unwrap();
+        let refused = convert(&opened, &plan, &Location::from_path(&place), &options, &resources(), &Silent);
+        let refused = refused.map(|_| ()).unwrap_err();
+        assert_eq!(refused.kind(), Kind::WouldLose, "{refused:?}");
+        assert!(refused.hints().any(|hint| hint.starts_with("--partitions 1")), "{refused:?}");
+        assert!(!place.exists());
+    }
+    let one = write(&text, &home.path().join("one"), |options| options.write.deepgnn.binary.partitions = 1);
+    assert_eq!((one.source, one.result), (Some(expected), Some(expected)));
+    assert_eq!(digests(&open(&home.path().join("one"))), expected);
+    let lossy = write(&text, &home.path().join("lossy"), |options| {
+        options.write.deepgnn.binary.partitions = 2;
+        options.lossy = true;
+    });
+    assert!(lossy.lost.iter().any(|lost| lost.contains("several statements")), "{:?}", lossy.lost);
+    // Statements that agree make the same graph, wherever they lie.
+    std::fs::write(&text, "5,-1,0,1\n7,-1,0,4\n5,-1,0,1\n5,0,7,1\n").unwrap();
+    let expected = digests(&open(&text));
+    let same = write(&text, &home.path().join("same"), |options| options.write.deepgnn.binary.partitions = 2);
+    assert_eq!((same.source, same.result), (Some(expected), Some(expected)));
+    assert_eq!(digests(&open(&home.path().join("same"))), expected);
+}
+
+/// Weights beside a binary serve nobody who is not told that they are there.
+#[test]
+fn weights_beside_a_binary_of_any_graph_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: &str| home.path().join(name);
+    let lines = [("1", "1e-3"), ("2", "3.4e38")].map(|(id, weight)| {
+        format!("{{\"node_id\": {id}, \"node_type\": 0, \"node_weight\": {weight}, \"edge\": []}}\n")
+    });
+    std::fs::write(at("m.json"), lines.concat()).unwrap();
+    let expected = digests(&open(&at("m.json")));
+    write(&at("m.json"), &at("b"), |_| {});
+    for no_verify in [false, true] {
+        let copy = at(&format!("c{no_verify}"));
+        write(&at("b"), &copy, |options| options.no_verify = no_verify);
+        assert!(copy.join(BESIDE).join("carry.json").exists());
+        assert_eq!(digests(&open(&copy)), expected);
+    }
+}

@@ -57,7 +57,7 @@ isomorph_error::rules! {
         "a line has all fields of its nodes and edges, and no others", "correct the fields in the place that is named";
     /// A file is missing.
     FILE "DEEPGNN-FILE" Error
-        "every partition has its map, its indexes and its features, even when they are empty", "get the missing file again, or write the graph again";
+        "every partition has its map, its indexes and its features, even when they are empty, and a table for sampling of each type, if it has any", "get the missing file again, or write the graph again";
     /// Holes without end.
     HOLES "DEEPGNN-HOLES" Error
         "a mebibyte of text has at most 8388608 features, holes included",

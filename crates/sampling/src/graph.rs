@@ -3,13 +3,14 @@
 use isomorph_deepgnn::{BinaryFiles, Types};
 use isomorph_error::{Error, Result};
 use isomorph_storage::{Blob, Budget, Location, Reservation, Scratch};
+use rayon::prelude::*;
 
 use crate::ask::{Generator, TypeSet};
 use crate::faults::{Fault, Faults};
 use crate::hubs::Hubs;
 use crate::index::{Beside, Entry, Found, Index, IndexFile, IndexOrigin};
 use crate::map::{Hold, bytes_of};
-use crate::partition::{Column, DUMMY, Partition};
+use crate::partition::{Column, DUMMY, Partition, target};
 
 /// How a graph is opened.
 #[derive(Debug, Clone)]
@@ -218,6 +219,28 @@ impl Graph {
     /// Whether a node is there, or edges that leave it.
     pub fn has(&self, node: i64) -> bool {
         self.find(node).next().is_some()
+    }
+
+    /// Whether an edge leads to this node, which need not be there itself. All edges are looked at.
+    pub fn is_end(&self, node: i64) -> bool {
+        let mut all =
+            self.partitions.iter().flat_map(|partition| partition.edges().split_last()).map(|(_, edges)| edges);
+        all.any(|edges| edges.par_iter().any(|edge| target(edge) == node))
+    }
+
+    /// Number of edges with these ends and this type.
+    ///
+    /// # Errors
+    /// `DEEPGNN-BOUNDS` when an offset points outside.
+    pub fn edges_between(&self, source: i64, to: i64, ty: i32) -> Result<usize> {
+        let mut count = 0;
+        for entry in self.find(source) {
+            let partition = self.partition(entry);
+            let run = partition.run(&partition.edge_range(entry.entry)?, ty);
+            let edges = partition.edges().get(run).unwrap_or_default();
+            count += edges.iter().filter(|edge| target(edge) == to).count();
+        }
+        Ok(count)
     }
 
     /// The entries of a node.

@@ -24,7 +24,7 @@ mod walk;
 
 pub use ask::{Ask, Draw, Generator, Missing, NO_TIME, Picks, TypeSet};
 pub use elements::{Choice, EdgeSampler, NodeSampler};
-pub use features::{Dense, Edges, Sparse, Strings};
+pub use features::{Dense, Edges, Sparse, Stated, Strings};
 pub use graph::{Graph, GraphOptions};
 pub use index::{IndexFile, IndexOrigin};
 pub use map::Hold;

@@ -12,6 +12,7 @@ use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::{Blob, Scratch};
 
 use crate::ahead::fetch_all;
+use crate::features::Stated;
 use crate::map::{Hold, bytes_of, prefetch};
 
 /// Bytes of an entry of the map: id, number, type.
@@ -39,6 +40,9 @@ pub(crate) struct Column {
 pub(crate) struct Features {
     index: Column,
     data: Column,
+    /// Of features without bytes those that are stated all the same, in order: twice the slot, and 1 more of a list with nulls. A binary
+    /// has none of them.
+    bare: Column,
 }
 
 /// An opened partition.
@@ -153,12 +157,32 @@ impl Column {
 
 impl Features {
     fn open(index: &Blob, data: &Blob, hold: Hold, scratch: &Scratch) -> Result<Features> {
-        Ok(Features { index: Column::open(index, hold, scratch)?, data: Column::open(data, hold, scratch)? })
+        let bare = Column::new(Bytes::new(), data.name());
+        Ok(Features { index: Column::open(index, hold, scratch)?, data: Column::open(data, hold, scratch)?, bare })
     }
 
-    /// Features of columns that are there: 64-bit offsets, one more than there are features, and the bytes.
-    pub fn of(index: Column, data: Column) -> Features {
-        Features { index, data }
+    /// Features of columns that are there: 64-bit offsets, one more than there are features, the bytes, and what is stated without.
+    pub fn of(index: Column, data: Column, bare: Column) -> Features {
+        Features { index, data, bare }
+    }
+
+    /// Whether feature `id` of an element with these slots is stated.
+    ///
+    /// # Errors
+    /// As of [`Features::get`].
+    pub fn stated(&self, slots: &Range<usize>, id: u32) -> Result<Stated> {
+        match self.get(slots, id)? {
+            None => return Ok(Stated::No),
+            Some(bytes) if !bytes.is_empty() => return Ok(Stated::Yes),
+            Some(_) => {}
+        }
+        let slot = slots.start.saturating_add(id as usize) as u64;
+        let bare = self.bare.records::<8>();
+        let at = bare.partition_point(|word| u64::from_le_bytes(*word) >> 1 < slot);
+        Ok(match bare.get(at).map(|word| u64::from_le_bytes(*word)) {
+            Some(word) if word >> 1 == slot => [Stated::Yes, Stated::WithNulls][usize::from(word & 1 == 1)],
+            _ => Stated::No,
+        })
     }
 
     /// The bytes of feature `id` of an element with these slots. `None` when it has no such feature, nothing when it has a

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use common::{Built, opened};
 use isomorph_deepgnn::{BuildOptions, DeepGnn, OpenOptions, Text};
 use isomorph_sampling::{
-    Ask, Bias, Choice, Dense, Draw, Generator, Graph, GraphOptions, Missing, NodeSampler, Picks, Sampler, Strings,
-    TypeSet,
+    Ask, Bias, Choice, Dense, Draw, Generator, Graph, GraphOptions, Missing, NodeSampler, Picks, Sampler, Stated,
+    Strings, TypeSet,
 };
 use isomorph_storage::{Budget, Location, Mode, Scratch, Staging};
 
@@ -235,6 +235,15 @@ fn lists_of_texts_and_structs_are_features() {
         assert_eq!(String::from_utf8(of_nodes.bytes.clone()).unwrap(), wanted.concat(), "{name}");
         assert_eq!(of_nodes.lengths, wanted.map(|text| text.len() as u64), "{name}");
         assert_eq!(of_nodes, of_edges, "{name}");
+        // What is empty is stated, and told from what is missing; a list with nulls is neither.
+        let stated = sampler.node_stated(&[10, 11], u32::try_from(at).unwrap()).unwrap();
+        let expected = match *name {
+            "none" => [Stated::Yes, Stated::No],
+            "gaps" => [Stated::WithNulls, Stated::Yes],
+            _ => [Stated::Yes; 2],
+        };
+        assert_eq!(stated, expected, "{name}");
+        assert_eq!(sampler.edge_stated(edges, u32::try_from(at).unwrap()).unwrap(), expected, "{name}");
     }
 }
 

@@ -14,7 +14,6 @@ use isomorph::{Error, Kind, Result};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-use super::features::is_number;
 use super::place::Place;
 use crate::args::file_place;
 use crate::args::sample::CommonArgs;
@@ -29,6 +28,8 @@ pub(super) struct Drawn {
     columns: Vec<ArrayRef>,
     /// Of columns with keys as texts, which of these are numbers; lists one after another.
     numbers: Vec<Option<Vec<bool>>>,
+    /// Parallel edges whose features are not among these.
+    hidden: usize,
 }
 
 /// See `docs/cli-json.md`.
@@ -39,13 +40,20 @@ struct Document<'a> {
     seed: i64,
     generator: &'a str,
     left_out: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel: Option<usize>,
     rows: Vec<Map<String, Value>>,
 }
 
 impl Drawn {
     /// Nothing yet.
     pub fn new(what: &'static str, how: String) -> Self {
-        Drawn { what, how, fields: Vec::new(), columns: Vec::new(), numbers: Vec::new() }
+        Drawn { what, how, fields: Vec::new(), columns: Vec::new(), numbers: Vec::new(), hidden: 0 }
+    }
+
+    /// Says how many edges are parallel to those that are shown, and are not.
+    pub fn hidden(&mut self, edges: usize) {
+        self.hidden = edges;
     }
 
     /// Adds a column.
@@ -53,6 +61,11 @@ impl Drawn {
         self.fields.push(Field::new(name, column.data_type().clone(), true));
         self.columns.push(column);
         self.numbers.push(None);
+    }
+
+    /// Whether there is a column of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|field| field.name() == name)
     }
 
     /// Adds a column of the keys of nodes.
@@ -100,15 +113,20 @@ impl Drawn {
                 seed: common.seed,
                 generator,
                 left_out,
+                parallel: Some(self.hidden).filter(|edges| *edges > 0),
                 rows,
             });
         }
         let mut screen = console.screen();
         screen.line(self.what, &format!("{}, seed {}", self.how, common.seed));
+        if self.hidden > 0 {
+            screen
+                .line("not shown", &format!("features of {} parallel edges: the first has its own shown", self.hidden));
+        }
         if !left_out.is_empty() {
             screen.line("left out", &format!("groups: {}    --groups reify takes them as nodes", left_out.join(", ")));
         }
-        let alignment = |field: &Field| if is_number(field.data_type()) { Column::number() } else { Column::text(1) };
+        let alignment = |field: &Field| if field.data_type().is_numeric() { Column::number() } else { Column::text(1) };
         let mut table =
             Table::new(std::iter::once(Column::stage()).chain(self.fields.iter().map(alignment)).collect::<Vec<_>>());
         table.row(std::iter::once(Cell::from("")).chain(self.fields.iter().map(|field| Cell::from(field.name()))));
@@ -141,8 +159,16 @@ impl Drawn {
         let mut screen = console.screen();
         screen.line(self.what, &self.how);
         screen.line("wrote", &format!("{file} ({rows} rows)"));
+        if self.hidden > 0 {
+            screen
+                .line("not shown", &format!("features of {} parallel edges: the first has its own shown", self.hidden));
+        }
         console.show(&screen)?;
-        console.document(&serde_json::json!({ "sample": self.what, "wrote": file, "rows": rows, "bytes": bytes }))
+        let mut document = serde_json::json!({ "sample": self.what, "wrote": file, "rows": rows, "bytes": bytes });
+        if self.hidden > 0 {
+            document["parallel"] = self.hidden.into();
+        }
+        console.document(&document)
     }
 }
 

@@ -1,8 +1,11 @@
 //! `sample`: nodes, edges, neighbours, walks and features, drawn from a graph where it lies.
 
 mod answer;
+mod declared;
+mod exact;
 mod features;
 mod place;
+mod values;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

@@ -7,13 +7,12 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, Utc};
 use isomorph::convert::{Opened, Resources, Silent};
-use isomorph::formats::deepgnn::{DType, DeepGnn, FeatureType};
-use isomorph::model::{Graph as Model, LabelVocabulary};
-use isomorph::sampling::{
-    Clock, Graph, GraphOptions, Hold, IndexFile, LABELS, NO_TIME, Names, TypeSet, is_json_feature,
-};
+use isomorph::formats::deepgnn::DeepGnn;
+use isomorph::model::Graph as Model;
+use isomorph::sampling::{Clock, Graph, GraphOptions, Hold, IndexFile, NO_TIME, Names, TypeSet};
 use isomorph::{Error, Kind, Result, did_you_mean};
 
+use super::declared::has_several_types;
 use crate::args::SelectArgs;
 use crate::args::sample::{CommonArgs, Feature, Groups, Moment};
 use crate::commands::open_at;
@@ -23,21 +22,11 @@ use crate::console::Console;
 pub(super) struct Place {
     pub graph: Arc<Graph>,
     /// Of graphs that were read; the ids of a binary are its keys.
-    names: Option<Names>,
+    pub(super) names: Option<Names>,
     /// What is said of its nodes and edges.
-    model: Model,
+    pub(super) model: Model,
     /// Kinds of groups that are not in it.
     pub left_out: Vec<String>,
-}
-
-/// What a feature is, by the graph's own word.
-#[derive(Clone, Copy)]
-pub(super) struct Declared<'a> {
-    pub ty: FeatureType,
-    /// One number, and no list of them.
-    pub single: bool,
-    /// What the numbers stand for, where they are days or times.
-    pub unit: Option<&'a DataType>,
 }
 
 impl Place {
@@ -65,7 +54,9 @@ impl Place {
             return Err(no_node_type(opened.graph.graph(), ty));
         }
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
-        if native.is_some_and(|graph| graph.text().is_none()) {
+        let is_binary = native.is_some_and(|graph| graph.text().is_none());
+        // Which of its types a feature has tells what lies beside the binary: that is read with it.
+        if is_binary && !features.iter().any(|feature| has_several_types(opened.graph.graph(), &feature.id)) {
             let model = opened.graph.graph().clone();
             let graph = Arc::new(Graph::open(&location, &options)?);
             return Ok(Place { graph, names: None, model, left_out: Vec::new() });
@@ -94,7 +85,9 @@ impl Place {
     pub fn ids(&self, keys: &[String], common: &CommonArgs) -> Result<Vec<i64>> {
         let id = |key: &String| {
             let id = self.id(key, common)?;
-            if self.graph.has(id) { Ok(id) } else { Err(missing(key)) }
+            // The map of a binary has no entries for nodes that edges only lead to.
+            let is_there = self.graph.has(id) || self.names.is_none() && self.graph.is_end(id);
+            if is_there { Ok(id) } else { Err(missing(key)) }
         };
         keys.iter().map(id).collect()
     }
@@ -227,56 +220,6 @@ impl Place {
             Error::usage(format!("there is no type {name:?}{near}"))
         })
     }
-
-    /// The id of a feature of nodes or of edges, which may be the name of a property.
-    pub fn feature(&self, name: &str, of_edges: bool) -> Result<u32> {
-        let known = self.names.as_ref().map(|names| if of_edges { names.edge_features() } else { names.features() });
-        if let Some(at) = known.and_then(|known| known.iter().position(|feature| feature == name)) {
-            return Ok(at as u32);
-        }
-        name.parse().map_err(|_| {
-            let near = did_you_mean(name, known.into_iter().flatten().map(String::as_str));
-            let error = Error::usage(format!("{name:?} is no feature{near}"));
-            match known {
-                Some(known) => error.hint(known.join(", ")),
-                None => error.hint("features of a binary are numbers"),
-            }
-        })
-    }
-
-    /// What the graph says that a feature is: its type, or what travels with a binary.
-    pub fn declared(&self, name: &str, of_edges: bool) -> Result<Declared<'_>> {
-        let nodes = self.model.nodes.iter().flat_map(|ty| &ty.properties).filter(|_| !of_edges);
-        let edges = self.model.edges.iter().flat_map(|ty| &ty.properties).filter(|_| of_edges);
-        let property = nodes.chain(edges).find(|property| property.name == name);
-        let raw = Declared { ty: FeatureType::Raw, single: false, unit: None };
-        let Some(property) = property else {
-            let labels = name == LABELS && !of_edges && self.names.is_some();
-            return Ok(if labels { Declared { ty: FeatureType::Text, single: false, unit: None } } else { raw });
-        };
-        let dense = |item, single| match number_of(item) {
-            Some((dtype, unit)) => Declared { ty: FeatureType::Dense(dtype), single, unit },
-            None => raw,
-        };
-        Ok(match &property.data_type {
-            json if is_json_feature(json) => Declared { ty: FeatureType::Text, single: false, unit: None },
-            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-                dense(item.data_type(), false)
-            }
-            DataType::Struct(fields) => {
-                let values = fields.iter().find(|field| field.name() == "values").map(|field| field.data_type());
-                match values {
-                    Some(DataType::List(item)) => match DType::of_arrow(item.data_type()) {
-                        Some(dtype) => Declared { ty: FeatureType::Sparse(dtype), single: false, unit: None },
-                        None => raw,
-                    },
-                    _ => raw,
-                }
-            }
-            DataType::Utf8 | DataType::LargeUtf8 => Declared { ty: FeatureType::Text, single: false, unit: None },
-            number => dense(number, true),
-        })
-    }
 }
 
 /// A time as a number of a clock: the last one that is not behind it.
@@ -308,23 +251,10 @@ fn missing(key: &str) -> Error {
     Error::new(Kind::NotFound, format!("there is no node {key:?}"))
 }
 
-/// The numbers that values of a type are stored as, and the type itself where they stand for days or times.
-fn number_of(item: &DataType) -> Option<(DType, Option<&DataType>)> {
-    match item {
-        DataType::Boolean => Some((DType::UInt8, None)),
-        DataType::Date32 | DataType::Time32(_) => Some((DType::Int32, Some(item))),
-        DataType::Date64 | DataType::Time64(_) | DataType::Timestamp(..) | DataType::Duration(_) => {
-            Some((DType::Int64, Some(item)))
-        }
-        _ => DType::of_arrow(item).map(|dtype| (dtype, None)),
-    }
-}
-
 /// Whether nodes or edges have a property of this name.
 fn has_property(graph: &Model, name: &str) -> bool {
     let properties = graph.nodes.iter().map(|ty| &ty.properties).chain(graph.edges.iter().map(|ty| &ty.properties));
-    let labelled = || graph.nodes.iter().any(|ty| ty.labels != LabelVocabulary::None);
-    properties.flatten().any(|property| property.name == name) || name == LABELS && labelled()
+    properties.flatten().any(|property| property.name == name)
 }
 
 fn types(wanted: &Option<Vec<String>>, names: &[&str]) -> Result<TypeSet> {

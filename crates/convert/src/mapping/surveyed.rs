@@ -90,6 +90,48 @@ impl Bundling {
         }
         Ok(Bundling { typed, bundled: bundled.clone(), nodes, edges })
     }
+
+    /// The same with all columns, also those that say nothing, and the own name of each member of a bag that no column and no labels have,
+    /// `bag.NAME` for those others: for who shows it, where no target keeps names for itself.
+    pub(crate) fn with_own_names(mut self) -> Self {
+        let of_nodes = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        for (ty, slots) in self.typed.nodes.iter_mut().zip(&mut self.nodes) {
+            let labels = (ty.labels != LabelVocabulary::None).then_some(well_known::LABELS);
+            own_names((&mut ty.properties, &mut slots.properties), of_nodes, labels);
+        }
+        let of_edges = self.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
+        for (ty, slots) in self.typed.edges.iter_mut().zip(&mut self.edges) {
+            own_names((&mut ty.properties, &mut slots.properties), of_edges, None);
+        }
+        self
+    }
+}
+
+/// Adds the columns of the bundled table that are left out, and gives members their own names, or what stands for these where one of the
+/// columns has them, or `taken` is one.
+fn own_names((properties, slots): (&mut Vec<Property>, &mut Vec<Slot>), bundled: &[Property], taken: Option<&str>) {
+    for (at, property) in bundled.iter().enumerate().filter(|(_, property)| property.kind != ValueKind::Bag) {
+        if !slots.contains(&Slot::Column(at)) {
+            properties.push(property.clone());
+            slots.push(Slot::Column(at));
+        }
+    }
+    let is_member = |slot: &Slot| matches!(slot, Slot::Member(_));
+    let named = properties.iter().zip(&*slots).filter(|(_, slot)| !is_member(slot));
+    let columns: Vec<String> =
+        named.map(|(property, _)| property.name.clone()).chain(taken.map(str::to_owned)).collect();
+    let is_taken = |given: &str, own: &str| {
+        let of_other = |slot: &Slot| matches!(slot, Slot::Member(name) if name == given && name != own);
+        columns.iter().any(|column| column == given) || slots.iter().any(of_other)
+    };
+    for (property, slot) in properties.iter_mut().zip(&*slots) {
+        let Slot::Member(name) = slot else { continue };
+        let mut given = name.clone();
+        while is_taken(&given, name) {
+            given.insert_str(0, "bag.");
+        }
+        property.name = given;
+    }
 }
 
 /// The edge type of a relation, and where its properties come from.

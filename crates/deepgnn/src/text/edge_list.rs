@@ -73,6 +73,16 @@ impl<'a> Line<'a> {
     }
 }
 
+/// A time of removal that is 0 is that of the node of whose record the edge is, as in the published converter.
+fn removed_with(block: &Block, source: u64, life: Life) -> Life {
+    if life.removed != Some(0) {
+        return life;
+    }
+    let node = block.nodes.ids.len().checked_sub(1).filter(|node| block.nodes.ids.get(*node) == Some(&source));
+    let removed = node.and_then(|node| block.node_life(node).removed).filter(|time| *time != 0);
+    Life { removed: removed.or(Some(-1)), ..life }
+}
+
 /// Reads one line.
 ///
 /// # Errors
@@ -122,6 +132,7 @@ pub(super) fn line(reading: &Reading, text: &[u8], start: usize, block: &mut Blo
         }
         false => {
             block.edge(source, values::id(target, target_at)?, ty, weight);
+            let life = life.map(|life| removed_with(block, source, life));
             block.edge_says(false, life);
             &mut block.edges.features
         }

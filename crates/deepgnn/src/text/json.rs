@@ -225,6 +225,7 @@ impl Records {
             None => {}
         }
         let stated = Life { created: Some(life.created.unwrap_or(0)), removed: Some(life.removed.unwrap_or(-1)) };
+        let of_node = stated.removed.map(|time| if time == 0 { -1 } else { time });
         let is_temporal = life != Life::default() || self.edges.iter().any(|edge| edge.life != Life::default());
         block.node(id, ty, weight, is_temporal.then_some(stated));
         self.node.begin_with(life.created.unwrap_or(0))?;
@@ -240,7 +241,8 @@ impl Records {
             let (weight, integral) = edge.weight.unwrap_or_default();
             block.edge(source, target, edge.ty.unwrap_or_default(), weight);
             let created = edge.life.created.or(stated.created);
-            let removed = edge.life.removed.or(stated.removed);
+            // The published converter takes 0 for nothing here: the time is that of the node then, if this is not 0.
+            let removed = edge.life.removed.filter(|time| *time != 0).or(of_node);
             block.edge_says(integral, is_temporal.then_some(Life { created, removed }));
             match edge.slots.and_then(|slots| self.of_edges.slots.get_mut(slots)) {
                 Some(slots) => {

@@ -9,7 +9,8 @@ use isomorph_error::{Error, Result};
 
 use crate::ask::{Draw, Generator, TypeSet};
 use crate::divide::{divide, pieces};
-use crate::graph::{Graph, fits};
+use crate::faults::UNIFORM;
+use crate::graph::{Drawing, Graph, fits};
 use crate::neighbors::without_replacement;
 use crate::random::{Key, Xoroshiro};
 use population::{Kind, Population};
@@ -109,11 +110,37 @@ impl<'a> Slots<'a> {
     }
 }
 
+/// Whether the tables of a binary weigh each node as the graph does: a node with several statements has the weight of the first, and stands
+/// in a table with each.
+///
+/// # Errors
+/// [`Kind::Unsupported`](isomorph_error::Kind::Unsupported) if not; when the budget has no room for a look.
+fn weighs_once(graph: &Graph) -> Result<()> {
+    if !matches!(graph.drawing, Drawing::Files(_)) {
+        return Ok(());
+    }
+    let (repeated, _memory) = graph.index.repeated(&graph.partitions, &graph.options.budget)?;
+    let Some(entry) = repeated.first() else { return Ok(()) };
+    let id = graph.partition(*entry).id(entry.entry).cast_unsigned();
+    let message = format!(
+        "node {id} has several statements, and the tables for drawing weigh it by all of them, not by the first"
+    );
+    Err(Error::unsupported(message)
+        .hint("isomorph convert PATH NEW --to deepgnn    writes each node once")
+        .hint("--generator deepgnn    draws by the tables, as DeepGNN's engine")
+        .hint(UNIFORM))
+}
+
 impl Elements {
     fn new(graph: &Arc<Graph>, kind: Kind, types: &TypeSet, choice: Choice, generator: Generator) -> Result<Self> {
         if choice == Choice::Weighted {
             match kind {
-                Kind::Nodes => graph.weighs_nodes(types, generator)?,
+                Kind::Nodes => {
+                    graph.weighs_nodes(types, generator)?;
+                    if generator == Generator::Stable {
+                        weighs_once(graph)?;
+                    }
+                }
                 Kind::Edges => graph.weighs_edges(types, generator)?,
             }
         }

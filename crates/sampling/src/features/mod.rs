@@ -39,6 +39,17 @@ pub struct Edges<'a> {
     pub types: &'a [i32],
 }
 
+/// Whether an element has a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stated {
+    /// It has none.
+    No,
+    /// It has one, which may be empty where the graph is no binary: there an empty one and none are alike.
+    Yes,
+    /// It has a list of numbers with nulls, which no bytes stand for.
+    WithNulls,
+}
+
 /// Texts, or any bytes, of a batch. Kept from call to call, its buffers are allocated once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Strings {
@@ -120,6 +131,35 @@ impl Sampler {
         out: &mut Strings,
     ) -> Result<()> {
         self.strings(Elements::Edges(edges), features, times, out)
+    }
+
+    /// Which nodes have a feature: of what is empty neither texts nor numbers tell.
+    ///
+    /// # Errors
+    /// As of [`Sampler::node_features`].
+    pub fn node_stated(&self, nodes: &[i64], feature: u32) -> Result<Vec<Stated>> {
+        self.stated(Elements::Nodes(nodes), feature)
+    }
+
+    /// Which edges have a feature.
+    ///
+    /// # Errors
+    /// As of [`Sampler::edge_features`].
+    pub fn edge_stated(&self, edges: Edges<'_>, feature: u32) -> Result<Vec<Stated>> {
+        self.stated(Elements::Edges(edges), feature)
+    }
+
+    fn stated(&self, elements: Elements<'_>, feature: u32) -> Result<Vec<Stated>> {
+        let count = elements.check(None)?;
+        let stated = |at: usize| {
+            let mut stated = Stated::No;
+            elements.each(&self.graph, at, &mut |features, slots| {
+                stated = features.stated(&slots, feature)?;
+                Ok(stated != Stated::No)
+            })?;
+            Ok(stated)
+        };
+        (0..count).map(stated).collect()
     }
 
     /// Sparse features of nodes, one of `out` for each feature.

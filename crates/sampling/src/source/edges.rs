@@ -19,11 +19,18 @@ use super::weights::{Weights, single};
 use super::{Names, Writer, scale_of};
 use crate::ask::NO_TIME;
 use crate::faults::{Met, Wrong, note};
+use crate::features::Stated;
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features, mass};
 
 /// The column of the times of creation, where a graph has times.
 const CREATED: &str = "created";
+
+/// In the place of the length of a feature: there is none.
+const MISSING: u32 = u32::MAX;
+
+/// In the place of the length of a feature: it is a list with nulls.
+const WITH_NULLS: u32 = u32::MAX - 1;
 
 /// Edges on their way into order.
 pub(super) struct Edges {
@@ -80,7 +87,7 @@ impl Edges {
             fields.extend([field(CREATED, DataType::Int64), field("removed", DataType::Int64)]);
         }
         if !features.is_empty() {
-            // Those of a row one behind the other, each behind its length.
+            // Those of a row one behind the other, each behind its length, or what it is without one.
             fields.push(field("features", DataType::Binary));
         }
         let schema = Arc::new(Schema::new(fields));
@@ -198,11 +205,15 @@ impl Edges {
             for column in &columns {
                 let start = cell.len();
                 cell.extend_from_slice(&[0; 4]);
-                if let Some((_, cells)) = column.as_ref().filter(|(column, _)| column.is_valid(row)) {
-                    cells.append(row, &mut cell);
-                }
-                let length = u32::try_from(cell.len() - start - 4)
-                    .map_err(|_| Error::new(Kind::TooLarge, "a feature of an edge of more than 4 GiB"))?;
+                let there = column.as_ref().filter(|(column, _)| column.is_valid(row));
+                let length = match there.map_or(Stated::No, |(_, cells)| cells.append(row, &mut cell)) {
+                    Stated::No => MISSING,
+                    Stated::WithNulls => WITH_NULLS,
+                    Stated::Yes => u32::try_from(cell.len() - start - 4)
+                        .ok()
+                        .filter(|length| *length < WITH_NULLS)
+                        .ok_or_else(|| Error::new(Kind::TooLarge, "a feature of an edge of more than 4 GiB"))?,
+                };
                 cell[start..start + 4].copy_from_slice(&length.to_le_bytes());
             }
             cells.append_value(&cell);
@@ -257,9 +268,13 @@ impl Edges {
                 }
                 let mut rest = cells.get(of.clone()).unwrap_or_default();
                 while let Some((length, behind)) = rest.split_first_chunk::<4>() {
-                    let length = (u32::from_le_bytes(*length) as usize).min(behind.len());
-                    let (bytes, behind) = behind.split_at(length);
-                    features.bytes(bytes)?;
+                    let (stated, length) = match u32::from_le_bytes(*length) {
+                        MISSING => (Stated::No, 0),
+                        WITH_NULLS => (Stated::WithNulls, 0),
+                        length => (Stated::Yes, length as usize),
+                    };
+                    let (bytes, behind) = behind.split_at(length.min(behind.len()));
+                    features.bytes(stated, bytes)?;
                     rest = behind;
                 }
             }

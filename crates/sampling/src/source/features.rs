@@ -12,6 +12,7 @@ use isomorph_error::Result;
 
 use super::Writer;
 use super::json::{is_json, push};
+use crate::features::Stated;
 use crate::graph::GraphOptions;
 use crate::partition::{Column, Features};
 
@@ -23,6 +24,8 @@ pub(super) struct FeatureWriter {
     pub slot: u64,
     offset: u64,
     cell: Vec<u8>,
+    /// What has no bytes and is stated all the same, as [`Features`] has it.
+    bare: Writer,
 }
 
 /// Writes the features of nodes.
@@ -95,17 +98,16 @@ impl Cells {
         }
     }
 
-    /// Appends the bytes of a row.
-    pub fn append(&self, row: usize, out: &mut Vec<u8>) {
+    /// Appends the bytes of a row; says of a list with nulls that it is one, and appends nothing: no number stands for null.
+    pub fn append(&self, row: usize, out: &mut Vec<u8>) -> Stated {
         let bytes: &[u8] = match self {
             Cells::Fixed(bytes, first, width) => {
                 bytes.get((first + row) * width..(first + row + 1) * width).unwrap_or_default()
             }
             Cells::Lists(ends, bytes, first, width, values) => {
                 let (from, to) = (ends[row].as_usize(), ends[row + 1].as_usize());
-                // A list with nulls is a hole: no number stands for null.
                 if values.nulls().is_some_and(|nulls| (from..to).any(|item| nulls.is_null(item))) {
-                    return;
+                    return Stated::WithNulls;
                 }
                 bytes.get((first + from) * width..(first + to) * width).unwrap_or_default()
             }
@@ -127,21 +129,31 @@ impl Cells {
                 let (from, to) = (coordinates.value_offsets()[0], coordinates.value_offsets()[coordinates.len()]);
                 let numbers = coordinates.values().as_primitive::<Int64Type>();
                 let numbers = numbers.values().get(from.as_usize()..to.as_usize()).unwrap_or_default();
+                if numbers.is_empty() {
+                    // The engine has no form for a tensor without points.
+                    return Stated::Yes;
+                }
+                let start = out.len();
                 // Arrow counts them with 31 bits.
                 #[expect(clippy::cast_possible_truncation, reason = "offsets of 32 bits count them")]
                 out.extend_from_slice(&(numbers.len() as u32).to_le_bytes());
                 out.extend_from_slice(&width.to_le_bytes());
                 numbers.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
-                return values.append(row, out);
+                let stated = values.append(row, out);
+                if stated != Stated::Yes {
+                    out.truncate(start);
+                }
+                return stated;
             }
             Cells::Json(column) => {
                 let mut text = String::new();
                 push(column, row, &mut text);
                 out.extend_from_slice(text.as_bytes());
-                return;
+                return Stated::Yes;
             }
         };
         out.extend_from_slice(bytes);
+        Stated::Yes
     }
 }
 
@@ -171,26 +183,29 @@ impl FeatureWriter {
             slot: 0,
             offset: 0,
             cell: Vec::new(),
+            bare: Writer::new(options)?,
         })
     }
 
     /// Adds the features of the next element; null is a hole.
     pub fn row(&mut self, columns: &Columns<'_>, row: usize) -> Result<()> {
+        let mut bytes = std::mem::take(&mut self.cell);
         for cell in columns {
-            self.cell.clear();
-            if let Some((_, cells)) = cell.as_ref().filter(|(column, _)| column.is_valid(row)) {
-                cells.append(row, &mut self.cell);
-            }
-            self.index.put(&self.offset.to_le_bytes())?;
-            self.data.put(&self.cell)?;
-            self.offset += self.cell.len() as u64;
+            bytes.clear();
+            let there = cell.as_ref().filter(|(column, _)| column.is_valid(row));
+            let stated = there.map_or(Stated::No, |(_, cells)| cells.append(row, &mut bytes));
+            self.bytes(stated, &bytes)?;
         }
-        self.slot += columns.len() as u64;
+        self.cell = bytes;
         Ok(())
     }
 
     /// Adds a feature whose bytes are there.
-    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn bytes(&mut self, stated: Stated, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() && stated != Stated::No {
+            let with_nulls = u64::from(stated == Stated::WithNulls);
+            self.bare.put(&(self.slot << 1 | with_nulls).to_le_bytes())?;
+        }
         self.index.put(&self.offset.to_le_bytes())?;
         self.data.put(bytes)?;
         self.offset += bytes.len() as u64;
@@ -200,7 +215,8 @@ impl FeatureWriter {
 
     pub fn finish(mut self) -> Result<Features> {
         self.index.put(&self.offset.to_le_bytes())?;
-        Ok(Features::of(self.index.column("features")?, self.data.column("features")?))
+        let bare = self.bare.column("features")?;
+        Ok(Features::of(self.index.column("features")?, self.data.column("features")?, bare))
     }
 }
 

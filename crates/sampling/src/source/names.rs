@@ -307,6 +307,11 @@ impl Names {
         self.type_of(id).is_none_or(|of| of.kind == KeyKind::Int)
     }
 
+    /// The name of the type of a node; nothing of a node that only edges name.
+    pub fn node_type(&self, id: i64) -> Option<&str> {
+        self.type_of(id).map(|of| of.name.as_str())
+    }
+
     /// The type that has a row of this id.
     fn type_of(&self, id: i64) -> Option<&TypeNames> {
         let of = self.types.iter().rfind(|of| of.rows > 0 && of.first <= id.cast_unsigned());

@@ -119,8 +119,8 @@ impl<'a> Tables<'a> {
             let size = root.try_file(&name)?.map(|blob| blob.size());
             if size.is_none() {
                 findings.push(
-                    &rules::ALIAS,
-                    "the table is missing, where others are there",
+                    &rules::FILE,
+                    "the table for sampling is missing, where others are there: DeepGNN's engine does not open such a binary",
                     Place::file(name.as_str()),
                 );
             }

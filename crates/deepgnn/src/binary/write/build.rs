@@ -23,6 +23,8 @@ pub struct Built {
     pub graph: Graph,
     /// Whether a node of the text states when it lives.
     pub lives: bool,
+    /// Whether the ids of nodes ascend: then no node has several statements.
+    pub ascends: bool,
     /// What was mended in the text.
     pub findings: Findings,
 }
@@ -46,8 +48,13 @@ pub fn build(
     let mut partitions = Partitions::create(staging, options)?;
     let mut findings = text.noticed.clone();
     let (mut records, mut noted) = (0u64, Noted::default());
+    let (mut ascends, mut last) = (true, None);
     text.each(|piece, block| {
         noted.see(block);
+        for id in &block.nodes.ids {
+            ascends &= last < Some(*id);
+            last = Some(*id);
+        }
         note_repairs(text, piece, block, &mut findings);
         let appended = partitions.append(block, |at| records + at as u64)?;
         appended.map_err(|refused| place(text, piece, block, refused))?;
@@ -56,7 +63,8 @@ pub fn build(
     })?;
     let columns = noted.columns(text);
     let (nodes, edges) = partitions.finish(options.watermark, columns.has_several())?;
-    Ok(Built { nodes, edges, graph: columns.graph(Some(nodes), Some(edges)), lives: noted.lives, findings })
+    let graph = columns.graph(Some(nodes), Some(edges));
+    Ok(Built { nodes, edges, graph, lives: noted.lives, ascends, findings })
 }
 
 /// The error for an edge that broke a rule, at the record that it came in.

@@ -20,6 +20,7 @@ const CLASSES: [Class; 3] = [Class::TwoEnded, Class::Placeholder, Class::OneSide
 /// which may have them in another order.
 pub fn forget_rows(graph: &mut Graph) {
     graph.metadata.remove(METADATA);
+    graph.metadata.remove(crate::order::OTHERS);
 }
 
 fn position(class: Class) -> Option<usize> {

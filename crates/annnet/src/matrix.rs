@@ -27,6 +27,8 @@ pub(crate) fn shape(members: &Members) -> Result<Option<[u64; 2]>> {
     let Some(text) = members.text(&group, limits::MANIFEST_BYTES)? else { return Ok(None) };
     let mut sides = Vec::new();
     json::members(&text, &group, |name, value| match name {
+        "zarr_format" if json::count(value) != Some(3) => Err(broken(&group, "this is not version 3 of Zarr")),
+        "node_type" if json::string(value).as_deref() != Some("group") => Err(broken(&group, "this is no group")),
         "attributes" if value.trim_start().starts_with('{') => json::members(value, &group, |name, value| match name {
             "shape" if value.trim_start().starts_with('[') => json::items(value, &group, |side| {
                 sides.push(json::count(side));

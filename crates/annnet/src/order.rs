@@ -2,16 +2,20 @@
 //!
 //! Hyperedges, placeholders and edges with a missing end are told apart from those with two ends, and written before them. Where
 //! the others stood among all columns of the incidence matrix travels beside the graph, as runs of positions, so that a
-//! rewrite gives each edge the `col_idx` that it had: the published library sorts by that.
+//! rewrite gives each edge the place that it had by its `col_idx`: the published library sorts by that. Edges with two ends
+//! are told in the order of their file; where that is not the order of `col_idx`, their positions travel, too.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
 use arrow_array::Int64Array;
+use isomorph_model::Graph;
 
 /// The key of a description's metadata: runs as `start+length`, hyperedges before edges with a missing end.
 pub(crate) const METADATA: &str = "annnet.positions";
+/// The key of a description's metadata for the runs of edges with two ends, where they do not ascend.
+pub(crate) const OTHERS: &str = "annnet.order";
 /// Most runs: with more, the order is that of writing.
 const RUNS: usize = 1 << 17;
 /// No position is as large as this, so that sums of two stay integers of 63 bits.
@@ -91,7 +95,24 @@ impl Runs {
     }
 }
 
-/// Gives positions to edges: to those that are told first the ones that they had, to all others the ones between.
+/// What a description tells of the order of edges.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Positions of edges that come before those with two ends.
+    pub first: Option<String>,
+    /// Positions of those with two ends, where they do not ascend, and how many there are.
+    pub others: Option<(String, u64)>,
+}
+
+impl Told {
+    /// What travels with a graph.
+    pub fn of(graph: &Graph) -> Told {
+        let rows = graph.edges.first().and_then(|edge| edge.rows);
+        Told { first: graph.metadata.get(METADATA).cloned(), others: graph.metadata.get(OTHERS).cloned().zip(rows) }
+    }
+}
+
+/// Gives positions to edges: to those that are told first the ones that they had, to all others the ones between, or theirs.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     /// In the order in which they are given.
@@ -99,6 +120,9 @@ pub(crate) struct Positions {
     /// The same by position, from the next one on.
     taken: VecDeque<Range<u64>>,
     were_kept: bool,
+    /// Positions of the others, where they do not ascend.
+    others: VecDeque<Range<u64>>,
+    are_mixed: bool,
     next: u64,
 }
 
@@ -108,16 +132,34 @@ impl Positions {
         Positions { next, ..Positions::default() }
     }
 
-    /// Keeps the positions in `text` for the `count` edges that are told first. Where they are not those of so many edges, or
-    /// some are the same, they count for nothing.
-    pub fn keep(&mut self, text: &str, count: u64) {
-        let Some(Runs(runs)) = Runs::of_text(text) else { return };
-        let mut sorted = runs.clone();
-        sorted.sort_by_key(|run| run.start);
-        let total: Option<u64> = runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.end - run.start));
-        if total == Some(count) && sorted.windows(2).all(|pair| pair[0].end <= pair[1].start) {
-            (self.kept, self.taken, self.were_kept) = (runs.into(), sorted.into(), true);
+    /// Keeps the positions that are told for the `count` edges that come first, and for the others. Where they are not those of
+    /// so many edges, or some are the same, they count for nothing.
+    pub fn keep(&mut self, told: &Told, count: u64) {
+        let sum = |runs: &[Range<u64>]| runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.end - run.start));
+        let first = told.first.as_deref().map_or(Some(Runs::default()), Runs::of_text);
+        let Some(Runs(first)) = first.filter(|first| sum(&first.0) == Some(count)) else { return };
+        let others = told.others.as_ref().and_then(|(text, rows)| Some((Runs::of_text(text)?.0, *rows)));
+        if let Some((others, rows)) = others.filter(|(others, rows)| sum(others) == Some(*rows)) {
+            let mut sorted = [first.as_slice(), others.as_slice()].concat();
+            sorted.sort_by_key(|run| run.start);
+            let adjoin = sorted.windows(2).all(|pair| pair[0].end == pair[1].start);
+            if adjoin && sorted.first().is_some_and(|run| run.start == 0) {
+                self.next = rows.saturating_add(count);
+                (self.kept, self.others) = (first.into(), others.into());
+                (self.were_kept, self.are_mixed) = (true, true);
+            }
+            return;
         }
+        let mut sorted = first.clone();
+        sorted.sort_by_key(|run| run.start);
+        if !first.is_empty() && sorted.windows(2).all(|pair| pair[0].end <= pair[1].start) {
+            (self.kept, self.taken, self.were_kept) = (first.into(), sorted.into(), true);
+        }
+    }
+
+    /// Whether edges with two ends have the positions that they had, which do not ascend.
+    pub fn are_mixed(&self) -> bool {
+        self.are_mixed
     }
 
     /// Whether edges that are told first have the positions that they had.
@@ -130,20 +172,20 @@ impl Positions {
         if self.kept.is_empty() {
             return self.between(rows);
         }
-        let mut all: Vec<i64> = Vec::with_capacity(rows);
-        while all.len() < rows {
-            let Some(run) = self.kept.front_mut() else { break };
-            all.push(run.start as i64);
-            run.start += 1;
-            if run.start == run.end {
-                self.kept.pop_front();
-            }
-        }
-        Int64Array::from(all)
+        Int64Array::from(taken_from(&mut self.kept, rows))
     }
 
     /// The positions of the others.
     pub fn between(&mut self, rows: usize) -> Int64Array {
+        if !self.others.is_empty() {
+            let mut all = taken_from(&mut self.others, rows);
+            // There are no more than were told.
+            while all.len() < rows {
+                all.push(self.next as i64);
+                self.next += 1;
+            }
+            return Int64Array::from(all);
+        }
         if self.taken.front().is_none_or(|run| run.start >= self.next + rows as u64) {
             let start = self.next as i64;
             self.next += rows as u64;
@@ -166,13 +208,27 @@ impl Positions {
     }
 }
 
+/// The next positions of runs, at most so many.
+fn taken_from(runs: &mut VecDeque<Range<u64>>, rows: usize) -> Vec<i64> {
+    let mut all: Vec<i64> = Vec::with_capacity(rows);
+    while all.len() < rows {
+        let Some(run) = runs.front_mut() else { break };
+        all.push(run.start as i64);
+        run.start += 1;
+        if run.start == run.end {
+            runs.pop_front();
+        }
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn given(text: &str, first: u64, others: usize) -> (Vec<i64>, Vec<i64>) {
         let mut positions = Positions::from(0);
-        positions.keep(text, first);
+        positions.keep(&Told { first: Some(text.to_owned()), others: None }, first);
         let own = positions.first(first as usize);
         let rest: Vec<i64> =
             [1, others - 1].into_iter().flat_map(|rows| positions.between(rows).values().to_vec()).collect();
@@ -190,6 +246,20 @@ mod tests {
         for text in ["2+1", "2+2,3+1", "", "x", "1+0,4+3", "0+18446744073709551615", "2+3,9999999999999999999+1"] {
             assert_eq!(given(text, 3, 2), (vec![0, 1, 2], vec![3, 4]), "{text}");
         }
+    }
+
+    #[test]
+    fn edges_with_two_ends_get_the_positions_that_they_had() {
+        let given = |others: &str, rows: u64| {
+            let mut positions = Positions::from(0);
+            positions.keep(&Told { first: Some("1+1".to_owned()), others: Some((others.to_owned(), rows)) }, 1);
+            let first = positions.first(1).values().to_vec();
+            (first, [1, 2].map(|rows| positions.between(rows).values().to_vec()).concat())
+        };
+        assert_eq!(given("3+1,2+1,0+1", 3), (vec![1], vec![3, 2, 0]));
+        // Not of so many, not without gaps.
+        assert_eq!(given("3+1,2+1,0+1", 4).1, vec![0, 2, 3]);
+        assert_eq!(given("4+1,2+1,0+1", 3).1, vec![1, 2, 3]);
     }
 
     #[test]

@@ -21,7 +21,8 @@ isomorph_error::rules! {
         "every row of edge_coeffs has a coefficient", "write the coefficient, or remove the row; the published library cannot read such a graph";
     /// A coefficient of something that is no member of its edge.
     COEFFICIENT_MEMBER "ANNNET-COEFFICIENT-MEMBER" Warning
-        "coefficients are those of members of an edge", "remove the row: nothing reads it";
+        "coefficients are those of members of an edge, and name the layer that the member names",
+        "correct the member or its layer, or remove the row: nothing reads it, and members without a coefficient have 0 beside it";
     /// A column is missing or cannot hold what it should.
     COLUMN "ANNNET-COLUMN" Error
         "tables have the columns of their layout, with ids as text, layers and positions as integers, weights as floats",
@@ -47,6 +48,10 @@ isomorph_error::rules! {
     EDGE_LAYERS_UNKNOWN "ANNNET-EDGE-LAYERS-UNKNOWN" Error
         "layers/edge_layers.parquet has the layers of edges of the graph",
         "remove the row; the published library cannot read such a graph";
+    /// An order that is none, or that a conversion does not keep.
+    EDGE_ORDER "ANNNET-EDGE-ORDER" Warning
+        "no two edges have one col_idx, and edges stand in their file in its order, or in at most 131,072 pieces of it",
+        "write the edges in the order of col_idx: a conversion keeps the order of the file";
     /// A position is missing.
     EDGE_POSITION "ANNNET-EDGE-POSITION" Error
         "col_idx is never missing, and -1 for placeholders", "write the position, or -1 for placeholders; the published library cannot read such a graph";
@@ -83,8 +88,8 @@ isomorph_error::rules! {
         "a layer has one declared label for each aspect", "declare the label in its aspect, and give one label for each aspect";
     /// Attributes of a layer that does not fit the aspects.
     LAYER_ATTRIBUTES "ANNNET-LAYER-ATTRIBUTES" Error
-        "attributes are those of layers with one declared label for each aspect, and an aspect that is listed has a label",
-        "declare the label in elem_layers of layers/metadata.json, or remove the row; the published library cannot read such a graph";
+        "attributes are those of layers with one declared label for each aspect, and elem_layers lists aspects alone, each with a label",
+        "correct elem_layers of layers/metadata.json, or remove the row; the published library cannot read such a graph";
     /// A number of a layer that is none.
     LAYER_ID "ANNNET-LAYER-ID" Error
         "layer ids are positions in structure/layer_dict.json", "correct the id, or add the layer to structure/layer_dict.json; the published library cannot read such a graph";
@@ -111,13 +116,22 @@ isomorph_error::rules! {
     /// The kind of an edge between layers is not what follows from its ends.
     ML_KIND "ANNNET-ML-KIND" Warning
         "ml_kind is intra within a layer, coupling between layers of one node, else inter", "write the kind that the ends of the edge have: they count";
+    /// An entity without ends that has some.
+    PLACEHOLDER "ANNNET-PLACEHOLDER" Error
+        "an edge of kind edge_placeholder has no ends",
+        "write node_edge as the kind if the edge has these ends, or null as its source and target; the published library keeps the ends and lists no such edge";
     /// A placement that comes too late for edges.
     PLACEMENT "ANNNET-PLACEMENT" Error
         "edges end in placements of structure/entity_index.parquet; what only the table of placements has is in declared layers",
         "add the placement to structure/entity_index.parquet: the published library reads the edge without this end";
+    /// A node that the published library moves.
+    PLACEMENT_MOVED "ANNNET-PLACEMENT-MOVED" Warning
+        "a node at the placeholder of structure/entity_index.parquet is in no other layer by the table of placements",
+        "add the placement to structure/entity_index.parquet: the published library moves the node there, without its attributes; here it is in both layers";
     /// An attribute that is called like something else.
     RESERVED "ANNNET-RESERVED" Warning
-        "no attribute is called like a column of the edges", "rename the attribute: it is read as NAME_attribute";
+        "no attribute of edges is called weight, and none of nodes entity",
+        "rename the attribute, if its name matters elsewhere: it is read as NAME_attribute, numbered where that is taken";
     /// A section of an older layout is missing.
     SECTION "ANNNET-SECTION" Warning
         "in the layouts before 0.3, too, tables of attributes, registry and edge_memberships are there, even when empty",

@@ -1,4 +1,4 @@
-//! Layers and kinds of edges that were set by hand: those that do not follow from the ends.
+//! Layers and kinds of edges that were set by hand: those that do not follow from the ends, or from the index of entities.
 //!
 //! They are no content of the model, in which layers are those of the ends. So that a rewrite keeps what somebody set, they travel
 //! beside the graph, by the ids of the edges.
@@ -10,7 +10,7 @@ use isomorph_model::Graph;
 use isomorph_model::json::{Value, push_string, value};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::layout::{column, file};
+use crate::layout::{column, file, word};
 use crate::members::Members;
 use crate::read::json::{items, members, strings};
 use crate::read::{Known, Placement, Role, hash};
@@ -18,7 +18,8 @@ use crate::rules;
 use crate::table::Table;
 use crate::write::{LayerIds, list};
 
-/// The key of a description's metadata: by ids of edges an object of `kind` and `layers`.
+/// The key of a description's metadata: by ids of edges an object of `kind` (between layers), `layers`, and `edge_kind` (of
+/// edges with two ends: whether one is an entity).
 const METADATA: &str = "annnet.stated";
 /// Most edges: with more, none travels.
 const MOST: usize = 1 << 16;
@@ -86,11 +87,19 @@ pub(crate) struct Found {
 pub(crate) struct Stated {
     pub kind: Option<Option<String>>,
     pub layers: Option<Option<OfEdge>>,
+    /// What the kind of an edge with two ends says, where the index of entities says something else.
+    pub edge_kind: Option<&'static str>,
 }
 
 impl Found {
-    /// Adds an edge: its kind and layers as the row states them, and what follows.
-    pub fn add(&mut self, id: &str, stated: (Option<&str>, Option<u32>), follows: Follows) {
+    /// Adds an edge: its kind where it does not follow, its kind between layers and layers as the row states them, and what follows.
+    pub fn add(
+        &mut self,
+        id: &str,
+        edge_kind: Option<&'static str>,
+        stated: (Option<&str>, Option<u32>),
+        follows: Follows,
+    ) {
         if let Some(layers) = follows.layers {
             self.sum = self.sum.wrapping_add(mix(id, layers));
         }
@@ -98,8 +107,15 @@ impl Found {
         let differs = stated.0 != Some(follows.kind) && !(stated.0.is_none() && follows.is_flat);
         let kind = differs.then(|| stated.0.map(str::to_owned));
         let layers = stated.1.map(|layer| (layer, None)).filter(|layers| Some(*layers) != follows.layers).map(Some);
-        if kind.is_some() || layers.is_some() {
-            self.push(id, Stated { kind, layers });
+        if kind.is_some() || layers.is_some() || edge_kind.is_some() {
+            self.push(id, Stated { kind, layers, edge_kind });
+        }
+    }
+
+    /// Adds an edge with a missing end: its kind, where that does not follow.
+    pub fn add_one_sided(&mut self, id: &str, edge_kind: Option<&'static str>) {
+        if edge_kind.is_some() {
+            self.push(id, Stated { edge_kind, ..Stated::default() });
         }
     }
 
@@ -145,7 +161,7 @@ impl Found {
                     let layers = all.get(&hash(id)).copied();
                     let is_left_out = layers.is_none() && follows.has_ends;
                     if is_left_out || layers.is_some_and(|layers| Some(layers) != follows.layers) {
-                        others.push(id, Stated { kind: None, layers: Some(layers) });
+                        others.push(id, Stated { layers: Some(layers), ..Stated::default() });
                     }
                 })?;
                 self.take(others);
@@ -188,24 +204,27 @@ impl Found {
             out.push_str(if out.len() == 1 { "" } else { ", " });
             push_string(&mut out, id);
             out.push_str(": {");
+            let mut said: Vec<String> = Vec::new();
             if let Some(kind) = &stated.kind {
-                out.push_str("\"kind\": ");
+                let mut text = String::from("\"kind\": ");
                 match kind {
-                    Some(kind) => push_string(&mut out, kind),
-                    None => out.push_str("null"),
+                    Some(kind) => push_string(&mut text, kind),
+                    None => text.push_str("null"),
                 }
+                said.push(text);
             }
             if let Some(layers) = stated.layers {
-                out.push_str(if stated.kind.is_some() { ", \"layers\": " } else { "\"layers\": " });
-                match layers {
+                said.push(match layers {
                     Some((first, second)) => {
                         let both = [Some(first), second].into_iter().flatten();
                         let both: Vec<String> = both.map(|layer| list(known.layers.labels(layer))).collect();
-                        out.push_str(&format!("[{}]", both.join(", ")));
+                        format!("\"layers\": [{}]", both.join(", "))
                     }
-                    None => out.push_str("null"),
-                }
+                    None => "\"layers\": null".to_owned(),
+                });
             }
+            said.extend(stated.edge_kind.map(|kind| format!("\"edge_kind\": \"{kind}\"")));
+            out.push_str(&said.join(", "));
             out.push('}');
         }
         out.push('}');
@@ -249,12 +268,16 @@ pub(crate) struct Stating(HashMap<String, Own>);
 pub(crate) struct Own {
     pub kind: Option<Option<String>>,
     pub layers: Option<Option<(i64, Option<i64>)>>,
+    /// Of an edge with two ends: whether its kind is that of an entity.
+    pub is_entity: Option<bool>,
 }
 
 impl Own {
     /// Whether something else than nothing is stated.
     fn is_value(&self) -> bool {
-        self.kind.as_ref().is_some_and(Option::is_some) || self.layers.is_some_and(|layers| layers.is_some())
+        self.kind.as_ref().is_some_and(Option::is_some)
+            || self.layers.is_some_and(|layers| layers.is_some())
+            || self.is_entity.is_some()
     }
 }
 
@@ -268,6 +291,7 @@ impl Stating {
             members(object, METADATA, |name, said| {
                 match (name, value(said)) {
                     ("kind", Ok(Value::Text(kind))) => own.kind = Some(Some(kind.into_owned())),
+                    ("edge_kind", Ok(Value::Text(kind))) => own.is_entity = Some(kind == word::NODE_EDGE),
                     ("kind", Ok(Value::Null)) => own.kind = Some(None),
                     ("layers", Ok(Value::Null)) => own.layers = Some(None),
                     ("layers", Ok(Value::Array(array))) => {
@@ -292,6 +316,12 @@ impl Stating {
     /// place for it: there all layers are stated.
     pub fn any(&self) -> Option<&str> {
         self.0.iter().filter(|(_, own)| own.is_value()).map(|(id, _)| id.as_str()).min()
+    }
+
+    /// The kind of an edge with two ends, which is an entity by the index or not.
+    pub fn edge_kind(&self, id: &str, is_entity: bool) -> &'static str {
+        let stated = self.of_edge(id).and_then(|own| own.is_entity);
+        if stated.unwrap_or(is_entity) { word::NODE_EDGE } else { word::BINARY }
     }
 
     /// What is stated of an edge.

@@ -138,6 +138,25 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text(["e", "e"]))),
     ("ANNNET-EDGE-ID", |files| files.column(EDGES, "edge_id", text([Some("e"), None]))),
     ("ANNNET-EDGE-KIND", |files| files.column(EDGES, "kind", text(["ternary", "hyper"]))),
+    ("ANNNET-EDGE-ORDER", |files| files.column(EDGES, "col_idx", integers([3, 3]))),
+    ("ANNNET-COLUMN", |files| {
+        let Some(File::Table(table)) = files.0.get_mut("tables/_edge_table.parquet") else { panic!("a table") };
+        let schema = arrow_schema::Schema::new([0, 1, 1].map(|at| table.schema().field(at).clone()).to_vec());
+        let columns = [0, 1, 1].map(|at| table.column(at).clone()).to_vec();
+        *table = arrow_array::RecordBatch::try_new(schema.into(), columns).unwrap();
+    }),
+    ("ANNNET-COEFFICIENT-MEMBER", |files| {
+        *files = Files::layered();
+        files.table(
+            "structure/edge_coeffs.parquet",
+            vec![
+                ("edge_id", text(["e"])),
+                ("entity_id", text(["a"])),
+                ("layer_id", integers([None::<i64>])),
+                ("coeff", floats([7.0])),
+            ],
+        );
+    }),
     ("ANNNET-EDGE-LAYERS", |files| {
         let count = (1 << 16) + 1;
         let ids: Vec<String> = (0..count).map(|at| at.to_string()).collect();
@@ -256,7 +275,48 @@ const BREAKS: &[(&str, Break)] = &[
         files.column(EDGES, "target_layer_id", integers([Some(1), None]));
         files.column(HYPEREDGES, "members", lists(&[Some(&[r#"{"node": "b", "layer": ["t1"]}"#])]));
     }),
+    ("ANNNET-COLUMN", |files| {
+        files.without(MEMBERSHIPS, "edge_id");
+        files.column(MEMBERSHIPS, "slice_id", text(["default", "default", "s"]));
+    }),
+    ("ANNNET-COLUMN", |files| files.table(OF_NODES, vec![("slice_id", text([""; 0]))])),
+    ("ANNNET-COLUMN", |files| {
+        *files = Files::layered();
+        files.table(EDGE_LAYERS, vec![("layer_1_id", integers([0; 0]))]);
+    }),
+    ("ANNNET-LAYER-ATTRIBUTES", |files| {
+        *files = Files::layered();
+        files.put("layers/metadata.json", r#"{"aspects": ["zz"], "elem_layers": {"time": ["t0", "t1"]}}"#);
+        files.remove(LAYER_ATTRIBUTES);
+    }),
+    ("ANNNET-JSON", |files| files.put("audit/snapshots.json", r#"[{"label": "x", "node_ids": [{}]}]"#)),
+    ("ANNNET-JSON", |files| files.put("audit/snapshots.json", r#"[{"label": "x", "edge_ids": 7}]"#)),
+    ("ANNNET-PLACEMENT-MOVED", |files| {
+        *files = Files::layered();
+        files.column(ENTITIES, "layer_id", integers([0, 2]));
+        files.column(EDGES, "source_layer_id", integers([Some(0), None]));
+        files
+            .table("layers/node_presence.parquet", vec![("node_id", text(["a", "b"])), ("layer_id", integers([1, 2]))]);
+    }),
+    ("ANNNET-MATRIX", |files| {
+        no_coefficients(files);
+        files.matrix("[2, 2]", [0, 1, 0, 1], [0.5, -0.5, 1.0, 1.0]);
+        files.put("structure/incidence.zarr/zarr.json", r#"{"attributes": {"shape": [2, 2]}, "zarr_format": 9}"#);
+    }),
+    ("ANNNET-MATRIX", |files| {
+        no_coefficients(files);
+        files.matrix("[2, 2]", [0, 1, 0, 1], [0.5, -0.5, 1.0, 1.0]);
+        let name = "structure/incidence.zarr/data/zarr.json";
+        let Some(File::Bytes(bytes)) = files.0.get(name) else { panic!("a description") };
+        let text = String::from_utf8(bytes.clone()).unwrap().replace("\"zarr_format\": 3, ", "");
+        files.put(name, text);
+    }),
+    ("ANNNET-PLACEHOLDER", |files| {
+        files.column(EDGES, "kind", text(["edge_placeholder", "hyper"]));
+        files.column(EDGES, "col_idx", integers([-1, 0]));
+    }),
     ("ANNNET-RESERVED", |files| files.column("tables/_edge_table.parquet", "weight", text(["a", "b"]))),
+    ("ANNNET-RESERVED", |files| files.column("tables/_node_table.parquet", "entity", text(["a", "b"]))),
     ("ANNNET-SLICE-ACTIVE", |files| {
         let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "gone", "default_slice": "default"}"#;
         files.put("manifest.json", manifest);

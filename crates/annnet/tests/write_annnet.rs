@@ -10,44 +10,17 @@ use common::build::{Files, booleans, floats, integers, lists, text};
 use common::graphs::newest;
 use common::view::{View, differences, normal};
 use common::write;
-use common::write::{bytes, options};
+use common::write::{bytes, column, differing, options};
 use common::{expected, fixtures, open};
 use isomorph_annnet::{Annnet, OpenOptions, Unknown, WriteLayout, WriteOptions};
 use isomorph_model::Source;
-use isomorph_storage::{Blob, Location};
-use isomorph_tables::{Compression, Encoding, ReadOptions, Selection, TableReader};
+use isomorph_storage::Location;
+use isomorph_tables::Compression;
 
 fn graph(fixture: &str) -> (PathBuf, Annnet) {
     let root = fixtures().join(fixture);
     let graph = open(&root.join("graph.annnet.d")).unwrap();
     (root, graph)
-}
-
-/// What is at a place differs from what the library read from the fixture.
-fn differing(place: &Path, source: &Annnet) -> Vec<String> {
-    let mut found = Vec::new();
-    let written = open(place).unwrap();
-    differences("", &View::of(&written).value(), &View::of(source).value(), &mut found);
-    if written.graph() != source.graph() {
-        found.push("the descriptions differ".to_owned());
-    }
-    found
-}
-
-/// A column of a table, as text.
-fn column(table: &Path, name: &str) -> Vec<String> {
-    let blob = Blob::open(&Location::from_path(table)).unwrap();
-    let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default()).unwrap();
-    let selection = Selection::all().columns([name]);
-    let batches = reader.batches(&selection).unwrap();
-    batches
-        .flat_map(|batch| {
-            let batch = batch.unwrap();
-            let cells = batch.column(0);
-            let text = |row| arrow_cast::display::array_value_to_string(cells, row).unwrap();
-            (0..cells.len()).map(text).collect::<Vec<_>>()
-        })
-        .collect()
 }
 
 #[test]

@@ -72,6 +72,7 @@ impl Opened {
             }
             _ => format.open(location, &options)?,
         };
+        named_once(native.as_ref(), location)?;
         if !options.unsound {
             sound(&native.about().findings)?;
         }
@@ -88,6 +89,7 @@ impl Opened {
             Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
             None => Arc::clone(&native),
         };
+        named_once(graph.as_ref(), location)?;
         Ok(Opened { location: location.clone(), format, native, carry, graph })
     }
 
@@ -192,6 +194,16 @@ impl Opened {
     pub fn format_of_graph(&self) -> Format {
         // A carry of a format that is not known is not read: see `Carry::read`.
         self.carry.as_ref().and_then(|carry| carry.of.parse().ok()).unwrap_or(self.format)
+    }
+}
+
+/// Whether each property of a table has a name of its own.
+fn named_once(source: &dyn Source, location: &Location) -> Result<()> {
+    match source.graph().repeated_property() {
+        None => Ok(()),
+        Some((what, name)) => Err(Error::malformed(format!("two properties of the {what} are called {name:?}"))
+            .at(location.to_string())
+            .hint("rename one of the two in the data: nothing can tell them apart")),
     }
 }
 

@@ -50,6 +50,28 @@ impl Graph {
     pub fn edge_rows(&self) -> Option<u64> {
         self.edges.iter().map(|ty| ty.rows).sum()
     }
+
+    /// The first property whose name another one of the same table has, and what the table is about. Whoever asks for a property
+    /// by its name could not tell them apart, and neither do digests.
+    pub fn repeated_property(&self) -> Option<(String, &str)> {
+        fn repeated(properties: &[Property]) -> Option<&str> {
+            let mut seen = std::collections::HashSet::new();
+            properties.iter().map(|property| property.name.as_str()).find(|name| !seen.insert(*name))
+        }
+        let nodes = self.nodes.iter().map(|ty| (format!("nodes of type {}", ty.name), &ty.properties));
+        let edges = self.edges.iter().map(|ty| {
+            let (source, relation, target) = self.edge_name(ty);
+            (format!("edges of type {source} {relation} {target}"), &ty.properties)
+        });
+        let hyperedges = self.hyperedges.iter().map(|ty| (format!("hyperedges of type {}", ty.name), &ty.properties));
+        let groups = self.groups.iter().map(|kind| (format!("groups of kind {}", kind.kind), &kind.properties));
+        let members = self.groups.iter().flat_map(|kind| {
+            let named = move |table| (format!("members of groups of kind {}", kind.kind), table);
+            kind.memberships.iter().map(|table| &table.properties).map(named)
+        });
+        let mut tables = nodes.chain(edges).chain(hyperedges).chain(groups).chain(members);
+        tables.find_map(|(what, properties)| Some((what, repeated(properties)?)))
+    }
 }
 
 /// Which labels the nodes of a type may have.

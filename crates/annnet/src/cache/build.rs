@@ -212,16 +212,19 @@ fn each_edge(
             } else {
                 edge.column = columns.of_row(row, before);
                 let weight = weights.value(at);
-                let value =
-                    |entity: Placement, sign: f64| known.coefficients.of(id, Some(entity)).unwrap_or(sign * weight);
+                let value = |entity: Placement, is_bare: bool, sign: f64| {
+                    known.coefficients.of(id, Some(entity), is_bare).unwrap_or(sign * weight)
+                };
                 if class == Class::Hyperedge {
-                    for (entity, role) in known.hyperedges.get(id).iter().flat_map(|own| own.members) {
+                    let members = known.hyperedges.get(id);
+                    let members = members.iter().flat_map(|own| own.members.iter().zip(own.are_bare));
+                    for ((entity, role), is_bare) in members {
                         let (side, sign) = match role {
                             Role::Head => (Side::Head, 1.0),
                             Role::Tail => (Side::Tail, -1.0),
                             Role::Member => (Side::Member, 1.0),
                         };
-                        entries.add(entities.row(*entity), edge.column, value(*entity, sign), side);
+                        entries.add(entities.row(*entity), edge.column, value(*entity, *is_bare, sign), side);
                     }
                 } else {
                     let directed = directed.as_ref().is_none_or(|directed| directed.value(at));
@@ -233,7 +236,7 @@ fn each_edge(
                         edge.is_placed &= layer.is_some() || known.layers.is_flat();
                         let entity = ends[at].and_then(|node| known.entities.placement(node, layer));
                         if let Some(entity) = entity {
-                            entries.add(entities.row(entity), edge.column, value(entity, sign), side);
+                            entries.add(entities.row(entity), edge.column, value(entity, layer.is_none(), sign), side);
                         }
                     }
                 }

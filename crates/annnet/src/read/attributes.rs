@@ -30,10 +30,12 @@ pub(crate) struct Attributes {
 }
 
 impl Attributes {
-    /// The columns of `table` that are not among `keys`; those called like something `reserved` get another name.
+    /// The columns of `table` that are not among `keys`; those called like something `reserved` get another name, which no
+    /// column has.
     ///
     /// # Errors
-    /// [`isomorph_error::Kind::Unsupported`] for a column of a type that the model has no place for.
+    /// [`isomorph_error::Kind::Unsupported`] for a column of a type that the model has no place for; when two columns have
+    /// one name.
     pub fn of(table: &Table, keys: &[&str], reserved: &[&str], findings: &mut Findings) -> Result<Attributes> {
         let mut attributes = Attributes::default();
         for field in table.schema().fields() {
@@ -41,18 +43,19 @@ impl Attributes {
             if keys.contains(&name) || name.starts_with(INDEX_PREFIX) {
                 continue;
             }
-            let mut shown = name.to_owned();
-            while reserved.contains(&shown.as_str()) {
-                let place = Place::file(&table.name).in_field(name);
-                findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place);
-                shown.push_str("_attribute");
+            let place = || Place::file(&table.name).in_field(name);
+            if attributes.columns.iter().any(|own| own == name) {
+                return Err(Error::broken(&rules::COLUMN, format!("two columns are called {name}")).at(place()));
             }
-            if shown != name {
+            let mut shown = name.to_owned();
+            if reserved.contains(&name) {
+                findings.push(&rules::RESERVED, format!("the attribute is called {name}"), place());
+                shown = free(name, |name| reserved.contains(&name) || table.has(name));
                 attributes.renamed.push((shown.clone(), name.to_owned()));
             }
             attributes.columns.push(name.to_owned());
             let data_type = shown_type(field.data_type());
-            let data_type = data_type.map_err(|error| error.at(Place::file(&table.name).in_field(name)))?;
+            let data_type = data_type.map_err(|error| error.at(place()))?;
             attributes.properties.push(Property::new(shown, data_type));
         }
         Ok(attributes)
@@ -98,6 +101,14 @@ impl Attributes {
     pub fn absent(&self) -> Columns {
         vec![None; self.properties.len()]
     }
+}
+
+/// What an attribute is called whose name the model has for something else: numbered where that is taken, too.
+fn free(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let first = format!("{name}_attribute");
+    let numbered = (2u64..).map(|number| format!("{first}_{number}"));
+    let found = std::iter::once(first.clone()).chain(numbered).find(|name| !is_taken(name));
+    found.unwrap_or(first)
 }
 
 /// The attributes of edges: beside the edges when both tables are in one order, by id otherwise.

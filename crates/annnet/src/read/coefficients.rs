@@ -15,8 +15,23 @@ use crate::table::Table;
 /// whatever it meant when it wrote them.
 #[derive(Debug, Default)]
 pub(crate) struct Coefficients {
-    edges: IdMap<Vec<(Placement, Option<f64>)>>,
+    edges: IdMap<Vec<Own>>,
     held: Option<Reservation>,
+}
+
+/// One coefficient.
+#[derive(Debug, Clone, Copy)]
+struct Own {
+    member: Placement,
+    value: Option<f64>,
+    /// It names no layer in a graph that has some: it is that of a member that names none either, wherever that is.
+    is_bare: bool,
+}
+
+impl Own {
+    fn is_of(&self, member: Placement, is_bare: bool) -> bool {
+        self.member == member && (is_bare || !self.is_bare)
+    }
 }
 
 impl Coefficients {
@@ -41,7 +56,7 @@ impl Coefficients {
         held.grow(cells.rows() as u64 * (ENTRY_BYTES + 24))?;
         let edge = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
         let entity = cells.ids(column::ENTITY_ID, &rules::ENTITY_ID)?;
-        let (layer, values) = (cells.integers(column::LAYER_ID)?, cells.floats(column::COEFFICIENT)?);
+        let (numbers, values) = (cells.integers(column::LAYER_ID)?, cells.floats(column::COEFFICIENT)?);
         let mut coefficients = Coefficients { held: Some(held), ..Coefficients::default() };
         for row in 0..cells.rows() {
             let place = || Place::file(&table.name).row(row as u64);
@@ -50,11 +65,12 @@ impl Coefficients {
                 let message = format!("the coefficient of {:?} in {:?} is missing", entity.value(row), edge.value(row));
                 findings.push(&rules::COEFFICIENT, message, place().in_field(column::COEFFICIENT));
             }
-            let layer = layer.is_valid(row).then(|| layers.at(layer.value(row))).transpose();
+            let layer = numbers.is_valid(row).then(|| layers.at(numbers.value(row))).transpose();
             let layer = layer.map_err(|error| error.at(place().in_field(column::LAYER_ID)))?;
             let list = coefficients.edges.entry(ids::hash(edge.value(row))).or_default();
+            let is_bare = layer.is_none() && !layers.is_flat();
             match entities.resolve(entity.value(row), layer) {
-                Some(placement) => list.push((placement, value)),
+                Some(member) => list.push(Own { member, value, is_bare }),
                 None => {
                     let message = format!("{:?} is no member of {:?}", entity.value(row), edge.value(row));
                     findings.push(&rules::COEFFICIENT_MEMBER, message, place());
@@ -80,7 +96,7 @@ impl Coefficients {
         if let Some(held) = &mut self.held {
             held.grow(ENTRY_BYTES + 24)?;
         }
-        self.edges.entry(edge).or_default().push((member, Some(value)));
+        self.edges.entry(edge).or_default().push(Own { member, value: Some(value), is_bare: false });
         Ok(())
     }
 
@@ -89,14 +105,17 @@ impl Coefficients {
         !self.edges.is_empty() && self.edges.contains_key(&edge)
     }
 
-    /// What has a coefficient in an edge.
-    pub fn members(&self, edge: u128) -> impl Iterator<Item = Placement> + '_ {
-        self.edges.get(&edge).into_iter().flatten().map(|(member, _)| *member)
+    /// What has a coefficient in an edge that is that of none of these members, of which each may name no layer.
+    pub fn others(&self, edge: u128, members: &[(Placement, bool)]) -> impl Iterator<Item = Placement> {
+        let all = self.edges.get(&edge).into_iter().flatten();
+        all.filter(|own| !members.iter().any(|(member, is_bare)| own.is_of(*member, *is_bare))).map(|own| own.member)
     }
 
-    /// The coefficient of a member; 0 when only others of the edge have one; nothing when none has, or its value is missing.
-    pub fn of(&self, edge: u128, member: Option<Placement>) -> Option<f64> {
+    /// The coefficient of a member, which names no layer if it is bare; 0 when only others of the edge have one; nothing when none
+    /// has, or its value is missing.
+    pub fn of(&self, edge: u128, member: Option<Placement>, is_bare: bool) -> Option<f64> {
         let list = self.edges.get(&edge)?;
-        list.iter().rev().find(|(own, _)| Some(*own) == member).map_or(Some(0.0), |(_, value)| *value)
+        let found = list.iter().rev().find(|own| member.is_some_and(|member| own.is_of(member, is_bare)));
+        found.map_or(Some(0.0), |own| own.value)
     }
 }

@@ -130,7 +130,7 @@ impl EdgePart<'_> {
                 return Ok(None);
             }
             let end: Option<Placement> = resolve(known, Some(ends.value(row)), &numbers, row)?;
-            Ok(known.coefficients.of(edge, end))
+            Ok(known.coefficients.of(edge, end, numbers.is_null(row)))
         };
         let coefficients = (0..ends.len()).map(coefficient).collect::<Result<Float64Array>>()?;
         let fields = Fields::from(vec![

@@ -16,13 +16,12 @@ use super::repeats::{self, Hashes};
 use super::slices::Slices;
 use crate::inherited::Inherited;
 use crate::layout::{column, word};
-use crate::order::Runs;
 use crate::rules;
 use crate::stated::{self, Follows};
 use crate::table::Table;
 
 /// Rows of a batch.
-const BATCH_ROWS: usize = 1 << 15;
+pub(super) const BATCH_ROWS: usize = 1 << 15;
 
 /// What a row of the edge table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,34 +189,6 @@ impl Edges {
         }
     }
 
-    /// Where hyperedges and edges with a missing end stand among all columns of the matrix, for the metadata of the
-    /// description; nothing where it says nothing, or nothing sound. Only row groups that have some are read.
-    ///
-    /// # Errors
-    /// When the table cannot be read.
-    pub fn positions(&self) -> Result<Option<String>> {
-        let mut runs = Runs::default();
-        for class in [Class::Hyperedge, Class::OneSided] {
-            for group in &self.groups {
-                let own = within(self.rows_of(class), group);
-                let (Some(first), Some(last)) = (own.first(), own.last()) else { continue };
-                let mut start = *first;
-                for cells in self.table.batches(&[column::COL_IDX], *first..last + 1, 1 << 15)? {
-                    let positions = cells?.integers(column::COL_IDX)?;
-                    let end = start + positions.len() as u64;
-                    for row in within(own, &(start..end)) {
-                        let at = (row - start) as usize;
-                        if !runs.push(positions.is_valid(at).then(|| positions.value(at))) {
-                            return Ok(None);
-                        }
-                    }
-                    start = end;
-                }
-            }
-        }
-        Ok(runs.to_metadata())
-    }
-
     /// What follows from the ends for layers and kind of each edge that has ends.
     ///
     /// # Errors
@@ -333,6 +304,11 @@ fn settle_part(
                     Class::TwoEnded
                 }
             };
+            if class == Class::Placeholder && (sources.is_valid(row) || targets.is_valid(row)) {
+                let message = format!("the placeholder {:?} has an end", ids.value(row));
+                found.findings.push(&rules::PLACEHOLDER, message, place().in_field(column::KIND));
+            }
+            let kind = of_entity(known, ids.value(row), kinds.is_valid(row).then(|| kinds.value(row)));
             if class == Class::TwoEnded {
                 let mut missing = None;
                 let mut both = [None; 2];
@@ -349,9 +325,9 @@ fn settle_part(
                     }
                 }
                 if let [Some(source), Some(target)] = both {
-                    let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
+                    let ml_kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
                     let follows = Follows::of_ends(source, target, is_flat);
-                    found.stated.add(ids.value(row), (kind, None), follows);
+                    found.stated.add(ids.value(row), kind, (ml_kind, None), follows);
                     for (end, name) in [(source, column::SOURCE), (target, column::TARGET)] {
                         if let Some(message) = known.entities.late(end, known.layers) {
                             found.findings.push(&rules::PLACEMENT, message, place().in_field(name));
@@ -360,6 +336,7 @@ fn settle_part(
                 }
                 if let Some((name, end)) = missing {
                     class = Class::OneSided;
+                    found.stated.add_one_sided(ids.value(row), kind);
                     let what = end.map_or("is missing".to_owned(), |end| format!("{end:?} is no entity of its layer"));
                     let message = format!("the {name} of {:?} {what}", ids.value(row));
                     found.findings.push(&rules::EDGE_END, message, place().in_field(name));
@@ -377,7 +354,7 @@ fn settle_part(
                     let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
                     let layer = of_members.is_valid(row).then(|| known.layers.at(of_members.value(row))).transpose();
                     let layer = layer.map_err(|error| error.at(place()))?;
-                    found.stated.add(ids.value(row), (kind, layer), Follows::of_members(members, is_flat));
+                    found.stated.add(ids.value(row), None, (kind, layer), Follows::of_members(members, is_flat));
                 }
                 _ => {}
             }
@@ -388,6 +365,14 @@ fn settle_part(
         start += ids.len() as u64;
     }
     Ok(found)
+}
+
+/// The kind of an edge with two ends, where it is not what the index of entities says of it: a node can have the id of an edge that
+/// is an entity. No kind, and one that is not known, are those of an edge that is none, as the published library has it.
+fn of_entity(known: Known<'_>, id: &str, kind: Option<&str>) -> Option<&'static str> {
+    let is_stated = matches!(kind, Some(word::NODE_EDGE | word::VERTEX_EDGE));
+    let follows = known.entities.is_edge_entity(id);
+    (is_stated != follows).then_some(if is_stated { word::NODE_EDGE } else { word::BINARY })
 }
 
 /// What an end of a row means.

@@ -35,6 +35,8 @@ pub(crate) struct Entities {
     pub keys: StringArray,
     /// Whether a node is an edge that is an entity.
     pub is_edge: Vec<bool>,
+    /// How many of them are.
+    edge_count: usize,
     /// Placements in the order of the format, each once; empty in a flat graph.
     pub placements: Vec<Placement>,
     rows: Slots,
@@ -90,6 +92,7 @@ impl Entities {
         let mut entities = Entities {
             keys: StringArray::new_null(0),
             is_edge: Vec::with_capacity(count),
+            edge_count: 0,
             placements: Vec::new(),
             rows: Slots::for_rows(count),
             placed: HashSet::new(),
@@ -153,6 +156,7 @@ impl Entities {
                 gathered.push(id).ok_or_else(|| too_many(&cells.name))?;
                 let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
                 self.is_edge.push(kind == word::EDGE_ENTITY || kind == word::EDGE);
+                self.edge_count += usize::from(self.is_edge.last() == Some(&true));
             }
             self.place(Placement { node, layer });
         }
@@ -189,7 +193,15 @@ impl Entities {
             match self.row(ids.value(row)) {
                 Some(node) => {
                     let placement = Placement { node, layer };
+                    let bare = Placement { node, layer: PLACEHOLDER };
                     if self.placed.insert(placement) {
+                        let is_bare = self.placed.contains(&bare) && !self.late.contains(&bare);
+                        if layer != PLACEHOLDER && is_bare && !self.is_edge[node as usize] {
+                            let id = ids.value(row);
+                            let message =
+                                format!("{id:?} is at the placeholder in the index, and in another layer here");
+                            findings.push(&rules::PLACEMENT_MOVED, message, place());
+                        }
                         if let Some(what) = layers.misfit(layer as usize) {
                             findings.push(&rules::PLACEMENT, what, place());
                         }
@@ -212,7 +224,12 @@ impl Entities {
 
     /// Whether there is an edge among the nodes.
     pub fn has_edges(&self) -> bool {
-        self.is_edge.contains(&true)
+        self.edge_count > 0
+    }
+
+    /// Whether the node `id` is an edge.
+    pub fn is_edge_entity(&self, id: &str) -> bool {
+        self.edge_count > 0 && self.row(id).is_some_and(|row| self.is_edge.get(row as usize) == Some(&true))
     }
 
     /// The row of the node `id`.

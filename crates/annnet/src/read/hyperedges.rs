@@ -40,6 +40,8 @@ impl Role {
 pub(crate) struct Definition<'a> {
     pub directed: bool,
     pub members: &'a [(Placement, Role)],
+    /// Which of them name no layer.
+    pub are_bare: &'a [bool],
 }
 
 /// The definitions of all hyperedges, by the hashes of their ids.
@@ -49,6 +51,7 @@ pub(crate) struct Hyperedges {
     directed: Vec<bool>,
     ends: Vec<usize>,
     members: Vec<(Placement, Role)>,
+    are_bare: Vec<bool>,
     _held: Option<Reservation>,
 }
 
@@ -74,7 +77,7 @@ impl Hyperedges {
             (Role::Tail, column::TAIL, cells.lists(column::TAIL)?),
         ];
         let texts: usize = lists.iter().map(|(_, _, list)| list.values().len()).sum();
-        held.grow(ids.len() as u64 * (ENTRY_BYTES + 16) + texts as u64 * 16)?;
+        held.grow(ids.len() as u64 * (ENTRY_BYTES + 16) + texts as u64 * 17)?;
         let mut all = Hyperedges { _held: Some(held), ..Hyperedges::default() };
         for row in 0..ids.len() {
             let stated = directed.is_valid(row).then(|| directed.value(row));
@@ -111,11 +114,12 @@ impl Hyperedges {
                         findings.push(rule, format!("the id of {text} reads as JSON"), place());
                     }
                     match end(text, entities, layers, &table.name)? {
-                        Some(placement) => {
+                        Some((placement, is_bare)) => {
                             if let Some(message) = entities.late(placement, layers) {
                                 findings.push(&rules::PLACEMENT, message, place());
                             }
                             all.members.push((placement, role));
+                            all.are_bare.push(is_bare);
                         }
                         None => {
                             let message = format!("the member {text} of {:?} is no entity", ids.value(row));
@@ -140,8 +144,9 @@ impl Hyperedges {
     pub fn get(&self, edge: u128) -> Option<Definition<'_>> {
         let row = *self.rows.get(&edge)? as usize;
         let start = row.checked_sub(1).and_then(|row| self.ends.get(row)).copied().unwrap_or_default();
-        let members = self.members.get(start..*self.ends.get(row)?)?;
-        Some(Definition { directed: *self.directed.get(row)?, members })
+        let range = start..*self.ends.get(row)?;
+        let (members, are_bare) = (self.members.get(range.clone())?, self.are_bare.get(range)?);
+        Some(Definition { directed: *self.directed.get(row)?, members, are_bare })
     }
 }
 
@@ -155,10 +160,11 @@ fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> 
     range.map(move |at| values.is_valid(at).then(|| values.value(at)))
 }
 
-/// The end that a text means: JSON is decoded once, and what is no JSON is an id.
-fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<Placement>> {
+/// The end that a text means, and whether it names no layer: JSON is decoded once, and what is no JSON is an id.
+fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<(Placement, bool)>> {
+    let bare = |id: &str| entities.resolve(id, None).map(|placement| (placement, true));
     match value(text) {
-        Ok(Value::Text(id)) => Ok(entities.resolve(&id, None)),
+        Ok(Value::Text(id)) => Ok(bare(&id)),
         Ok(Value::Object(object)) => {
             let (mut node, mut layer) = (None, None);
             json::members(object, file, |name, value| {
@@ -169,14 +175,17 @@ fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<O
                 }
                 Ok(())
             })?;
-            let Some(node) = node else { return Ok(entities.resolve(text, None)) };
+            let Some(node) = node else { return Ok(bare(text)) };
             match layer {
-                None => Ok(entities.resolve(&node, None)),
+                None => Ok(bare(&node)),
                 // A layer that nothing else names holds nobody.
-                Some(labels) => Ok(layers.find(&labels).and_then(|layer| entities.resolve(&node, Some(layer)))),
+                Some(labels) => {
+                    let placement = layers.find(&labels).and_then(|layer| entities.resolve(&node, Some(layer)));
+                    Ok(placement.map(|placement| (placement, false)))
+                }
             }
         }
-        _ => Ok(entities.resolve(text, None)),
+        _ => Ok(bare(text)),
     }
 }
 

@@ -7,6 +7,7 @@ use arrow_array::{ArrayRef, ListArray, UInt32Array};
 use arrow_schema::{DataType, Field};
 use arrow_select::take::take;
 use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::json::{Value, value};
 use isomorph_model::type_name::ITEM;
 
 use super::json;
@@ -201,6 +202,21 @@ pub(crate) fn tuples<'a>(all: impl Iterator<Item = &'a [String]>) -> ListArray {
     builder.finish()
 }
 
+/// Whether the published library takes a value for true: it asks as Python does.
+fn is_true(text: &str) -> bool {
+    match value(text) {
+        Ok(Value::Bool(own)) => own,
+        Ok(Value::Integer(own)) => own != 0,
+        Ok(Value::Float(own)) => own != 0.0,
+        Ok(Value::Text(own)) => !own.is_empty(),
+        Ok(Value::Array(own) | Value::Object(own)) => {
+            own.get(1..own.len() - 1).is_some_and(|own| !own.trim().is_empty())
+        }
+        Ok(Value::Number(_)) => true,
+        Ok(Value::Null) | Err(_) => false,
+    }
+}
+
 /// Aspects with their labels and attributes; none in a flat graph.
 fn aspects(members: &Members) -> Result<Vec<Aspect>> {
     let mut aspects: Vec<Aspect> = Vec::new();
@@ -237,7 +253,7 @@ fn aspects(members: &Members) -> Result<Vec<Aspect>> {
         let mut kept = String::new();
         json::members(value, file::ASPECT_ATTRIBUTES, |name, value| {
             if name == word::ORDERED_KEY {
-                aspect.ordered = json::boolean(value).unwrap_or(false);
+                aspect.ordered = is_true(value);
                 return Ok(());
             }
             kept.push(if kept.is_empty() { '{' } else { ',' });

@@ -17,6 +17,7 @@ mod neighbors;
 mod nodes;
 mod open;
 mod other_part;
+mod positions;
 mod recover;
 mod repeats;
 mod shown;

@@ -55,8 +55,8 @@ impl NodeTable {
             nodes.entity = Some(Arc::new(words.collect::<StringArray>()));
         }
         let Some(table) = table.filter(|table| table.has(id)) else { return Ok(nodes) };
-        let reserved = if nodes.entity.is_some() { &[well_known::ENTITY][..] } else { &[] };
-        nodes.attributes = Attributes::of(table, &[id], reserved, findings)?;
+        // Also where no node is an edge: a name does not depend on rows, and whoever writes the property takes it for the mark.
+        nodes.attributes = Attributes::of(table, &[id], &[well_known::ENTITY], findings)?;
         if nodes.attributes.properties.is_empty() {
             return Ok(nodes);
         }

@@ -158,9 +158,9 @@ impl Annnet {
             slices: &slices,
             documents: found.documents,
         });
-        if let Some(positions) = edges.positions()? {
-            graph.metadata.insert(order::METADATA.to_owned(), positions);
-        }
+        let (first, ends) = edges.positions(budget, &mut noticed)?;
+        graph.metadata.extend(first.map(|first| (order::METADATA.to_owned(), first)));
+        graph.metadata.extend(ends.map(|ends| (order::OTHERS.to_owned(), ends)));
         edges.inherited.note(&mut graph);
         // In older layouts layers are those of the edges, and the ends have them from there.
         if layout != Layout::V1 {

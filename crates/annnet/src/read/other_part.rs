@@ -146,8 +146,9 @@ impl OtherPart<'_> {
         for (row, id) in keys.iter().enumerate() {
             let id = ids::hash(id.unwrap_or_default());
             if self.class == Class::Hyperedge {
-                for (member, role) in known.hyperedges.get(id).map(|known| known.members).unwrap_or_default() {
-                    members.add(row, *member, *role, known.coefficients.of(id, Some(*member)));
+                let Some(definition) = known.hyperedges.get(id) else { continue };
+                for ((member, role), is_bare) in definition.members.iter().zip(definition.are_bare) {
+                    members.add(row, *member, *role, known.coefficients.of(id, Some(*member), *is_bare));
                 }
                 continue;
             }
@@ -156,7 +157,7 @@ impl OtherPart<'_> {
                 let end = ends.is_valid(row).then(|| ends.value(row));
                 if let Some(member) = resolve(known, end, layers, row)? {
                     let role = if is_directed { *role } else { Role::Member };
-                    members.add(row, member, role, known.coefficients.of(id, Some(member)));
+                    members.add(row, member, role, known.coefficients.of(id, Some(member), layers.is_null(row)));
                 }
             }
         }

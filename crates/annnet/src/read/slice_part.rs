@@ -162,11 +162,10 @@ impl<'a> EdgeMemberships<'a> {
             let slice = named.of(slices, groups.value(row));
             let hash = ids::hash(members.value(row));
             let pair = pairs.row(slice.hash, hash);
-            let by_pair = || {
-                let weights = pairs.weights.as_ref()?;
-                pair.map(|pair| pair as usize).filter(|pair| weights.is_valid(*pair)).map(|pair| weights.value(pair))
+            let weight = match stated.is_valid(row) {
+                true => Some(stated.value(row)),
+                false => slices.weight(slice.hash, hash, pair),
             };
-            let weight = if stated.is_valid(row) { Some(stated.value(row)) } else { by_pair() };
             if slice.is_all {
                 if pair.is_none() && weight.is_none() {
                     continue;

@@ -36,6 +36,9 @@ pub(crate) struct Slices {
     pub nodes: Option<Table>,
     /// Memberships of edges.
     pub edges: Option<Table>,
+    /// Weights that memberships state and the attributes of pairs do not, where others of their table state none, by slice and edge:
+    /// of a membership that is listed again without a weight this is it.
+    stated: IdMap<f64>,
     /// Edges that some table of slices names; whether they are there.
     known: IdMap<AtomicBool>,
     /// What is listed in the default slice.
@@ -75,6 +78,12 @@ impl Pairs {
         Ok(Pairs { attributes, cells: Some(cells), weights, rows, unlisted: Vec::new(), _held: Some(held) })
     }
 
+    /// The weight in a row.
+    fn weight(&self, row: Option<u32>) -> Option<f64> {
+        let (weights, row) = (self.weights.as_ref()?, row? as usize);
+        weights.is_valid(row).then(|| weights.value(row))
+    }
+
     /// The row of an edge in a slice, by the hashes of both.
     pub fn row(&self, slice: u128, edge: u128) -> Option<u32> {
         if self.rows.is_empty() { None } else { self.rows.get(&ids::pair(slice, edge)).copied() }
@@ -105,6 +114,7 @@ impl Slices {
             pairs: Pairs::default(),
             nodes: Table::find(members, words.memberships)?,
             edges: Table::find(members, file::EDGE_MEMBERSHIPS)?,
+            stated: IdMap::default(),
             known: IdMap::default(),
             in_default: Default::default(),
             held: budget.reserve(0)?,
@@ -199,6 +209,7 @@ impl Slices {
             })?;
         }
         self.in_default = (of_nodes, of_edges);
+        self.read_weights()?;
         if let Some(cells) = self.pairs.cells.clone() {
             let (slices, ids) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
             for row in (0..cells.rows()).filter(|&row| slices.is_valid(row) && ids.is_valid(row)) {
@@ -216,6 +227,44 @@ impl Slices {
             }
         }
         Ok(())
+    }
+
+    /// Holds the weights that a row without one may need: the published library reads memberships that are listed again as one,
+    /// with the last weight that is stated.
+    fn read_weights(&mut self) -> Result<()> {
+        let Some(table) = self.edges.clone().filter(|table| table.has(column::WEIGHT)) else { return Ok(()) };
+        let (mut some, mut none) = (false, false);
+        for cells in table.batches(&[column::WEIGHT], 0..table.rows(), BATCH_ROWS)? {
+            let weights = cells?.floats(column::WEIGHT)?;
+            none |= weights.null_count() > 0;
+            some |= weights.null_count() < weights.len();
+        }
+        if !(some && none) {
+            return Ok(());
+        }
+        let columns = [column::SLICE_ID, column::EDGE_ID, column::WEIGHT];
+        for cells in table.batches(&columns, 0..table.rows(), BATCH_ROWS)? {
+            let cells = cells?;
+            let (slices, edges) = (cells.text(column::SLICE_ID)?, cells.text(column::EDGE_ID)?);
+            let weights = cells.floats(column::WEIGHT)?;
+            for ((slice, edge), weight) in slices.iter().zip(&edges).zip(&weights) {
+                let (Some(slice), Some(edge), Some(weight)) = (slice, edge, weight) else { continue };
+                let (slice, edge) = (ids::hash(slice), ids::hash(edge));
+                if self.pairs.weight(self.pairs.row(slice, edge)).is_none()
+                    && self.stated.insert(ids::pair(slice, edge), weight).is_none()
+                {
+                    self.held.grow(ENTRY_BYTES + 8)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The weight of a membership that states none: that of the attributes of the pair, else the one that it has where it is listed
+    /// again.
+    pub fn weight(&self, slice: u128, edge: u128, pair: Option<u32>) -> Option<f64> {
+        let again = || if self.stated.is_empty() { None } else { self.stated.get(&ids::pair(slice, edge)).copied() };
+        self.pairs.weight(pair).or_else(again)
     }
 
     /// Notes that the edge whose id has this hash is there.

@@ -59,25 +59,32 @@ fn check_rows(annnet: &Annnet, cells: &Cells, start: u64, findings: &mut Finding
         }
         let id = hash(ids.value(row));
         let class = annnet.edges.class_of(id);
-        let ends: Vec<Placement> = match class {
+        // With each, whether it names no layer.
+        let ends: Vec<(Placement, bool)> = match class {
             Class::Hyperedge => {
-                let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
-                members.iter().map(|(member, _)| *member).collect()
+                let own = known.hyperedges.get(id);
+                let members = own.iter().flat_map(|own| own.members.iter().zip(own.are_bare));
+                members.map(|((member, _), is_bare)| (*member, *is_bare)).collect()
             }
             Class::Placeholder => Vec::new(),
             Class::TwoEnded | Class::OneSided => {
                 let both = [end(&sources, &of_source, row)?, end(&targets, &of_target, row)?];
-                both.into_iter().flatten().collect()
+                let are_bare = [of_source.is_null(row), of_target.is_null(row)];
+                both.into_iter().zip(are_bare).filter_map(|(end, is_bare)| Some((end?, is_bare))).collect()
             }
         };
-        for placement in known.coefficients.members(id).filter(|member| !ends.contains(member)) {
+        for placement in known.coefficients.others(id, &ends) {
             let node = annnet.entities.keys.value(placement.node as usize);
-            let message = format!("{node:?} is no member of {:?}", ids.value(row));
+            let of = ids.value(row);
+            let message = match ends.iter().any(|(end, _)| *end == placement) {
+                true => format!("the coefficient of {node:?} in {of:?} names no layer, and its end does: it is 0"),
+                false => format!("{node:?} is no member of {of:?}"),
+            };
             findings.push(&rules::COEFFICIENT_MEMBER, message, Place::file(file::COEFFICIENTS));
         }
         // Hyperedges between layers are told by no rule that is written down.
         if class == Class::TwoEnded && stated.is_valid(row) {
-            let follows = between(&ends);
+            let follows = between(&ends.iter().map(|(end, _)| *end).collect::<Vec<_>>());
             if follows != stated.value(row) {
                 let message = format!("ml_kind is {:?}, and {follows} follows from the ends", stated.value(row));
                 findings.push(&rules::ML_KIND, message, place().in_field(column::ML_KIND));

@@ -21,7 +21,7 @@ const BATCH_ROWS: usize = 1 << 14;
 pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     let Some(text) = annnet.members.text(file::LAYERS, DOCUMENT_BYTES)? else { return Ok(()) };
     if !annnet.layers.is_flat() && check_json(&text, file::LAYERS).is_ok() {
-        check_labels(&text, findings)?;
+        check_labels(annnet, &text, findings)?;
     }
     // In older layouts the table is what the ends have their layers from.
     if annnet.layout == Layout::V1 {
@@ -36,12 +36,16 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     }
 }
 
-fn check_labels(text: &str, findings: &mut Findings) -> Result<()> {
+fn check_labels(annnet: &Annnet, text: &str, findings: &mut Findings) -> Result<()> {
     members(text, file::LAYERS, |name, value| {
         if name != "elem_layers" {
             return Ok(());
         }
         members(value, file::LAYERS, |aspect, labels| {
+            if annnet.layers.aspects.iter().all(|own| own.name != aspect) {
+                let message = format!("labels are those of {aspect:?}, which is no aspect");
+                findings.push(&rules::LAYER_ATTRIBUTES, message, Place::file(file::LAYERS).in_field("elem_layers"));
+            }
             let mut count = 0;
             items(labels, file::LAYERS, |_| {
                 count += 1;

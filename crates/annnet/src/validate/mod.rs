@@ -7,11 +7,13 @@ mod slices;
 mod tables;
 
 use arrow_array::Array;
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Error, Findings, Place, Result};
+use isomorph_model::json::{Value, value};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{Request, Source, Tables};
 
-use crate::layout::{column, file};
+use crate::layout::{column, document, file};
+use crate::read::json::{items, members};
 use crate::read::{Class, check_json, check_texts};
 use crate::table::Table;
 use crate::{Annnet, cache, checksum, rules};
@@ -68,6 +70,32 @@ fn check_documents(annnet: &Annnet, findings: &mut Findings) {
             findings.push(&rules::JSON, error.message(), error.place().clone());
         }
     }
+    let snapshots = annnet.graph().documents.iter().find(|document| document.name == document::SNAPSHOTS);
+    if let Some(DocumentBody::Json(text)) = snapshots.map(|document| &document.body)
+        && let Err(error) = check_snapshots(text)
+    {
+        findings.push(&rules::JSON, error.message(), error.place().clone());
+    }
+}
+
+/// A snapshot is an object with lists of ids, of which the published library makes sets.
+fn check_snapshots(text: &str) -> Result<()> {
+    let wrong = |name: &str| Error::malformed(format!("the {name} of a snapshot are no list of ids"));
+    items(text, file::SNAPSHOTS, |snapshot| {
+        members(snapshot, file::SNAPSHOTS, |name, ids| match (name, value(ids)) {
+            ("node_ids" | "edge_ids" | "slice_ids", Ok(Value::Array(ids))) => {
+                items(ids, file::SNAPSHOTS, |id| match value(id) {
+                    Ok(Value::Array(_) | Value::Object(_)) => Err(wrong(name)),
+                    _ => Ok(()),
+                })
+            }
+            ("node_ids" | "edge_ids" | "slice_ids", Ok(Value::Integer(1..) | Value::Float(_) | Value::Bool(true))) => {
+                Err(wrong(name))
+            }
+            _ => Ok(()),
+        })
+    })
+    .map_err(|error| error.at(Place::file(file::SNAPSHOTS)))
 }
 
 /// Attributes of layers and placements are JSON.

@@ -1,9 +1,11 @@
-//! Every table can be read whole: the published libraries read all columns, also those that nothing here needs.
+//! Every table can be read whole and has the columns that the published libraries ask for, with rows or without: they read all
+//! columns, also those that nothing here needs.
 
 use isomorph_error::{Findings, Result};
 
 use crate::Annnet;
-use crate::layout::file;
+use crate::cells::Cells;
+use crate::layout::{Layout, NODE_WORDS, column, file};
 use crate::table::Table;
 
 /// Rows of a batch.
@@ -21,7 +23,8 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         if parts.is_empty() {
             continue;
         }
-        if let Err(error) = Table::open(name, parts).and_then(|table| read(&table)) {
+        let wanted = wanted(annnet, name)?;
+        if let Err(error) = Table::open(name, parts).and_then(|table| read(&table, wanted)) {
             match error.broken_rule() {
                 Some(rule) => findings.push(rule, error.message(), error.place().clone()),
                 None => return Err(error),
@@ -31,7 +34,31 @@ pub(super) fn check(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-fn read(table: &Table) -> Result<()> {
+/// Columns that the published library fails without.
+fn wanted(annnet: &Annnet, name: &str) -> Result<&'static [&'static str]> {
+    if annnet.layout == Layout::V1 {
+        return Ok(&[]);
+    }
+    let words = &annnet.words;
+    Ok(match name {
+        file::ENTITY_INDEX => &[column::ENTITY_ID, column::LAYER_ID, column::IDX],
+        file::EDGE_MEMBERSHIPS => &[column::SLICE_ID, column::EDGE_ID],
+        own if own == words.memberships && words.node_id == NODE_WORDS.node_id => {
+            &[column::SLICE_ID, NODE_WORDS.node_id]
+        }
+        // Without aspects these are not read.
+        file::EDGE_LAYERS if annnet.members.has(file::LAYERS)? => &[column::EDGE_ID, column::LAYER_1_ID],
+        own if own == words.presence && annnet.members.has(file::LAYERS)? && words.node_id == NODE_WORDS.node_id => {
+            &[NODE_WORDS.node_id, column::LAYER_ID]
+        }
+        _ => &[],
+    })
+}
+
+fn read(table: &Table, wanted: &[&str]) -> Result<()> {
+    if let Some(missing) = wanted.iter().find(|name| !table.has(name)) {
+        return Err(Cells::empty(&table.name).missing(missing));
+    }
     table.check_embedded()?;
     let schema = table.schema();
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

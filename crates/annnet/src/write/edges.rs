@@ -20,7 +20,7 @@ use super::table::TableOut;
 use super::{WriteLayout, WriteOptions};
 use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
-use crate::order::Positions;
+use crate::order::{Positions, Told};
 use crate::stated::{Own, Stating};
 
 /// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
@@ -143,11 +143,9 @@ impl Edges {
         self.inheriting = inheriting;
     }
 
-    /// The `count` edges that come before those with two ends have the positions that the description tells.
-    pub fn keep_positions(&mut self, told: Option<&str>, count: u64) {
-        if let Some(told) = told {
-            self.positions.keep(told, count);
-        }
+    /// Edges, of which `count` come before those with two ends, have the positions that the description tells.
+    pub fn keep_positions(&mut self, told: &Told, count: u64) {
+        self.positions.keep(told, count);
     }
 
     /// Adds rows of any kind.
@@ -260,7 +258,7 @@ impl Edges {
     pub fn push_cells(&mut self, cells: &[(u32, i32, f32)], is_first: bool, output: &mut Output<'_>) -> Result<()> {
         let Some(matrix) = &mut self.matrix else { return Ok(()) };
         let column = |row: u32| self.last.values().get(row as usize).map_or(0, |own| own.unsigned_abs());
-        if is_first && self.positions.were_kept() {
+        if is_first && self.positions.were_kept() || self.positions.are_mixed() {
             return matrix.hold(cells.iter().map(|(row, place, value)| (column(*row), *place, *value)));
         }
         let mut own = Vec::new();
@@ -302,9 +300,8 @@ impl Edges {
                 of_ends = (Some(source.layers(layers)?), Some(target.layers(layers)?));
             }
         }
-        let kinds =
-            (0..batch.rows).map(|row| if nodes.is_entity(own.value(row)) { word::NODE_EDGE } else { word::BINARY });
-        let kinds = StringArray::from_iter_values(kinds);
+        let kind = |id: &str| self.stating.edge_kind(id, nodes.is_entity(id));
+        let kinds = StringArray::from_iter_values((0..batch.rows).map(|row| kind(own.value(row))));
         let ml_kinds: Vec<&'static str> = match &of_ends {
             (Some(first), Some(second)) => {
                 let kind = |row: usize| match (

@@ -123,9 +123,9 @@ impl Shape {
             is_flat: kind(word::ASPECT).is_none(),
             entity,
             node_attributes,
-            node_columns: renamed(node_columns, &original, NODE_ID),
+            node_columns: renamed(node_columns, &original, well_known::ENTITY),
             edges,
-            edge_columns: renamed(edge_columns, &original, column::EDGE_ID),
+            edge_columns: renamed(edge_columns, &original, well_known::WEIGHT),
             hyperedges,
             slice,
             aspect: kind(word::ASPECT),
@@ -165,11 +165,11 @@ fn names(properties: &[Property], chosen: &[usize], taken: &[&str]) -> Result<Ve
     Ok(columns)
 }
 
-/// The columns under the names that they had before reading changed some.
-fn renamed(mut columns: Vec<Attribute>, original: &BTreeMap<String, String>, key: &str) -> Vec<Attribute> {
+/// The columns under the names that they had before reading changed some: what is called `reserved` alone is renamed in this table.
+fn renamed(mut columns: Vec<Attribute>, original: &BTreeMap<String, String>, reserved: &str) -> Vec<Attribute> {
     for at in 0..columns.len() {
         let Some(own) = original.get(&columns[at].0) else { continue };
-        if own != key && columns.iter().all(|(name, _)| name != own) {
+        if own == reserved && columns.iter().all(|(name, _)| name != own) {
             columns[at].0.clone_from(own);
         }
     }

@@ -35,8 +35,8 @@ pub struct AnnnetWriter<'a> {
     options: WriteOptions,
     shape: Shape,
     documents: Vec<Document>,
-    /// Positions of edges that come before those with two ends.
-    positions: Option<String>,
+    /// What is told of the order of edges.
+    positions: order::Told,
     /// Conversions that the graph has been through before.
     earlier: Option<String>,
     /// Keys of the manifest that are kept, with their JSON.
@@ -84,7 +84,7 @@ impl<'a> AnnnetWriter<'a> {
         let mut layers = LayerIds::new();
         edges.stating = Stating::of(graph, &mut layers);
         if let (WriteLayout::Specification, Some(edge)) = (options.layout, edges.stating.any()) {
-            let what = "in the layout of the specification's text layers and kinds of edges are those of their ends";
+            let what = "in the layout of the specification's text layers and kinds of edges are those of their ends and entities";
             return Err(lost(format!("{what}, and {edge:?} has others")));
         }
         Ok(AnnnetWriter {
@@ -99,7 +99,7 @@ impl<'a> AnnnetWriter<'a> {
             is_settled: false,
             start: (0, 0, 0),
             documents: graph.documents.clone(),
-            positions: graph.metadata.get(order::METADATA).cloned(),
+            positions: order::Told::of(graph),
             earlier: graph.metadata.get(trail::METADATA).cloned(),
             unknown: kept::keys(graph),
             provenance: kept::provenance(graph),
@@ -138,7 +138,7 @@ impl<'a> AnnnetWriter<'a> {
             layers: &mut self.layers,
             output: &mut self.output,
             options: &self.options,
-            positions: self.positions.as_deref(),
+            positions: &self.positions,
         })
     }
 }

@@ -38,6 +38,8 @@ struct Found {
     /// Codecs seen; the first one turns numbers into bytes.
     seen: usize,
     dotted: bool,
+    /// Whether it says that it is an array of this version.
+    is_named: [bool; 2],
 }
 
 impl Description {
@@ -49,6 +51,9 @@ impl Description {
     pub fn read(text: &str, file: &str) -> Result<Description> {
         let mut found = Found::default();
         json::members(text, file, |name, value| found.member(name, value, file))?;
+        if found.is_named != [true; 2] {
+            return Err(broken(file, "zarr_format or node_type is missing"));
+        }
         let number = found.number.ok_or_else(|| broken(file, "the type of its numbers is not known"))?;
         let chunk = found.chunk.and_then(NonZeroU64::new);
         let bytes = |chunk: &NonZeroU64| chunk.get().checked_mul(number.bytes() as u64);
@@ -91,6 +96,8 @@ impl Found {
             "node_type" if json::string(value).as_deref() != Some("array") => {
                 return Err(broken(file, "this is no array"));
             }
+            "zarr_format" => self.is_named[0] = true,
+            "node_type" => self.is_named[1] = true,
             "shape" => self.length = Some(only(value, file)?),
             "data_type" => self.number = json::string(value).and_then(|name| NumberType::of(&name)),
             "fill_value" => self.fill = Some(value.to_owned()),
@@ -135,7 +142,18 @@ impl Found {
                 }
             }
             // What a frame is packed by it says itself.
-            (2.., "blosc") => self.codecs.push(Codec::Blosc { packer: Packer::Zstd, level: 5, number: 1 }),
+            (2.., "blosc") => {
+                json::members(&configuration, file, |name, value| {
+                    let number = value.trim().parse::<i64>().ok();
+                    let is_number = match name {
+                        "clevel" | "blocksize" => number.is_some(),
+                        "typesize" => value.trim() == "null" || number.is_some_and(|number| number > 0),
+                        _ => true,
+                    };
+                    if is_number { Ok(()) } else { Err(broken(file, format!("the {name} of Blosc is {value}"))) }
+                })?;
+                self.codecs.push(Codec::Blosc { packer: Packer::Zstd, level: 5, number: 1 });
+            }
             (2.., "zstd") => self.codecs.push(Codec::Zstd { level: 0 }),
             (2.., "gzip") => self.codecs.push(Codec::Gzip { level: 6 }),
             _ => return Err(unsupported(file, format!("chunks are packed by {name}"))),

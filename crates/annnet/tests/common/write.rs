@@ -4,7 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use isomorph_annnet::WriteOptions;
+use arrow_array::Array;
+use isomorph_annnet::{Annnet, WriteOptions};
+use isomorph_model::Source;
+use isomorph_storage::{Blob, Location};
+use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
+
+use super::open;
+use super::view::{View, differences};
 
 /// Options that give the same bytes at any time.
 pub fn options() -> WriteOptions {
@@ -27,4 +34,31 @@ pub fn bytes(root: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     all
+}
+
+/// What is at a place differs from what the library read from the fixture.
+pub fn differing(place: &Path, source: &Annnet) -> Vec<String> {
+    let mut found = Vec::new();
+    let written = open(place).unwrap();
+    differences("", &View::of(&written).value(), &View::of(source).value(), &mut found);
+    if written.graph() != source.graph() {
+        found.push("the descriptions differ".to_owned());
+    }
+    found
+}
+
+/// A column of a table, as text.
+pub fn column(table: &Path, name: &str) -> Vec<String> {
+    let blob = Blob::open(&Location::from_path(table)).unwrap();
+    let reader = TableReader::open(blob, Encoding::Parquet, &ReadOptions::default()).unwrap();
+    let selection = Selection::all().columns([name]);
+    let batches = reader.batches(&selection).unwrap();
+    batches
+        .flat_map(|batch| {
+            let batch = batch.unwrap();
+            let cells = batch.column(0);
+            let text = |row| arrow_cast::display::array_value_to_string(cells, row).unwrap();
+            (0..cells.len()).map(text).collect::<Vec<_>>()
+        })
+        .collect()
 }

@@ -285,8 +285,10 @@ impl<'a> Build<'a> {
         let kind = |id: Option<&str>| match self.class {
             Class::Hyperedge => word::HYPER,
             Class::Placeholder => word::EDGE_PLACEHOLDER,
-            Class::OneSided if id.is_some_and(|id| beside.nodes.is_entity(id)) => word::NODE_EDGE,
-            Class::OneSided => word::BINARY,
+            Class::OneSided => {
+                let id = id.unwrap_or_default();
+                beside.edges.stating.edge_kind(id, beside.nodes.is_entity(id))
+            }
         };
         let kinds = StringArray::from_iter_values(self.own.iter().map(kind));
         let (layered, first, second) = std::mem::take(&mut self.layered);

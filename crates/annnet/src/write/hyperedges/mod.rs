@@ -18,6 +18,7 @@ use super::output::Output;
 use super::shape::{Class, Shape};
 use super::slices::Slices;
 use super::table::TableOut;
+use crate::order::Told;
 use crate::read::ids::{self as hashes, ENTRY_BYTES, IdMap};
 use build::Build;
 
@@ -48,8 +49,8 @@ pub(super) struct Beside<'a, 'o> {
     pub layers: &'a mut LayerIds,
     pub output: &'a mut Output<'o>,
     pub options: &'a WriteOptions,
-    /// Positions of these edges among all, as the description tells them.
-    pub positions: Option<&'a str>,
+    /// Positions of edges among all, as the description tells them.
+    pub positions: &'a Told,
 }
 
 impl Hyperedges {

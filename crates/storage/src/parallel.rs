@@ -210,7 +210,8 @@ mod tests {
         let mut endless = Pulled::new(1, numbers(u64::MAX)).unwrap();
         assert_eq!(endless.nth(3).unwrap().unwrap(), 3);
         drop(endless);
-        let panics = Pulled::new(1, |_: &mut dyn FnMut(u64) -> Result<()>| None.unwrap());
+        let parser = |_: &mut dyn FnMut(u64) -> Result<()>| Err::<(), _>("of a parser").map(Ok).unwrap();
+        let panics = Pulled::new(1, parser);
         assert!(panics.unwrap().next().unwrap().is_err());
     }
 

@@ -179,6 +179,7 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use isomorph_model::Key;
 
     use super::*;

@@ -96,7 +96,7 @@ impl Flattened {
         };
         if let Some(row) = rows::terms(&edges.target)?.iter().position(|term| term == Some("")) {
             let owner = rows::terms(&edges.source)?;
-            return Err(nameless(owner.is_valid(row).then(|| owner.value(row)).unwrap_or_default()));
+            return Err(nameless(if owner.is_valid(row) { owner.value(row) } else { "" }));
         }
         let (source, target) = (all_spelt(rows::terms(&edges.source)?), all_spelt(rows::terms(&edges.target)?));
         let bundled = self.record.bundled.edges.first();

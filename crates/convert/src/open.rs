@@ -61,10 +61,16 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
+        // What travels beside a binary of which nothing told the types of features is not the graph with types.
+        let retypes = carry
+            .as_ref()
+            .and_then(|carry| carry.mapping.kept())
+            .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
         options.deepgnn.no_recovery |= options.look_ups;
+        let carry = carry.filter(|_| !retypes);
         let native = match format {
             // A carried graph is seen through all of what it lies in.
             Format::Annnet if options.look_ups && carry.is_none() => {

@@ -2,6 +2,7 @@
 
 use isomorph_storage::{Budget, Location, Scratch};
 
+use crate::FeatureType;
 use crate::binary::Asked;
 use crate::write::{Role, Shape};
 
@@ -63,12 +64,27 @@ impl OpenOptions {
             for (roles, declared) in
                 [(&shape.nodes, &mut options.node_features), (&shape.edges, &mut options.edge_features)]
             {
-                let of_graph: Vec<_> = roles.iter().filter_map(|role| role.feature()).collect();
+                // Of bytes nothing is known: who says a type knows more.
+                let is_told =
+                    |id: u32, ty: FeatureType| ty == FeatureType::Raw && declared.iter().any(|own| own.0 == id);
+                let of_graph = roles.iter().filter_map(|role| role.feature());
+                let of_graph: Vec<_> = of_graph.filter(|(id, ty)| !is_told(*id, *ty)).collect();
                 declared.retain(|(id, _)| !of_graph.iter().any(|(other, _)| other == id));
                 declared.extend(of_graph);
             }
         }
         options
+    }
+
+    /// Whether these say the type of a feature of `graph` of which it knows bytes alone.
+    pub fn types_raw_features_of(&self, graph: &isomorph_model::Graph) -> bool {
+        let Ok(shape) = Shape::of(graph) else { return false };
+        [(&shape.nodes, &self.node_features), (&shape.edges, &self.edge_features)].into_iter().any(
+            |(roles, declared)| {
+                let mut raw = roles.iter().filter_map(|role| role.feature()).filter(|(_, ty)| *ty == FeatureType::Raw);
+                raw.any(|(id, _)| declared.iter().any(|(own, ty)| *own == id && *ty != FeatureType::Raw))
+            },
+        )
     }
 
     /// What is asked for of what lies beside a binary.

@@ -215,3 +215,21 @@ fn types_by_label_are_those_of_the_graph_that_a_copy_is_of() {
         }
     }
 }
+
+#[test]
+fn a_column_of_several_types_is_not_compared_as_text() {
+    let home = Home::new();
+    let head =
+        "\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"\n";
+    let row = |name: &str, q: &str| format!("\"{name}\",-1,\"\",\"\",1.0,-1,False,\"\",\"{{\"\"q\"\":{q}}}\"\n");
+    let rows = [row("a", "\"\"1\"\""), row("b", "-1"), row("c", "null")].concat();
+    std::fs::write(home.at("mixed.csv"), head.to_owned() + &rows).unwrap();
+    home.run(&["convert", "mixed.csv", "g", "--to", "graphar"]).exits(0);
+    // The text of JSON is no value: "1" stands there with its quotes, and null as a word.
+    for condition in ["node: q = \"1\"", "node: q >= \"c\"", "node: not q < 5"] {
+        let done = home.run(&["dump", "g", "--where", condition]).exits(3);
+        assert!(done.err.contains("q of node") && done.err.contains("--carry ignore"), "{}", done.err);
+    }
+    home.run(&["dump", "g", "--where", "node: q is not null"]).exits(0);
+    home.run(&["dump", "g", "--carry", "ignore", "--where", "node: q = \"-1\""]).exits(0);
+}

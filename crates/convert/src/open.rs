@@ -1,18 +1,21 @@
 //! Opening a graph, together with what travels beside it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
+use isomorph_tables::Predicate;
 
 use crate::carry::{self, Carry};
 use crate::conversion::undescribed;
 use crate::counted::counted;
 use crate::digests::Resources;
 use crate::mapping::{
-    Bundling, CARRY_FITS, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
+    Bundling, CARRY_FITS, Gathered, Gathering, Mapping, NameRules, Projected, Projection, Reification, Reified,
+    Shredded, TERM,
 };
 use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
 use crate::plan::{Plan, survey_of};
@@ -60,6 +63,9 @@ impl Opened {
             if !differences.is_empty() {
                 return Err(Carry::stale(&home, &differences));
             }
+        }
+        if let Some(carry) = &carry {
+            comparable(&carry.mapping, &options.graphar.filters)?;
         }
         // What travels beside a binary of which nothing told the types of features is not the graph with types.
         let retypes = carry
@@ -264,4 +270,15 @@ pub fn carry_beside(location: &Location, format: Format) -> Result<(Carry, Vec<S
         .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
     let differences = carry.differences(&home, directory)?;
     Ok((carry, differences))
+}
+
+/// Columns that hold JSON would be compared as texts, and not as the values that are shown.
+fn comparable(mapping: &Mapping, filters: &BTreeMap<String, Predicate>) -> Result<()> {
+    for (ty, filter) in filters {
+        if let Some(column) = filter.compared().into_iter().find(|column| mapping.is_json(ty, column)) {
+            let message = format!("{column} of {ty} has values of several types, which are stored as JSON");
+            return Err(Error::unsupported(message).hint("--carry ignore    compares the text that is stored"));
+        }
+    }
+    Ok(())
 }

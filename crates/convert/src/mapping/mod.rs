@@ -36,7 +36,7 @@ mod view;
 use std::sync::Arc;
 
 use isomorph_error::Result;
-use isomorph_model::{Graph, Property, Source};
+use isomorph_model::{EdgeType, Graph, Property, Source, ValueKind};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
@@ -174,6 +174,26 @@ pub struct Mapping {
 }
 
 impl Mapping {
+    /// Whether a column of a node type or an edge type holds JSON: then its text is not the value that is shown.
+    pub(crate) fn is_json(&self, ty: &str, column: &str) -> bool {
+        // The names are those of `named`, the kinds those of `graph`.
+        let in_graph = |graph: &Graph, named: &Graph| {
+            let nodes = named.nodes.iter().zip(&graph.nodes).filter(|(own, _)| own.name == ty);
+            let nodes = nodes.map(|(named, own)| (&named.properties, &own.properties));
+            let is_meant = |own: &EdgeType| own.relation.fixed().is_some_and(|relation| ty.contains(relation));
+            let edges = named.edges.iter().zip(&graph.edges).filter(|(own, _)| is_meant(own));
+            let edges = edges.map(|(named, own)| (&named.properties, &own.properties));
+            let mut properties = nodes.chain(edges).flat_map(|(named, own)| named.iter().zip(own));
+            properties.any(|(named, own)| named.name == column && own.kind == ValueKind::Json)
+        };
+        self.steps.iter().any(|step| match step {
+            Step::Bundle(record) | Step::Shred(record) => in_graph(&record.typed, &record.typed),
+            Step::Fit(record) | Step::Unfit(record) => in_graph(&record.graph, &record.fitted),
+            Step::Native(graph) | Step::Declare(graph) => in_graph(graph, graph),
+            _ => false,
+        })
+    }
+
     /// The same way in the other direction.
     pub fn inverse(&self) -> Mapping {
         let turned = |step: &Step| match step {

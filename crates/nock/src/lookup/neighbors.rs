@@ -6,8 +6,11 @@ use isomorph_model::{Batch, NodeId, Part, Request, Side, Source, Tables, part};
 
 use crate::Nock;
 use crate::columns::{Column, ColumnSet};
-use crate::dataset::{Named, Partition};
+use crate::dataset::{Named, Partition, Wanted};
 use crate::rows::{Depth, Rows, Split, split};
+
+/// Rows of a batch: of a node with very many edges no more are read than are wanted.
+const BATCH_ROWS: usize = 1 << 14;
 
 /// The edges that leave or reach a node, in the order of the rows, with properties.
 ///
@@ -49,7 +52,8 @@ fn edges_in<'n>(nock: &'n Nock, partition: &'n Partition, name: &str, side: Side
         Ok(edges.map(Batch::Edges))
     };
     let columns = ColumnSet::of(&[Column::RelName, Column::DstName, Column::Truth, Column::Props]);
-    let rows = partition.named(named, nock.wanted(columns, true))?;
+    let wanted = Wanted { batch_rows: BATCH_ROWS, ..nock.wanted(columns, true) };
+    let rows = partition.named(named, wanted)?;
     Ok(part::of(None, rows.map(edges).filter_map(Result::transpose)))
 }
 

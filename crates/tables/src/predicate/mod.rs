@@ -92,6 +92,16 @@ impl Predicate {
         columns
     }
 
+    /// The names of the columns that it compares with a literal.
+    pub fn compared(&self) -> Vec<&str> {
+        match self {
+            Predicate::Compare { column, .. } => vec![column],
+            Predicate::IsNull(_) | Predicate::IsNotNull(_) => Vec::new(),
+            Predicate::And(all) | Predicate::Or(all) => all.iter().flat_map(Predicate::compared).collect(),
+            Predicate::Not(one) => one.compared(),
+        }
+    }
+
     fn collect_columns<'a>(&'a self, columns: &mut Vec<&'a str>) {
         match self {
             Predicate::Compare { column, .. } | Predicate::IsNull(column) | Predicate::IsNotNull(column) => {

@@ -264,8 +264,9 @@ def test_our_engine_draws_what_its_engine_draws(
     made = Made(seed, tmp_path / "made.json")
     binary = isomorph.convert(made.path, tmp_path / "binary", "--to", "deepgnn", "--partitions", partitions)
     nodes, seeds, count = [*made.nodes], [0, 42, -7, (1 << 63) - 1], 10
-    # Of a node that is not there the engine has no neighbours; we refuse the question.
-    isomorph.run("sample", binary, "neighbors", *nodes, 7, expect=3)
+    # Of a node that is not there the engine has no neighbours; we refuse the question. 7 is there: edges end in it.
+    isomorph.run("sample", binary, "neighbors", *nodes, 8, expect=3)
+    assert not isomorph.json("sample", binary, "neighbors", 7)["rows"]
     questions = tmp_path / "draws.json"
     questions.write_text(json.dumps({"nodes": nodes, "edge_types": 3, "count": count, "seeds": seeds}))
     told = json.loads(tool(deepgnn, "draws", binary, partitions, questions).splitlines()[-1])

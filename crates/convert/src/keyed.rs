@@ -5,10 +5,11 @@ use std::sync::Arc;
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
     About, Batch, EdgeBatch, EdgeOrder, EndForm, Ends, Graph, NodeId, Part, Progress as ModelProgress, Request, Run,
-    Side, Source, Tables, part,
+    Side, Source, Tables,
 };
 
 use crate::digests::Resources;
+use crate::mapping::edges_as;
 use crate::parallel;
 use crate::pipeline::KeysByRow;
 use crate::progress::Progress;
@@ -72,13 +73,7 @@ impl Keyed {
     }
 
     fn parts<'a>(&'a self, parts: Run<'a>) -> Run<'a> {
-        let keyed = |inner| {
-            part::shown(inner, |batch, take| match batch {
-                Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
-                other => take(other),
-            })
-        };
-        parts.into_iter().map(keyed).collect()
+        parts.into_iter().map(|inner| edges_as(inner, |edges| self.edges(edges))).collect()
     }
 }
 
@@ -112,11 +107,7 @@ impl Source for Keyed {
     }
 
     fn neighbors(&self, edge: usize, node: NodeId<'_>, side: Side) -> Result<Box<dyn Part + '_>> {
-        let found = self.inner.neighbors(edge, node, side)?;
-        Ok(part::shown(found, |batch, take| match batch {
-            Batch::Edges(edges) => take(Batch::Edges(self.edges(edges)?)),
-            other => take(other),
-        }))
+        Ok(edges_as(self.inner.neighbors(edge, node, side)?, |edges| self.edges(edges)))
     }
 
     fn validate(&self, findings: &mut Findings) -> Result<()> {

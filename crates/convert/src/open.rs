@@ -272,12 +272,13 @@ pub fn carry_beside(location: &Location, format: Format) -> Result<(Carry, Vec<S
     Ok((carry, differences))
 }
 
-/// Columns that hold JSON would be compared as texts, and not as the values that are shown.
+/// Columns that stand for other values would be compared as what is stored, and not as the values that are shown.
 fn comparable(mapping: &Mapping, filters: &BTreeMap<String, Predicate>) -> Result<()> {
     for (ty, filter) in filters {
-        if let Some(column) = filter.compared().into_iter().find(|column| mapping.is_json(ty, column)) {
-            let message = format!("{column} of {ty} has values of several types, which are stored as JSON");
-            return Err(Error::unsupported(message).hint("--carry ignore    compares the text that is stored"));
+        if let Some(column) = filter.compared().into_iter().find(|column| mapping.is_encoded(ty, column)) {
+            let message =
+                format!("{column} of {ty} is stored as something else, which does not compare as its values do");
+            return Err(Error::unsupported(message).hint("--carry ignore    compares what is stored"));
         }
     }
     Ok(())

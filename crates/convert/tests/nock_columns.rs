@@ -14,7 +14,7 @@ use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Reso
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
 use isomorph_storage::Location;
-use isomorph_tables::{Encoding, TableWriter, WriteOptions};
+use isomorph_tables::{Comparison, Encoding, Literal, Predicate, TableWriter, WriteOptions};
 
 /// A NOCK file of two nodes with a further column `x`.
 fn file(path: &Path, x: ArrayRef) {
@@ -136,4 +136,34 @@ fn a_column_of_maps_is_found_and_named() {
     let error = Opened::open(&location, &OpenOptions::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.place().field.as_deref(), Some("x"), "{error}");
     assert!(error.place().file.as_ref().is_some_and(|file| file.ends_with("in.parq")), "{error}");
+}
+
+#[test]
+fn columns_that_stand_for_other_values_are_not_compared() {
+    let home = tempfile::tempdir().unwrap();
+    let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+    let (number, text) = (Literal::Int(10), Literal::Text("10".to_owned()));
+    let columns: [(&str, ArrayRef, Literal, bool); 4] = [
+        // Stored as -1.
+        ("unsigned", Arc::new(UInt64Array::from(vec![9, u64::MAX])), number.clone(), false),
+        // As texts, 9 is behind 10.
+        ("decimals", Arc::new(Decimal128Array::from(vec![Some(900), Some(1000)])), text.clone(), false),
+        ("small", Arc::new(Int8Array::from(vec![9, 11])), number, true),
+        ("texts", Arc::new(StringArray::from(vec!["9", "10"])), text, true),
+    ];
+    for (name, column, literal, is_compared) in columns {
+        let (from, to) = (home.path().join(format!("{name}.parq")), home.path().join(name));
+        file(&from, column);
+        converted(&from, &to, &options).unwrap();
+        let open = |filter: Predicate, carry| {
+            let mut options = OpenOptions { carry, ..OpenOptions::default() };
+            options.graphar.filters.insert("node".to_owned(), filter);
+            Opened::open(&Location::from_path(&to), &options).map(|_| ())
+        };
+        let above = || Predicate::compare("x", Comparison::Greater, literal.clone());
+        let found = open(above(), CarryUse::Auto);
+        assert_eq!(found.is_ok(), is_compared, "{name}: {found:?}");
+        open(above(), CarryUse::Ignore).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        open(Predicate::IsNull("x".to_owned()), CarryUse::Auto).unwrap();
+    }
 }

@@ -8,6 +8,7 @@
 mod differential;
 mod members;
 mod scan;
+mod texts;
 
 use std::borrow::Cow;
 
@@ -17,6 +18,7 @@ pub(crate) use members::has_repeats;
 pub use members::{Members, items};
 pub use scan::MAX_DEPTH;
 pub(crate) use scan::{Quoted, Scanner, too_deep};
+pub use texts::texts;
 
 /// Whether all strings and names in a text that is known to be JSON can be read: an escape may stand for half of a character, and then no
 /// text says what it means.

@@ -43,14 +43,19 @@ pub type Take<'t> = &'t mut dyn FnMut(Batch) -> Result<()>;
 /// A part that is an iterator of batches and a number of rows.
 struct Batches<I> {
     rows: Option<u64>,
-    batches: I,
+    /// Nothing behind the end or an error.
+    batches: Option<I>,
 }
 
 impl<I: Iterator<Item = Result<Batch>>> Iterator for Batches<I> {
     type Item = Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.batches.next()
+        let next = self.batches.as_mut()?.next();
+        if !matches!(next, Some(Ok(_))) {
+            self.batches = None;
+        }
+        next
     }
 }
 
@@ -62,7 +67,7 @@ impl<I: Iterator<Item = Result<Batch>> + Send> Part for Batches<I> {
 
 /// A part of `batches`, `rows` rows as far as that is known.
 pub fn of<'a>(rows: Option<u64>, batches: impl Iterator<Item = Result<Batch>> + Send + 'a) -> Box<dyn Part + 'a> {
-    Box::new(Batches { rows, batches })
+    Box::new(Batches { rows, batches: Some(batches) })
 }
 
 /// A part of edges that are at hand.
@@ -110,7 +115,7 @@ pub fn opened<'a, S: Send + 'a>(
     open: impl FnOnce() -> Result<S> + Send + 'a,
     next: impl FnMut(&mut S) -> Result<Option<Batch>> + Send + 'a,
 ) -> Box<dyn Part + 'a> {
-    Box::new(Batches { rows, batches: Opened { state: State::Closed(open), next } })
+    Box::new(Batches { rows, batches: Some(Opened { state: State::Closed(open), next }) })
 }
 
 struct Opened<O, S, N> {
@@ -272,6 +277,8 @@ mod tests {
         let found = starts(stepped(None, || Ok(0), step));
         assert_eq!(found.len(), 3);
         assert_eq!(found[2].as_ref().unwrap_err().message(), "the third");
+        let broken = [Ok(batch(1)), Err(Error::malformed("the second")), Ok(batch(3))];
+        assert_eq!(starts(of(None, broken.into_iter())).len(), 2);
         let closed: Box<dyn Part> =
             super::opened(None, || Err(Error::malformed("shut")), |(): &mut ()| Ok(Some(batch(0))));
         assert_eq!(starts(closed).len(), 1);

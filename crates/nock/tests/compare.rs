@@ -3,8 +3,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
 use common::graphs::data;
-use common::rows::{Row, edge, file, node};
+use common::rows::{Row, batch, edge, file, node, parquet};
 use common::{fixtures, open, open_bytes};
 use isomorph_nock::{CompareOptions, CreateOptions, Format, OnlyIn, OpenOptions, Types, compare};
 use isomorph_storage::Budget;
@@ -47,6 +51,27 @@ fn one_different_cell() {
     assert_eq!((only_left, only_right), (1, 1));
     assert_eq!(first[0], (OnlyIn::Left, r#""a",0,"r","b",1.0,-1,False,"","""#.to_owned()));
     assert_eq!(first[1].0, OnlyIn::Right);
+}
+
+#[test]
+fn different_lists_are_different() {
+    let with = |items: &[&str]| {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value(items.iter().map(|item| Some(*item)));
+        let (schema, columns, _) = batch(&[node("a")]).into_parts();
+        let fields = schema.fields().iter().map(|field| field.name().as_str());
+        let lists: ArrayRef = Arc::new(lists.finish());
+        let all = fields.zip(columns).chain([("x", lists)]).map(|(name, column)| (name, column, true));
+        open_bytes(parquet(&RecordBatch::try_from_iter_with_nullable(all).unwrap(), 1), &OpenOptions::default())
+            .unwrap()
+    };
+    let compared = |left: &[&str], right: &[&str]| {
+        let found = compare(&with(left), &with(right), &CompareOptions::default()).unwrap();
+        (found.only_left, found.only_right)
+    };
+    assert_eq!(compared(&["a", "b"], &["a", "b"]), (0, 0));
+    assert_eq!(compared(&["a", "b"], &["a, b"]), (1, 1));
+    assert_eq!(compared(&[""], &[]), (1, 1));
 }
 
 #[test]

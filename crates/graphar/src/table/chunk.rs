@@ -6,11 +6,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph_error::{Error, Kind, Place, Result};
+use isomorph_model::json::texts;
 use isomorph_storage::Root;
 use isomorph_tables::rules::{CSV_HEADER, VALUE_INEXACT};
 use isomorph_tables::{Batches, Encoding, PageCache, ReadOptions, Selection, TableReader};
 
-use super::texts::texts;
 use super::{Column, VERTEX_INDEX};
 use crate::open::linked;
 use crate::rules;
@@ -120,9 +120,11 @@ impl Chunk {
         let first = usize::from(self.indexed);
         let typed = |(column, array): (&Column, &ArrayRef)| match array.data_type() == &column.data_type {
             true => Ok(Arc::clone(array)),
-            false if column.as_text => {
-                texts(array).map_err(|error| error.at(Place::file(&self.path).in_field(&column.name)))
-            }
+            false if column.as_text => texts(array).map_err(|error| {
+                Error::broken(&rules::COLUMN_TYPE, error.message())
+                    .at(Place::file(&self.path).in_field(&column.name))
+                    .hint("use --columns, to read the other properties: GraphAr has no type for these values")
+            }),
             false => {
                 let message = format!("{} instead of {}", array.data_type(), column.data_type);
                 let place = Place::file(&self.path).in_field(&column.name);

@@ -4,7 +4,6 @@ mod chunk;
 mod edge;
 mod offsets;
 mod refine;
-mod texts;
 mod vertex;
 
 pub(crate) use chunk::{Chunk, inexact, missing, open_chunk, open_chunk_with, rows_error};

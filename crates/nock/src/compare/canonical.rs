@@ -12,7 +12,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_cast::{CastOptions, cast_with_options};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use isomorph_error::{Error, Result};
-use isomorph_model::json::{Members, Value, items, push_string, value};
+use isomorph_model::json::{Members, Value, items, push_string, texts, value};
 
 use super::CompareOptions;
 use crate::Nock;
@@ -118,7 +118,8 @@ impl Canonical {
         ];
         for extra in &rows.extras {
             columns.push(match extra {
-                Some(extra) => cast(extra, &DataType::Utf8)?,
+                // In a form for display different lists are one text.
+                Some(extra) => texts(extra)?,
                 None => new_null_array(&DataType::Utf8, len),
             });
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::metadata::{self, Package};
 use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, Report};
+use crate::scratch::{self, Scratch};
 use crate::skips::{Record, VARIABLE};
 
 /// Interpreters to try, the tested one first.
@@ -53,6 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
     let mut skips = None;
     report.step("interop", || {
         let record = Record::new(workspace, "interop")?;
+        let memory = Scratch::in_memory(workspace);
         let cache = format!("cache_dir={}", workspace.target.join("interop-cache").display());
         let mut pytest = workspace
             .program(&python, &["-m", "pytest", "-ra", "-n", "auto", "--dist", "loadfile", "-o", &cache])
@@ -60,6 +62,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String], report: &mut Repo
             .env(VARIABLE, record.path())
             .env("ISOMORPH_BIN", command_of(workspace))
             .env("ISOMORPH_BENCH_BIN", built_as(workspace, "isomorph-bench"));
+        if let Some(memory) = &memory {
+            pytest = pytest.env(scratch::VARIABLE, memory.folder());
+        }
         if let Some(cloud) = &cloud {
             pytest = pytest.env("ISOMORPH_CLOUD_BIN", cloud);
         }

@@ -19,6 +19,7 @@ mod oracle;
 mod process;
 mod readme;
 mod report;
+mod scratch;
 mod skips;
 mod spdx;
 mod test;

@@ -2,8 +2,9 @@
 
 use crate::process::{FEATURES, SELECTION, Workspace};
 use crate::report::{Outcome, Report};
+use crate::scratch::Scratch;
 use crate::skips::{Record, VARIABLE};
-use crate::{data, interop};
+use crate::{data, interop, scratch};
 
 /// Runs the Rust tests, the examples in the documentation, and the tests against the published libraries.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
@@ -17,7 +18,13 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     let mut skips = None;
     report.step("tests", || {
         let record = Record::new(workspace, "tests")?;
-        let done = workspace.cargo(tests).env(VARIABLE, record.path()).run();
+        let memory = Scratch::in_memory(workspace);
+        let mut task = workspace.cargo(tests).env(VARIABLE, record.path());
+        if let Some(memory) = &memory {
+            task = task.env(scratch::VARIABLE, memory.folder());
+        }
+        let done = task.run();
+        drop(memory);
         let found = record.read()?;
         let (note, justified) = (format!("{} skipped", found.count()), found.justified(workspace));
         skips = Some(found);

@@ -7,14 +7,14 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Float64Array, Int64Array, RecordBatch, UInt64Array};
 use arrow_schema::DataType;
-use isomorph_convert::{Resources, Silent, bring};
+use isomorph_convert::{Silent, bring};
 use isomorph_error::{Error, Result};
 use isomorph_graphar::{GraphArWriter, WriteOptions};
 use isomorph_model::{
     Batch, EdgeBatch, EdgeType, EndForm, Ends, Graph, Key, NodeBatch, NodeType, Part, Property, Request, Source,
     Tables, Written, part,
 };
-use isomorph_storage::{Blob, Location, Mode, Staging};
+use isomorph_storage::{Blob, Location, Mode, Resources, Staging};
 use isomorph_tables::{Encoding, ReadOptions, Selection, TableReader};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;

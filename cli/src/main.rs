@@ -4,7 +4,6 @@ mod allocator;
 mod args;
 mod commands;
 mod console;
-mod filter;
 mod input;
 mod interrupt;
 mod progress;

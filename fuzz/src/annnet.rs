@@ -1,5 +1,6 @@
 //! annnet: a sound graph of which one file is the input, members of hyperedges, and archives.
 
+use isomorph::storage::Resources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use isomorph::convert::{
-    CarryUse, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Resources, Silent, convert, digest,
+    CarryUse, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, digest,
 };
 use isomorph::error::{Findings, Severity};
 use isomorph::formats::annnet::{Annnet, OpenOptions as AnnnetOptions, WriteLayout};

@@ -2,11 +2,8 @@
 
 use std::fmt::Write;
 
+use isomorph::dataset::parse_condition;
 use isomorph::tables::{Literal, Predicate};
-
-// The command keeps this to itself.
-#[path = "../../cli/src/filter.rs"]
-mod parser;
 
 pub(crate) const WORDS: &[&str] = &[
     "and ",
@@ -14,6 +11,12 @@ pub(crate) const WORDS: &[&str] = &[
     "not ",
     "is null",
     "is not null",
+    "between ",
+    "in (",
+    "like '",
+    "has ",
+    "has label ",
+    ",",
     "(",
     ")",
     "<=",
@@ -33,6 +36,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         "person: id < 1000 and (gender = \"female\" or email is null)",
         "t: not (a is not null) or `b c` >= 'it''s' and d <> 1.5e3",
         "t: d = date '1969-12-31' and e <= timestamp '2024-02-29T12:00:00.5' or f = true",
+        "t: a between 1 and 2 and b not in ('x', 5) or c like '%x_' and d has 'y' or not has label Person",
         "t: -5 = 'x' and not not x != -0",
     ]
     .iter()
@@ -43,10 +47,10 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
 /// A condition that is written out again, with every parenthesis, is the same condition.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok((ty, predicate)) = parser::parse(text) else { return };
+    let Ok((ty, predicate)) = parse_condition(text) else { return };
     let Some(spelled) = spelled(&predicate) else { return };
     let whole = format!("{ty}: {spelled}");
-    match parser::parse(&whole) {
+    match parse_condition(&whole) {
         Ok((again_ty, again)) => {
             assert_eq!(again_ty, ty, "{text:?}");
             assert_eq!(spelled_or_empty(&again), spelled, "{text:?} became {whole:?}");
@@ -71,6 +75,8 @@ fn spelled(predicate: &Predicate) -> Option<String> {
         Predicate::Compare { column: name, comparison, literal: value } => {
             format!("{} {comparison} {}", column(name), literal(value)?)
         }
+        Predicate::Like { column: name, pattern } => format!("{} like '{}'", column(name), pattern.replace('\'', "''")),
+        Predicate::Has { column: name, literal: value } => format!("{} has {}", column(name), literal(value)?),
         Predicate::IsNull(name) => format!("{} is null", column(name)),
         Predicate::IsNotNull(name) => format!("{} is not null", column(name)),
         Predicate::And(all) => several(all, " and ")?,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use isomorph::convert::Resources;
+use isomorph::storage::Resources;
 use isomorph::storage::{Budget, Scratch};
 use tempfile::TempDir;
 

@@ -18,6 +18,7 @@ pub(crate) const LAYERS: &[Layer] = &[
     layer("model and storage", &["model", "storage"]),
     layer("tables", &["tables"]),
     layer("formats and bridges", &["graphar", "nock", "deepgnn", "graphlake", "annnet", "bridges"]),
+    layer("what any format is read through", &["dataset"]),
     layer("what works over any format", &["convert", "query", "sampling"]),
     layer("services", &["serve"]),
     layer("the front door", &["isomorph"]),

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use arrow_schema::TimeUnit;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use isomorph::convert::{CarryUse, Format, OpenOptions, Resources};
+use isomorph::convert::{CarryUse, Format, OpenOptions};
+use isomorph::dataset::parse_condition;
 use isomorph::formats::{annnet, deepgnn, graphar, graphlake, nock, rdf};
-use isomorph::storage::{Budget, Scratch};
+use isomorph::storage::{Budget, Resources, Scratch};
 use isomorph::{Error, Location, Result};
 
 use super::size;
 use super::write::format_parser;
-use crate::filter;
 use crate::stdio;
 
 /// How a graph is opened.
@@ -390,7 +390,7 @@ pub fn base(text: &str) -> Result<String> {
 fn filters(conditions: &[String]) -> Result<BTreeMap<String, isomorph::tables::Predicate>> {
     let mut filters = BTreeMap::new();
     for text in conditions {
-        let (ty, condition) = filter::parse(text)?;
+        let (ty, condition) = parse_condition(text)?;
         match filters.remove(&ty) {
             None => filters.insert(ty, condition),
             Some(before) => filters.insert(ty, isomorph::tables::Predicate::And(vec![before, condition])),

@@ -16,9 +16,10 @@ mod neighbors;
 mod sample;
 mod validate;
 
+use isomorph::storage::Resources;
 use std::process::ExitCode;
 
-use isomorph::convert::{OpenOptions, Opened, Progress, Resources};
+use isomorph::convert::{OpenOptions, Opened, Progress};
 use isomorph::{Location, Result};
 
 use crate::args::{Command, OpenArgs, SelectArgs};

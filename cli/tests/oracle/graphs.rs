@@ -1,12 +1,13 @@
 //! Random graphs in files: typed and layered ones of the model's zoo, and texts that are written here by hand.
 
+use isomorph::storage::Resources;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use isomorph::Location;
-use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Resources, Silent, convert};
+use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Silent, convert};
 use isomorph::model::MemoryGraph;
 use isomorph_model::zoo::arbitrary::property_graph;
 use isomorph_model::zoo::multilayer;

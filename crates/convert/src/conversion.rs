@@ -9,11 +9,11 @@ use isomorph_bridges::{Packing, Syntax};
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::digest::{LineKind, Table};
 use isomorph_model::{Graph, Sink, Source};
-use isomorph_storage::{Location, Mode, Staging};
+use isomorph_storage::{Location, Mode, Resources, Staging};
 use serde::Serialize;
 
 use crate::carry::{self, Bound, Carry};
-use crate::digests::{Digested, Digests, Resources, digest};
+use crate::digests::{Digested, Digests, digest};
 use crate::mapping::{
     AsStatements, CARRY_FITS, Described, Lifter, LoweredText, Mapping, Native, Numberer, says_itself,
 };

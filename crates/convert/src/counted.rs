@@ -7,9 +7,9 @@ use isomorph_model::{
     About, EdgeOrder, EndForm, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side, Source, Tables,
 };
 
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// A source with the numbers of nodes in its description.
 struct Counted {

@@ -3,6 +3,7 @@
 mod one_sided;
 
 use isomorph_error::index;
+use isomorph_storage::Resources;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::Result;
@@ -12,7 +13,7 @@ use isomorph_model::faces::RESOURCE;
 use isomorph_model::{Request, Source, Tables};
 use serde::Serialize;
 
-use crate::digests::{Digested, Resources, digest};
+use crate::digests::{Digested, digest};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::render::{Element, LineOf, Renderer};

@@ -8,10 +8,10 @@ use isomorph_deepgnn::{BuildOptions, Built, DeepGnn, OpenOptions, Text};
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::well_known::{CREATED_AT, REMOVED_AT, WEIGHT};
 use isomorph_model::{Graph, Source};
-use isomorph_storage::{Location, Mode, Staging};
+use isomorph_storage::{Location, Mode, Resources, Staging};
 
 use crate::conversion::{Certificate, compare, write_carry};
-use crate::digests::{Digested, Resources, digest};
+use crate::digests::{Digested, digest};
 use crate::mapping::{Mapping, Step, declared};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};

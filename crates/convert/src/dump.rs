@@ -3,10 +3,10 @@
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Request, Source, Tables};
 
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
 use crate::render::Renderer;
+use isomorph_storage::Resources;
 
 /// Up to so many lines are read on one thread, which reads nothing ahead.
 const FEW: u64 = 1 << 12;

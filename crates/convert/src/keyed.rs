@@ -8,11 +8,11 @@ use isomorph_model::{
     Side, Source, Tables,
 };
 
-use crate::digests::Resources;
 use crate::mapping::edges_as;
 use crate::parallel;
-use crate::pipeline::KeysByRow;
 use crate::progress::Progress;
+use isomorph_dataset::KeysByRow;
+use isomorph_storage::Resources;
 
 /// The keys of all nodes, by row.
 #[derive(Clone)]

@@ -19,8 +19,8 @@ use isomorph_graphlake::{
 use isomorph_model::faces::{Object, Quad};
 use isomorph_storage::{Budget, Location, Mode, Reservation, Root, Staging};
 
-use crate::digests::Resources;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// Quads between two looks at whether the work is cancelled.
 const AT_ONCE: u64 = 1 << 14;

@@ -53,7 +53,7 @@ mod written;
 pub use catalogue::{Catalogue, Listed, catalogue};
 pub use conversion::{Certificate, convert, counts};
 pub use diff::{Diff, DiffElement, DiffLine, diff};
-pub use digests::{Digested, Digests, Resources, digest};
+pub use digests::{Digested, Digests, digest};
 pub use dump::{dump, dump_first};
 pub use extend::{Added, Extended, Extension, GroupOptions, TableColumns, add_columns, add_list, extend_annnet};
 pub use lake::{LakeChanges, LakeEdit, LakeLoad, LakeLoaded, LakeStream, LakeText, change_lake, edit_lake, load_lake};

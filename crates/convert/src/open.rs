@@ -12,7 +12,6 @@ use isomorph_tables::Predicate;
 use crate::carry::{self, Carry};
 use crate::conversion::undescribed;
 use crate::counted::counted;
-use crate::digests::Resources;
 use crate::mapping::{
     Bundling, CARRY_FITS, Gathered, Gathering, Mapping, NameRules, Projected, Projection, Reification, Reified,
     Shredded, TERM,
@@ -22,6 +21,7 @@ use crate::plan::{Plan, survey_of};
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
 use crate::written;
+use isomorph_storage::Resources;
 
 /// An opened graph.
 pub struct Opened {

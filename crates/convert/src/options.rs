@@ -5,9 +5,9 @@ use std::time::SystemTime;
 use arrow_schema::DataType;
 use isomorph_model::{Graph, well_known};
 
-use crate::digests::Resources;
 use crate::mapping::NodeTypes;
 use crate::registry::Format;
+use isomorph_storage::Resources;
 
 /// What to do with a carry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,11 +9,11 @@ use isomorph_model::type_name::type_name;
 use isomorph_model::{
     Direction, EndForm, Graph, KeyKind, LabelVocabulary, Property, Request, Source, Tables, ValueKind,
 };
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Resources};
 use serde::Serialize;
 
 use crate::carry;
-use crate::digests::{Digested, Resources};
+use crate::digests::Digested;
 use crate::keyed::Keying;
 use crate::mapping::{Bundling, EdgeColumns, Fusion, Mapping, Projected, Projection, Reification, Slot, Step};
 use crate::open::Opened;

@@ -5,12 +5,12 @@ use isomorph_model::{EdgeOrder, EdgeType, EndForm};
 use serde::Serialize;
 
 use crate::conversion::counts;
-use crate::digests::Resources;
 use crate::mapping::Step;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use crate::registry::{Format, Shape};
+use isomorph_storage::Resources;
 
 /// Bytes of a text or list beside an edge, guessed.
 const GUESSED_BYTES: u64 = 24;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::faces::{BASE, description};
 use isomorph_model::{Graph, Source, well_known};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Resources};
 
-use crate::digests::{Resources, digest};
+use crate::digests::digest;
 use crate::mapping::{Bundling, Exported, Flattened, Gathered, Gathering, NameRules, Step, TERM};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};

@@ -6,7 +6,6 @@ use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions, Repeats};
 
 use crate::conversion::blame;
-use crate::digests::Resources;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::parallel;
@@ -14,6 +13,7 @@ use crate::pipeline::REPEATED_KEY;
 use crate::plan::{Plan, counted};
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
+use isomorph_storage::Resources;
 
 impl Plan {
     /// Looks for nodes that the target would take for one, where nobody reads the result back to find them. With `--lossy` they are told

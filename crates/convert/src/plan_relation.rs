@@ -5,13 +5,13 @@ use std::sync::Arc;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Graph, Source};
 
-use crate::digests::Resources;
 use crate::mapping::{Bundling, By, Completed, Completion, Labels, Parting, Relating, Shredded, Step, TypesFrom};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, RdfMode, Typing};
 use crate::plan::{Plan, counted, edge_text, survey};
 use crate::progress::Progress;
 use crate::registry::{Format, Shape};
+use isomorph_storage::Resources;
 
 impl Plan {
     /// Writes relations as edge types, and ends of edges that are no nodes as nodes; returns what is written then. The

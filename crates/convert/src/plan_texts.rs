@@ -10,12 +10,12 @@ use isomorph_deepgnn::TextFormat;
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Batch, Columns, EdgeBatch, Ends, Key, NodeBatch, Property, Request, Source, Tables};
 
-use crate::digests::Resources;
 use crate::options::ConvertOptions;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::registry::Format;
+use isomorph_storage::Resources;
 
 /// Whether these are texts that are written as they are.
 fn is_text(data_type: &DataType) -> bool {

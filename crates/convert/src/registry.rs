@@ -15,9 +15,9 @@ use isomorph_storage::{Location, Scheme, Staging};
 use serde::Serialize;
 
 use crate::catalogue::{catalogue, not_one_graph};
-use crate::digests::Resources;
 use crate::mapping::{Allowed, NameRules, has_text, holds_feature};
 use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
+use isomorph_storage::Resources;
 
 /// A format that graphs are kept in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -12,9 +12,9 @@ use isomorph_model::{
     ValueKind, part,
 };
 
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// `source` with canonical labels. It is read once for them; what speaks of blank nodes is held in memory.
 ///

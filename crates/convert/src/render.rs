@@ -18,11 +18,11 @@ use isomorph_model::{
 
 use rest::{DetailTexts, KeysBeside, split_details};
 
-use crate::digests::Resources;
 use crate::mapping::json_out::{JsonCells, push_float};
 use crate::parallel;
-use crate::pipeline::KeysByRow;
 use crate::progress::Progress;
+use isomorph_dataset::KeysByRow;
+use isomorph_storage::Resources;
 
 /// What a line is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,6 @@
 //! A running digest, fed by several threads.
 
+use isomorph_storage::Resources;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -12,7 +13,7 @@ use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, EndForm, Ends, Graph, KeyKind, Request, Source, Tables};
 use isomorph_tables::lookup::{Hashes, HashesBuilder};
 
-use crate::digests::{Digested, Digests, Resources};
+use crate::digests::{Digested, Digests};
 use crate::parallel;
 use crate::progress::Progress;
 

@@ -1,11 +1,12 @@
 //! A source that is digested while it is read for something else.
 
+use isomorph_storage::Resources;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isomorph_error::Result;
 use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Run, Side, Source, Tables, part};
 
-use crate::digests::{Digested, Resources};
+use crate::digests::Digested;
 use crate::progress::Progress;
 use crate::running::{Running, State};
 

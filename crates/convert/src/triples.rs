@@ -11,10 +11,10 @@ use isomorph_graphlake::{GraphLake, LakeWriter, OpenOptions, Order, QUOTED_GRAPH
 use isomorph_model::digest::LineKind;
 use isomorph_model::faces::Quad;
 use isomorph_model::{Graph, Source};
-use isomorph_storage::{Location, Mode, Published, Staging};
+use isomorph_storage::{Location, Mode, Published, Resources, Staging};
 
 use crate::conversion::{Certificate, compare};
-use crate::digests::{Digested, Resources, digest};
+use crate::digests::{Digested, digest};
 use crate::mapping::Mapping;
 use crate::open::Opened;
 use crate::options::ConvertOptions;

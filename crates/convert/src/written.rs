@@ -11,12 +11,12 @@ use isomorph_model::{About, EdgeOrder, EndForm, Graph, NodeId, Part, Request, Ru
 use isomorph_storage::Location;
 
 use crate::conversion::{convert, native_options};
-use crate::digests::Resources;
 use crate::mapping::Mapping;
 use crate::open::Opened;
 use crate::options::ConvertOptions;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// A folder that is removed with what is read from it.
 pub(crate) struct Folder {

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use isomorph_convert::{Format, OpenOptions, Opened, Resources, Silent, diff, digest, dump};
-use isomorph_storage::Location;
+use isomorph_convert::{Format, OpenOptions, Opened, Silent, diff, digest, dump};
+use isomorph_storage::{Location, Resources};
 
 fn fixture(name: &str) -> PathBuf {
     isomorph_fixtures::fixture(format!("annnet/{name}"))

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use isomorph_convert::{
-    Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Resources, Silent, WriteOptions, convert,
-    digest,
+    Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, WriteOptions, convert, digest,
 };
 use isomorph_error::Error;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 use isomorph_tables::Compression;
 
 /// Graphs of the layout that is written too.

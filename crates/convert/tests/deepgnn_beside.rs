@@ -4,12 +4,11 @@
 use std::path::Path;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Resources, Silent, carry,
-    convert, digest,
+    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Silent, carry, convert, digest,
 };
 use isomorph_deepgnn::{BESIDE, TextFormat};
 use isomorph_error::Kind;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 /// Sorted as the writer sorts; features of several types, a hole alone under its id, weights of all kinds, ids that only edges know.
 const JSON: &str = r#"{"node_id": 1, "node_type": 0, "node_weight": 0.1, "float_feature": {"1": [1, 2.5]}, "edge": [{"src_id": 1, "dst_id": 2, "edge_type": 0, "weight": 0.5, "int64_feature": {"0": [7]}}, {"src_id": 1, "dst_id": 9, "edge_type": 1, "weight": 2}]}

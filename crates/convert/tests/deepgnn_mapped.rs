@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, NodeTypes, OpenOptions, Opened, Plan, Resources, Silent,
-    TypesFrom, convert, digest, dump,
+    CarryUse, Certificate, ConvertOptions, Digests, Format, NodeTypes, OpenOptions, Opened, Plan, Silent, TypesFrom,
+    convert, digest, dump,
 };
 use isomorph_deepgnn::FeatureType;
 use isomorph_error::{Error, Result};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 /// Two types of nodes, three of edges, features of several kinds, holes, parallel edges, ids beyond 63 bits, and an edge
 /// that ends in an id without a line.

@@ -1,9 +1,10 @@
 //! What `diff` counts on one side only, compared with sets made of the lines of `dump`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use isomorph_storage::Resources;
 use std::collections::{BTreeMap, HashMap};
 
-use isomorph_convert::{Resources, Silent, diff, dump};
+use isomorph_convert::{Silent, diff, dump};
 use isomorph_model::digest::{Line, LineKind};
 use isomorph_model::schema::Owner;
 use isomorph_model::zoo::{self, mutations};

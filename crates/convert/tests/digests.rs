@@ -1,10 +1,10 @@
 //! The digests of a source that is read in parts on several threads are those of the same graph in memory.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use isomorph_convert::{Digested, Resources, Silent, digest};
+use isomorph_convert::{Digested, Silent, digest};
 use isomorph_model::zoo::{bundled_graphs, five, mutations, property_graphs, same};
 use isomorph_model::{Batch, MemoryGraph};
-use isomorph_storage::Budget;
+use isomorph_storage::{Budget, Resources};
 
 fn digested(graph: &MemoryGraph, threads: usize, what: &str) -> Digested {
     let resources = Resources { threads, budget: Budget::new(1 << 20), ..Resources::of_this_machine().unwrap() };

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Resources, Silent, convert};
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph_model::zoo::{Build, Edges, Nodes, int64};
 use isomorph_model::{Batch, NodeId, Side};
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Resources};
 
 /// Edges of the hub.
 const EDGES: usize = 40_000;

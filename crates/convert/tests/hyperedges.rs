@@ -9,12 +9,12 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef};
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Format, Hyperedges, OpenOptions, Opened, Plan, Resources, Silent, convert,
+    CarryUse, Certificate, ConvertOptions, Format, Hyperedges, OpenOptions, Opened, Plan, Silent, convert,
 };
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::multilayer;
 use isomorph_model::{Batch, Ends, MemoryGraph, Request, Tables};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 fn opened(memory: &MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory.clone()), Location::from_path(Path::new("/memory")));

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use isomorph_convert::{Diff, Resources, Silent, diff};
+use isomorph_convert::{Diff, Silent, diff};
 use isomorph_error::Result;
 use isomorph_graphlake::{At, CompactMode, GraphLake, Lake, LakeWriter, OpenOptions, Transaction, WriteOptions};
 use isomorph_model::faces::{Object, Quad};
 use isomorph_model::{Graph, Part, Request, Source};
-use isomorph_storage::{Location, Mode, Staging};
+use isomorph_storage::{Location, Mode, Resources, Staging};
 
 /// A source of which nobody knows what it is.
 struct Unknown<'a>(&'a GraphLake);

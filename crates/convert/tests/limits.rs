@@ -1,12 +1,13 @@
 //! Who wants no more ends the work: told by counting the batches that are read.
 #![allow(clippy::unwrap_used)]
 
+use isomorph_storage::Resources;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use arrow_array::{Array, ArrayRef, Int64Array};
-use isomorph_convert::{Resources, Silent, dump, dump_first};
+use isomorph_convert::{Silent, dump, dump_first};
 use isomorph_error::Result;
 use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, EndForm, Graph, MemoryGraph, NodeBatch, Part, Request, Source, part};

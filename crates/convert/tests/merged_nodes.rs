@@ -6,11 +6,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use isomorph_convert::{CarryUse, Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, Resources, Silent};
+use isomorph_convert::{CarryUse, Certificate, ConvertOptions, Format, OpenOptions, Opened, Plan, Silent};
 use isomorph_convert::{convert, dump};
 use isomorph_error::Error;
 use isomorph_model::zoo::{Build, Edges, Nodes, int64, text};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }

@@ -10,10 +10,10 @@ use arrow_array::{
     MapArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Resources, Silent, convert, digest};
+use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, digest};
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Resources};
 use isomorph_tables::{Comparison, Encoding, Literal, Predicate, TableWriter, WriteOptions};
 
 /// A NOCK file of two nodes with a further column `x`.

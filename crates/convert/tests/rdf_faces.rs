@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, RdfMode, Resources, Silent,
-    TypesFrom, convert, digest, dump,
+    CarryUse, Certificate, ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, RdfMode, Silent, TypesFrom,
+    convert, digest, dump,
 };
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::{self, Build, Edges, Nodes, float64, int64, text};
 use isomorph_model::{LabelVocabulary, MemoryGraph, NodeType};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 use tempfile::TempDir;
 
 const PEOPLE: &str = "\

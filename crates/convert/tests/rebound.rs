@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use isomorph_convert::{OpenOptions, Opened, Resources, Silent, carry};
+use isomorph_convert::{OpenOptions, Opened, Silent, carry};
 use isomorph_fixtures::fixture;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 use serde_json::Value;
 
 fn resources() -> Resources {

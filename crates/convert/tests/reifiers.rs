@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use isomorph_convert::{ConvertOptions, Digests, OpenOptions, Opened, Plan, Resources, Silent, convert, digest};
+use isomorph_convert::{ConvertOptions, Digests, OpenOptions, Opened, Plan, Silent, convert, digest};
 use isomorph_fixtures::fixture;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(1 << 30), ..Resources::of_this_machine().unwrap() }

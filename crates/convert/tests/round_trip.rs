@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Resources, Silent, convert,
-    counts, diff, digest,
+    CarryUse, Certificate, ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, counts, diff,
+    digest,
 };
 use isomorph_error::{Error, Kind};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 fn resources() -> Resources {
     Resources { threads: 2, budget: Budget::new(256 << 20), ..Resources::of_this_machine().unwrap() }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use isomorph_convert::{OpenOptions, Opened, Resources, Silent, digest};
+use isomorph_convert::{OpenOptions, Opened, Silent, digest};
 use isomorph_fixtures::fixture;
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 use serde_json::Value;
 
 /// The kinds of steps that sidecars name.

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
-use isomorph_convert::{ConvertOptions, Format, Opened, Plan, Resources, Silent, convert};
+use isomorph_convert::{ConvertOptions, Format, Opened, Plan, Silent, convert};
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, MemoryGraph};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 /// Persons, whose names take more than either of the small budgets gives them.
 const PERSONS: u64 = 30_000;

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "convert")]
 pub use isomorph_convert as convert;
+pub use isomorph_dataset as dataset;
 pub use isomorph_error as error;
 pub use isomorph_model as model;
 #[cfg(feature = "sampling")]

@@ -26,7 +26,7 @@ pub use encoding::Encoding;
 pub use fence::{fenced, quiet_fenced_panics};
 pub use options::{Limits, ReadOptions, TextType};
 pub use parquet::PageCache;
-pub use predicate::{Comparison, Literal, Predicate};
+pub use predicate::{Comparison, Filter, Literal, Predicate};
 pub use reader::{Batches, TableReader};
 pub use selection::{BATCH_ROWS, Selection};
 pub use write_options::{ColumnEncoding, Compression, PAGE_ROWS, ROW_GROUP_ROWS, WriteOptions};

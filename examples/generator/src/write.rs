@@ -61,9 +61,10 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::path::Path;
 
-    use isomorph_convert::{Resources, Silent, digest};
+    use isomorph_convert::{Silent, digest};
     use isomorph_graphar::{GraphAr, OpenOptions};
     use isomorph_model::Source;
+    use isomorph_storage::Resources;
 
     use super::*;
     use crate::social;

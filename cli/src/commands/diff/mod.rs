@@ -2,9 +2,10 @@
 
 mod element;
 
+use isomorph::storage::Resources;
 use std::sync::Arc;
 
-use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, Resources, diff, relabelled};
+use isomorph::convert::{Diff, DiffElement, DiffLine, Format, OpenOptions, Opened, diff, relabelled};
 use isomorph::formats::{graphlake, nock};
 use isomorph::model::digest::{Line, LineKind};
 use isomorph::model::json;

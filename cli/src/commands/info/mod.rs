@@ -7,8 +7,9 @@ mod screen;
 
 pub use screen::format_name;
 
-use isomorph::convert::{CarryUse, Opened, Resources};
+use isomorph::convert::{CarryUse, Opened};
 use isomorph::model::About;
+use isomorph::storage::Resources;
 use isomorph::{Kind, Result};
 
 use super::Answer;

@@ -1,7 +1,7 @@
 //! `lake init`: an empty store.
 
-use isomorph::convert::Resources;
 use isomorph::formats::graphlake::{Lake, detect};
+use isomorph::storage::Resources;
 use isomorph::{Kind, Result};
 use serde::Serialize;
 

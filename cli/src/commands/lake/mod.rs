@@ -11,8 +11,9 @@ mod log;
 mod vacuum;
 
 use isomorph::Result;
-use isomorph::convert::{LakeEdit, Resources};
+use isomorph::convert::LakeEdit;
 use isomorph::formats::graphlake::{Lake, OpenOptions, WriteOptions};
+use isomorph::storage::Resources;
 
 use super::Answer;
 use crate::args::{LakeChangeArgs, LakeCommand, epoch_or_environment, written_place};

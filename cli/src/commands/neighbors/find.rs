@@ -1,12 +1,13 @@
 //! Finding the neighbours of one node.
 
+use isomorph::storage::Resources;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use isomorph::convert::{Renderer, Resources, Silent, must_exist};
+use isomorph::convert::{Renderer, Silent, must_exist};
 use isomorph::model::{
     Batch, Direction, EdgeBatch, EdgeType, Ends, Graph, KeyKind, NodeId, Part, Request, Side, Source,
 };

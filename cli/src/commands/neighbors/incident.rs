@@ -1,11 +1,12 @@
 //! Finding the hyperedges that a node is a member of.
 
+use isomorph::storage::Resources;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_array::cast::AsArray;
 use arrow_cast::cast;
 use arrow_schema::DataType;
-use isomorph::convert::{Renderer, Resources, Silent};
+use isomorph::convert::{Renderer, Silent};
 use isomorph::formats::annnet::LookUps;
 use isomorph::model::{Batch, Ends, NodeId, Request, Side, Source, Tables};
 use isomorph::{Error, Result};

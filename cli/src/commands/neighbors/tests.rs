@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use isomorph::storage::Resources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use isomorph::convert::{
-    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Renderer, Resources, Silent, TypesFrom, convert,
+    ConvertOptions, Format, NodeTypes, OpenOptions, Opened, Plan, Renderer, Silent, TypesFrom, convert,
 };
 use isomorph::model::{Batch, EndForm, Graph, NodeId, Part, Request, Side, Source, Tables};
 use isomorph::{Kind, Location};

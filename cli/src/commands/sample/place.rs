@@ -1,12 +1,13 @@
 //! The graph that is sampled, and what its ids and numbers mean.
 
+use isomorph::storage::Resources;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int32Array, Int64Array, StringArray, UInt64Array};
 use arrow_cast::cast;
 use arrow_schema::{DataType, TimeUnit};
 use chrono::{DateTime, Utc};
-use isomorph::convert::{Opened, Resources, Silent};
+use isomorph::convert::{Opened, Silent};
 use isomorph::formats::deepgnn::DeepGnn;
 use isomorph::model::Graph as Model;
 use isomorph::sampling::{Clock, Graph, GraphOptions, Hold, IndexFile, NO_TIME, Names, TypeSet};

@@ -10,12 +10,12 @@ use isomorph_storage::{Blob, FileHasher, Location, Mode, Root, Staging};
 
 use super::unread::Reread;
 use super::{Bound, CARRY_OTHER, Carry, FOLDER, VERSION, VERSION_ALTERNATE, location_of, reread, says_more};
-use crate::digests::Resources;
 use crate::open::{Opened, home_of};
 use crate::options::{CarryUse, OpenOptions};
 use crate::parallel;
 use crate::progress::{Progress, Silent};
 use crate::registry::Format;
+use isomorph_storage::Resources;
 
 /// Bytes read at once.
 const PIECE: u64 = 4 << 20;

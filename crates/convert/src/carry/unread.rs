@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Graph, LabelVocabulary, Property, Request, Source, Tables};
-use isomorph_storage::Location;
+use isomorph_storage::{Location, Resources};
 
 use super::{CARRY_UNREAD, Carry};
 use crate::conversion::native_options;
-use crate::digests::{Digests, Resources, digest};
+use crate::digests::{Digests, digest};
 use crate::mapping::{Completion, Mapping, Step};
 use crate::open::Opened;
 use crate::options::{ConvertOptions, WriteOptions};

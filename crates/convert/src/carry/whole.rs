@@ -7,9 +7,9 @@ use isomorph_error::{Findings, Result};
 
 use super::bind::other_bytes;
 use super::{CARRY_IN_PART, Carry, reread, says_more};
-use crate::digests::Resources;
 use crate::open::{Opened, home_of};
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 impl Opened {
     /// Makes sure that the data still is what the carry was made for, before all of it is read: every byte, or, where only names and types

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use isomorph_error::{Error, Result};
 use isomorph_model::Source;
 use isomorph_model::digest::{FactTaker, Line, Table};
-use isomorph_storage::Reservation;
+use isomorph_storage::{Reservation, Resources};
 
-use crate::digests::{Resources, each_fact};
+use crate::digests::each_fact;
 use crate::progress::Progress;
 
 /// Facts are summed in so many buckets; only those of buckets that differ are compared one by one.

@@ -14,10 +14,10 @@ use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader}
 
 use super::rows::{declared, encoding_of};
 use crate::carry::Carry;
-use crate::digests::Resources;
 use crate::open::home_of;
 use crate::progress::Progress;
 use crate::registry::Format;
+use isomorph_storage::Resources;
 
 /// What an annnet graph gets. Tables are Parquet, ORC, CSV or JSON lines files; their names say which, and their columns
 /// what is meant ([`isomorph_annnet::update`]).

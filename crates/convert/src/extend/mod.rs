@@ -18,12 +18,12 @@ use isomorph_storage::{Changed, Location};
 use isomorph_tables::Compression;
 
 use crate::carry::{self, Carry};
-use crate::digests::Resources;
 use crate::open::home_of;
 use crate::progress::Progress;
 use crate::registry::Format;
 pub use annnet::{Extended, Extension, extend_annnet};
 use columns::NodeRows;
+use isomorph_storage::Resources;
 use rows::Table;
 pub use rows::TableColumns;
 

@@ -15,9 +15,9 @@ use isomorph_tables::lookup::{ABSENT, KeyRows, KeyRowsBuilder, Lookup, LookupOpt
 use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use isomorph_tables::{CsvDialect, Encoding, ReadOptions, Selection, TableReader};
 
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// The column by which GraphAr's own chunks say which vertex a row is about.
 const INDEX: &str = "_graphArVertexIndex";

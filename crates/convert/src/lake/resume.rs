@@ -13,7 +13,7 @@ use isomorph_storage::{Blob, FileHasher, Location, Root, Staging, Workplace};
 use serde::{Deserialize, Serialize};
 
 use super::{LakeLoad, LakeLoaded, LakeText};
-use crate::digests::Resources;
+use isomorph_storage::Resources;
 
 /// What tells one load from another: nothing of the runs is of use when it changes.
 #[derive(Serialize)]

@@ -19,10 +19,10 @@ use isomorph_storage::{Budget, Reservation};
 use isomorph_tables::lookup::{ABSENT, BulkLookup, KeyRows, KeyRowsBuilder, Lookup, LookupOptions, SpilledKeys};
 use serde::{Deserialize, Serialize};
 
-use crate::digests::Resources;
 use crate::mapping::declared;
 use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
+use isomorph_storage::Resources;
 
 /// Ids that are collected before those that repeat are dropped.
 const MANY: usize = 1 << 16;

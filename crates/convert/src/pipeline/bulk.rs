@@ -14,10 +14,10 @@ use isomorph_tables::lookup::{AnswerBatch, Answers, BulkLookup, KeyKind, Spilled
 
 use super::ends::RowsByKey;
 use super::sorted::{arrow, columns_of};
-use crate::digests::Resources;
 use crate::narrow::narrow;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// Edge types that are translated together: they join the same node types and have the same columns. At least one of
 /// their ends is a key that does not fit into memory.

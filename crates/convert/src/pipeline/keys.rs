@@ -9,9 +9,9 @@ use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
 use isomorph_model::{Batch, Ends, Graph, NodeBatch};
 
-use super::ends::{KeysByRow, KeysByRowBuilder};
 use super::sorted::arrow;
-use crate::digests::Resources;
+use isomorph_dataset::{KeysByRow, KeysByRowBuilder};
+use isomorph_storage::Resources;
 
 /// Keys of nodes, hyperedges and groups, collected as these pass. Rows count from 0 in each table, in the order in which
 /// they come.

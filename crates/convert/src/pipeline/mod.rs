@@ -18,12 +18,13 @@ use arrow_array::{Array, UInt64Array};
 use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, Delivery, EdgeBatch, EdgeOrder, EndForm, Ends, NodeBatch, Request, Sink, Source, Tables};
 
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
 use ends::RowsByKey;
-pub use ends::{DANGLING_END, KeysByRow, KeysByRowBuilder, REPEATED_KEY};
+pub use ends::{DANGLING_END, REPEATED_KEY};
 pub(crate) use ids::IdParts;
+use isomorph_dataset::KeysByRow;
+use isomorph_storage::Resources;
 use merge::merge;
 use run::Cursor;
 pub use run::EDGE_ORDER;

@@ -14,10 +14,10 @@ use isomorph_tables::sort::{EdgeSorter, Sequence, SortOptions, SortedEdges};
 use super::bulk::BulkTypes;
 use super::ends::RowsByKey;
 use super::shares::shares;
-use crate::digests::Resources;
 use crate::narrow::narrow;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// Edges of one type, wanted in one order for one delivery.
 #[derive(Debug, Clone, Copy)]

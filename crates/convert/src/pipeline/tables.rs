@@ -11,9 +11,9 @@ use super::ids::{IdParts, Ids};
 use super::keys::Keys;
 use super::nodes_of;
 use super::sorted::{Wanted, sort};
-use crate::digests::Resources;
 use crate::parallel;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// Brings `deliveries` one after another. Ends that are rows become keys, which are kept while their elements pass. Edges
 /// without keys get ids that are made of `parts`.

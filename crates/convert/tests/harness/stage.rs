@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use arrow_array::Array;
 use isomorph_convert::{
-    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Resources, Silent, convert,
-    counts, digest,
+    CarryUse, Certificate, ConvertOptions, Digests, Format, OpenOptions, Opened, Plan, Silent, convert, counts, digest,
 };
 use isomorph_error::{Error, Findings, Severity};
 use isomorph_model::digest::schema_digest;
 use isomorph_model::{Batch, Direction, EdgeType, Graph, KeyKind, MemoryGraph, Relation, Relations};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 use tempfile::TempDir;
 
 use crate::formats::{Layout, Member};

@@ -3,12 +3,17 @@
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use isomorph_error::{Error, Place, Result};
 
+use super::like::Pattern;
+use super::literal::{days, moment, time_of_day};
+use super::value::Decimal;
 use super::{Comparison, Literal, Predicate, Value};
 
 /// A condition whose columns are positions and whose literals have the columns' domains.
 #[derive(Debug, Clone)]
 pub(crate) enum BoundPredicate {
     Compare { column: usize, comparison: Comparison, value: Value },
+    Like { column: usize, pattern: Pattern },
+    Has { column: usize, value: Value },
     IsNull(usize),
     IsNotNull(usize),
     And(Vec<BoundPredicate>),
@@ -27,6 +32,23 @@ impl BoundPredicate {
             Predicate::Compare { column, comparison, literal } => {
                 let (column, field) = find(schema, column)?;
                 BoundPredicate::Compare { column, comparison: *comparison, value: value(field, literal)? }
+            }
+            Predicate::Like { column, pattern } => {
+                let (column, field) = find(schema, column)?;
+                if !matches!(value_type(field.data_type()), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+                    return Err(not_compared(field, "is not like a pattern: only text is"));
+                }
+                BoundPredicate::Like { column, pattern: Pattern::new(pattern) }
+            }
+            Predicate::Has { column, literal } => {
+                let (column, field) = find(schema, column)?;
+                match value_type(field.data_type()) {
+                    DataType::List(item) | DataType::LargeList(item) => {
+                        let item = Field::new(field.name(), item.data_type().clone(), true);
+                        BoundPredicate::Has { column, value: value(&item, literal)? }
+                    }
+                    _ => return Err(not_compared(field, "has no values: only a list has")),
+                }
             }
             Predicate::IsNull(column) => BoundPredicate::IsNull(find(schema, column)?.0),
             Predicate::IsNotNull(column) => BoundPredicate::IsNotNull(find(schema, column)?.0),
@@ -52,25 +74,84 @@ pub(crate) fn value_type(data_type: &DataType) -> &DataType {
     }
 }
 
+/// A literal in the domain of a column. Text takes the column's type.
 fn value(field: &Field, literal: &Literal) -> Result<Value> {
     use DataType as T;
     let data_type = value_type(field.data_type());
     let is_number = data_type.is_integer() || matches!(data_type, T::Float32 | T::Float64);
     let value = match (data_type, literal) {
-        (_, Literal::Int(value)) if is_number => Value::Int(*value),
-        (_, Literal::Float(value)) if is_number => Value::Float(*value),
-        (T::Boolean, Literal::Bool(value)) => Value::Int((*value).into()),
+        (_, Literal::Int(value)) if is_number => Some(Value::Int(*value)),
+        (_, Literal::Float(value)) if is_number => Some(Value::Float(*value)),
+        (_, Literal::Text(text)) if is_number => match Literal::number(text) {
+            Some(Literal::Int(value)) => Some(Value::Int(value)),
+            Some(Literal::Float(value)) => Some(Value::Float(value)),
+            _ => None,
+        },
+        (T::Decimal128(_, _) | T::Decimal256(_, _), literal) => {
+            let text = match literal {
+                Literal::Int(value) => Some(value.to_string()),
+                Literal::Float(value) => Some(value.to_string()),
+                Literal::Text(text) => Some(text.clone()),
+                _ => None,
+            };
+            text.and_then(|text| Decimal::parse(&text)).map(Value::Decimal)
+        }
+        (T::Boolean, Literal::Bool(value)) => Some(Value::Int((*value).into())),
+        (T::Boolean, Literal::Text(text)) => match Literal::number(text) {
+            Some(Literal::Bool(value)) => Some(Value::Int(value.into())),
+            _ => None,
+        },
         (T::Utf8 | T::LargeUtf8 | T::Utf8View | T::Binary | T::LargeBinary, Literal::Text(text)) => {
-            Value::Bytes(text.as_bytes().to_vec())
+            Some(Value::Bytes(text.as_bytes().to_vec()))
         }
-        (T::Date32, Literal::Date(days)) => Value::Int((*days).into()),
-        (T::Timestamp(_, _), Literal::Timestamp(nanoseconds)) => Value::Int(*nanoseconds),
-        (data_type, literal) => {
-            let message = format!("column `{}` of type {data_type} does not compare with {literal:?}", field.name());
-            return Err(Error::usage(message).at(Place::field(field.name())));
+        (T::Date32, Literal::Date(days)) => Some(Value::Int((*days).into())),
+        (T::Date32, Literal::Text(text)) => days(text).map(|days| Value::Int(days.into())),
+        (T::Date64, Literal::Date(days)) => Some(Value::Int(i128::from(*days) * MILLISECONDS_OF_A_DAY)),
+        (T::Date64, Literal::Text(text)) => days(text).map(|days| Value::Int(i128::from(days) * MILLISECONDS_OF_A_DAY)),
+        (T::Timestamp(_, _), Literal::Timestamp(nanoseconds)) => Some(Value::Int(*nanoseconds)),
+        (T::Timestamp(_, _), Literal::Date(days)) => {
+            Some(Value::Int(i128::from(*days) * MILLISECONDS_OF_A_DAY * nanoseconds(&TimeUnit::Millisecond)))
         }
+        (T::Timestamp(_, _), Literal::Text(text)) => moment(text).map(Value::Int),
+        (T::Time32(_) | T::Time64(_), Literal::Text(text)) => time_of_day(text).map(Value::Int),
+        // Nothing is known of a column in which everything is null.
+        (T::Null, _) => Some(Value::Int(0)),
+        _ => None,
     };
-    Ok(value)
+    value.ok_or_else(|| {
+        let shown = match literal {
+            Literal::Bool(value) => value.to_string(),
+            Literal::Int(value) => value.to_string(),
+            Literal::Float(value) => value.to_string(),
+            Literal::Text(text) => format!("{text:?}"),
+            Literal::Date(_) => "a date".to_owned(),
+            Literal::Timestamp(_) => "a timestamp".to_owned(),
+        };
+        not_compared(field, &format!("does not compare with {shown}"))
+    })
+}
+
+const MILLISECONDS_OF_A_DAY: i128 = 86_400_000;
+
+/// The error for a condition that does not fit the type of its column, with one that does.
+fn not_compared(field: &Field, why: &str) -> Error {
+    use DataType as T;
+    let (name, data_type) = (field.name(), value_type(field.data_type()));
+    let example = match data_type {
+        T::Boolean => Some(" = true"),
+        T::Date32 | T::Date64 => Some(" >= \"1990-01-31\""),
+        T::Timestamp(_, _) => Some(" >= \"1990-01-31T12:00:00\""),
+        T::Time32(_) | T::Time64(_) => Some(" >= \"12:00:00\""),
+        T::Utf8 | T::LargeUtf8 | T::Utf8View => Some(" = \"some text\""),
+        T::List(_) | T::LargeList(_) => Some(" has \"a value\""),
+        _ if data_type.is_numeric() => Some(" >= 5"),
+        _ => None,
+    };
+    let error = Error::usage(format!("column `{name}` of type {data_type} {why}")).at(Place::field(name));
+    match example {
+        Some(example) => error.hint(format!("write {name}{example}")),
+        None => error.hint(format!("write {name} is not null")),
+    }
 }
 
 /// Nanoseconds in one `unit`.

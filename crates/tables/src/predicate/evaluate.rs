@@ -4,17 +4,19 @@ use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, ByteArrayType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, ByteArrayType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, i256};
 use arrow_schema::{DataType, TimeUnit};
 use isomorph_error::{Error, Result};
 
 use super::bind::{nanoseconds, value_type};
-use super::value::order_int_float;
+use super::like::Pattern;
+use super::value::{Decimal, order_int_float};
 use super::{BoundPredicate, Comparison, Value};
 
 /// For each row whether the condition is true, and whether it is false; neither when it is unknown.
@@ -33,6 +35,8 @@ impl BoundPredicate {
         let column = |at: usize| columns.get(at).ok_or_else(|| Error::usage("a condition looks at a missing column"));
         Ok(match self {
             BoundPredicate::Compare { column: at, comparison, value } => compare(column(*at)?, *comparison, value)?,
+            BoundPredicate::Like { column: at, pattern } => like(column(*at)?, pattern)?,
+            BoundPredicate::Has { column: at, value } => has(column(*at)?, value)?,
             BoundPredicate::IsNull(at) => {
                 let no = present(column(*at)?);
                 Truth { yes: !&no, no }
@@ -90,6 +94,20 @@ fn compare(array: &ArrayRef, comparison: Comparison, value: &Value) -> Result<Tr
         DataType::UInt32 => whole::<UInt32Type>(array, comparison, value, 1),
         DataType::UInt64 => whole::<UInt64Type>(array, comparison, value, 1),
         DataType::Date32 => whole::<Date32Type>(array, comparison, value, 1),
+        DataType::Date64 => whole::<Date64Type>(array, comparison, value, 1),
+        DataType::Time32(TimeUnit::Second) => whole::<Time32SecondType>(array, comparison, value, 1_000_000_000),
+        DataType::Time32(_) => whole::<Time32MillisecondType>(array, comparison, value, 1_000_000),
+        DataType::Time64(TimeUnit::Microsecond) => whole::<Time64MicrosecondType>(array, comparison, value, 1000),
+        DataType::Time64(_) => whole::<Time64NanosecondType>(array, comparison, value, 1),
+        DataType::Decimal128(_, scale) => {
+            let values = array.as_primitive::<Decimal128Type>().values();
+            decimals(array.len(), comparison, value, *scale, |row| i256::from_i128(values[row]))
+        }
+        DataType::Decimal256(_, scale) => {
+            let values = array.as_primitive::<Decimal256Type>().values();
+            decimals(array.len(), comparison, value, *scale, |row| values[row])
+        }
+        DataType::Null => BooleanBuffer::new_unset(array.len()),
         DataType::Timestamp(unit, _) => {
             let scale = nanoseconds(unit);
             match unit {
@@ -116,6 +134,48 @@ fn compare(array: &ArrayRef, comparison: Comparison, value: &Value) -> Result<Tr
     Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
 }
 
+fn decimals(
+    rows: usize,
+    comparison: Comparison,
+    value: &Value,
+    scale: i8,
+    digits: impl Fn(usize) -> i256,
+) -> BooleanBuffer {
+    match value {
+        Value::Decimal(literal) => test(rows, comparison, |row| Some(Decimal::new(digits(row), scale).order(*literal))),
+        _ => BooleanBuffer::new_unset(rows),
+    }
+}
+
+fn like(array: &ArrayRef, pattern: &Pattern) -> Result<Truth> {
+    let texts = arrow_cast::cast(array, &DataType::LargeUtf8)
+        .map_err(|error| Error::malformed(error.to_string()).caused_by(error))?;
+    let values = texts.as_string::<i64>();
+    let holds = BooleanBuffer::collect_bool(values.len(), |row| pattern.matches(values.value(row)));
+    let present = present(&texts);
+    Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
+}
+
+fn has(array: &ArrayRef, value: &Value) -> Result<Truth> {
+    let lists = match array.data_type() {
+        DataType::List(item) => {
+            let wide = DataType::LargeList(item.clone());
+            arrow_cast::cast(array, &wide).map_err(|error| Error::malformed(error.to_string()).caused_by(error))?
+        }
+        _ => array.clone(),
+    };
+    let Some(lists) = lists.as_list_opt::<i64>() else {
+        return Err(Error::unsupported(format!("values of columns of type {}", array.data_type())));
+    };
+    let equal = compare(lists.values(), Comparison::Equal, value)?.yes;
+    let offsets = lists.value_offsets();
+    let holds = BooleanBuffer::collect_bool(lists.len(), |row| {
+        (offsets[row]..offsets[row + 1]).any(|at| equal.value(isomorph_error::index(at.unsigned_abs())))
+    });
+    let present = present(array);
+    Ok(Truth { yes: &holds & &present, no: &!&holds & &present })
+}
+
 fn test(rows: usize, comparison: Comparison, order: impl Fn(usize) -> Option<Ordering>) -> BooleanBuffer {
     BooleanBuffer::collect_bool(rows, |row| comparison.holds(order(row)))
 }
@@ -129,7 +189,7 @@ where
     match value {
         Value::Int(literal) => test(array.len(), comparison, |row| Some(at(row).cmp(literal))),
         Value::Float(literal) => test(array.len(), comparison, |row| order_int_float(at(row), *literal)),
-        Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
+        Value::Bytes(_) | Value::Decimal(_) => BooleanBuffer::new_unset(array.len()),
     }
 }
 
@@ -144,7 +204,7 @@ where
             test(array.len(), comparison, |row| order_int_float(*literal, at(row)).map(Ordering::reverse))
         }
         Value::Float(literal) => test(array.len(), comparison, |row| at(row).partial_cmp(literal)),
-        Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
+        Value::Bytes(_) | Value::Decimal(_) => BooleanBuffer::new_unset(array.len()),
     }
 }
 

@@ -3,15 +3,25 @@
 mod bind;
 mod evaluate;
 mod extremes;
+mod like;
+mod literal;
 mod prune;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use std::fmt;
 
 pub(crate) use bind::{BoundPredicate, nanoseconds, value_type};
 pub(crate) use extremes::extremes;
+pub use literal::Literal;
 pub(crate) use prune::Bounds;
 pub(crate) use value::Value;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::BooleanBuffer;
+use arrow_schema::Schema;
+use isomorph_error::Result;
 
 /// A condition on the columns of a table, with the logic of SQL: a comparison with null is neither true nor false, and
 /// only rows for which the whole condition is true pass. Floats compare by IEEE 754: nothing equals NaN.
@@ -23,6 +33,20 @@ pub enum Predicate {
         column: String,
         /// How it is compared.
         comparison: Comparison,
+        /// What it is compared with.
+        literal: Literal,
+    },
+    /// A column of text is like a pattern, in which `%` stands for any text and `_` for any character.
+    Like {
+        /// Name of the column.
+        column: String,
+        /// The pattern.
+        pattern: String,
+    },
+    /// One of the values of a column of lists equals a literal. Nulls in a list equal nothing.
+    Has {
+        /// Name of the column.
+        column: String,
         /// What it is compared with.
         literal: Literal,
     },
@@ -55,23 +79,6 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// A value to compare with. Numbers compare exactly whatever the column's width; text compares byte by byte.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Literal {
-    /// A truth value.
-    Bool(bool),
-    /// A whole number.
-    Int(i128),
-    /// A floating-point number.
-    Float(f64),
-    /// Text, or the bytes of a binary value.
-    Text(String),
-    /// Days since 1970-01-01.
-    Date(i32),
-    /// Nanoseconds since 1970-01-01T00:00:00; compares with timestamps of every unit.
-    Timestamp(i128),
-}
-
 impl Predicate {
     /// `column comparison literal`.
     pub fn compare(column: impl Into<String>, comparison: Comparison, literal: impl Into<Literal>) -> Self {
@@ -95,18 +102,44 @@ impl Predicate {
     /// The names of the columns that it compares with a literal.
     pub fn compared(&self) -> Vec<&str> {
         match self {
-            Predicate::Compare { column, .. } => vec![column],
+            Predicate::Compare { column, .. } | Predicate::Like { column, .. } | Predicate::Has { column, .. } => {
+                vec![column]
+            }
             Predicate::IsNull(_) | Predicate::IsNotNull(_) => Vec::new(),
             Predicate::And(all) | Predicate::Or(all) => all.iter().flat_map(Predicate::compared).collect(),
             Predicate::Not(one) => one.compared(),
         }
     }
 
+    /// The same condition on columns of other names.
+    ///
+    /// # Errors
+    /// The first error of `rename`.
+    pub fn renamed(&self, rename: &mut dyn FnMut(&str) -> Result<String>) -> Result<Predicate> {
+        let mut all = |list: &[Predicate]| list.iter().map(|one| one.renamed(rename)).collect::<Result<Vec<_>>>();
+        Ok(match self {
+            Predicate::And(list) => Predicate::And(all(list)?),
+            Predicate::Or(list) => Predicate::Or(all(list)?),
+            Predicate::Not(one) => Predicate::Not(Box::new(one.renamed(rename)?)),
+            Predicate::Compare { column, comparison, literal } => {
+                Predicate::Compare { column: rename(column)?, comparison: *comparison, literal: literal.clone() }
+            }
+            Predicate::Like { column, pattern } => {
+                Predicate::Like { column: rename(column)?, pattern: pattern.clone() }
+            }
+            Predicate::Has { column, literal } => Predicate::Has { column: rename(column)?, literal: literal.clone() },
+            Predicate::IsNull(column) => Predicate::IsNull(rename(column)?),
+            Predicate::IsNotNull(column) => Predicate::IsNotNull(rename(column)?),
+        })
+    }
+
     fn collect_columns<'a>(&'a self, columns: &mut Vec<&'a str>) {
         match self {
-            Predicate::Compare { column, .. } | Predicate::IsNull(column) | Predicate::IsNotNull(column) => {
-                columns.push(column);
-            }
+            Predicate::Compare { column, .. }
+            | Predicate::Like { column, .. }
+            | Predicate::Has { column, .. }
+            | Predicate::IsNull(column)
+            | Predicate::IsNotNull(column) => columns.push(column),
             Predicate::And(all) | Predicate::Or(all) => all.iter().for_each(|one| one.collect_columns(columns)),
             Predicate::Not(one) => one.collect_columns(columns),
         }
@@ -126,26 +159,24 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl From<bool> for Literal {
-    fn from(value: bool) -> Self {
-        Literal::Bool(value)
-    }
-}
+/// A condition tied to the columns of a schema, whatever their types.
+#[derive(Debug, Clone)]
+pub struct Filter(BoundPredicate);
 
-impl From<i64> for Literal {
-    fn from(value: i64) -> Self {
-        Literal::Int(value.into())
+impl Filter {
+    /// `predicate`, tied to `schema`.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for a column that is not there, and for a literal that does not compare with the column's type.
+    pub fn new(predicate: &Predicate, schema: &Schema) -> Result<Self> {
+        BoundPredicate::bind(predicate, schema).map(Filter)
     }
-}
 
-impl From<f64> for Literal {
-    fn from(value: f64) -> Self {
-        Literal::Float(value)
-    }
-}
-
-impl From<&str> for Literal {
-    fn from(value: &str) -> Self {
-        Literal::Text(value.to_owned())
+    /// The rows of `batch`, which has that schema, that pass.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Unsupported`] for columns of types that are never compared.
+    pub fn passing(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        self.0.evaluate(batch.columns(), batch.num_rows())
     }
 }

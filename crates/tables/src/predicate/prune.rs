@@ -40,6 +40,7 @@ impl BoundPredicate {
     fn outcomes(&self, bounds: &dyn Fn(usize) -> Bounds) -> Outcomes {
         match self {
             BoundPredicate::Compare { column, comparison, value } => compare(&bounds(*column), *comparison, value),
+            BoundPredicate::Like { .. } | BoundPredicate::Has { .. } => Outcomes { yes: true, no: true, unknown: true },
             BoundPredicate::IsNull(column) => {
                 let bounds = bounds(*column);
                 Outcomes { yes: bounds.some_null, no: !bounds.all_null, unknown: false }

@@ -171,8 +171,9 @@ fn edges(sources: Vec<u64>, targets: ArrayRef) -> EdgeBatch {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use isomorph_convert::{Resources, Silent, counts, digest};
+    use isomorph_convert::{Silent, counts, digest};
     use isomorph_nock::{Nock, OpenOptions};
+    use isomorph_storage::Resources;
 
     #[test]
     fn it_has_as_many_nodes_and_edges_as_it_was_told() {

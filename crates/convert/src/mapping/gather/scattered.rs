@@ -19,13 +19,13 @@ use isomorph_storage::{Budget, Scratch};
 
 use super::rows::{between, texts};
 use super::{Gathering, literal};
-use crate::digests::Resources;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::edges_as;
-use crate::pipeline::KeysByRow;
+use isomorph_dataset::KeysByRow;
 use isomorph_model::Take;
 use isomorph_model::part::shown;
+use isomorph_storage::Resources;
 
 /// Shows a bundled graph as RDF.
 pub struct Scattered {

@@ -5,9 +5,9 @@ use isomorph_model::faces::{JsonDigits, Quad, QuadSink, Quads};
 use isomorph_model::{Batch, Delivery, EdgeOrder, Ends, Graph, KeyKind, Sink, Written};
 
 use super::Lifting;
-use crate::digests::Resources;
-use crate::pipeline::{KeysByRow, KeysByRowBuilder};
 use crate::progress::Progress;
+use isomorph_dataset::{KeysByRow, KeysByRowBuilder};
+use isomorph_storage::Resources;
 
 /// Takes the rows of a property graph and gives a sink the quads that say them.
 pub struct Lifter<'a> {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use isomorph_graphlake::GraphLake;
 use isomorph_model::zoo;
 use isomorph_model::{MemoryGraph, Source};
-use isomorph_storage::{Budget, Location};
+use isomorph_storage::{Budget, Location, Resources};
 
 use super::{Lifting, Lowered};
-use crate::{ConvertOptions, Digested, Format, Opened, Plan, Resources, Silent, convert, digest};
+use crate::{ConvertOptions, Digested, Format, Opened, Plan, Silent, convert, digest};
 
 fn digested(source: &dyn Source) -> Digested {
     digest(source, &Resources::of_this_machine().unwrap(), &Silent).unwrap()

@@ -17,11 +17,11 @@ use isomorph_tables::lookup::{KeyRowsBuilder, LookupOptions};
 
 use super::cells::{featured, malformed, same_bits, weights};
 use super::{Ids, Numbering, labels, rest};
-use crate::digests::Resources;
 use crate::mapping::json_out::JsonCells;
 use crate::mapping::shred::label_lists;
 use crate::narrow::narrow;
 use crate::pipeline::REPEATED_KEY;
+use isomorph_storage::Resources;
 
 /// Takes the rows of a typed graph and gives a sink the same in numbers.
 pub struct Numberer<'a> {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use self::types::Types;
 use super::Names;
-use crate::digests::Resources;
+use isomorph_storage::Resources;
 
 pub use back::Unparted;
 pub use forward::Parted;

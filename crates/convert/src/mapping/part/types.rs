@@ -14,9 +14,9 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Labels;
-use crate::digests::Resources;
 use crate::parallel;
 use crate::pipeline::REPEATED_KEY;
+use isomorph_storage::Resources;
 
 /// Stands for no type; behind all codes of types.
 pub(super) const NO_TYPE: u64 = 1 << 32;

@@ -19,10 +19,10 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::pairs::Groups;
-use crate::digests::Resources;
 use crate::mapping::reify::{as_type, malformed};
 use crate::narrow::halves;
 use crate::progress::Progress;
+use isomorph_storage::Resources;
 
 /// Parts of a scan of pairs: enough for the threads of any machine, and few enough to have some rows each.
 const PARTS: usize = 32;

@@ -17,10 +17,10 @@ use isomorph_model::schema::{HyperedgeType, Owner};
 use isomorph_model::{EdgeType, Graph, Property, Relation, Source};
 
 use super::Names;
-use crate::digests::Resources;
 use crate::options::Hyperedges;
 use crate::progress::Progress;
 use gather::{Counts, Gathered};
+use isomorph_storage::Resources;
 
 pub use projected::Projected;
 

@@ -1,0 +1,100 @@
+//! Columns from what batches of the model hold in other forms.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, ListArray, StringArray, new_null_array};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_schema::{DataType, Field};
+use isomorph_error::{Error, Result};
+use isomorph_model::{LabelColumn, Relations};
+
+use crate::schema::texts;
+
+/// A column as the schema declares it: `array` where it is of that type, and nulls where there is none.
+///
+/// # Errors
+/// When its values are none of that type.
+pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usize) -> Result<ArrayRef> {
+    match array {
+        None => Ok(new_null_array(data_type, rows)),
+        Some(array) if array.data_type() == data_type => Ok(Arc::clone(array)),
+        Some(array) => {
+            let options = CastOptions { safe: false, ..CastOptions::default() };
+            cast_with_options(array, data_type, &options).map_err(|error| {
+                let message = format!("values of type {} where {data_type} is declared: {error}", array.data_type());
+                Error::malformed(message).caused_by(error)
+            })
+        }
+    }
+}
+
+/// Labels as lists of text; without labels, empty lists.
+pub(crate) fn labels(labels: Option<&LabelColumn>, rows: usize) -> ArrayRef {
+    let mut names = StringBuilder::new();
+    let mut lengths = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let mut length = 0;
+        for name in labels.into_iter().flat_map(|labels| labels.row(row)) {
+            names.append_value(name);
+            length += 1;
+        }
+        lengths.push(length);
+    }
+    list(Arc::new(names.finish()), lengths)
+}
+
+fn list(values: ArrayRef, lengths: Vec<usize>) -> ArrayRef {
+    let item = Arc::new(Field::new_list_field(DataType::Utf8, true));
+    Arc::new(ListArray::new(item, OffsetBuffer::from_lengths(lengths), values, None))
+}
+
+/// The relation of each row.
+pub(crate) fn relations(relations: Option<&Relations>) -> Result<ArrayRef> {
+    let none = || Error::usage("rows without a relation, where each should name its own");
+    let Relations { names, index } = relations.ok_or_else(none)?;
+    let mut all = StringBuilder::new();
+    for at in index {
+        let at = at.map(|at| at as usize).filter(|at| *at < names.len() && names.is_valid(*at)).ok_or_else(none)?;
+        all.append_value(names.value(at));
+    }
+    Ok(Arc::new(all.finish()))
+}
+
+/// Whether each row is directed; a row that says nothing is.
+pub(crate) fn directed(directed: Option<&BooleanArray>, rows: usize) -> ArrayRef {
+    let all: BooleanArray = match directed {
+        Some(directed) => directed.iter().map(|one| Some(one.unwrap_or(true))).collect(),
+        None => std::iter::repeat_n(Some(true), rows).collect(),
+    };
+    Arc::new(all)
+}
+
+/// The layers and the coefficients of ends: of lists of labels, or of structs of both.
+///
+/// # Errors
+/// When they are neither.
+pub(crate) fn layers(said: Option<&ArrayRef>, rows: usize) -> Result<(ArrayRef, ArrayRef)> {
+    let coefficients = || new_null_array(&DataType::Float64, rows);
+    let Some(said) = said else { return Ok((new_null_array(&texts(), rows), coefficients())) };
+    let Some(both) = said.as_struct_opt() else { return Ok((declared(Some(said), &texts(), rows)?, coefficients())) };
+    let part = |name: &str, data_type: &DataType| -> Result<ArrayRef> {
+        let column = declared(both.column_by_name(name), data_type, rows)?;
+        let nulls = NullBuffer::union(column.nulls(), both.nulls());
+        let data = column.to_data().into_builder().nulls(nulls).build();
+        data.map(arrow_array::make_array).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+    };
+    Ok((part("layer", &texts())?, part("coefficient", &DataType::Float64)?))
+}
+
+/// The coefficients of members.
+pub(crate) fn coefficients(all: Option<&Float64Array>, rows: usize) -> ArrayRef {
+    all.map_or_else(|| new_null_array(&DataType::Float64, rows), |all| Arc::new(all.clone()))
+}
+
+/// Texts as a column.
+pub(crate) fn column(texts: &StringArray) -> ArrayRef {
+    Arc::new(texts.clone())
+}

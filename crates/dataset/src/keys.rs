@@ -1,0 +1,76 @@
+//! Keys of nodes by their rows.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, UInt64Array};
+use isomorph_error::Result;
+use isomorph_model::{Graph, KeyKind, NodeBatch};
+use isomorph_storage::Resources;
+use isomorph_tables::lookup::{RowKeys, RowKeysBuilder};
+
+/// Row → key, for the node types whose rows edges name and whose keys are wanted.
+pub struct KeysByRow {
+    keys: Vec<Option<RowKeys>>,
+}
+
+/// Collects the keys of nodes.
+pub struct KeysByRowBuilder {
+    builders: Vec<RowKeysBuilder>,
+    keyless: Vec<bool>,
+}
+
+impl KeysByRow {
+    /// Nothing known yet of the nodes of `graph`.
+    pub fn builder(graph: &Graph, resources: &Resources) -> KeysByRowBuilder {
+        KeysByRow::builder_of(graph.nodes.iter().map(|ty| ty.key.kind).collect(), resources)
+    }
+
+    /// Nothing known yet of tables with keys of these kinds, numbered from 0.
+    pub fn builder_of(kinds: Vec<KeyKind>, resources: &Resources) -> KeysByRowBuilder {
+        let memory = resources.budget.limit() / 4 / kinds.len().max(1) as u64;
+        let builder = |_: &KeyKind| RowKeysBuilder::new(&resources.budget, &resources.scratch, memory);
+        KeysByRowBuilder {
+            builders: kinds.iter().map(builder).collect(),
+            keyless: kinds.iter().map(|kind| *kind == KeyKind::Row).collect(),
+        }
+    }
+
+    /// The keys of rows; of a type without a key, the rows themselves.
+    ///
+    /// # Errors
+    /// When a row does not exist.
+    pub fn gather(&self, ty: usize, rows: &[u64]) -> Result<ArrayRef> {
+        match self.keys.get(ty) {
+            Some(Some(keys)) => keys.gather(rows),
+            _ => Ok(Arc::new(UInt64Array::from(rows.to_vec()))),
+        }
+    }
+}
+
+impl KeysByRowBuilder {
+    /// Adds the keys of nodes, which follow those before.
+    ///
+    /// # Errors
+    /// When a key is null, or there is no room for temporary files.
+    pub fn add(&mut self, nodes: &NodeBatch) -> Result<()> {
+        nodes.keys.as_ref().map_or(Ok(()), |keys| self.push(nodes.ty, keys))
+    }
+
+    /// Adds keys of table number `ty`, which follow those before.
+    ///
+    /// # Errors
+    /// As [`KeysByRowBuilder::add`].
+    pub fn push(&mut self, ty: usize, keys: &ArrayRef) -> Result<()> {
+        self.builders.get_mut(ty).map_or(Ok(()), |builder| builder.push(keys.as_ref()))
+    }
+
+    /// All nodes have passed.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn finish(self) -> Result<KeysByRow> {
+        let keys = self.builders.into_iter().zip(self.keyless);
+        let keys = keys.map(|(builder, keyless)| if keyless { Ok(None) } else { builder.finish().map(Some) });
+        Ok(KeysByRow { keys: keys.collect::<Result<_>>()? })
+    }
+}

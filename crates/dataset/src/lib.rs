@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
+
+mod arrays;
+mod condition;
+mod dataset;
+mod keys;
+mod lazy;
+mod names;
+mod partition;
+mod rows;
+mod scan;
+mod schema;
+mod table;
+
+pub use condition::{parse_condition, parse_predicate};
+pub use dataset::Dataset;
+pub use keys::{KeysByRow, KeysByRowBuilder};
+pub use partition::{Batches, Partition};
+pub use scan::Scan;
+pub use schema::{KIND, ROLE, Role};
+pub use table::{Table, TableKind};

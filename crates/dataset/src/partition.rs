@@ -1,0 +1,182 @@
+//! Partitions of a scan, which own what they read from.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
+use isomorph_error::{Error, Result};
+use isomorph_model::{Part, Request, Source};
+use isomorph_tables::Filter;
+use self_cell::self_cell;
+
+use crate::rows::{Rows, is_of};
+use crate::table::TableKind;
+
+/// The parts of a scan; nothing where one is at its end.
+type Parts<'a> = Vec<Mutex<Option<Box<dyn Part + 'a>>>>;
+
+self_cell!(
+    /// A graph and the parts of a scan of it.
+    struct Held {
+        owner: Arc<dyn Source>,
+        #[not_covariant]
+        dependent: Parts,
+    }
+);
+
+/// What all partitions of a scan know.
+pub(crate) struct Shared {
+    /// Which batches of the model are meant.
+    pub kind: TableKind,
+    /// All columns that are read: those that are given first, then what the filter looks at.
+    pub rows: Rows,
+    /// How many of the columns are given.
+    pub given: SchemaRef,
+    pub filter: Option<Filter>,
+    /// Rows that may still be given.
+    pub left: AtomicU64,
+}
+
+/// A piece of a scan: its record batches, in order. It reads when the next is asked for; dropping it ends its reading. Behind an
+/// error there is nothing.
+pub struct Partition {
+    held: Arc<Held>,
+    at: usize,
+    rows: Option<u64>,
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Partition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Partition").field("at", &self.at).field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// The partitions of a scan of `source`.
+///
+/// # Errors
+/// When the request cannot be met, or metadata cannot be read.
+pub(crate) fn partitions(source: Arc<dyn Source>, request: &Request, shared: Shared) -> Result<Vec<Partition>> {
+    let held = Held::try_new(source, |source| -> Result<Parts<'_>> {
+        Ok(source.scan(request)?.into_iter().map(|part| Mutex::new(Some(part))).collect())
+    })?;
+    let (held, shared) = (Arc::new(held), Arc::new(shared));
+    let rows = held.with_dependent(|_, parts| {
+        let rows = |part: &Mutex<Option<Box<dyn Part + '_>>>| {
+            part.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|part| part.rows())
+        };
+        parts.iter().map(rows).collect::<Vec<_>>()
+    });
+    let partition = |(at, rows)| Partition { held: Arc::clone(&held), at, rows, shared: Arc::clone(&shared) };
+    Ok(rows.into_iter().enumerate().map(partition).collect())
+}
+
+impl Partition {
+    /// Number of rows before the filter, if known before reading; of all tables that are read with this one.
+    pub fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// The columns of its batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.shared.given
+    }
+
+    /// Ends the reading.
+    fn close(&self) {
+        self.held.with_dependent(|_, parts| {
+            if let Some(part) = parts.get(self.at) {
+                *part.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+        });
+    }
+
+    fn read(&mut self) -> Result<Option<RecordBatch>> {
+        let shared = &self.shared;
+        while shared.left.load(Ordering::Relaxed) > 0 {
+            let next = self.held.with_dependent(|_, parts| {
+                let mut part = parts.get(self.at)?.lock().unwrap_or_else(PoisonError::into_inner);
+                part.as_mut()?.next()
+            });
+            let Some(batch) = next.transpose()? else { return Ok(None) };
+            if !is_of(shared.kind, &batch) {
+                continue;
+            }
+            let all = shared.rows.of(&batch)?;
+            let passing = shared.filter.as_ref().map(|filter| filter.passing(&all)).transpose()?;
+            let given: Vec<usize> = (0..shared.given.fields().len()).collect();
+            let broken = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
+            let mut batch = all.project(&given).map_err(broken)?;
+            if let Some(passing) = passing.filter(|passing| passing.count_set_bits() < batch.num_rows()) {
+                batch = filter_record_batch(&batch, &BooleanArray::from(passing)).map_err(broken)?;
+            }
+            let granted = granted(&shared.left, batch.num_rows() as u64);
+            if granted > 0 {
+                return Ok(Some(batch.slice(0, isomorph_error::index(granted))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Takes up to `wanted` from what is left.
+fn granted(left: &AtomicU64, wanted: u64) -> u64 {
+    let take = |left: u64| Some(left - left.min(wanted));
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).map_or(0, |before| before.min(wanted))
+}
+
+impl Iterator for Partition {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.read();
+        if !matches!(next, Ok(Some(_))) {
+            self.close();
+        }
+        next.transpose()
+    }
+}
+
+impl Drop for Partition {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The batches of all partitions of a scan, one partition after another.
+#[derive(Debug)]
+pub struct Batches {
+    schema: SchemaRef,
+    partitions: std::vec::IntoIter<Partition>,
+    current: Option<Partition>,
+}
+
+impl Batches {
+    pub(crate) fn new(schema: SchemaRef, partitions: Vec<Partition>) -> Self {
+        Batches { schema, partitions: partitions.into_iter(), current: None }
+    }
+
+    /// The columns of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.current.as_mut().and_then(Iterator::next) {
+                Some(Ok(batch)) => return Some(Ok(batch)),
+                Some(Err(error)) => {
+                    (self.current, self.partitions) = (None, Vec::new().into_iter());
+                    return Some(Err(error));
+                }
+                None => self.current = Some(self.partitions.next()?),
+            }
+        }
+    }
+}

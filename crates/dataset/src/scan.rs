@@ -1,0 +1,171 @@
+//! Which columns of which rows are read.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arrow_schema::{DataType, Schema, SchemaRef};
+use isomorph_error::{Error, Place, Result};
+use isomorph_model::{Request, Tables, ValueKind};
+use isomorph_tables::{Comparison, Filter, Predicate};
+
+use crate::dataset::Dataset;
+use crate::partition::{Batches, Partition, Shared, partitions};
+use crate::rows::Rows;
+use crate::schema::Role;
+use crate::table::{Table, TableKind};
+
+/// A scan of one table: all columns of all rows, unless less is asked for.
+#[derive(Debug, Clone)]
+pub struct Scan<'d> {
+    dataset: &'d Dataset,
+    table: &'d Table,
+    columns: Option<Vec<String>>,
+    filter: Option<Predicate>,
+    limit: Option<u64>,
+    batch_rows: Option<usize>,
+}
+
+impl<'d> Scan<'d> {
+    pub(crate) fn new(dataset: &'d Dataset, table: &'d Table) -> Self {
+        Scan { dataset, table, columns: None, filter: None, limit: None, batch_rows: None }
+    }
+
+    /// Only these columns, in this order, by name or by `@ROLE`.
+    pub fn columns<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Only rows for which `filter` is true. A second filter must hold as well.
+    pub fn filter(mut self, filter: Predicate) -> Self {
+        self.filter = Some(match self.filter.take() {
+            None => filter,
+            Some(first) => Predicate::And(vec![first, filter]),
+        });
+        self
+    }
+
+    /// At most so many rows of all partitions together.
+    pub fn limit(mut self, rows: u64) -> Self {
+        self.limit = Some(rows);
+        self
+    }
+
+    /// At most so many rows in a batch.
+    pub fn batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = Some(rows.max(1));
+        self
+    }
+
+    /// The columns that it gives.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] for a column that is not there, or is named twice.
+    pub fn schema(&self) -> Result<SchemaRef> {
+        self.project(&self.positions()?)
+    }
+
+    /// Its partitions, in the order of the rows.
+    ///
+    /// # Errors
+    /// As for [`Scan::schema`], for a filter that does not fit the table, and when metadata cannot be read.
+    pub fn partitions(&self) -> Result<Vec<Partition>> {
+        let mut positions = self.positions()?;
+        let given = self.project(&positions)?;
+        let filter = self.filter.as_ref().map(|filter| self.bound(filter, &mut positions)).transpose()?;
+        let schema = self.project(&positions)?;
+        let filter = filter.map(|filter| Filter::new(&filter, &schema)).transpose()?;
+        let roles: Vec<Role> = positions.iter().filter_map(|at| self.table.roles().get(*at).copied()).collect();
+        let keys = Arc::clone(self.dataset.keys());
+        let mut request = Request::of(self.tables(&roles));
+        if let Some(rows) = self.batch_rows {
+            request.batch_rows = rows;
+        }
+        let rows = Rows { graph: self.dataset.source().graph().clone(), keys, roles, schema };
+        let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));
+        let shared = Shared { kind: self.table.kind(), rows, given, filter, left };
+        partitions(Arc::clone(self.dataset.source()), &request, shared)
+    }
+
+    /// All batches, one partition after another.
+    ///
+    /// # Errors
+    /// As for [`Scan::partitions`].
+    pub fn batches(&self) -> Result<Batches> {
+        Ok(Batches::new(self.schema()?, self.partitions()?))
+    }
+
+    fn positions(&self) -> Result<Vec<usize>> {
+        let Some(names) = &self.columns else { return Ok((0..self.table.schema().fields().len()).collect()) };
+        let positions = names.iter().map(|name| self.table.column(name)).collect::<Result<Vec<_>>>()?;
+        let mut seen = BTreeSet::new();
+        match positions.iter().zip(names).find(|(at, _)| !seen.insert(**at)) {
+            Some((_, name)) => Err(Error::usage(format!("column {name} is asked for twice"))),
+            None => Ok(positions),
+        }
+    }
+
+    fn project(&self, positions: &[usize]) -> Result<SchemaRef> {
+        self.table.schema().project(positions).map(Arc::new).map_err(|error| Error::usage(error.to_string()))
+    }
+
+    /// A filter with the names of columns instead of roles; columns that it looks at are added to `positions`.
+    fn bound(&self, filter: &Predicate, positions: &mut Vec<usize>) -> Result<Predicate> {
+        let schema: &Schema = self.table.schema();
+        let bound = filter.renamed(&mut |name| {
+            let at = self.table.column(name)?;
+            if !positions.contains(&at) {
+                positions.push(at);
+            }
+            Ok(schema.field(at).name().clone())
+        })?;
+        self.dataset.comparable(self.table, &bound)?;
+        Ok(bound)
+    }
+
+    /// The least that a source can be asked for.
+    fn tables(&self, roles: &[Role]) -> Tables {
+        match self.table.kind() {
+            TableKind::Nodes(ty) if roles.iter().all(|role| matches!(role, Role::Key | Role::Row)) => {
+                Tables::NodeKeys(ty)
+            }
+            TableKind::Nodes(ty) => Tables::Nodes(ty),
+            TableKind::Edges(ty) if roles.iter().all(|role| matches!(role, Role::Source | Role::Target)) => {
+                Tables::EdgeEnds(ty)
+            }
+            TableKind::Edges(ty) => Tables::Edges(ty),
+            _ => Tables::Rest,
+        }
+    }
+}
+
+/// Whether cells that mean `kind` compare as a reader expects.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Unsupported`] when they do not.
+pub(crate) fn comparable(column: &str, kind: &ValueKind, data_type: &DataType, filter: &Predicate) -> Result<()> {
+    let refused = |why: &str| {
+        let message = format!("column {column} holds {why}");
+        Err(Error::unsupported(message).at(Place::field(column)).hint(format!("write {column} is not null")))
+    };
+    let only_equal = matches!(
+        filter,
+        Predicate::Compare { comparison: Comparison::Equal | Comparison::NotEqual, .. } | Predicate::Has { .. }
+    );
+    match kind {
+        ValueKind::Plain => Ok(()),
+        ValueKind::Json => refused("JSON, whose texts do not compare as its values do"),
+        ValueKind::Bag => refused("objects whose members are properties, which do not compare as one text"),
+        ValueKind::Term if only_equal => Ok(()),
+        ValueKind::Term => refused("RDF terms, which are equal or not and have no order"),
+        ValueKind::Literal { datatype: Some(datatype) }
+            if datatype == isomorph_model::xsd::STRING && *data_type == DataType::Utf8 =>
+        {
+            Ok(())
+        }
+        ValueKind::Literal { .. } => refused("RDF literals, whose texts do not compare as their values do"),
+        ValueKind::Tensor { .. } => refused("tensors, which do not compare"),
+        ValueKind::Raw => refused("bytes of unknown type, which do not compare"),
+    }
+}

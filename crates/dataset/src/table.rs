@@ -1,0 +1,135 @@
+//! The tables of a graph.
+
+use arrow_schema::SchemaRef;
+use isomorph_error::{Error, Result, did_you_mean};
+use isomorph_model::{Graph, schema::Owner};
+
+use crate::names::numbered;
+use crate::schema::{Role, columns};
+
+/// Which table of the description a table is, by index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TableKind {
+    /// Nodes of a type.
+    Nodes(usize),
+    /// Edges of a type.
+    Edges(usize),
+    /// Hyperedges of a type.
+    Hyperedges(usize),
+    /// Members of the hyperedges of a type.
+    Members(usize),
+    /// Values of a property that has several, or qualified ones.
+    Values(usize),
+    /// Groups of a kind.
+    Groups(usize),
+    /// Memberships in groups of a kind.
+    Memberships {
+        /// The kind.
+        kind: usize,
+        /// The membership table of that kind.
+        table: usize,
+    },
+}
+
+/// A table of a graph.
+#[derive(Debug, Clone)]
+pub struct Table {
+    name: String,
+    kind: TableKind,
+    rows: Option<u64>,
+    roles: Vec<Role>,
+    schema: SchemaRef,
+}
+
+impl Table {
+    /// Its name, unique in the dataset.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which table of the description it is.
+    pub fn kind(&self) -> TableKind {
+        self.kind
+    }
+
+    /// Its columns. Their metadata tell their [roles](crate::ROLE) and [kinds](crate::KIND).
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The role of each column.
+    pub fn roles(&self) -> &[Role] {
+        &self.roles
+    }
+
+    /// Number of rows, if the format states it.
+    pub fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// The position of a column, by its name or, behind `@`, by its role.
+    ///
+    /// # Errors
+    /// [`isomorph_error::Kind::Usage`] when there is none.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        if let Some((at, _)) = self.schema.column_with_name(name) {
+            return Ok(at);
+        }
+        let by_role = |word: &str| self.roles.iter().position(|role| role.word() == word);
+        if let Some(at) = name.strip_prefix('@').and_then(by_role) {
+            return Ok(at);
+        }
+        let names = || self.schema.fields().iter().map(|field| field.name().as_str());
+        let error = match name.strip_prefix('@') {
+            Some(role) => Error::usage(format!("{} has no column of the role {role}", self.name)),
+            None => {
+                let near = did_you_mean(name, names());
+                Error::usage(format!("{} has no column {name}{near}", self.name))
+            }
+        };
+        let shown: Vec<&str> = names().take(20).collect();
+        Err(error.hint(format!("its columns are {}", shown.join(", "))))
+    }
+}
+
+/// All tables of a graph.
+pub(crate) fn tables(graph: &Graph) -> Vec<Table> {
+    let mut tables: Vec<Table> = Vec::new();
+    let mut add = |name: String, kind: TableKind, rows: Option<u64>| {
+        let name = numbered(name, |name| tables.iter().any(|table| table.name == name));
+        let (roles, schema) = columns(graph, kind);
+        tables.push(Table { name, kind, rows, roles, schema });
+    };
+    for (at, ty) in graph.nodes.iter().enumerate() {
+        add(ty.name.clone(), TableKind::Nodes(at), ty.rows);
+    }
+    for (at, ty) in graph.edges.iter().enumerate() {
+        let (source, relation, target) = graph.edge_name(ty);
+        let relation = if ty.relation.fixed().is_none() { "to" } else { &relation };
+        add(format!("{source}_{relation}_{target}"), TableKind::Edges(at), ty.rows);
+    }
+    for (at, ty) in graph.hyperedges.iter().enumerate() {
+        add(ty.name.clone(), TableKind::Hyperedges(at), ty.rows);
+        add(format!("{}_members", ty.name), TableKind::Members(at), None);
+    }
+    let owner = |owner: Owner| match owner {
+        Owner::Nodes(ty) => graph.nodes.get(ty).map(|ty| ty.name.clone()),
+        Owner::Edges(ty) => graph.edges.get(ty).map(|ty| {
+            let (source, relation, target) = graph.edge_name(ty);
+            format!("{source}_{relation}_{target}")
+        }),
+        Owner::Hyperedges(ty) => graph.hyperedges.get(ty).map(|ty| ty.name.clone()),
+    };
+    for (at, table) in graph.values.iter().enumerate() {
+        let name = format!("{}_{}", owner(table.owner).unwrap_or_default(), table.property.name);
+        add(name, TableKind::Values(at), table.rows);
+    }
+    for (at, kind) in graph.groups.iter().enumerate() {
+        add(kind.kind.clone(), TableKind::Groups(at), None);
+        for (table, members) in kind.memberships.iter().enumerate() {
+            let name = format!("{}_of_{}", kind.kind, owner(members.of).unwrap_or_default());
+            add(name, TableKind::Memberships { kind: at, table }, None);
+        }
+    }
+    tables
+}

@@ -1,0 +1,248 @@
+//! Graphs of the zoo as tables: against their batches, and filters against a scan of everything.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use isomorph_dataset::{Dataset, KIND, Role, TableKind};
+use isomorph_error::Kind;
+use isomorph_model::zoo::{bundled_graphs, five, multilayer, property_graphs};
+use isomorph_model::{Batch, MemoryGraph, Request, Source, Tables};
+use isomorph_storage::Resources;
+use isomorph_tables::{Comparison, Literal, Predicate};
+
+fn graphs() -> Vec<(String, MemoryGraph)> {
+    let five = five().into_iter().map(|(name, graph)| (name.to_owned(), graph));
+    let typed = property_graphs().into_iter().map(|(name, graph)| (name.to_owned(), graph));
+    let bundled = bundled_graphs().into_iter().map(|(name, graph)| (name.to_owned(), graph));
+    let layered = (0..20).map(|seed| (format!("multilayer {seed}"), multilayer(seed)));
+    five.chain(typed).chain(bundled).chain(layered).collect()
+}
+
+fn dataset(graph: MemoryGraph) -> Dataset {
+    Dataset::new(Arc::new(graph), Resources::of_this_machine().unwrap())
+}
+
+/// The cells of a column as text, nothing where it is null.
+fn cells(column: &ArrayRef) -> Vec<Option<String>> {
+    let formatter = ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+    (0..column.len()).map(|row| (!column.is_null(row)).then(|| formatter.value(row).to_string())).collect()
+}
+
+/// Rows as texts, by name of column.
+fn rows(batches: &[RecordBatch]) -> Vec<BTreeMap<String, Option<String>>> {
+    let mut rows = Vec::new();
+    for batch in batches {
+        let schema = batch.schema();
+        let columns: Vec<(String, Vec<Option<String>>)> = schema
+            .fields()
+            .iter()
+            .zip(batch.columns())
+            .map(|(field, column)| (field.name().clone(), cells(column)))
+            .collect();
+        for row in 0..batch.num_rows() {
+            rows.push(columns.iter().map(|(name, cells)| (name.clone(), cells[row].clone())).collect());
+        }
+    }
+    rows
+}
+
+fn all(dataset: &Dataset, table: &str) -> Vec<RecordBatch> {
+    dataset.scan(table).unwrap().batches().unwrap().map(Result::unwrap).collect()
+}
+
+fn number_of_rows(source: &dyn Source, kind: TableKind) -> usize {
+    let batches = source.scan(&Request::of(Tables::All)).unwrap().into_iter().flatten().map(Result::unwrap);
+    let of = |batch: &Batch| match (kind, batch) {
+        (TableKind::Nodes(ty), Batch::Nodes(batch)) => ty == batch.ty,
+        (TableKind::Edges(ty), Batch::Edges(batch)) => ty == batch.ty,
+        (TableKind::Hyperedges(ty), Batch::Hyperedges(batch)) => ty == batch.ty,
+        (TableKind::Members(ty), Batch::Members(batch)) => ty == batch.ty,
+        (TableKind::Values(table), Batch::Values(batch)) => table == batch.table,
+        (TableKind::Groups(kind), Batch::Groups(batch)) => kind == batch.kind,
+        (TableKind::Memberships { kind, table }, Batch::Memberships(batch)) => {
+            (kind, table) == (batch.kind, batch.table)
+        }
+        _ => false,
+    };
+    batches.filter(of).map(|batch| batch.rows()).sum()
+}
+
+#[test]
+fn every_row_of_every_table_is_there() {
+    let (mut tables, mut ends) = (0, 0);
+    for (name, graph) in graphs() {
+        let dataset = dataset(graph);
+        for table in dataset.tables() {
+            let found: Vec<RecordBatch> = all(&dataset, table.name());
+            let sum: usize = found.iter().map(RecordBatch::num_rows).sum();
+            assert_eq!(sum, number_of_rows(dataset.source().as_ref(), table.kind()), "{name}: {}", table.name());
+            assert!(found.iter().all(|batch| batch.schema() == *table.schema()), "{name}: {}", table.name());
+            tables += 1;
+            // Ends are keys of nodes.
+            let TableKind::Edges(ty) = table.kind() else { continue };
+            let graph = dataset.source().graph();
+            for (end, role) in [(graph.edges[ty].source, "@source"), (graph.edges[ty].target, "@target")] {
+                let node = dataset.tables().iter().find(|table| table.kind() == TableKind::Nodes(end)).unwrap();
+                if graph.nodes[end].implied {
+                    continue;
+                }
+                let key = if node.roles().contains(&Role::Key) { "@key" } else { "@row" };
+                let keys = dataset.scan(node.name()).unwrap().columns([key]).batches().unwrap();
+                let keys: Vec<Option<String>> = keys.flat_map(|batch| cells(batch.unwrap().column(0))).collect();
+                let named = dataset.scan(table.name()).unwrap().columns([role]).batches().unwrap();
+                for end in named.flat_map(|batch| cells(batch.unwrap().column(0))) {
+                    assert!(keys.contains(&end), "{name}: {} ends in {end:?}", table.name());
+                    ends += 1;
+                }
+            }
+        }
+    }
+    assert!(tables > 150 && ends > 500, "{tables} tables, {ends} ends");
+}
+
+#[test]
+fn columns_are_those_that_are_asked_for() {
+    for (name, graph) in graphs() {
+        let dataset = dataset(graph);
+        for table in dataset.tables() {
+            let whole = rows(&all(&dataset, table.name()));
+            for (at, field) in table.schema().fields().iter().enumerate() {
+                let scan = dataset.scan(table.name()).unwrap().columns([field.name()]);
+                assert_eq!(*scan.schema().unwrap(), table.schema().project(&[at]).unwrap());
+                let one: Vec<_> = scan.batches().unwrap().map(Result::unwrap).collect();
+                let expected: Vec<_> = whole.iter().map(|row| row[field.name()].clone()).collect();
+                let found: Vec<_> = rows(&one).into_iter().map(|row| row[field.name()].clone()).collect();
+                assert_eq!(found, expected, "{name}: {} of {}", field.name(), table.name());
+            }
+            // No column at all: rows are counted.
+            let none = dataset.scan(table.name()).unwrap().columns::<&str>([]).batches().unwrap();
+            assert_eq!(none.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), whole.len(), "{name}");
+        }
+    }
+}
+
+/// A filter that compares a column with one of its own values passes the rows that a look at each finds.
+#[test]
+fn filters_pass_what_a_look_at_each_row_finds() {
+    let (mut compared, mut refused) = (0, 0);
+    for (name, graph) in graphs() {
+        let dataset = dataset(graph);
+        for table in dataset.tables() {
+            let whole = rows(&all(&dataset, table.name()));
+            for field in table.schema().fields() {
+                let column = field.name();
+                let null = filtered(&dataset, table.name(), Predicate::IsNull(column.clone())).unwrap();
+                let expected: Vec<_> = whole.iter().filter(|row| row[column].is_none()).cloned().collect();
+                assert_eq!(null, expected, "{name}: {column} of {} is null", table.name());
+                let Some(value) = whole.iter().rev().find_map(|row| row[column].clone()) else { continue };
+                let equal = Predicate::equal(column.clone(), Literal::Text(value.clone()));
+                match filtered(&dataset, table.name(), equal) {
+                    Ok(found) => {
+                        let expected: Vec<_> =
+                            whole.iter().filter(|row| row[column].as_ref() == Some(&value)).cloned().collect();
+                        assert_eq!(found, expected, "{name}: {column} of {} = {value:?}", table.name());
+                        compared += 1;
+                    }
+                    Err(error) => {
+                        let is_list = field.data_type().is_nested();
+                        assert!(is_list || field.metadata().contains_key(KIND), "{name}: {column}: {error}");
+                        assert!(matches!(error.kind(), Kind::Usage | Kind::Unsupported), "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 300 && refused > 20, "{compared} compared, {refused} refused");
+}
+
+fn filtered(
+    dataset: &Dataset,
+    table: &str,
+    filter: Predicate,
+) -> isomorph_error::Result<Vec<BTreeMap<String, Option<String>>>> {
+    let batches: isomorph_error::Result<Vec<RecordBatch>> = dataset.scan(table)?.filter(filter).batches()?.collect();
+    Ok(rows(&batches?))
+}
+
+#[test]
+fn labels_and_columns_that_are_not_given_filter() {
+    let mut found = 0;
+    for (name, graph) in graphs() {
+        let dataset = dataset(graph);
+        for table in dataset.tables().iter().filter(|table| table.roles().contains(&Role::Labels)) {
+            let whole = rows(&all(&dataset, table.name()));
+            let labels = table.schema().field(table.column("@labels").unwrap()).name().clone();
+            for label in ["Person", "a", "b", "a,b", "nobody"] {
+                let has = Predicate::Has { column: "@labels".into(), literal: label.into() };
+                let batches = dataset.scan(table.name()).unwrap().columns::<&str>([]).filter(has).batches().unwrap();
+                let sum: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+                // A list is shown as `[a, b]`: labels with commas have none of these.
+                let is = |row: &BTreeMap<String, Option<String>>| {
+                    let shown = row[&labels].clone().unwrap();
+                    shown[1..shown.len() - 1].split(", ").any(|one| one == label)
+                };
+                if label != "a,b" {
+                    assert_eq!(sum, whole.iter().filter(|row| is(row)).count(), "{name}: {label}");
+                }
+                found += sum;
+            }
+        }
+    }
+    assert!(found > 5, "{found}");
+}
+
+#[test]
+fn a_limit_holds_for_all_partitions_together() {
+    for (name, graph) in graphs() {
+        let dataset = dataset(graph);
+        for table in dataset.tables() {
+            let whole = rows(&all(&dataset, table.name()));
+            for limit in [0, 1, 2, 5, 1000] {
+                let scan = dataset.scan(table.name()).unwrap().limit(limit);
+                let first: Vec<_> = scan.batches().unwrap().map(Result::unwrap).collect();
+                let expected = &whole[..whole.len().min(usize::try_from(limit).unwrap())];
+                assert_eq!(rows(&first), expected, "{name}: {}", table.name());
+                let workers: Vec<_> = scan
+                    .partitions()
+                    .unwrap()
+                    .into_iter()
+                    .map(|part| std::thread::spawn(|| part.map(|batch| batch.unwrap().num_rows()).sum::<usize>()))
+                    .collect();
+                let sum: usize = workers.into_iter().map(|worker| worker.join().unwrap()).sum();
+                assert_eq!(sum, expected.len(), "{name}: {}", table.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn partitions_outlive_their_dataset() {
+    let (_, graph) = property_graphs().into_iter().next().unwrap();
+    let dataset = dataset(graph);
+    let table = dataset.tables()[0].name().to_owned();
+    let expected = rows(&all(&dataset, &table));
+    let partitions = dataset.scan(&table).unwrap().partitions().unwrap();
+    drop(dataset);
+    let found: Vec<_> = partitions.into_iter().flatten().map(Result::unwrap).collect();
+    assert_eq!(rows(&found), expected);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let (_, graph) = property_graphs().into_iter().next().unwrap();
+    let dataset = dataset(graph);
+    let table = dataset.tables()[0].clone();
+    let hints = |error: isomorph_error::Error| error.hints().collect::<String>();
+    assert!(hints(dataset.scan("nothing like it").unwrap_err()).contains(table.name()));
+    let scan = || dataset.scan(table.name()).unwrap();
+    let first = table.schema().field(0).name();
+    assert!(hints(scan().columns(["nothing"]).schema().unwrap_err()).contains(first));
+    assert!(scan().columns(["@nothing"]).schema().is_err());
+    assert!(scan().columns([first, first]).schema().unwrap_err().message().contains("twice"));
+    let filter = Predicate::compare("nothing", Comparison::Less, 5i64);
+    assert_eq!(scan().filter(filter).partitions().unwrap_err().kind(), Kind::Usage);
+}

@@ -1,0 +1,95 @@
+//! Values to compare with, and texts that are such values.
+
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
+
+/// A value to compare with. Numbers compare exactly whatever the column's width; text compares byte by byte, and as a date, a time, a number
+/// or a truth value where the column is of such a type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Literal {
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i128),
+    /// A floating-point number.
+    Float(f64),
+    /// Text, or the bytes of a binary value.
+    Text(String),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Nanoseconds since 1970-01-01T00:00:00; compares with timestamps of every unit.
+    Timestamp(i128),
+}
+
+impl Literal {
+    /// A date from `2024-02-29`.
+    pub fn date(text: &str) -> Option<Literal> {
+        days(text).map(Literal::Date)
+    }
+
+    /// A moment from `2024-02-29T12:00:00.5`, `2024-02-29 12:00:00+01:00` or `2024-02-29`; without an offset it is in UTC.
+    pub fn timestamp(text: &str) -> Option<Literal> {
+        moment(text).map(Literal::Timestamp)
+    }
+
+    /// A number or truth value from `12`, `-1.5e3`, `true`.
+    pub fn number(text: &str) -> Option<Literal> {
+        match text.to_ascii_lowercase().as_str() {
+            "true" => return Some(Literal::Bool(true)),
+            "false" => return Some(Literal::Bool(false)),
+            _ => {}
+        }
+        match text.parse::<i128>() {
+            Ok(whole) => Some(Literal::Int(whole)),
+            Err(_) => text.parse::<f64>().ok().map(Literal::Float),
+        }
+    }
+}
+
+/// Days since 1970-01-01.
+pub(super) fn days(text: &str) -> Option<i32> {
+    let days = text.parse::<NaiveDate>().ok()?.signed_duration_since(NaiveDate::default()).num_days();
+    i32::try_from(days).ok()
+}
+
+/// Nanoseconds since 1970-01-01T00:00:00 in UTC.
+pub(super) fn moment(text: &str) -> Option<i128> {
+    let text = text.replacen(' ', "T", 1);
+    let moment = match DateTime::parse_from_rfc3339(&text) {
+        Ok(moment) => moment.to_utc(),
+        Err(_) => match text.trim_end_matches('Z').parse::<NaiveDateTime>() {
+            Ok(moment) => moment.and_utc(),
+            Err(_) => text.parse::<NaiveDate>().ok()?.and_hms_opt(0, 0, 0)?.and_utc(),
+        },
+    };
+    Some(i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos()))
+}
+
+/// Nanoseconds since midnight.
+pub(super) fn time_of_day(text: &str) -> Option<i128> {
+    let time = text.parse::<NaiveTime>().ok()?;
+    Some(i128::from(time.num_seconds_from_midnight()) * 1_000_000_000 + i128::from(time.nanosecond()))
+}
+
+impl From<bool> for Literal {
+    fn from(value: bool) -> Self {
+        Literal::Bool(value)
+    }
+}
+
+impl From<i64> for Literal {
+    fn from(value: i64) -> Self {
+        Literal::Int(value.into())
+    }
+}
+
+impl From<f64> for Literal {
+    fn from(value: f64) -> Self {
+        Literal::Float(value)
+    }
+}
+
+impl From<&str> for Literal {
+    fn from(value: &str) -> Self {
+        Literal::Text(value.to_owned())
+    }
+}

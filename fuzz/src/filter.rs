@@ -91,6 +91,7 @@ fn literal(literal: &Literal) -> Option<String> {
         Literal::Bool(value) => write!(out, "{value}"),
         Literal::Int(value) => write!(out, "{value}"),
         Literal::Float(value) => write!(out, "{value:e}"),
+        Literal::Number(text) => write!(out, "{text}"),
         Literal::Text(value) => write!(out, "'{}'", value.replace('\'', "''")),
         Literal::Date(days) => {
             let date = chrono::NaiveDate::default().checked_add_signed(chrono::TimeDelta::days((*days).into()))?;

@@ -103,6 +103,9 @@ pub struct SelectArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"' [default: none]
+    ///
+    /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), is null, each with not; and, or, parentheses. Quoted text takes
+    /// the type of the column: born >= "1990-01-31".
     #[arg(long = "where", value_name = "TYPE: CONDITION")]
     pub conditions: Vec<String>,
 }

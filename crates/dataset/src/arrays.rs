@@ -23,10 +23,20 @@ pub(crate) fn declared(array: Option<&ArrayRef>, data_type: &DataType, rows: usi
         Some(array) if array.data_type() == data_type => Ok(Arc::clone(array)),
         Some(array) => {
             let options = CastOptions { safe: false, ..CastOptions::default() };
-            cast_with_options(array, data_type, &options).map_err(|error| {
-                let message = format!("values of type {} where {data_type} is declared: {error}", array.data_type());
-                Error::malformed(message).caused_by(error)
-            })
+            let is = array.data_type();
+            let refused =
+                |why: &str| Error::malformed(format!("values of type {is} where {data_type} is declared: {why}"));
+            let cast = cast_with_options(array, data_type, &options)
+                .map_err(|error| refused(&error.to_string()).caused_by(error))?;
+            // What loses digits does not come back as it was.
+            if is.is_primitive() && data_type.is_primitive() {
+                let back = cast_with_options(&cast, is, &options)
+                    .map_err(|error| refused(&error.to_string()).caused_by(error))?;
+                if back.as_ref() != array.as_ref() {
+                    return Err(refused("some have no equal there"));
+                }
+            }
+            Ok(cast)
         }
     }
 }
@@ -97,4 +107,29 @@ pub(crate) fn coefficients(all: Option<&Float64Array>, rows: usize) -> ArrayRef 
 /// Texts as a column.
 pub(crate) fn column(texts: &StringArray) -> ArrayRef {
     Arc::new(texts.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::{Float32Array, Float64Array, Int32Array, Int64Array, TimestampMillisecondArray};
+    use arrow_schema::TimeUnit;
+
+    use super::*;
+
+    #[test]
+    fn values_keep_their_digits() {
+        let of = |array: &dyn Array, data_type: DataType| {
+            declared(Some(&arrow_array::make_array(array.to_data())), &data_type, 1)
+        };
+        let wide = of(&Int32Array::from(vec![5]), DataType::Int64).unwrap();
+        assert_eq!(wide.as_ref(), &Int64Array::from(vec![5]) as &dyn Array);
+        assert!(of(&Float32Array::from(vec![f32::NAN]), DataType::Float64).is_ok());
+        assert!(of(&Float64Array::from(vec![0.5]), DataType::Float32).is_ok());
+        let refused = |array: &dyn Array, data_type: DataType| assert!(of(array, data_type).is_err());
+        refused(&Float64Array::from(vec![0.1]), DataType::Float32);
+        refused(&Float64Array::from(vec![1.5]), DataType::Int64);
+        refused(&Int64Array::from(vec![1 << 40]), DataType::Int32);
+        refused(&TimestampMillisecondArray::from(vec![1]), DataType::Timestamp(TimeUnit::Second, None));
+    }
 }

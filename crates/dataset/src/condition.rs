@@ -298,7 +298,8 @@ mod tests {
             _ => None,
         };
         assert_eq!(literal("-5"), Some(Literal::Int(-5)));
-        assert_eq!(literal("1.5e3"), Some(Literal::Float(1500.0)));
+        assert_eq!(literal("1.5e3"), Some(Literal::Number("1.5e3".into())));
+        assert_eq!(literal("inf"), Some(Literal::Float(f64::INFINITY)));
         assert_eq!(literal("TRUE"), Some(Literal::Bool(true)));
         assert_eq!(literal("\"say \"\"hi\"\"\""), Some(Literal::Text("say \"hi\"".into())));
         assert_eq!(literal("date '1969-12-31'"), Some(Literal::Date(-1)));

@@ -38,6 +38,10 @@ impl Dataset {
         &self.source
     }
 
+    pub(crate) fn resources(&self) -> &Resources {
+        self.keys.resources()
+    }
+
     pub(crate) fn keys(&self) -> &Arc<Keys> {
         &self.keys
     }

@@ -2,19 +2,22 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{ArrayRef, UInt64Array};
-use isomorph_error::Result;
+use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
+use arrow_select::concat::concat;
+use arrow_select::take::take;
+use isomorph_error::{Error, Result};
 use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
 use isomorph_storage::Resources;
 
+use crate::arrays::declared;
 use crate::keys::{KeysByRow, KeysByRowBuilder};
+use crate::schema::of_key;
 
 /// Elements that have keys by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keyed {
     Nodes(usize),
     Hyperedges(usize),
-    Groups(usize),
 }
 
 /// Keys of tables of one sort, once they are read.
@@ -26,12 +29,17 @@ pub(crate) struct Keys {
     resources: Resources,
     nodes: Known,
     hyperedges: Known,
-    groups: Known,
+    /// The keys of each kind; few, and of any type.
+    groups: Mutex<Option<Arc<Vec<ArrayRef>>>>,
 }
 
 impl Keys {
     pub fn new(source: Arc<dyn Source>, resources: Resources) -> Self {
-        Keys { source, resources, nodes: Known::default(), hyperedges: Known::default(), groups: Known::default() }
+        Keys { source, resources, nodes: Known::default(), hyperedges: Known::default(), groups: Mutex::default() }
+    }
+
+    pub fn resources(&self) -> &Resources {
+        &self.resources
     }
 
     /// The keys of rows of a table; of a table without keys, the rows themselves.
@@ -42,7 +50,6 @@ impl Keys {
         let (known, ty) = match what {
             Keyed::Nodes(ty) => (&self.nodes, ty),
             Keyed::Hyperedges(ty) => (&self.hyperedges, ty),
-            Keyed::Groups(ty) => (&self.groups, ty),
         };
         // Others that need the same keys wait for them.
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,6 +59,39 @@ impl Keys {
         };
         drop(known);
         keys.gather(ty, rows.values())
+    }
+
+    /// The keys of groups by their rows.
+    ///
+    /// # Errors
+    /// As for [`Keys::gather`].
+    pub fn of_groups(&self, kind: usize, rows: &UInt64Array) -> Result<ArrayRef> {
+        let mut known = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let keys = match &*known {
+            Some(keys) => Arc::clone(keys),
+            None => Arc::clone(known.insert(Arc::new(self.read_groups()?))),
+        };
+        drop(known);
+        let keys = keys.get(kind).ok_or_else(|| Error::usage("members of no kind"))?;
+        if let Some(row) = rows.values().iter().find(|row| isomorph_error::index(**row) >= keys.len()) {
+            return Err(Error::malformed(format!("something is a member of group {row}, which there is not")));
+        }
+        take(keys, rows, None).map_err(|error| Error::malformed(error.to_string()).caused_by(error))
+    }
+
+    fn read_groups(&self) -> Result<Vec<ArrayRef>> {
+        let groups = &self.source.graph().groups;
+        let mut keys: Vec<Vec<ArrayRef>> =
+            groups.iter().map(|kind| vec![new_empty_array(&of_key(&kind.key))]).collect();
+        for batch in self.source.scan(&Request::of(Tables::Rest))?.into_iter().flatten() {
+            let Batch::Groups(batch) = batch? else { continue };
+            if let (Some(all), Some(kind)) = (keys.get_mut(batch.kind), groups.get(batch.kind)) {
+                all.push(declared(Some(&batch.keys), &of_key(&kind.key), batch.keys.len())?);
+            }
+        }
+        let one = |keys: Vec<ArrayRef>| concat(&keys.iter().map(AsRef::as_ref).collect::<Vec<_>>());
+        let all: std::result::Result<Vec<ArrayRef>, _> = keys.into_iter().map(one).collect();
+        all.map_err(|error| Error::malformed(error.to_string()).caused_by(error))
     }
 
     fn read(&self, what: Keyed) -> Result<KeysByRow> {
@@ -72,14 +112,6 @@ impl Keys {
                 let mut keys = of(graph.hyperedges.iter().map(|ty| ty.key.kind).collect());
                 self.each(Tables::Rest, &mut keys, |batch, keys| match batch {
                     Batch::Hyperedges(batch) => keys.push(batch.ty, &batch.keys),
-                    _ => Ok(()),
-                })?;
-                keys.finish()
-            }
-            Keyed::Groups(_) => {
-                let mut keys = of(graph.groups.iter().map(|kind| kind.key.kind).collect());
-                self.each(Tables::Rest, &mut keys, |batch, keys| match batch {
-                    Batch::Groups(batch) => keys.push(batch.kind, &batch.keys),
                     _ => Ok(()),
                 })?;
                 keys.finish()

@@ -2,6 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss))]
 
 mod arrays;
+mod asked;
+mod cancel;
 mod condition;
 mod dataset;
 mod keys;
@@ -11,12 +13,15 @@ mod partition;
 mod rows;
 mod scan;
 mod schema;
+mod stream;
 mod table;
 
+pub use cancel::Cancel;
 pub use condition::{parse_condition, parse_predicate};
 pub use dataset::Dataset;
 pub use keys::{KeysByRow, KeysByRowBuilder};
 pub use partition::{Batches, Partition};
 pub use scan::Scan;
 pub use schema::{KIND, ROLE, Role};
+pub use stream::BatchStream;
 pub use table::{Table, TableKind};

@@ -3,15 +3,19 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::{BooleanArray, RecordBatch};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use arrow_select::filter::filter_record_batch;
+use arrow_select::take::take_record_batch;
 use isomorph_error::{Error, Result};
 use isomorph_model::{Part, Request, Source};
 use isomorph_tables::Filter;
 use self_cell::self_cell;
 
+use crate::asked::Asked;
+use crate::cancel::Cancel;
 use crate::rows::{Rows, is_of};
+use crate::stream::BatchStream;
 use crate::table::TableKind;
 
 /// The parts of a scan; nothing where one is at its end.
@@ -30,13 +34,16 @@ self_cell!(
 pub(crate) struct Shared {
     /// Which batches of the model are meant.
     pub kind: TableKind,
-    /// All columns that are read: those that are given first, then what the filter looks at.
+    /// All columns that are read: those that are given first, then what filter and look-up need.
     pub rows: Rows,
-    /// How many of the columns are given.
+    /// The columns that are given; before them the question, of a look-up.
     pub given: SchemaRef,
     pub filter: Option<Filter>,
+    /// The keys that are looked for, and the column that has them.
+    pub asked: Option<(usize, Asked)>,
     /// Rows that may still be given.
     pub left: AtomicU64,
+    pub cancel: Cancel,
 }
 
 /// A piece of a scan: its record batches, in order. It reads when the next is asked for; dropping it ends its reading. Behind an
@@ -46,6 +53,7 @@ pub struct Partition {
     at: usize,
     rows: Option<u64>,
     shared: Arc<Shared>,
+    is_done: bool,
 }
 
 impl std::fmt::Debug for Partition {
@@ -69,7 +77,8 @@ pub(crate) fn partitions(source: Arc<dyn Source>, request: &Request, shared: Sha
         };
         parts.iter().map(rows).collect::<Vec<_>>()
     });
-    let partition = |(at, rows)| Partition { held: Arc::clone(&held), at, rows, shared: Arc::clone(&shared) };
+    let partition =
+        |(at, rows)| Partition { held: Arc::clone(&held), at, rows, shared: Arc::clone(&shared), is_done: false };
     Ok(rows.into_iter().enumerate().map(partition).collect())
 }
 
@@ -84,6 +93,11 @@ impl Partition {
         &self.shared.given
     }
 
+    /// Its batches as an asynchronous stream, for engines and servers.
+    pub fn into_stream(self) -> BatchStream {
+        BatchStream::new(self)
+    }
+
     /// Ends the reading.
     fn close(&self) {
         self.held.with_dependent(|_, parts| {
@@ -96,6 +110,7 @@ impl Partition {
     fn read(&mut self) -> Result<Option<RecordBatch>> {
         let shared = &self.shared;
         while shared.left.load(Ordering::Relaxed) > 0 {
+            shared.cancel.check()?;
             let next = self.held.with_dependent(|_, parts| {
                 let mut part = parts.get(self.at)?.lock().unwrap_or_else(PoisonError::into_inner);
                 part.as_mut()?.next()
@@ -104,20 +119,36 @@ impl Partition {
             if !is_of(shared.kind, &batch) {
                 continue;
             }
-            let all = shared.rows.of(&batch)?;
-            let passing = shared.filter.as_ref().map(|filter| filter.passing(&all)).transpose()?;
-            let given: Vec<usize> = (0..shared.given.fields().len()).collect();
-            let broken = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
-            let mut batch = all.project(&given).map_err(broken)?;
-            if let Some(passing) = passing.filter(|passing| passing.count_set_bits() < batch.num_rows()) {
-                batch = filter_record_batch(&batch, &BooleanArray::from(passing)).map_err(broken)?;
-            }
+            let batch = shared.chosen(shared.rows.of(&batch)?)?;
             let granted = granted(&shared.left, batch.num_rows() as u64);
             if granted > 0 {
                 return Ok(Some(batch.slice(0, isomorph_error::index(granted))));
             }
         }
         Ok(None)
+    }
+}
+
+impl Shared {
+    /// Of all columns of some rows, the given ones of those that pass and are asked for.
+    fn chosen(&self, mut batch: RecordBatch) -> Result<RecordBatch> {
+        let broken = |error: arrow_schema::ArrowError| Error::malformed(error.to_string()).caused_by(error);
+        if let Some(filter) = &self.filter {
+            let passing = filter.passing(&batch)?;
+            if passing.count_set_bits() < batch.num_rows() {
+                batch = filter_record_batch(&batch, &BooleanArray::from(passing)).map_err(broken)?;
+            }
+        }
+        let mut columns = Vec::new();
+        if let Some((at, asked)) = &self.asked {
+            let (rows, questions) = asked.rows(batch.column(*at))?;
+            batch = take_record_batch(&batch, &rows).map_err(broken)?;
+            columns.push(Arc::new(questions) as ArrayRef);
+        }
+        let (rows, given) = (batch.num_rows(), self.given.fields().len() - columns.len());
+        columns.extend(batch.columns().iter().take(given).map(Arc::clone));
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&self.given), columns, &options).map_err(broken)
     }
 }
 
@@ -131,8 +162,12 @@ impl Iterator for Partition {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
         let next = self.read();
         if !matches!(next, Ok(Some(_))) {
+            self.is_done = true;
             self.close();
         }
         next.transpose()

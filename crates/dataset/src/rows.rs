@@ -106,7 +106,7 @@ impl Rows {
             (Batch::Groups(groups), Role::Property(at)) => return property(&groups.properties, at),
             (Batch::Memberships(members), Role::Group) => match &members.group {
                 Ends::Keys(keys) => Arc::clone(keys),
-                Ends::Rows(rows) => self.keys.gather(Keyed::Groups(members.kind), rows)?,
+                Ends::Rows(rows) => self.keys.of_groups(members.kind, rows)?,
             },
             (Batch::Memberships(members), Role::Member) => {
                 let table = self.graph.groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));

@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use isomorph_error::{Error, Place, Result};
 use isomorph_model::{Request, Tables, ValueKind};
 use isomorph_tables::{Comparison, Filter, Predicate};
 
+use crate::asked::Asked;
+use crate::cancel::Cancel;
 use crate::dataset::Dataset;
+use crate::names::unique;
 use crate::partition::{Batches, Partition, Shared, partitions};
 use crate::rows::Rows;
-use crate::schema::Role;
+use crate::schema::{Role, field};
 use crate::table::{Table, TableKind};
 
 /// A scan of one table: all columns of all rows, unless less is asked for.
@@ -24,11 +28,22 @@ pub struct Scan<'d> {
     filter: Option<Predicate>,
     limit: Option<u64>,
     batch_rows: Option<usize>,
+    cancel: Cancel,
+    asked: Option<(String, ArrayRef)>,
 }
 
 impl<'d> Scan<'d> {
     pub(crate) fn new(dataset: &'d Dataset, table: &'d Table) -> Self {
-        Scan { dataset, table, columns: None, filter: None, limit: None, batch_rows: None }
+        Scan {
+            dataset,
+            table,
+            columns: None,
+            filter: None,
+            limit: None,
+            batch_rows: None,
+            cancel: Cancel::new(),
+            asked: None,
+        }
     }
 
     /// Only these columns, in this order, by name or by `@ROLE`.
@@ -58,12 +73,33 @@ impl<'d> Scan<'d> {
         self
     }
 
+    /// Ends with [`isomorph_error::Kind::Cancelled`] at the next batch once `cancel` says so.
+    pub fn cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// Only rows whose `column` holds one of `keys`, integers or texts, in the order of the table. A first column, `question` (`UInt64`), says
+    /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for. It costs one pass over the
+    /// table, whatever the number of keys, which have to fit into the budget.
+    pub fn look_up(mut self, column: impl Into<String>, keys: ArrayRef) -> Self {
+        self.asked = Some((column.into(), keys));
+        self
+    }
+
     /// The columns that it gives.
     ///
     /// # Errors
     /// [`isomorph_error::Kind::Usage`] for a column that is not there, or is named twice.
     pub fn schema(&self) -> Result<SchemaRef> {
-        self.project(&self.positions()?)
+        let given = self.project(&self.positions()?)?;
+        if self.asked.is_none() {
+            return Ok(given);
+        }
+        let taken: Vec<String> = given.fields().iter().map(|field| field.name().clone()).collect();
+        let name = unique(Role::Question.word().to_owned(), &taken);
+        let question = Arc::new(field(Role::Question, &name, DataType::UInt64, false, None));
+        Ok(Arc::new(Schema::new(std::iter::once(question).chain(given.fields().iter().cloned()).collect::<Vec<_>>())))
     }
 
     /// Its partitions, in the order of the rows.
@@ -72,7 +108,9 @@ impl<'d> Scan<'d> {
     /// As for [`Scan::schema`], for a filter that does not fit the table, and when metadata cannot be read.
     pub fn partitions(&self) -> Result<Vec<Partition>> {
         let mut positions = self.positions()?;
-        let given = self.project(&positions)?;
+        let given = self.schema()?;
+        let asked =
+            self.asked.as_ref().map(|(column, keys)| self.asked_for(column, keys, &mut positions)).transpose()?;
         let filter = self.filter.as_ref().map(|filter| self.bound(filter, &mut positions)).transpose()?;
         let schema = self.project(&positions)?;
         let filter = filter.map(|filter| Filter::new(&filter, &schema)).transpose()?;
@@ -84,7 +122,7 @@ impl<'d> Scan<'d> {
         }
         let rows = Rows { graph: self.dataset.source().graph().clone(), keys, roles, schema };
         let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));
-        let shared = Shared { kind: self.table.kind(), rows, given, filter, left };
+        let shared = Shared { kind: self.table.kind(), rows, given, filter, asked, left, cancel: self.cancel.clone() };
         partitions(Arc::clone(self.dataset.source()), &request, shared)
     }
 
@@ -108,6 +146,17 @@ impl<'d> Scan<'d> {
 
     fn project(&self, positions: &[usize]) -> Result<SchemaRef> {
         self.table.schema().project(positions).map(Arc::new).map_err(|error| Error::usage(error.to_string()))
+    }
+
+    /// The keys that are asked for, and the place of their column, which is added to `positions`.
+    fn asked_for(&self, column: &str, keys: &ArrayRef, positions: &mut Vec<usize>) -> Result<(usize, Asked)> {
+        let at = self.table.column(column)?;
+        let place = positions.iter().position(|position| *position == at).unwrap_or(positions.len());
+        if place == positions.len() {
+            positions.push(at);
+        }
+        let data_type = self.table.schema().field(at).data_type();
+        Ok((place, Asked::new(keys, data_type, self.dataset.resources())?))
     }
 
     /// A filter with the names of columns instead of roles; columns that it looks at are added to `positions`.

@@ -54,6 +54,8 @@ pub enum Role {
     Value,
     /// The group that something is a member of.
     Group,
+    /// The row of the question that an answer is to: see [`crate::Scan::look_up`].
+    Question,
     /// A property, or a qualifier of a value, by its index in the description.
     Property(usize),
 }
@@ -80,6 +82,7 @@ impl Role {
             Role::Coefficient => "coefficient",
             Role::Value => "value",
             Role::Group => "group",
+            Role::Question => "question",
             Role::Property(_) => "property",
         }
     }
@@ -221,7 +224,7 @@ impl Builder<'_> {
     }
 }
 
-fn field(role: Role, name: &str, data_type: DataType, nullable: bool, kind: Option<&ValueKind>) -> Field {
+pub(crate) fn field(role: Role, name: &str, data_type: DataType, nullable: bool, kind: Option<&ValueKind>) -> Field {
     let mut metadata = HashMap::from([(ROLE.to_owned(), role.word().to_owned())]);
     if let Some(kind) = kind.filter(|kind| **kind != ValueKind::Plain) {
         metadata.insert(KIND.to_owned(), kind.word().to_owned());
@@ -235,7 +238,7 @@ pub(crate) fn texts() -> DataType {
 }
 
 /// The type of a column of keys; of rows where there is no key.
-fn of_key(key: &Key) -> DataType {
+pub(crate) fn of_key(key: &Key) -> DataType {
     if key.kind == KeyKind::Row { DataType::UInt64 } else { key.data_type.clone() }
 }
 

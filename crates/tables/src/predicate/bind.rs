@@ -80,18 +80,22 @@ fn value(field: &Field, literal: &Literal) -> Result<Value> {
     let data_type = value_type(field.data_type());
     let is_number = data_type.is_integer() || matches!(data_type, T::Float32 | T::Float64);
     let value = match (data_type, literal) {
+        (_, Literal::Text(text)) if is_number => {
+            return match Literal::number(text) {
+                Some(number @ (Literal::Int(_) | Literal::Float(_) | Literal::Number(_))) => value(field, &number),
+                _ => Err(not_compared(field, &format!("does not compare with {text:?}"))),
+            };
+        }
         (_, Literal::Int(value)) if is_number => Some(Value::Int(*value)),
+        (T::Float32, Literal::Number(text)) => text.parse::<f32>().ok().map(|value| Value::Float(value.into())),
+        (T::Float64, Literal::Number(text)) => text.parse().ok().map(Value::Float),
+        (_, Literal::Number(text)) if is_number => Decimal::parse(text).map(Value::Decimal),
         (_, Literal::Float(value)) if is_number => Some(Value::Float(*value)),
-        (_, Literal::Text(text)) if is_number => match Literal::number(text) {
-            Some(Literal::Int(value)) => Some(Value::Int(value)),
-            Some(Literal::Float(value)) => Some(Value::Float(value)),
-            _ => None,
-        },
         (T::Decimal128(_, _) | T::Decimal256(_, _), literal) => {
             let text = match literal {
                 Literal::Int(value) => Some(value.to_string()),
                 Literal::Float(value) => Some(value.to_string()),
-                Literal::Text(text) => Some(text.clone()),
+                Literal::Text(text) | Literal::Number(text) => Some(text.clone()),
                 _ => None,
             };
             text.and_then(|text| Decimal::parse(&text)).map(Value::Decimal)
@@ -124,6 +128,7 @@ fn value(field: &Field, literal: &Literal) -> Result<Value> {
             Literal::Int(value) => value.to_string(),
             Literal::Float(value) => value.to_string(),
             Literal::Text(text) => format!("{text:?}"),
+            Literal::Number(text) => text.clone(),
             Literal::Date(_) => "a date".to_owned(),
             Literal::Timestamp(_) => "a timestamp".to_owned(),
         };

@@ -189,7 +189,8 @@ where
     match value {
         Value::Int(literal) => test(array.len(), comparison, |row| Some(at(row).cmp(literal))),
         Value::Float(literal) => test(array.len(), comparison, |row| order_int_float(at(row), *literal)),
-        Value::Bytes(_) | Value::Decimal(_) => BooleanBuffer::new_unset(array.len()),
+        Value::Decimal(literal) => test(array.len(), comparison, |row| Some(Decimal::whole(at(row)).order(*literal))),
+        Value::Bytes(_) => BooleanBuffer::new_unset(array.len()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values to compare with, and texts that are such values.
 
+use super::value::Decimal;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike};
 
 /// A value to compare with. Numbers compare exactly whatever the column's width; text compares byte by byte, and as a date, a time, a number
@@ -12,6 +13,9 @@ pub enum Literal {
     Int(i128),
     /// A floating-point number.
     Float(f64),
+    /// A decimal number as it is written. Exactly this for columns of whole and of decimal numbers, the nearest of their own for
+    /// columns of floating-point numbers: what is shown as `0.1` equals 0.1.
+    Number(String),
     /// Text, or the bytes of a binary value.
     Text(String),
     /// Days since 1970-01-01.
@@ -40,6 +44,7 @@ impl Literal {
         }
         match text.parse::<i128>() {
             Ok(whole) => Some(Literal::Int(whole)),
+            Err(_) if Decimal::parse(text).is_some() => Some(Literal::Number(text.to_owned())),
             Err(_) => text.parse::<f64>().ok().map(Literal::Float),
         }
     }

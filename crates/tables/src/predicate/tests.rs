@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray,
-    Float32Array, Int8Array, Int32Array, LargeStringArray, ListArray, NullArray, RecordBatch, StringArray,
+    Float32Array, Int8Array, Int32Array, Int64Array, LargeStringArray, ListArray, NullArray, RecordBatch, StringArray,
     StringViewArray, StructArray, Time32SecondArray, Time64MicrosecondArray, TimestampMillisecondArray,
     TimestampSecondArray, UInt64Array,
 };
@@ -36,7 +36,14 @@ fn every_type_compares_with_its_literals() {
             vec![5i64.into(), 5.0.into(), text("5"), text("5.0")],
         ),
         (Arc::new(UInt64Array::from(vec![Some(1), Some(u64::MAX), None])), vec![Literal::Int(u64::MAX.into())]),
-        (Arc::new(Float32Array::from(vec![Some(-0.5), Some(1.5), None])), vec![1.5.into(), text("1.5"), text("15e-1")]),
+        (
+            Arc::new(Float32Array::from(vec![Some(-0.5), Some(0.1), None])),
+            vec![text("0.1"), Literal::Number("1e-1".into())],
+        ),
+        (
+            Arc::new(Int64Array::from(vec![Some(1 << 53), Some((1 << 53) + 1), None])),
+            vec![text("9007199254740993.0"), Literal::Number("9007199254740993e0".into())],
+        ),
         (Arc::new(BooleanArray::from(vec![Some(false), Some(true), None])), vec![true.into(), text("true")]),
         (Arc::new(StringArray::from(vec![Some("5"), Some("50"), None])), vec![text("50")]),
         (Arc::new(LargeStringArray::from(vec![Some(""), Some("é"), None])), vec![text("é")]),
@@ -91,6 +98,18 @@ fn every_type_compares_with_its_literals() {
             assert_eq!(passing(&array, &not).unwrap(), [0], "{shown}");
         }
     }
+}
+
+/// A literal between two whole numbers is neither.
+#[test]
+fn fractions_lie_between_whole_numbers() {
+    let whole: ArrayRef = Arc::new(Int64Array::from(vec![i64::MIN, 1 << 53, (1 << 53) + 1]));
+    let rows = |comparison, text: &str| passing(&whole, &compare(comparison, Literal::number(text).unwrap())).unwrap();
+    assert_eq!(rows(Comparison::Equal, "9007199254740992.5"), Vec::<usize>::new());
+    assert_eq!(rows(Comparison::Less, "9007199254740992.5"), [0, 1]);
+    assert_eq!(rows(Comparison::Equal, "-9223372036854775808.5"), Vec::<usize>::new());
+    assert_eq!(rows(Comparison::Greater, "-9223372036854775808.5"), [0, 1, 2]);
+    assert_eq!(rows(Comparison::LessOrEqual, "9.007199254740992e15"), [0, 1]);
 }
 
 #[test]

@@ -31,6 +31,11 @@ impl Decimal {
         Decimal { digits, scale: scale.into() }
     }
 
+    /// A whole number.
+    pub(super) fn whole(number: i128) -> Self {
+        Decimal { digits: i256::from_i128(number), scale: 0 }
+    }
+
     /// The number that a text is: `-12.50`, `1e3`. Nothing when it is none, or has more digits than any decimal.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -79,6 +84,8 @@ impl Value {
             (Value::Float(left), Value::Int(right)) => order_int_float(*right, *left).map(Ordering::reverse),
             (Value::Bytes(left), Value::Bytes(right)) => Some(left.cmp(right)),
             (Value::Decimal(left), Value::Decimal(right)) => Some(left.order(*right)),
+            (Value::Int(left), Value::Decimal(right)) => Some(Decimal::whole(*left).order(*right)),
+            (Value::Decimal(left), Value::Int(right)) => Some(left.order(Decimal::whole(*right))),
             _ => None,
         }
     }

@@ -1,0 +1,124 @@
+//! Every graph of the fixtures as tables: all rows are there, of the declared types, and filters find what a look at each row finds.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use isomorph_convert::{CarryUse, OpenOptions, Opened};
+use isomorph_dataset::{Dataset, KIND, TableKind};
+use isomorph_error::Kind;
+use isomorph_fixtures::fixture;
+use isomorph_model::{Batch, Request, Source, Tables};
+use isomorph_storage::{Location, Resources};
+use isomorph_tables::{Literal, Predicate};
+
+type Row = BTreeMap<String, Option<String>>;
+
+/// The graphs with golden sidecars, seen through these and as what they are stored as.
+fn graphs() -> Vec<(String, Arc<dyn Source>)> {
+    let folder = fixture("sidecars");
+    let expected = std::fs::read(folder.join("expected.json")).unwrap();
+    let expected: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&expected).unwrap();
+    let mut graphs = Vec::new();
+    for path in expected.keys() {
+        let place = Location::from_path(&folder.join(path));
+        for carry in [CarryUse::Auto, CarryUse::Ignore] {
+            let options = OpenOptions { carry, unsound: true, ..OpenOptions::default() };
+            let opened = Opened::open(&place, &options).unwrap_or_else(|error| panic!("{path}: {error}"));
+            graphs.push((format!("{path}, {carry:?}"), opened.graph));
+        }
+    }
+    graphs
+}
+
+fn rows(batches: &[RecordBatch]) -> Vec<Row> {
+    let cells = |column: &ArrayRef| -> Vec<Option<String>> {
+        let formatter = ArrayFormatter::try_new(column, &FormatOptions::default()).unwrap();
+        (0..column.len()).map(|row| (!column.is_null(row)).then(|| formatter.value(row).to_string())).collect()
+    };
+    let mut rows = Vec::new();
+    for batch in batches {
+        let (schema, columns) = (batch.schema(), batch.columns().iter().map(cells).collect::<Vec<_>>());
+        let names = || schema.fields().iter().map(|field| field.name().clone());
+        rows.extend(
+            (0..batch.num_rows())
+                .map(|row| names().zip(&columns).map(|(name, cells)| (name, cells[row].clone())).collect::<Row>()),
+        );
+    }
+    rows
+}
+
+fn number_of_rows(source: &dyn Source, kind: TableKind) -> usize {
+    let batches = source.scan(&Request::of(Tables::All)).unwrap().into_iter().flatten().map(Result::unwrap);
+    let of = |batch: &Batch| match (kind, batch) {
+        (TableKind::Nodes(ty), Batch::Nodes(batch)) => ty == batch.ty,
+        (TableKind::Edges(ty), Batch::Edges(batch)) => ty == batch.ty,
+        (TableKind::Hyperedges(ty), Batch::Hyperedges(batch)) => ty == batch.ty,
+        (TableKind::Members(ty), Batch::Members(batch)) => ty == batch.ty,
+        (TableKind::Values(table), Batch::Values(batch)) => table == batch.table,
+        (TableKind::Groups(kind), Batch::Groups(batch)) => kind == batch.kind,
+        (TableKind::Memberships { kind, table }, Batch::Memberships(batch)) => {
+            (kind, table) == (batch.kind, batch.table)
+        }
+        _ => false,
+    };
+    batches.filter(of).map(|batch| batch.rows()).sum()
+}
+
+/// Whether a filter `= value` passes a cell: floats compare by IEEE 754.
+fn equals(data_type: &DataType, cell: Option<&String>, value: &str) -> bool {
+    match data_type.is_floating() {
+        true => cell.is_some_and(|cell| cell.parse::<f64>().unwrap() == value.parse::<f64>().unwrap()),
+        false => cell.is_some_and(|cell| cell == value),
+    }
+}
+
+/// Bytes are shown as digits, and compared with text.
+fn is_bytes(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => values.is_binary(),
+        other => other.is_binary(),
+    }
+}
+
+#[test]
+fn every_table_of_every_graph_can_be_read_and_filtered() {
+    let (mut tables, mut compared) = (0, 0);
+    for (name, source) in graphs() {
+        let dataset = Dataset::new(Arc::clone(&source), Resources::of_this_machine().unwrap());
+        for table in dataset.tables() {
+            let shown = format!("{name}: {}", table.name());
+            let scan = || dataset.scan(table.name()).unwrap();
+            let whole: Result<Vec<RecordBatch>, _> = scan().batches().unwrap().collect();
+            let whole = rows(&whole.unwrap_or_else(|error| panic!("{shown}: {error}")));
+            assert_eq!(whole.len(), number_of_rows(source.as_ref(), table.kind()), "{shown}");
+            tables += 1;
+            for field in table.schema().fields() {
+                let column = field.name();
+                let Some(value) = whole.iter().rev().find_map(|row| row[column].clone()) else { continue };
+                let filter = Predicate::equal(column.clone(), Literal::Text(value.clone()));
+                let found = scan().filter(filter).batches().and_then(Iterator::collect::<Result<Vec<_>, _>>);
+                match found {
+                    Ok(_) if is_bytes(field.data_type()) => {}
+                    Ok(found) => {
+                        let same = |row: &&Row| equals(field.data_type(), row[column].as_ref(), &value);
+                        let expected: Vec<Row> = whole.iter().filter(same).cloned().collect();
+                        assert_eq!(rows(&found), expected, "{shown}: {column} = {value:?}");
+                        compared += 1;
+                    }
+                    Err(error) => {
+                        let has_reason = field.data_type().is_nested() || field.metadata().contains_key(KIND);
+                        let is_told = matches!(error.kind(), Kind::Usage | Kind::Unsupported);
+                        assert!(has_reason && is_told, "{shown}: {column}: {error}");
+                    }
+                }
+            }
+            let first: Result<Vec<RecordBatch>, _> = scan().limit(3).batches().unwrap().collect();
+            assert_eq!(rows(&first.unwrap()), whole[..whole.len().min(3)], "{shown}");
+        }
+    }
+    assert!(tables > 300 && compared > 700, "{tables} tables, {compared} columns compared");
+}

@@ -196,8 +196,9 @@ pub struct CommonArgs {
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub seed: i64,
     /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine, where it
-    /// gives one answer for each seed. One edge that this engine loses is drawn all the same: the last edge of a
-    /// partition, where its node has no edge of a lower type that is asked for too
+    /// gives one answer for each seed, of binaries alone. This engine passes over the next edges of a node where
+    /// `--types` names a type that the node has none of, between others. One edge that it loses is drawn all the same:
+    /// the last edge of a partition, where its node has no edge of a lower type that is asked for too
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
     /// Write the answer to this file, as Arrow, instead of showing it [default: none]

@@ -167,9 +167,9 @@ pub struct FeaturesArgs {
     #[arg(long = "edge", value_names = ["SOURCE", "TARGET", "TYPE"], num_args = 3, action = ArgAction::Append, conflicts_with = "nodes",
         allow_hyphen_values = true)]
     pub edges: Vec<String>,
-    /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. A binary does not store
-    /// types: they are named here, or travel with it. A member of a bag of properties whose name a column has is
-    /// bag.NAME
+    /// Features, or properties by name: name, 0:float32:128 for 128 numbers, 1:sparse-int64. Without N all numbers that
+    /// there are. A binary does not store types: they are named here, or travel with it. A member of a bag of properties
+    /// whose name a column has is bag.NAME
     #[arg(long, value_name = "ID[:TYPE[:N]],…", value_delimiter = ',', required = true, value_parser = feature)]
     pub features: Vec<Feature>,
     #[command(flatten)]
@@ -185,8 +185,8 @@ pub struct Feature {
     pub id: String,
     /// What its bytes are; else what the graph says.
     pub ty: Option<FeatureType>,
-    /// How many numbers, of a feature with its type.
-    pub count: usize,
+    /// How many numbers, of a feature with its type; else all that there are.
+    pub count: Option<usize>,
 }
 
 /// What all of them take.
@@ -196,8 +196,9 @@ pub struct CommonArgs {
     #[arg(long, value_name = "N", default_value_t = 0, allow_hyphen_values = true)]
     pub seed: i64,
     /// What draws: `stable` gives one answer for any number of threads, `deepgnn` that of DeepGNN's own engine, where it
-    /// gives one answer for each seed. One edge that this engine loses is drawn all the same: the last edge of a
-    /// partition, where its node has no edge of a lower type that is asked for too
+    /// gives one answer for each seed, of binaries alone. This engine passes over the next edges of a node where
+    /// `--types` names a type that the node has none of, between others. One edge that it loses is drawn all the same:
+    /// the last edge of a partition, where its node has no edge of a lower type that is asked for too
     #[arg(long, value_name = "GENERATOR", default_value = "stable", value_parser = generator)]
     pub generator: Generator,
     /// Write the answer to this file, as Arrow, instead of showing it [default: none]
@@ -258,13 +259,13 @@ fn feature(text: &str) -> Result<Feature, Error> {
     // Names of properties may be IRIs: what is behind a colon is a type only where it is one.
     let of_type = |text: &str| text.rsplit_once(':').and_then(|(id, ty)| Some((id.to_owned(), ty.parse().ok()?)));
     let counted = text.rsplit_once(':').and_then(|(rest, count)| Some((of_type(rest)?, count.parse().ok()?)));
-    let (id, ty, count): (String, Option<FeatureType>, usize) = match (counted, of_type(text)) {
-        (Some(((id, ty), count)), _) => (id, Some(ty), count),
-        (None, Some((id, ty))) => (id, Some(ty), 1),
-        (None, None) => (text.to_owned(), None, 1),
+    let (id, ty, count): (String, Option<FeatureType>, Option<usize>) = match (counted, of_type(text)) {
+        (Some(((id, ty), count)), _) => (id, Some(ty), Some(count)),
+        (None, Some((id, ty))) => (id, Some(ty), None),
+        (None, None) => (text.to_owned(), None, None),
     };
     match ty {
-        _ if count == 0 || count > 1 << 20 => Err(wrong()),
+        _ if count.is_some_and(|count| count == 0 || count > 1 << 20) => Err(wrong()),
         _ if id.is_empty() => Err(wrong()),
         ty => Ok(Feature { text: text.to_owned(), id, ty, count }),
     }

@@ -133,3 +133,33 @@ fn a_binary_of_many_types_is_checked_with_few_open_files() {
     let done = shell.args(["-c", script, env!("CARGO_BIN_EXE_isomorph")]).current_dir(home.path()).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
+
+/// What a plan tells as lost is lost, and does not keep the rest from being written.
+#[test]
+fn what_is_told_as_lost_is_left_out() {
+    let home = Home::new();
+    let node = |feature: &str| {
+        format!(
+            "{{\"node_id\":0,\"node_type\":0,\"node_weight\":1,{feature},\"float_feature\":{{\"1\":[0.5]}},\"edge\":[]}}\n"
+        )
+    };
+    let sparse = "\"sparse_int16_feature\":{\"0\":{\"coordinates\":[1],\"values\":[2]}}";
+    let timed = "\"int16_feature\":{\"0\":[{\"created_at\":1,\"values\":[1,2]}]}";
+    home.write("sparse.json", node(sparse));
+    home.write("timed.json", node(timed));
+    home.run(&["convert", "sparse.json", "bytes", "--to", "deepgnn", "--lossy"]).exits(0);
+    for (source, to, line) in [
+        ("sparse.json", "s.tsv", "0\t0\t1.0\t;f32:0.5\t\n"),
+        ("timed.json", "t.tsv", "0\t0\t1.0\t;f32:0.5\t\n"),
+        ("timed.json", "t.linear", "-1 0 0 1.0 uint8 0 float32 1 0.5\n"),
+        ("timed.json", "t.edgelist", "0,-1,0,1.0,uint8,0,float32,1,0.5\n"),
+        ("bytes", "b.linear", "-1 0 0 1.0\n"),
+    ] {
+        home.run(&["convert", source, to]).exits(4);
+        let lossy = ["convert", source, to, "--lossy"];
+        let plan = home.run(&[&lossy[..], &["--plan"]].concat()).exits(0);
+        assert!(plan.out.contains("lost") && plan.out.contains("feature 0"), "{}", plan.out);
+        home.run(&lossy).exits(0);
+        assert_eq!(std::fs::read_to_string(home.at(to)).unwrap(), line, "{source} {to}");
+    }
+}

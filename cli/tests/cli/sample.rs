@@ -145,6 +145,9 @@ fn questions_that_make_no_sense_are_refused() {
     for (question, says) in [
         (&["neighbors", "zero"][..], "is no id"),
         (&["nodes", "--types", "person"], "there is no type"),
+        (&["nodes", "--types", "9"], "there is no type \"9\""),
+        (&["edges", "--types", "0,9"], "there is no type \"9\""),
+        (&["neighbors", "0", "--types=-1"], "there is no type \"-1\""),
         (&["walk", "0", "-p", "0"], "must be above 0"),
         (&["features", "0", "--features", "0:float32:2:1"], "is no feature"),
         (&["nodes", "--generator", "dice"], "no generator"),
@@ -296,4 +299,27 @@ fn no_flag_is_passed_over() {
         let done = home.run(&[&["sample", path][..], question].concat()).exits(2);
         assert!(done.err.contains(says), "{path} {question:?}: {}", done.err);
     }
+}
+
+/// A number that is no type is refused as a name is; a type without elements is one.
+#[test]
+fn a_type_is_one_of_the_graph() {
+    let home = Home::new();
+    home.write("u.edgelist", "0,-1,0,1\n1,-1,2,1\n0,2,1,1\n");
+    home.run(&["convert", "u.edgelist", "u.bin", "--to", "deepgnn"]).exits(0);
+    home.run(&["convert", "u.edgelist", "u.gar", "--to", "graphar"]).exits(0);
+    let social = social();
+    for path in ["u.edgelist", "u.bin", "u.gar"] {
+        for question in [&["nodes"][..], &["edges"], &["neighbors", "0"], &["walk", "0"]] {
+            let ask = |types: &str| home.run(&[&["sample", path][..], question, &["--types", types]].concat());
+            ask("1").exits(0);
+            ask("2").exits(0);
+            for wrong in ["3", "9", "foo"] {
+                let done = ask(wrong).exits(2);
+                assert!(done.err.contains("from 0 to 2") || done.err.contains("0, 1, 2"), "{path}: {}", done.err);
+            }
+        }
+    }
+    home.run(&["sample", &social, "nodes", "--types", "0"]).exits(0);
+    home.run(&["sample", &social, "nodes", "--types", "99"]).exits(2);
 }

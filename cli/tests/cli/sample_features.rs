@@ -109,7 +109,9 @@ fn typed_values_are_not_taken_for_others() {
         assert_eq!(column("q:float64", "q"), [-1.0, 5.0], "{path}");
         assert_eq!(column("q:int64:2", "q"), [json!([-1, 0]), json!([5, 0])], "{path}");
         assert_eq!(column("l:int16:4", "l"), [json!([1, 2, 300, 0]), Value::Null], "{path}");
-        assert_eq!(column("l:int64", "l"), [json!(1), Value::Null], "{path}");
+        // Without a number of them it is all of them.
+        assert_eq!(column("l:int64", "l"), [json!([1, 2, 300]), Value::Null], "{path}");
+        assert_eq!(column("l:int64:1", "l"), [json!(1), Value::Null], "{path}");
         for wrong in ["q:uint64", "d:float32", "t:float32", "q:text", "l:uint8:3", "l:sparse-int64"] {
             let done = home.run(&["sample", path, "features", "a", "b", "--features", wrong]).exits(2);
             assert!(done.err.contains("--features"), "{path} {wrong}: {}", done.err);
@@ -142,7 +144,7 @@ fn what_is_empty_is_not_missing() {
     home.run(&["convert", "g.linear", "binary", "--to", "deepgnn", "--lossy"]).exits(0);
     for path in ["g.linear", "binary"] {
         let found = rows(&home, &[path, "features", "1", "2", "--features", "0:float32"]);
-        assert_eq!(found, json!([{"node": 1, "0": 2.5}, {"node": 2, "0": null}]), "{path}");
+        assert_eq!(found, json!([{"node": 1, "0": [2.5]}, {"node": 2, "0": null}]), "{path}");
     }
 }
 
@@ -204,4 +206,58 @@ fn an_edge_that_is_removed_at_0_lives_as_its_node() {
     home.write("t.edgelist", "1,-1,0,1,1,-1\n1,0,2,1,5,0\n2,-1,0,1,1,-1\n");
     let question = ["t.edgelist", "neighbors", "1", "--strategy", "all", "--timestamp", "10", "--temporal"];
     assert_eq!(rows(&home, &question).as_array().unwrap().len(), 1);
+}
+
+/// A type without a number is all numbers of a feature, whatever else the graph has under its id, and whatever stores it.
+#[test]
+fn a_type_without_a_number_cuts_nothing() {
+    let home = Home::new();
+    let line = |feature: &str| {
+        let edge = |of: &str| format!("{{\"src_id\":1,\"dst_id\":0,\"edge_type\":0,\"weight\":1,{of}}}");
+        let first = "\"float_feature\":{\"0\":[1.5,2,3]}";
+        let node = |id: u8, of: &str, edges: &str| {
+            format!("{{\"node_id\":{id},\"node_type\":0,\"node_weight\":1,{of},\"edge\":[{edges}]}}\n")
+        };
+        node(0, first, "") + &node(1, feature, &edge(first))
+    };
+    home.write("one.json", line("\"float_feature\":{\"0\":[4,5]}"));
+    home.write("two.json", line("\"int64_feature\":{\"0\":[4,5]}"));
+    for (text, key) in [("one", "0"), ("two", "0:float32")] {
+        let file = format!("{text}.json");
+        for to in ["deepgnn", "graphar", "nock"] {
+            home.run(&["convert", &file, &format!("{text}.{to}"), "--to", to]).exits(0);
+        }
+        for path in [file.clone(), format!("{text}.deepgnn"), format!("{text}.graphar"), format!("{text}.nock")] {
+            let found = rows(&home, &[&path, "features", "0", "--features", "0:float32"]);
+            assert_eq!(found[0][key], json!([1.5, 2.0, 3.0]), "{path}: {found}");
+            let found = rows(&home, &[&path, "features", "--edge", "1", "0", "0", "--features", "0:float32"]);
+            assert_eq!(found[0]["0"], json!([1.5, 2.0, 3.0]), "{path}: {found}");
+        }
+    }
+    // Nor in a binary of which nothing else is known.
+    let bare = ["one.deepgnn", "features", "0", "--carry", "ignore", "--features", "0:float32"];
+    assert_eq!(rows(&home, &bare)[0]["0"], json!([1.5, 2.0, 3.0]));
+}
+
+/// Bytes of values at times are no numbers, in a binary as in what it was made of.
+#[test]
+fn values_at_times_are_no_numbers() {
+    let home = Home::new();
+    let values = "[{\"created_at\":1,\"values\":[1,2]},{\"created_at\":5,\"values\":[3]}]";
+    let line = format!(
+        "{{\"node_id\":0,\"node_type\":0,\"node_weight\":1,\"float_feature\":{{\"0\":{values}}},\"edge\":[]}}\n"
+    );
+    home.write("t.json", line);
+    home.run(&["convert", "t.json", "t.bin", "--to", "deepgnn", "--watermark", "9"]).exits(0);
+    home.run(&["convert", "t.json", "t.gar", "--to", "graphar"]).exits(0);
+    for path in ["t.json", "t.gar", "t.bin"] {
+        for features in ["0", "0:float32", "0:float32:2", "0:text"] {
+            let done = home.run(&["sample", path, "features", "0", "--features", features]).exits(2);
+            assert!(done.err.contains("--features 0:float32-at-times"), "{path} {features}: {}", done.err);
+        }
+        let found = rows(&home, &[path, "features", "0", "--features", "0:float32-at-times"]);
+        assert!(found.to_string().contains("\"0200000001"), "{path}: {found}");
+    }
+    // Who has only the bytes says what they are.
+    home.run(&["sample", "t.bin", "features", "0", "--carry", "ignore", "--features", "0:raw"]).exits(0);
 }

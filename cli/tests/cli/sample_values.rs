@@ -106,7 +106,7 @@ fn weights_are_shown_as_they_are() {
     star(&home, &[("k", "weight", "double", ["1e200", "1e300", "0.1"])]);
     let found = home.run(&["sample", "g", "neighbors", "0", "--strategy", "all", "--json"]).exits(0).json();
     assert_eq!(column(&found, "weight"), [1e200, 1e300, 0.1]);
-    let refused = home.run(&["sample", "g", "neighbors", "0", "--generator", "deepgnn"]).exits(3);
+    let refused = home.run(&["sample", "g", "neighbors", "0", "--strategy", "all", "--generator", "deepgnn"]).exits(3);
     assert!(refused.err.contains("--generator stable"), "{}", refused.err);
     let home = Home::new();
     star(&home, &[("k", "weight", "string", ["light", "5", "heavy"])]);
@@ -211,7 +211,24 @@ fn the_engine_is_asked_for_what_it_repeats() {
         let done = home.run(&[&["sample", &binary][..], question, &["--generator", "deepgnn"]].concat()).exits(2);
         assert!(done.err.contains("--generator stable"), "{question:?}: {}", done.err);
     }
-    for question in [&["nodes"][..], &["walk", "0"], &["neighbors", "0", "--strategy", "uniform"]] {
+    let text = fixture("deepgnn/karate/graph.tsv");
+    home.run(&["convert", &text, "copy", "--to", "graphar"]).exits(0);
+    for question in [
+        &["nodes"][..],
+        &["edges"],
+        &["walk", "0"],
+        &["neighbors", "0"],
+        &["neighbors", "0", "--strategy", "uniform"],
+        &["neighbors", "0", "--strategy", "without-replacement"],
+    ] {
         home.run(&[&["sample", &binary][..], question, &["--generator", "deepgnn"]].concat()).exits(0);
+        // It draws from binaries: what is none has neither its tables nor its order.
+        for path in [text.as_str(), "copy"] {
+            let done = home.run(&[&["sample", path][..], question, &["--generator", "deepgnn"]].concat()).exits(2);
+            assert!(done.err.contains(" NEW --to deepgnn"), "{question:?}: {}", done.err);
+        }
+    }
+    for question in [&["neighbors", "0", "--strategy", "all"][..], &["neighbors", "0", "--strategy", "pagerank"]] {
+        home.run(&[&["sample", &text][..], question, &["--generator", "deepgnn"]].concat()).exits(0);
     }
 }

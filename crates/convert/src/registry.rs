@@ -263,7 +263,11 @@ impl Format {
             Format::GraphAr => isomorph_graphar::GraphArWriter::create(staging, graph, &options.graphar),
             Format::Nock => isomorph_nock::NockWriter::create(staging, graph, &options.nock),
             Format::Annnet => isomorph_annnet::AnnnetWriter::create(staging, graph, &options.annnet),
-            Format::DeepGnn => isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &options.deepgnn),
+            Format::DeepGnn => {
+                // The plan has told what a text does not hold, or refused.
+                let write = isomorph_deepgnn::WriteOptions { without_unheld: true, ..options.deepgnn.clone() };
+                isomorph_deepgnn::DeepGnnWriter::create(staging, graph, &write)
+            }
             Format::GraphLake | Format::Rdf => Err(Error::usage("RDF is written as quads")),
         }
     }

@@ -141,6 +141,8 @@ pub struct WriteOptions {
     /// Leave out of Linear and EdgeList what all nodes or all edges share, and state it once, in `meta.json` among the files: for a text in
     /// several files, or in one that is in a directory of its own.
     pub leave_out: bool,
+    /// Write holes for features that the format of the text has no way to write, which [`crate::unheld`] lists; else they are an error.
+    pub without_unheld: bool,
     /// How a binary is written, and with what memory.
     pub binary: BuildOptions,
 }

@@ -284,6 +284,7 @@ fn texts_in_several_files_are_the_same_graph_also_with_defaults() {
                 parts: Some(parts),
                 leave_out: true,
                 binary: BuildOptions { dispatch, ..BuildOptions::default() },
+                ..WriteOptions::default()
             };
             let again = home.path().join(format!("again.{}.zst", format.id()));
             written(&source, &again, &options, 1 + seed as usize).unwrap();

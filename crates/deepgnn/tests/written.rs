@@ -99,6 +99,12 @@ fn what_a_text_cannot_hold_is_an_error_that_says_what_can() {
     assert!(unheld.iter().any(|(subject, why)| subject.starts_with("feature") && why.contains("sparse")), "{unheld:?}");
     assert!(isomorph_deepgnn::unheld(hetero.graph(), &text(TextFormat::Json)).unwrap().is_empty());
     assert!(matches!(written_as(&hetero, TextFormat::Tsv), Err((Kind::WouldLose, _))));
+    // Who was told does without.
+    let without = WriteOptions { without_unheld: true, ..text(TextFormat::Tsv) };
+    written(&hetero, &home.path().join("less.tsv"), &without, 100).unwrap();
+    let less = std::fs::read_to_string(home.path().join("less.tsv")).unwrap();
+    assert!(less.lines().count() == std::fs::read_to_string(root.join("hetero/graph.linear")).unwrap().lines().count());
+    assert!(less.contains("f32:"), "{less}");
     // Values whose type nothing says.
     let raw = open(&root.join("karate/bin_linear_p1"), &OpenOptions::default());
     let unheld = isomorph_deepgnn::unheld(raw.graph(), &text(TextFormat::Linear)).unwrap();

@@ -40,8 +40,9 @@ pub enum Generator {
     /// number of threads, and for any partitions as long as the edges of a node are in the order that the specification asks for.
     #[default]
     Stable,
-    /// The published engine's: the same answer as it gives for the same seed and the same partitions. Weights of edges are given as it gives
-    /// them, as differences of 32-bit sums.
+    /// The published engine's: the same answer as it gives for the same seed and the same partitions of a binary. Weights of edges are given
+    /// as it gives them, as differences of 32-bit sums. A graph that was read has no tables, and no order of edges with equal ends or times:
+    /// nodes and edges are not drawn from it so by weight, and neighbours and walks need not be those of its binary.
     Compat,
 }
 

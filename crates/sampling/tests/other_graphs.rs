@@ -293,3 +293,34 @@ fn a_type_that_is_none_is_an_error() {
         assert_eq!(error.place().row, Some(1));
     }
 }
+
+/// Formats that have a row for each end of an edge write one for an end that is no node: it is none here either.
+#[test]
+fn a_row_that_only_stands_for_an_end_is_no_node() {
+    use isomorph_model::zoo::{Build, Edges, Nodes, int64};
+    let types = arrow_array::Int32Array::from(vec![Some(1), Some(0), None]);
+    let weights = arrow_array::Float32Array::from(vec![Some(1.0), Some(0.5), None]);
+    let nodes = Nodes::keyed("n", int64([0, 1, 999]));
+    let mut build = Build::default();
+    build.nodes(nodes.column("type", Arc::new(types)).column("weight", Arc::new(weights)).implied());
+    build.edges(Edges::rows(0, "0", 0, [(0, 2), (1, 0)]));
+    build.describe().nodes[0].properties.iter_mut().for_each(|property| property.nullable = false);
+    let (graph, _) = of_memory(build).unwrap();
+    let graph = Arc::new(graph);
+    assert_eq!((graph.nodes(), graph.edges()), (2, 2));
+    for (choice, types, wanted) in [
+        (Choice::Weighted, TypeSet::all(), [0, 1].as_slice()),
+        (Choice::Uniform, TypeSet::all(), &[0, 1]),
+        (Choice::WithoutReplacement, TypeSet::all(), &[0, 1]),
+        (Choice::Uniform, TypeSet::of(&[0]), &[1]),
+    ] {
+        let mut sampler = NodeSampler::new(&graph, &types, choice, Generator::Stable).unwrap();
+        let (mut ids, mut kinds) = (vec![0; 100], vec![0; 100]);
+        let filled = sampler.sample(Draw::of(0), -1, &mut ids, &mut kinds).unwrap();
+        let seen: std::collections::BTreeSet<i64> = ids[..filled].iter().copied().collect();
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), wanted, "{choice:?} {types:?}");
+    }
+    let mut found = [0; 3];
+    graph.types_of(&[0, 1, 999], -1, &mut found).unwrap();
+    assert_eq!(found, [1, 0, -1]);
+}

@@ -165,6 +165,53 @@ fn what_is_missing_is_filled() {
     assert_eq!(ids, [-1, 1, 2]);
 }
 
+/// Where a node has none of a type that is asked for, but edges of lower and higher types, the engine passes over the next ones, unless it
+/// has found those before. So it was answered by deepgnn-ge 0.1.66; edges that are there are drawn by the other generator.
+#[test]
+fn the_engine_passes_over_edges_behind_a_type_that_is_not_there() {
+    let others = "-1 5 0 1.0 5 0 0 1.0 5 0 1 1.0 5 0 2 1.0\n";
+    let built = Built::of(&format!("-1 0 0 1.0 0 1 0 1.0 0 2 2 1.0 0 3 2 1.0 0 4 3 1.0\n{others}"), 1);
+    let graph = opened(&built.path);
+    let missing = Missing::default();
+    for (types, found) in [
+        (&[1, 2][..], &[-1][..]),
+        (&[1, 2, 3], &[4]),
+        (&[1, 3], &[4]),
+        (&[0, 1, 2], &[1, 2, 3]),
+        (&[2, 3], &[2, 3, 4]),
+        (&[0, 1, 2, 3], &[1, 2, 3, 4]),
+        (&[1], &[-1]),
+    ] {
+        let types = TypeSet::of(types);
+        let ask = Ask::new(&[0], &types);
+        let seen = |ids: &[i64]| ids.iter().copied().collect::<std::collections::BTreeSet<_>>();
+        let wanted = seen(found);
+        let mut sampler = Sampler::new(&graph, Generator::Compat, 1);
+        let mut ids = [0; 200];
+        sampler.weighted(&ask, 200, Draw::of(7), &missing, &mut Picks::of_ids(&mut ids)).unwrap();
+        assert_eq!(seen(&ids), wanted, "{types:?}");
+        sampler.uniform(&ask, 200, true, Draw::of(7), &missing, &mut Picks::of_ids(&mut ids)).unwrap();
+        assert_eq!(seen(&ids), wanted, "{types:?}");
+        let mut ids = [0; 4];
+        sampler.uniform(&ask, 4, false, Draw::of(7), &missing, &mut Picks::of_ids(&mut ids)).unwrap();
+        let drawn: Vec<i64> = ids.iter().copied().filter(|id| *id != -1).collect();
+        assert_eq!(drawn, found.iter().copied().filter(|id| *id != -1).collect::<Vec<_>>(), "{types:?}");
+        let mut steps = std::collections::BTreeSet::new();
+        for seed in 0..100 {
+            let mut walk = [0; 2];
+            sampler.walk(&ask, 1, Bias::default(), Draw::of(seed), -1, &mut walk).unwrap();
+            steps.insert(walk[1]);
+        }
+        assert_eq!(steps, wanted, "{types:?}");
+        let mut sampler = Sampler::new(&graph, Generator::Stable, 1);
+        let mut ids = [0; 200];
+        sampler.weighted(&ask, 200, Draw::of(7), &missing, &mut Picks::of_ids(&mut ids)).unwrap();
+        let there = [(1, 0), (2, 2), (3, 2), (4, 3)];
+        let there = there.iter().filter(|(_, ty)| types.has(*ty)).map(|(id, _)| *id).collect::<Vec<i64>>();
+        assert_eq!(seen(&ids), seen(if there.is_empty() { &[-1] } else { &there }), "{types:?}");
+    }
+}
+
 #[test]
 fn the_heaviest_come_first() {
     let built = Built::of("-1 1 0 1.0 1 9 0 2.0 1 4 0 5.0 1 7 0 2.0 1 7 1 2.0 1 3 1 -1.0\n", 1);

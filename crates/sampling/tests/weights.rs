@@ -121,6 +121,12 @@ fn the_engine_has_no_weights_beyond_32_bits() {
     assert!(EdgeSampler::new(&graph, &every, Choice::Weighted, Generator::Compat).is_err());
     // It rounds others, as a binary of this graph does.
     let (graph, _) = star(&[("k", &[("weight", float64([0.1, 0.1, 0.1]))])]);
+    // Elements of the whole graph it draws by tables, which a graph that was read has none of.
+    let draw = |choice, generator| EdgeSampler::new(&graph, &every, choice, generator).map(|_| ());
+    let error = draw(Choice::Weighted, Generator::Compat).unwrap_err();
+    assert!(error.kind() == Kind::Usage && error.message().contains("tables of a binary"), "{error:?}");
+    draw(Choice::Weighted, Generator::Stable).unwrap();
+    draw(Choice::Uniform, Generator::Compat).unwrap();
     let mut sampler = Sampler::new(&graph, Generator::Compat, 1);
     sampler.weighted(&ask, 3, Draw::of(1), &Missing::default(), &mut Picks::of_ids(&mut ids)).unwrap();
 }

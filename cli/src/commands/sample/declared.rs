@@ -34,8 +34,8 @@ pub(super) struct Found<'a> {
     pub name: String,
     /// What it is; bytes where the graph does not say, as a binary by itself.
     pub what: Declared<'a>,
-    /// As what it is wanted, and how many numbers; else it is shown as what it is.
-    pub wanted: Option<(FeatureType, usize)>,
+    /// As what it is wanted, and how many numbers, if not all; else it is shown as what it is.
+    pub wanted: Option<(FeatureType, Option<usize>)>,
 }
 
 impl Place {
@@ -50,6 +50,15 @@ impl Place {
             let id = feature.id.parse().map_err(|_| {
                 Error::usage(format!("{:?} is no feature", feature.id)).hint("features of a binary are numbers")
             })?;
+            // Values at times have their type in their name: nothing else reads their bytes.
+            let names: Vec<&str> = match elements.are_edges() {
+                true => self.model.edges.iter().flat_map(|ty| &ty.properties).map(|of| of.name.as_str()).collect(),
+                false => self.model.nodes.iter().flat_map(|ty| &ty.properties).map(|of| of.name.as_str()).collect(),
+            };
+            let typed: Vec<&str> = of_id(names.into_iter(), &feature.id).collect();
+            if !typed.is_empty() && !typed.contains(&feature.text.as_str()) {
+                return Err(typed_by_name(&feature.id, &typed));
+            }
             let what = self.declared(&feature.id, elements)?;
             return Ok(Found { id, name: feature.id.clone(), what, wanted });
         };
@@ -66,8 +75,7 @@ impl Place {
         }
         let several: Vec<&str> = of_id(known.iter().map(String::as_str), &feature.id).collect();
         if !several.is_empty() {
-            let error = Error::usage(format!("feature {} has its type in its name", feature.id));
-            return Err(error.hint(format!("--features {}", several.join(","))));
+            return Err(typed_by_name(&feature.id, &several));
         }
         let near = did_you_mean(&feature.id, known.iter().map(String::as_str));
         let error = Error::usage(format!("{:?} is no feature{near}", feature.id));
@@ -115,6 +123,11 @@ impl Place {
         }
         Ok(declared(&property.data_type))
     }
+}
+
+/// What is said of a feature whose type is a part of its name.
+fn typed_by_name(id: &str, names: &[&str]) -> Error {
+    Error::usage(format!("feature {id} has its type in its name")).hint(format!("--features {}", names.join(",")))
 }
 
 /// What values of a column of this type are as a feature.

@@ -8,15 +8,22 @@ use arrow_select::take::take;
 use isomorph::formats::deepgnn::DType;
 use isomorph::{Error, Result};
 
-use super::values::{lists_of, wrong};
+use super::values::{list, lists_of, wrong};
 
-/// So many of the numbers of each row: what is shorter is filled with zeros, what is longer is cut; nothing of rows without.
+/// So many of the numbers of each row, or all of them: what is shorter is filled with zeros, what is longer is cut; nothing of rows
+/// without.
 ///
 /// # Errors
 /// When one is no number of this type.
-pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: usize, name: &str) -> Result<ArrayRef> {
+pub(super) fn as_numbers(column: &ArrayRef, dtype: DType, count: Option<usize>, name: &str) -> Result<ArrayRef> {
     let lists = column.as_list_opt::<i32>();
     let numbers = exact(lists.map_or(column, |lists| lists.values()), dtype, name)?;
+    let Some(count) = count else {
+        return match lists {
+            Some(lists) => list(lists.offsets().clone(), numbers, lists.nulls().cloned()),
+            None => Ok(numbers),
+        };
+    };
     // Which number stands at each place.
     let place = |row: usize, at: usize| match lists {
         Some(lists) => {

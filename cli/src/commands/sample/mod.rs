@@ -19,9 +19,7 @@ use isomorph::sampling::{
 use isomorph::{Error, Result};
 
 use super::Answer;
-use crate::args::sample::{
-    CommonArgs, Elements, ElementsArgs, Feature, NEIGHBORS, Near, NearArgs, SampleArgs, WalkArgs, What,
-};
+use crate::args::sample::{CommonArgs, Elements, ElementsArgs, NEIGHBORS, Near, NearArgs, SampleArgs, WalkArgs, What};
 use crate::console::Console;
 use answer::Drawn;
 use place::Place;
@@ -37,8 +35,7 @@ pub fn run(args: &SampleArgs, console: &Console) -> Result<Answer> {
     let common = args.what.common();
     let resources = common.resources.resources()?;
     repeatable(&args.what)?;
-    let features: &[Feature] = if let What::Features(args) = &args.what { &args.features } else { &[] };
-    let place = Place::open(&args.path, common, features, &resources, console)?;
+    let place = Place::open(&args.path, &args.what, &resources, console)?;
     let graph = Arc::clone(&place.graph);
     let mut sampler = Sampler::new(&graph, common.generator, resources.threads);
     let drawn = match &args.what {
@@ -79,6 +76,26 @@ fn repeatable(what: &What) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::usage(format!("--generator deepgnn has no answer to repeat: DeepGNN's engine {why}"))
+        .hint("--generator stable    one answer for each seed"))
+}
+
+/// Whether a graph that is no binary can be asked: DeepGNN's engine has none but binaries, and what a seed draws there depends on their
+/// tables, and on the order of nodes, and of edges with equal ends or times, which a graph that is read has lost.
+///
+/// # Errors
+/// When it is asked for what this engine draws.
+fn without_binary(what: &What) -> Result<()> {
+    let draws = match what {
+        What::Nodes(_) | What::Edges(_) | What::Walk(_) => true,
+        What::Neighbors(args) => !matches!(args.strategy, Near::All | Near::Pagerank),
+        What::Features(_) => false,
+    };
+    if what.common().generator == Generator::Stable || !draws {
+        return Ok(());
+    }
+    let message = "--generator deepgnn has no answer to repeat: DeepGNN's engine draws from binaries, and this is none";
+    Err(Error::usage(message)
+        .hint("isomorph convert PATH NEW --to deepgnn    makes one")
         .hint("--generator stable    one answer for each seed"))
 }
 

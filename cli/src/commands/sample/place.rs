@@ -14,8 +14,9 @@ use isomorph::sampling::{Clock, Graph, GraphOptions, Hold, IndexFile, NO_TIME, N
 use isomorph::{Error, Kind, Result, did_you_mean};
 
 use super::declared::has_several_types;
+use super::without_binary;
 use crate::args::SelectArgs;
-use crate::args::sample::{CommonArgs, Feature, Groups, Moment};
+use crate::args::sample::{CommonArgs, Feature, Groups, Moment, What};
 use crate::commands::open_at;
 use crate::console::Console;
 
@@ -31,18 +32,14 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Opens the graph at `path`: a binary of DeepGNN as it lies, anything else by reading it once. With names of `features`, a graph
+    /// Opens the graph at `path`: a binary of DeepGNN as it lies, anything else by reading it once. Where `what` is features, a graph
     /// whose properties have no columns is surveyed for them.
     ///
     /// # Errors
-    /// When there is none, or it is not sound.
-    pub fn open(
-        path: &str,
-        common: &CommonArgs,
-        features: &[Feature],
-        resources: &Resources,
-        console: &Console,
-    ) -> Result<Place> {
+    /// When there is none, or it is not sound, or its format has no answer to what is asked.
+    pub fn open(path: &str, what: &What, resources: &Resources, console: &Console) -> Result<Place> {
+        let common = what.common();
+        let features: &[Feature] = if let What::Features(args) = what { &args.features } else { &[] };
         let hold = if common.copy { Hold::Copied } else { Hold::Mapped };
         let index = if common.no_index { IndexFile::Ignore } else { IndexFile::Keep };
         let options = GraphOptions { hold, index, ..GraphOptions::new(&resources.budget, &resources.scratch) };
@@ -56,6 +53,9 @@ impl Place {
         }
         let native = opened.native.as_any().and_then(|native| native.downcast_ref::<DeepGnn>());
         let is_binary = native.is_some_and(|graph| graph.text().is_none());
+        if !is_binary {
+            without_binary(what)?;
+        }
         // Which of its types a feature has tells what lies beside the binary: that is read with it.
         if is_binary && !features.iter().any(|feature| has_several_types(opened.graph.graph(), &feature.id)) {
             let model = opened.graph.graph().clone();
@@ -184,12 +184,12 @@ impl Place {
 
     /// Types of nodes, by name or number.
     pub fn node_types(&self, wanted: &Option<Vec<String>>) -> Result<TypeSet> {
-        types(wanted, &self.node_names())
+        types(wanted, &self.node_names(), self.graph.node_type_count())
     }
 
     /// Types of edges, by name or number.
     pub fn edge_types(&self, wanted: &Option<Vec<String>>) -> Result<TypeSet> {
-        types(wanted, &self.edge_names())
+        types(wanted, &self.edge_names(), self.graph.edge_type_count())
     }
 
     /// Types of nodes as a column: names, where there are some.
@@ -258,15 +258,22 @@ fn has_property(graph: &Model, name: &str) -> bool {
     properties.flatten().any(|property| property.name == name)
 }
 
-fn types(wanted: &Option<Vec<String>>, names: &[&str]) -> Result<TypeSet> {
+/// Types by name or number: those that the graph has names for, or counts elements of, though these may be none.
+fn types(wanted: &Option<Vec<String>>, names: &[&str], counted: u32) -> Result<TypeSet> {
     let Some(wanted) = wanted else { return Ok(TypeSet::all()) };
-    let number = |word: &String| match names.iter().position(|name| name == word) {
-        Some(at) => Ok(at as i32),
-        None => word.parse::<i32>().map_err(|_| {
+    let known = usize::try_from(counted).unwrap_or(usize::MAX).max(names.len()).max(1);
+    let number = |word: &String| {
+        let at = names.iter().position(|name| name == word).or_else(|| word.parse().ok());
+        let number = at.filter(|at| *at < known).and_then(|at| i32::try_from(at).ok());
+        number.ok_or_else(|| {
             let near = did_you_mean(word, names.iter().copied());
             let error = Error::usage(format!("there is no type {word:?}{near}"));
-            if names.is_empty() { error.hint("types are numbers here") } else { error.hint(names.join(", ")) }
-        }),
+            match names {
+                [] if known == 1 => error.hint("0 is the only type here"),
+                [] => error.hint(format!("types are numbers here, from 0 to {}", known - 1)),
+                _ => error.hint(names.join(", ")),
+            }
+        })
     };
     Ok(TypeSet::of(&wanted.iter().map(number).collect::<Result<Vec<_>>>()?))
 }

@@ -57,14 +57,18 @@ impl Elements {
             let message = format!("{} is {}, not {wanted}", feature.name, feature.what.ty);
             Error::usage(message).hint(format!("--features {}    as what it is", feature.name))
         };
-        match (feature.what.ty, wanted) {
-            (FeatureType::Raw, FeatureType::Dense(dtype)) => self.dense(sampler, feature.id, count, dtype, there),
-            (FeatureType::Raw, _) | (_, FeatureType::Raw) => self.whole(sampler, feature, Declared::of(wanted), there),
-            (FeatureType::Dense(_), FeatureType::Dense(dtype)) => {
+        match (feature.what.ty, wanted, count) {
+            (FeatureType::Raw, FeatureType::Dense(dtype), Some(count)) => {
+                self.dense(sampler, feature.id, count, dtype, there)
+            }
+            (FeatureType::Raw, ..) | (_, FeatureType::Raw, _) => {
+                self.whole(sampler, feature, Declared::of(wanted), there)
+            }
+            (FeatureType::Dense(_), FeatureType::Dense(dtype), _) => {
                 let numbers = self.whole(sampler, feature, Declared { unit: None, ..feature.what }, there)?;
                 exact::as_numbers(&numbers, dtype, count, &feature.name)
             }
-            (own, wanted) if own == wanted => self.whole(sampler, feature, feature.what, there),
+            (own, wanted, _) if own == wanted => self.whole(sampler, feature, feature.what, there),
             _ => Err(refused()),
         }
     }
@@ -186,7 +190,8 @@ pub(super) fn lists_of(count: usize, numbers: ArrayRef, nulls: Option<NullBuffer
     Ok(Arc::new(FixedSizeListArray::try_new(item, count, numbers, nulls).map_err(wrong)?))
 }
 
-fn list(offsets: OffsetBuffer<i32>, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+/// Lists of numbers between offsets.
+pub(super) fn list(offsets: OffsetBuffer<i32>, items: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
     let item = Arc::new(Field::new_list_field(items.data_type().clone(), true));
     Ok(Arc::new(ListArray::try_new(item, offsets, items, nulls).map_err(wrong)?))
 }

@@ -153,6 +153,7 @@ impl Rows {
                 Role::Removed => {
                     rows.removed = Some(cast(column, &DataType::Int64).map_err(named)?.as_primitive().clone());
                 }
+                Role::LeftOut => {}
                 Role::Feature(id, ty) => rows.features.push((*id, Values::of(*ty, column).map_err(named)?)),
             }
         }

@@ -21,6 +21,8 @@ pub(crate) enum Role {
     Removed,
     /// A feature: its id and the type of its values.
     Feature(u32, FeatureType),
+    /// A feature that is not written.
+    LeftOut,
 }
 
 impl Role {
@@ -74,6 +76,12 @@ impl Shape {
             }
         }
         Ok(shape)
+    }
+
+    /// Leaves out features of types that `has` does not know.
+    pub fn keep(&mut self, has: impl Fn(FeatureType) -> bool) {
+        let unheld = |role: &&mut Role| role.feature().is_some_and(|(_, ty)| !has(ty));
+        self.nodes.iter_mut().chain(&mut self.edges).filter(unheld).for_each(|role| *role = Role::LeftOut);
     }
 
     /// Whether edges have times.

@@ -43,7 +43,10 @@ impl<'a> DeepGnnWriter<'a> {
     /// [`isomorph_error::Kind::Usage`] when the graph is not in the shape of the format; when there is no place for temporary
     /// files.
     pub fn create(staging: &'a Staging, graph: &Graph, options: &WriteOptions) -> Result<Box<dyn Sink + 'a>> {
-        let shape = Shape::of(graph)?;
+        let mut shape = Shape::of(graph)?;
+        if let Some(format) = options.text.filter(|_| options.without_unheld) {
+            shape.keep(|ty| text::has(format, ty));
+        }
         let records = Records::new(&options.binary.budget, options.binary.scratch.as_ref())?;
         let (graph, options) = (graph.clone(), options.clone());
         Ok(Box::new(DeepGnnWriter {

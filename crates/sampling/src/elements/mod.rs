@@ -131,9 +131,22 @@ fn weighs_once(graph: &Graph) -> Result<()> {
         .hint(UNIFORM))
 }
 
+/// Whether the published engine's answer is known: it draws by tables, which a graph that was read has none of.
+///
+/// # Errors
+/// [`Kind::Usage`](isomorph_error::Kind::Usage) if not.
+fn has_tables(graph: &Graph, generator: Generator) -> Result<()> {
+    if generator == Generator::Stable || matches!(graph.drawing, Drawing::Files(_)) {
+        return Ok(());
+    }
+    Err(Error::usage("DeepGNN's engine draws nodes and edges by the tables of a binary, and this graph has none")
+        .hint("isomorph convert PATH NEW --to deepgnn    makes them"))
+}
+
 impl Elements {
     fn new(graph: &Arc<Graph>, kind: Kind, types: &TypeSet, choice: Choice, generator: Generator) -> Result<Self> {
         if choice == Choice::Weighted {
+            has_tables(graph, generator)?;
             match kind {
                 Kind::Nodes => {
                     graph.weighs_nodes(types, generator)?;
@@ -350,6 +363,7 @@ impl NodeSampler {
     /// binary states several times weighs what these tables say together; otherwise it counts once, by its first statement.
     ///
     /// # Errors
+    /// [`Kind::Usage`](isomorph_error::Kind::Usage) by weight with [`Generator::Compat`] of a graph that was read, which has no tables.
     /// When these tables are not there (`DEEPGNN-FILE`) or have wrong lengths (`DEEPGNN-BOUNDS`), and
     /// [`Kind::TooLarge`](isomorph_error::Kind::TooLarge) when the budget has no room for a list of the nodes.
     pub fn new(graph: &Arc<Graph>, types: &TypeSet, choice: Choice, generator: Generator) -> Result<NodeSampler> {

@@ -74,22 +74,37 @@ impl Runs {
     }
 }
 
-fn is_there(partition: &Partition, edge: usize, time: i64) -> bool {
+pub(super) fn is_there(partition: &Partition, edge: usize, time: i64) -> bool {
     !partition.has_times() || partition.alive(edge, time)
 }
 
-/// The runs of an entry by type: of the listed types, or of those that are there.
-fn runs<'a>(
+/// The runs of an entry by type, as the engine finds them: of the listed types, or of those that are there. It looks for one type behind
+/// the other, from where the last look ended; where a look passes edges and does not find its type, the run that it ends at is passed over
+/// too, and is not found by a later look.
+pub(super) fn runs<'a>(
     partition: &'a Partition,
     range: &Range<usize>,
     types: &'a TypeSet,
 ) -> impl Iterator<Item = Range<usize>> + use<'a> {
-    let mut start = range.start;
-    let all = partition.edges()[range.clone()].chunk_by(|a, b| type_of(a) == type_of(b));
-    all.filter_map(move |run| {
-        let from = start;
-        start += run.len();
-        run.first().is_some_and(|edge| types.has(type_of(edge))).then_some(from..start)
+    let (edges, base) = (partition.edges().get(range.clone()).unwrap_or_default(), range.start);
+    let (mut listed, mut at) = (types.listed().map(<[i32]>::iter), 0);
+    std::iter::from_fn(move || {
+        loop {
+            let next = type_of(edges.get(at)?);
+            let wanted = match &mut listed {
+                Some(listed) => *listed.next()?,
+                None => next,
+            };
+            if next > wanted {
+                continue;
+            }
+            let start = at + edges[at..].partition_point(|edge| type_of(edge) < wanted);
+            let found = type_of(edges.get(start)?);
+            at = start + edges[start..].partition_point(|edge| type_of(edge) <= found);
+            if found == wanted {
+                return Some(base + start..base + at);
+            }
+        }
     })
 }
 

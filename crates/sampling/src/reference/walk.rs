@@ -8,8 +8,9 @@ use crate::neighbors::no_weight;
 use crate::partition::target;
 use crate::random::Xoroshiro;
 use crate::sampler::{Sampler, Worker};
-use crate::segments::Segments;
 use crate::walk::Bias;
+
+use super::neighbors::{is_there, runs};
 
 impl Sampler {
     /// One generator for the call; steps are the outer loop. A walk can go back to where it came from although no edge leads
@@ -27,7 +28,7 @@ impl Sampler {
         #[expect(clippy::cast_possible_truncation, reason = "rounded as the published engine does")]
         let (back, away) = (bias.back as f32, bias.away as f32);
         let Some(worker) = self.workers.first_mut() else { return Ok(()) };
-        let Worker { segments, walk, steps, .. } = worker;
+        let Worker { walk, steps, .. } = worker;
         let Steps { here, before, candidates } = steps;
         let stride = length + 1;
         walk.ended.clear();
@@ -38,10 +39,10 @@ impl Sampler {
                 let row = at * stride;
                 let now = out[row + step - 1];
                 let parent = if step == 1 { now } else { out[row + step - 2] };
-                neighbors(&self.graph, segments, now, ask.types, ask.time(at), here)?;
+                neighbors(&self.graph, now, ask.types, ask.time(at), here)?;
                 before.clear();
                 if step > 1 {
-                    neighbors(&self.graph, segments, parent, ask.types, ask.time(at), before)?;
+                    neighbors(&self.graph, parent, ask.types, ask.time(at), before)?;
                     // The first of each id is the one that counts.
                     before.sort_unstable_by_key(|neighbor| (neighbor.id, neighbor.at));
                 }
@@ -92,22 +93,15 @@ pub(crate) struct Steps {
 }
 
 /// The neighbours of a node in the order of partitions and files, with the engine's weights.
-fn neighbors(
-    graph: &Graph,
-    segments: &mut Segments,
-    node: i64,
-    types: &TypeSet,
-    time: Option<i64>,
-    list: &mut Vec<Neighbor>,
-) -> Result<()> {
+fn neighbors(graph: &Graph, node: i64, types: &TypeSet, time: Option<i64>, list: &mut Vec<Neighbor>) -> Result<()> {
     list.clear();
     for entry in graph.find(node) {
         let partition = graph.partition(entry);
         let range = partition.edge_range(entry.entry)?;
-        segments.clear();
-        segments.add_edges(graph, entry.partition, range.clone(), types, time);
+        let found = runs(partition, &range, types).flatten();
+        let found = found.filter(|edge| time.is_none_or(|time| is_there(partition, *edge, time)));
         let mut sums = super::Sums::new(partition, range);
-        for number in segments.ranges().flat_map(|(_, edges)| edges) {
+        for number in found {
             let edge = &partition.edges()[number];
             if partition.mass(number, edge).is_nan() {
                 return Err(no_weight());

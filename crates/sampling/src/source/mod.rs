@@ -132,6 +132,8 @@ struct NodeColumns {
     labels: Option<usize>,
     /// For each feature the property that it is, up to the last one that this type has.
     features: Vec<Option<usize>>,
+    /// Where edges alone may name a node, what each other states: a row without it only stands for an end of edges.
+    required: Vec<usize>,
 }
 
 impl NodeColumns {
@@ -146,7 +148,17 @@ impl NodeColumns {
         let mut features: Vec<Option<usize>> = features.iter().map(feature).collect();
         while features.pop_if(|last| last.is_none()).is_some() {}
         let (weights, name) = (Weights::of(&ty.properties), ty.name.clone());
-        NodeColumns { number, ty: of_rows, weights, name, labels, features }
+        let stated = ty.properties.iter().enumerate().filter(|(_, property)| ty.implied && !property.nullable);
+        let required = stated.map(|(at, _)| at).collect();
+        NodeColumns { number, ty: of_rows, weights, name, labels, features, required }
+    }
+
+    /// Whether a row only stands for an end of edges, as formats write it that have a row for each end.
+    fn is_end(&self, properties: &[Option<ArrayRef>], row: usize) -> bool {
+        self.required.iter().any(|at| {
+            let column = properties.get(*at).and_then(Option::as_ref);
+            column.is_none_or(|column| column.is_null(row))
+        })
     }
 }
 
@@ -213,6 +225,7 @@ impl Nodes {
         self.memory.grow(8 * batch.rows as u64)?;
         let ids = names.ids_of(batch)?;
         let ty = |row: usize| match &types {
+            _ if columns.is_end(&batch.properties, row) => Ok(DUMMY),
             Some(types) => stated_type(types, row, columns.number)
                 .map_err(|error| error.at(Place::default().row(batch.start + row as u64))),
             None => Ok(columns.number),
@@ -223,7 +236,7 @@ impl Nodes {
         let weights = columns.weights.read(&batch.properties, ids.len(), of, &whose, &mut self.faults)?;
         for ((id, ty), weight) in ids.into_iter().zip(types).zip(weights) {
             self.entry(id, ty, weight)?;
-            let at = ty.unsigned_abs() as usize;
+            let Ok(at) = usize::try_from(ty) else { continue };
             if self.counts.len() <= at {
                 self.counts.resize(at + 1, 0);
             }

@@ -311,5 +311,9 @@ fn untyped(kind: Kind, format: TextFormat) -> Error {
         Kind::Sparse(..) => "sparse features",
         _ => "bytes whose type nothing says",
     };
-    no_place(what, format).hint("--node-features ID:TYPE,… --edge-features ID:TYPE,…    say what a binary holds")
+    let error = no_place(what, format);
+    match kind {
+        Kind::Raw => error.hint("--node-features ID:TYPE,… --edge-features ID:TYPE,…    say what a binary holds"),
+        _ => error,
+    }
 }

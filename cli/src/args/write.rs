@@ -1,5 +1,6 @@
 //! What is written, and how it is laid out.
 
+use std::path::Path;
 use std::time::SystemTime;
 
 use clap::Args;
@@ -140,14 +141,19 @@ pub fn attribute_table(text: &str) -> Result<(AttributeTable, String)> {
     Ok((table, file))
 }
 
-/// Reads `NAME=FILE`.
+/// Reads `NAME=FILE`. Both may have a `=`, and a slice may be called nothing: the name ends at the first `=` with a file behind it,
+/// and at the first of all where there is no such file here.
 ///
 /// # Errors
-/// When one of them is missing.
+/// When there is no file.
 pub fn named_file(text: &str) -> Result<(String, String)> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.to_owned())),
-        _ => Err(Error::usage(format!("{text:?} names no file: write NAME=FILE"))),
+    let splits = || {
+        let parts = text.match_indices('=').map(|(at, _)| text.split_at(at));
+        parts.filter_map(|(name, file)| Some((name, file.strip_prefix('=').filter(|file| !file.is_empty())?)))
+    };
+    match splits().find(|(_, file)| Path::new(file).exists()).or_else(|| splits().next()) {
+        Some((name, file)) => Ok((name.to_owned(), file.to_owned())),
+        None => Err(Error::usage(format!("{text:?} names no file: write NAME=FILE"))),
     }
 }
 

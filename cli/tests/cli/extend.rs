@@ -174,8 +174,14 @@ fn annnet_graphs_get_vertices_edges_slices_attributes_and_notes() {
     let document =
         home.run(&["extend", "net", "--attributes", "nodes=a.csv", "--columns", "age:int64", "--json"]).exits(0).json();
     assert_eq!((document["graph_version"].as_i64(), document["whole"].as_bool()), (Some(3), Some(false)));
+    // A name may have a sign of its own, or nothing.
+    home.run(&["extend", "net", "--slice", "n=w=s.csv"]).exits(0);
+    home.run(&["extend", "net", "--slice", "=s.csv"]).exits(0);
     home.run(&["validate", "net"]).exits(0);
     let dump = home.run(&["dump", "net"]).exits(0).out;
+    for name in ["n=w", ""] {
+        assert!(dump.contains(&format!("{{\"group\":\"slice\",\"key\":\"{name}\"")), "{name}: {dump}");
+    }
     let line = |start: &str| {
         dump.lines().find(|line| line.contains(start)).unwrap_or_else(|| panic!("{start}: {dump}")).to_owned()
     };

@@ -29,5 +29,6 @@ pub use kept::{Unknown, unknown};
 pub use layout::{Layout, detect};
 pub use options::OpenOptions;
 pub use read::Annnet;
+pub use stated::stated;
 pub use trail::Conversion;
 pub use write::{AnnnetWriter, WriteLayout, WriteOptions};

@@ -8,6 +8,10 @@ isomorph_error::rules! {
     ARCHIVE "ANNNET-ARCHIVE" Error
         "an archive has one top-level directory with files of different, relative names that unpack to a sane size",
         "ask whoever made the archive for a sound one";
+    /// Attributes that are told twice.
+    ATTRIBUTES_REPEATED "ANNNET-ATTRIBUTES-REPEATED" Warning
+        "tables of attributes have one row for each node, edge, slice, and edge in a slice",
+        "remove the rows before the last of these: the last one counts";
     /// A file that is not what it was.
     CHECKSUM "ANNNET-CHECKSUM" Error
         "every file that audit/checksums.sha256 lists has the SHA-256 that stands there, and the manifest that of the list",
@@ -57,7 +61,8 @@ isomorph_error::rules! {
         "col_idx is never missing, and -1 for placeholders", "write the position, or -1 for placeholders; the published library cannot read such a graph";
     /// An entity without an id.
     ENTITY_ID "ANNNET-ENTITY-ID" Error
-        "every entity has an id of its own", "write the id; that of a new entity must be one that no other has";
+        "every entity has an id of its own, is of one kind, and is in a layer once",
+        "write the id; that of a new entity must be one that no other has, and rows that repeat one must go";
     /// An entity without a position.
     ENTITY_POSITION "ANNNET-ENTITY-POSITION" Error
         "idx is never missing", "write the position of the entity; the published library cannot read such a graph";
@@ -66,7 +71,7 @@ isomorph_error::rules! {
         "each edge of kind hyper has its members in hyperedge_definitions, and each row there has such an edge", "add the missing rows of hyperedge_definitions, or remove those without an edge";
     /// A member that the published library loses.
     HYPEREDGE_JSON "ANNNET-HYPEREDGE-JSON" Warning
-        "ids of members do not themselves read as JSON, or the published library loses them",
+        "ids of members do not themselves read as JSON or as a pair of Python, or the published library loses them",
         "rename these members, if the published library has to read them: isomorph reads them as they are";
     /// A member that is nowhere.
     HYPEREDGE_MEMBER "ANNNET-HYPEREDGE-MEMBER" Warning
@@ -74,7 +79,7 @@ isomorph_error::rules! {
         "add the missing entity, or its layer; the published library drops such a member without a message";
     /// A member that keeps the published library from reading the graph.
     HYPEREDGE_NESTED "ANNNET-HYPEREDGE-NESTED" Error
-        "ids of members do not themselves read as a JSON array or object",
+        "ids of members do not themselves read as a JSON array or object, or as a pair of Python with a list in it",
         "rename these members: the published library cannot read such a graph";
     /// Sides of a hyperedge that has none by its direction.
     HYPEREDGE_SIDES "ANNNET-HYPEREDGE-SIDES" Error

@@ -19,34 +19,72 @@ use crate::table::Table;
 use crate::write::{LayerIds, list};
 
 /// The key of a description's metadata: by ids of edges an object of `kind` (between layers), `layers`, and `edge_kind` (of
-/// edges with two ends: whether one is an entity).
+/// edges with two ends: whether one is an entity). Layers are a list of one or two, an empty list where the edge lies in none, and
+/// null where no row says what follows from the ends.
 const METADATA: &str = "annnet.stated";
 /// Most edges: with more, none travels.
 const MOST: usize = 1 << 16;
+/// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
+pub(crate) const INTRA: &str = "intra";
+pub(crate) const COUPLING: &str = "coupling";
+pub(crate) const INTER: &str = "inter";
+
+/// What edges of a graph state of their layers and kinds that does not follow from their ends, as one text: what is compared where
+/// annnet becomes annnet, because no digest has it.
+pub fn stated(graph: &Graph) -> Option<&str> {
+    graph.metadata.get(METADATA).map(String::as_str)
+}
 
 /// The layers of an edge: one, or those of both sides.
 pub(crate) type OfEdge = (u32, Option<u32>);
 
-/// What follows from the ends of an edge.
+/// What follows from the ends of an edge: what a writer says of it unless something else is stated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Follows {
-    pub kind: &'static str,
-    /// None in a flat graph, and where the members of a side lie in several layers.
+    /// None of an edge with a missing end.
+    pub kind: Option<&'static str>,
+    /// None in a flat graph, where the members of a side lie in several layers, and of an edge with a missing end.
     pub layers: Option<OfEdge>,
-    /// Whether the edge has two ends: of a hyperedge its row may say where it lies, too.
+    /// Whether the edge has two ends: what says where these lie says where it lies.
     has_ends: bool,
     is_flat: bool,
 }
 
+/// What is stated of the layers of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said<L> {
+    /// No row names them, and they are those of the ends.
+    Nothing,
+    /// It lies in none.
+    Nowhere,
+    /// It lies in this one, or its sides in these.
+    In(L, Option<L>),
+}
+
+/// What the row of an edge says of it: its kind between layers, and the layers that the published library takes where the table of
+/// layers has no row: those of the ends if both are named with theirs, or the one of a hyperedge.
+pub(crate) type OwnRow<'a> = (Option<&'a str>, Option<OfEdge>);
+
 impl Follows {
+    /// Of an edge with a missing end, or with none.
+    pub fn of_none(is_flat: bool) -> Self {
+        Follows { kind: None, layers: None, has_ends: false, is_flat }
+    }
+
+    /// Whether a kind is this one. In a flat graph nothing is asked by kinds, and none is that of a layer.
+    fn is_kind(self, kind: Option<&str>) -> bool {
+        let plain = self.is_flat.then_some(INTRA);
+        kind.or(plain) == self.kind.or(plain)
+    }
+
     /// Of an edge with these ends; in a flat graph all lie in one layer that nobody names.
     pub fn of_ends(source: Placement, target: Placement, is_flat: bool) -> Self {
         let kind = match (source.layer == target.layer, source.node == target.node) {
-            (true, _) => "intra",
-            (false, true) => "coupling",
-            (false, false) => "inter",
+            (true, _) => INTRA,
+            (false, true) => COUPLING,
+            (false, false) => INTER,
         };
-        let layers = (!is_flat).then_some((source.layer, Some(target.layer)));
+        let (kind, layers) = (Some(kind), (!is_flat).then_some((source.layer, Some(target.layer))));
         Follows { kind, layers, has_ends: true, is_flat }
     }
 
@@ -60,81 +98,103 @@ impl Follows {
         let layer = |member: &Placement| member.layer;
         let one = agreed(&layer, &|_| true);
         let kind = match (is_flat || one.is_some(), agreed(&|member| member.node, &|_| true)) {
-            (true, _) => "intra",
-            (false, Some(_)) => "coupling",
-            (false, None) => "inter",
+            (true, _) => INTRA,
+            (false, Some(_)) => COUPLING,
+            (false, None) => INTER,
         };
         let pair = agreed(&layer, &|role| role != Role::Tail).zip(agreed(&layer, &|role| role == Role::Tail));
         let layers = one.map(|one| (one, None)).or(pair.map(|(head, tail)| (head, Some(tail))));
-        Follows { kind, layers: layers.filter(|_| !is_flat), has_ends: false, is_flat }
+        Follows { kind: Some(kind), layers: layers.filter(|_| !is_flat), has_ends: false, is_flat }
     }
 }
 
 /// What was found of edges while they were read.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// What is stated in the row of an edge and does not follow, by the row.
-    pub own: Vec<(String, Stated)>,
-    /// How many there are, also those that do not travel.
-    pub count: u64,
+    /// What is stated of edges and does not follow.
+    own: All,
+    /// The layers that rows of edges state where none follow. They count where the table of layers has no row for the edge.
+    alone: All,
     /// The sum of what follows for the layers of all edges.
-    pub sum: u128,
+    sum: u128,
+}
+
+/// Edges of which something is stated.
+#[derive(Debug, Default)]
+struct All {
+    edges: Vec<(String, Stated)>,
+    /// How many there are, also those that do not travel.
+    count: u64,
 }
 
 /// What is stated of an edge, where it is not what follows. A null says something as well: the published library finds an edge
 /// without a kind, or without layers, in other layers than it would be in by its ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Stated {
-    pub kind: Option<Option<String>>,
-    pub layers: Option<Option<OfEdge>>,
+struct Stated {
+    kind: Option<Option<String>>,
+    layers: Option<Said<u32>>,
     /// What the kind of an edge with two ends says, where the index of entities says something else.
-    pub edge_kind: Option<&'static str>,
+    edge_kind: Option<&'static str>,
+}
+
+impl All {
+    fn push(&mut self, id: &str, stated: Stated) {
+        self.count += 1;
+        if self.edges.len() < MOST {
+            self.edges.push((id.to_owned(), stated));
+        }
+    }
+
+    fn append(&mut self, other: All) {
+        self.count += other.count;
+        self.edges.extend(other.edges.into_iter().take(MOST.saturating_sub(self.edges.len())));
+    }
+
+    /// Adds the layers of edges, of which some may be there already.
+    fn add_layers(&mut self, layers: All) {
+        let mut at: HashMap<String, usize> = HashMap::new();
+        for (row, (id, _)) in self.edges.iter().enumerate() {
+            at.insert(id.clone(), row);
+        }
+        self.count += layers.count;
+        for (id, stated) in layers.edges {
+            match at.get(&id).and_then(|row| self.edges.get_mut(*row)) {
+                Some((_, own)) => {
+                    own.layers = stated.layers;
+                    self.count -= 1;
+                }
+                None => self.edges.push((id, stated)),
+            }
+        }
+    }
 }
 
 impl Found {
-    /// Adds an edge: its kind where it does not follow, its kind between layers and layers as the row states them, and what follows.
-    pub fn add(
-        &mut self,
-        id: &str,
-        edge_kind: Option<&'static str>,
-        stated: (Option<&str>, Option<u32>),
-        follows: Follows,
-    ) {
-        if let Some(layers) = follows.layers {
-            self.sum = self.sum.wrapping_add(mix(id, layers));
+    /// Adds an edge: its kind where it does not follow, what its row says, and what follows.
+    pub fn add(&mut self, id: &str, edge_kind: Option<&'static str>, (kind, alone): OwnRow<'_>, follows: Follows) {
+        match (follows.layers, alone) {
+            (Some(layers), _) => self.sum = self.sum.wrapping_add(mix(id, Some(layers))),
+            (None, Some((first, second))) => {
+                let layers = Some(Said::In(first, second));
+                self.alone.push(id, Stated { layers, ..Stated::default() });
+            }
+            (None, None) => {}
         }
-        // In a flat graph nothing is asked by kinds.
-        let differs = stated.0 != Some(follows.kind) && !(stated.0.is_none() && follows.is_flat);
-        let kind = differs.then(|| stated.0.map(str::to_owned));
-        let layers = stated.1.map(|layer| (layer, None)).filter(|layers| Some(*layers) != follows.layers).map(Some);
-        if kind.is_some() || layers.is_some() || edge_kind.is_some() {
-            self.push(id, Stated { kind, layers, edge_kind });
-        }
-    }
-
-    /// Adds an edge with a missing end: its kind, where that does not follow.
-    pub fn add_one_sided(&mut self, id: &str, edge_kind: Option<&'static str>) {
-        if edge_kind.is_some() {
-            self.push(id, Stated { edge_kind, ..Stated::default() });
-        }
-    }
-
-    fn push(&mut self, id: &str, stated: Stated) {
-        self.count += 1;
-        if self.own.len() < MOST {
-            self.own.push((id.to_owned(), stated));
+        let kind = (!follows.is_kind(kind)).then(|| kind.map(str::to_owned));
+        if kind.is_some() || edge_kind.is_some() {
+            self.own.push(id, Stated { kind, layers: None, edge_kind });
         }
     }
 
     /// Adds what was found in other rows.
     pub fn merge(&mut self, other: Found) {
-        self.count += other.count;
+        self.own.append(other.own);
+        self.alone.append(other.alone);
         self.sum = self.sum.wrapping_add(other.sum);
-        self.own.extend(other.own.into_iter().take(MOST.saturating_sub(self.own.len())));
     }
 
-    /// Lets what is stated travel with a graph. `follows` tells what follows for the edges with these ids, where the table of
-    /// layers says something else of some.
+    /// Lets what is stated travel with a graph. `each_edge` tells of every edge the layers that its row states and what follows,
+    /// where the table of layers says something else of some.
     ///
     /// # Errors
     /// When the table of layers cannot be read.
@@ -143,64 +203,55 @@ impl Found {
         graph: &mut Graph,
         found: &Members,
         known: Known<'_>,
-        follows: impl FnOnce(&mut dyn FnMut(&str, Follows)) -> Result<()>,
+        each_edge: impl FnOnce(&mut dyn FnMut(&str, Option<OfEdge>, Follows)) -> Result<()>,
         findings: &mut Findings,
     ) -> Result<()> {
-        if !known.layers.is_flat()
-            && let Some(table) = Table::find(found, file::EDGE_LAYERS)?
-        {
+        if !known.layers.is_flat() {
+            let table = Table::find(found, file::EDGE_LAYERS)?;
             let mut sum = 0u128;
-            each(&table, known, |id, layers| sum = sum.wrapping_add(mix(id, layers)))?;
+            each(table.as_ref(), known, |id, layers| sum = sum.wrapping_add(mix(id, layers)))?;
+            // Where all that follows is stated and nothing else, what the rows of edges say counts for those without layers alone.
             if sum != self.sum {
-                let mut all: HashMap<u128, OfEdge> = HashMap::new();
-                each(&table, known, |id, layers| {
-                    all.insert(hash(id), layers);
+                self.alone = All::default();
+                let mut rows: HashMap<u128, Option<OfEdge>> = HashMap::new();
+                each(table.as_ref(), known, |id, layers| {
+                    rows.insert(hash(id), layers);
                 })?;
-                let mut others = Found::default();
-                follows(&mut |id, follows| {
-                    let layers = all.get(&hash(id)).copied();
-                    let is_left_out = layers.is_none() && follows.has_ends;
-                    if is_left_out || layers.is_some_and(|layers| Some(layers) != follows.layers) {
-                        others.push(id, Stated { layers: Some(layers), ..Stated::default() });
+                each_edge(&mut |id, alone, follows| {
+                    let row = rows.get(&hash(id)).copied();
+                    let said = match row.unwrap_or(alone) {
+                        layers if layers == follows.layers => {
+                            (row.is_none() && follows.has_ends && table.is_some()).then_some(Said::Nothing)
+                        }
+                        Some((first, second)) => Some(Said::In(first, second)),
+                        None => Some(Said::Nowhere),
+                    };
+                    if said.is_some() {
+                        self.alone.push(id, Stated { layers: said, ..Stated::default() });
                     }
                 })?;
-                self.take(others);
             }
         }
-        if self.count > self.own.len() as u64 {
-            let message = format!("{} edges have layers or kinds that do not follow from their ends", self.count);
+        let Found { mut own, alone, .. } = self;
+        own.add_layers(alone);
+        if own.count > own.edges.len() as u64 {
+            let message = format!("{} edges have layers or kinds that do not follow from their ends", own.count);
             findings.push(&rules::EDGE_LAYERS, message, Place::file(file::EDGE_LAYERS));
             return Ok(());
         }
         // The order of edges in the file says nothing.
-        self.own.sort_by(|(one, _), (other, _)| one.cmp(other));
-        if !self.own.is_empty() {
-            graph.metadata.insert(METADATA.to_owned(), self.to_metadata(known));
+        own.edges.sort_by(|(one, _), (other, _)| one.cmp(other));
+        if !own.edges.is_empty() {
+            graph.metadata.insert(METADATA.to_owned(), own.to_metadata(known));
         }
         Ok(())
     }
+}
 
-    /// The table of layers counts for more than the rows of edges.
-    fn take(&mut self, others: Found) {
-        let mut at: HashMap<String, usize> = HashMap::new();
-        for (row, (id, _)) in self.own.iter().enumerate() {
-            at.insert(id.clone(), row);
-        }
-        self.count += others.count;
-        for (id, stated) in others.own {
-            match at.get(&id).and_then(|row| self.own.get_mut(*row)) {
-                Some((_, own)) => {
-                    own.layers = stated.layers;
-                    self.count -= 1;
-                }
-                None => self.own.push((id, stated)),
-            }
-        }
-    }
-
+impl All {
     fn to_metadata(&self, known: Known<'_>) -> String {
         let mut out = String::from("{");
-        for (id, stated) in &self.own {
+        for (id, stated) in &self.edges {
             out.push_str(if out.len() == 1 { "" } else { ", " });
             push_string(&mut out, id);
             out.push_str(": {");
@@ -214,11 +265,15 @@ impl Found {
                 said.push(text);
             }
             if let Some(layers) = stated.layers {
-                said.push(match layers {
-                    Some((first, second)) => {
-                        let both = [Some(first), second].into_iter().flatten();
-                        let both: Vec<String> = both.map(|layer| list(known.layers.labels(layer))).collect();
-                        format!("\"layers\": [{}]", both.join(", "))
+                let both = match layers {
+                    Said::Nothing => None,
+                    Said::Nowhere => Some([None, None]),
+                    Said::In(first, second) => Some([Some(first), second]),
+                };
+                said.push(match both {
+                    Some(both) => {
+                        let both = both.into_iter().flatten().map(|layer| list(known.layers.labels(layer)));
+                        format!("\"layers\": [{}]", both.collect::<Vec<_>>().join(", "))
                     }
                     None => "\"layers\": null".to_owned(),
                 });
@@ -232,15 +287,18 @@ impl Found {
     }
 }
 
-fn mix(id: &str, (first, second): OfEdge) -> u128 {
+fn mix(id: &str, layers: Option<OfEdge>) -> u128 {
     let mut bytes = hash(id).to_le_bytes().to_vec();
-    bytes.extend(first.to_le_bytes());
-    bytes.extend(second.map_or(u64::MAX, u64::from).to_le_bytes());
+    if let Some((first, second)) = layers {
+        bytes.extend(first.to_le_bytes());
+        bytes.extend(second.map_or(u64::MAX, u64::from).to_le_bytes());
+    }
     xxh3_128(&bytes)
 }
 
-/// The rows of the table of layers.
-fn each(table: &Table, known: Known<'_>, mut take: impl FnMut(&str, OfEdge)) -> Result<()> {
+/// The rows of the table of layers. One without a first layer says that the edge lies in none.
+fn each(table: Option<&Table>, known: Known<'_>, mut take: impl FnMut(&str, Option<OfEdge>)) -> Result<()> {
+    let Some(table) = table else { return Ok(()) };
     let columns = [column::EDGE_ID, column::LAYER_1_ID, column::LAYER_2_ID];
     let mut start = 0;
     for cells in table.batches(&columns, 0..table.rows(), 1 << 15)? {
@@ -250,8 +308,9 @@ fn each(table: &Table, known: Known<'_>, mut take: impl FnMut(&str, OfEdge)) -> 
         for (row, ((id, first), second)) in ids.iter().zip(&first).zip(&second).enumerate() {
             let at = |layer: Option<i64>| layer.map(|layer| known.layers.at(layer)).transpose();
             let place = |error: isomorph_error::Error| error.at(Place::file(&table.name).row(start + row as u64));
-            if let (Some(id), Some(first)) = (id, at(first).map_err(place)?) {
-                take(id, (first, at(second).map_err(place)?));
+            if let Some(id) = id {
+                let second = at(second).map_err(place)?;
+                take(id, at(first).map_err(place)?.map(|first| (first, second)));
             }
         }
         start += cells.rows() as u64;
@@ -267,17 +326,20 @@ pub(crate) struct Stating(HashMap<String, Own>);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own {
     pub kind: Option<Option<String>>,
-    pub layers: Option<Option<(i64, Option<i64>)>>,
+    pub layers: Option<Said<i64>>,
     /// Of an edge with two ends: whether its kind is that of an entity.
     pub is_entity: Option<bool>,
 }
 
 impl Own {
-    /// Whether something else than nothing is stated.
-    fn is_value(&self) -> bool {
-        self.kind.as_ref().is_some_and(Option::is_some)
-            || self.layers.is_some_and(|layers| layers.is_some())
-            || self.is_entity.is_some()
+    /// Whether something else is stated than what follows from the ends.
+    fn is_other(&self) -> bool {
+        self.kind.is_some() || !matches!(self.layers, None | Some(Said::Nothing)) || self.is_entity.is_some()
+    }
+
+    /// The kind that is written for an edge, where `follows` is that of its ends.
+    pub fn kind_of<'a>(own: Option<&'a Own>, follows: Option<&'a str>) -> Option<&'a str> {
+        own.and_then(|own| own.kind.as_ref()).map_or(follows, Option::as_deref)
     }
 }
 
@@ -293,14 +355,17 @@ impl Stating {
                     ("kind", Ok(Value::Text(kind))) => own.kind = Some(Some(kind.into_owned())),
                     ("edge_kind", Ok(Value::Text(kind))) => own.is_entity = Some(kind == word::NODE_EDGE),
                     ("kind", Ok(Value::Null)) => own.kind = Some(None),
-                    ("layers", Ok(Value::Null)) => own.layers = Some(None),
+                    ("layers", Ok(Value::Null)) => own.layers = Some(Said::Nothing),
                     ("layers", Ok(Value::Array(array))) => {
                         let mut numbers = Vec::new();
                         items(array, METADATA, |item| {
                             numbers.push(layers.intern(&strings(item, METADATA)?));
                             Ok(())
                         })?;
-                        own.layers = numbers.first().map(|first| Some((*first, numbers.get(1).copied())));
+                        own.layers = Some(match numbers.first() {
+                            Some(first) => Said::In(*first, numbers.get(1).copied()),
+                            None => Said::Nowhere,
+                        });
                     }
                     _ => {}
                 }
@@ -312,10 +377,10 @@ impl Stating {
         if read.is_ok() { Stating(all) } else { Stating::default() }
     }
 
-    /// An edge of which a kind or layers are stated, if there is one. That some state nothing is no loss in a layout that has no
-    /// place for it: there all layers are stated.
+    /// An edge whose kind or layers are stated otherwise than they follow, if there is one. That no row states what follows is no
+    /// loss in a layout where all layers are stated.
     pub fn any(&self) -> Option<&str> {
-        self.0.iter().filter(|(_, own)| own.is_value()).map(|(id, _)| id.as_str()).min()
+        self.0.iter().filter(|(_, own)| own.is_other()).map(|(id, _)| id.as_str()).min()
     }
 
     /// The kind of an edge with two ends, which is an entity by the index or not.

@@ -3,6 +3,7 @@
 
 mod common;
 
+use arrow_array::ArrayRef;
 use common::build::{File, Files, booleans, floats, integers, lists, text};
 use common::view::View;
 use isomorph_annnet::rules::RULES;
@@ -21,6 +22,11 @@ const ELEMENTARY: &str = "layers/elem_layer_attributes.parquet";
 const VIEW: &str = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"shape": [2, 2]}}"#;
 
 type Break = fn(&mut Files);
+
+/// Rows of the index of entities.
+fn entities(ids: [&'static str; 3], layers: [i64; 3], types: [&'static str; 3]) -> Vec<(&'static str, ArrayRef)> {
+    vec![("entity_id", text(ids)), ("layer_id", integers(layers)), ("idx", integers([0, 1, 2])), ("type", text(types))]
+}
 
 fn coefficients(files: &mut Files, entity: &'static str) {
     files.table(
@@ -104,6 +110,15 @@ fn late(files: &mut Files, layer: i64) {
 
 /// How each rule is broken. Archives and older layouts are in tests of their own.
 const BREAKS: &[(&str, Break)] = &[
+    ("ANNNET-ATTRIBUTES-REPEATED", |files| {
+        files.table("tables/_node_table.parquet", vec![("node_id", text(["a", "a"])), ("n", integers([1, 2]))]);
+    }),
+    ("ANNNET-ATTRIBUTES-REPEATED", |files| {
+        files.table(
+            "tables/slice_attributes.parquet",
+            vec![("slice_id", text(["s", "s"])), ("colour", text(["red", "blue"]))],
+        );
+    }),
     ("ANNNET-CHECKSUM", |files| {
         let manifest = r#"{"graph_version": 1, "directed": true, "active_slice": "default", "default_slice": "default",
             "checksum": "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}"#;
@@ -179,6 +194,13 @@ const BREAKS: &[(&str, Break)] = &[
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([Some(0), None]))),
     ("ANNNET-EDGE-POSITION", |files| files.column(EDGES, "col_idx", integers([-1, 0]))),
     ("ANNNET-ENTITY-ID", |files| files.column(ENTITIES, "entity_id", text([Some("a"), None]))),
+    ("ANNNET-ENTITY-ID", |files| {
+        files.table(ENTITIES, entities(["a", "b", "a"], [0, 0, 0], ["node"; 3]));
+    }),
+    ("ANNNET-ENTITY-ID", |files| {
+        *files = Files::layered();
+        files.table(ENTITIES, entities(["a", "b", "a"], [1, 2, 2], ["node", "node", "edge_entity"]));
+    }),
     ("ANNNET-ENTITY-POSITION", |files| files.column(ENTITIES, "idx", integers([Some(0), None]))),
     ("ANNNET-HYPEREDGE", |files| files.remove(HYPEREDGES)),
     ("ANNNET-HYPEREDGE", |files| files.column(HYPEREDGES, "edge_id", text(["e"]))),
@@ -186,10 +208,18 @@ const BREAKS: &[(&str, Break)] = &[
         files.column(ENTITIES, "entity_id", text(["a", "1"]));
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"1\""])]));
     }),
+    ("ANNNET-HYPEREDGE-JSON", |files| {
+        files.column(ENTITIES, "entity_id", text(["a", "('a', ('b',))"]));
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"('a', ('b',))\""])]));
+    }),
     ("ANNNET-HYPEREDGE-MEMBER", |files| files.column(HYPEREDGES, "members", lists(&[Some(&["\"nobody\""])]))),
     ("ANNNET-HYPEREDGE-NESTED", |files| {
         files.column(ENTITIES, "entity_id", text(["a", "[1]"]));
         files.column(HYPEREDGES, "members", lists(&[Some(&["\"[1]\""])]));
+    }),
+    ("ANNNET-HYPEREDGE-NESTED", |files| {
+        files.column(ENTITIES, "entity_id", text(["a", "([1], ('b',))"]));
+        files.column(HYPEREDGES, "members", lists(&[Some(&["\"([1], ('b',))\""])]));
     }),
     ("ANNNET-HYPEREDGE-SIDES", |files| {
         sides(files);

@@ -86,6 +86,8 @@ fn an_edge_with_one_end_stays_in_its_layer() {
     for (number, side) in ["source", "target"].into_iter().enumerate() {
         let mut files = Files::layered();
         files.column("structure/edges.parquet", side, text([None::<&str>, None]));
+        // With one end no kind follows, and one that is stated would be lost.
+        files.column("structure/edges.parquet", "ml_kind", text([None, Some("inter")]));
         // The end that is left has two places to be in.
         files.table(
             "structure/entity_index.parquet",

@@ -168,7 +168,7 @@ fn layers_and_kinds_that_somebody_set_are_kept() {
         assert_eq!(column(&place.join("structure/edges.parquet"), "ml_kind"), ["", ""]);
         assert_eq!(column(&place.join("layers/edge_layers.parquet"), "edge_id"), ["h"]);
     });
-    files.column("structure/edges.parquet", "ml_kind", text([None, Some("inter")]));
+    files.column("structure/edges.parquet", "ml_kind", text([Some("inter"), Some("inter")]));
     files.remove("layers/edge_layers.parquet");
     files.with(|source| {
         // All layers are stated in the layout of the text, and nothing is lost by it.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arrow_array::{Array, BooleanArray, Int64Array};
+use arrow_array::{Array, BooleanArray, Int64Array, StringArray};
 use isomorph_error::{Findings, Place, Result};
 use isomorph_storage::{Budget, Reservation, Scratch};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -189,36 +189,52 @@ impl Edges {
         }
     }
 
-    /// What follows from the ends for layers and kind of each edge that has ends.
+    /// Of each edge the layers that its row states, and what follows from its ends for layers and kind.
     ///
     /// # Errors
     /// When the table cannot be read.
-    pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Follows)) -> Result<()> {
-        let columns = [column::EDGE_ID, column::SOURCE, column::TARGET, column::SOURCE_LAYER, column::TARGET_LAYER];
+    pub fn follows(&self, known: Known<'_>, take: &mut dyn FnMut(&str, Option<stated::OfEdge>, Follows)) -> Result<()> {
+        let columns = [
+            column::EDGE_ID,
+            column::SOURCE,
+            column::TARGET,
+            column::SOURCE_LAYER,
+            column::TARGET_LAYER,
+            column::HYPER_LAYER,
+        ];
         let is_flat = known.layers.is_flat();
         for cells in self.table.batches(&columns, 0..self.table.rows(), BATCH_ROWS)? {
             let cells = cells?;
             let ids = cells.ids(column::EDGE_ID, &rules::EDGE_ID)?;
             let (sources, targets) = (cells.text(column::SOURCE)?, cells.text(column::TARGET)?);
             let (of_source, of_target) = (cells.integers(column::SOURCE_LAYER)?, cells.integers(column::TARGET_LAYER)?);
+            let of_members = cells.integers(column::HYPER_LAYER)?;
             for row in 0..ids.len() {
                 let id = ids::hash(ids.value(row));
-                match self.class_of(id) {
+                let of_ends = || -> Result<Option<stated::OfEdge>> {
+                    let source = layer_of(known, &sources, &of_source, row)?;
+                    Ok(both(source, layer_of(known, &targets, &of_target, row)?))
+                };
+                let (alone, follows) = match self.class_of(id) {
                     Class::TwoEnded => {
-                        let end = |ends: &arrow_array::StringArray, layers| {
+                        let end = |ends: &StringArray, layers| {
                             resolve(known, ends.is_valid(row).then(|| ends.value(row)), layers, row)
                         };
-                        let both = (end(&sources, &of_source)?, end(&targets, &of_target)?);
-                        if let (Some(source), Some(target)) = both {
-                            take(ids.value(row), Follows::of_ends(source, target, is_flat));
-                        }
+                        let follows = match (end(&sources, &of_source)?, end(&targets, &of_target)?) {
+                            (Some(source), Some(target)) => Follows::of_ends(source, target, is_flat),
+                            _ => Follows::of_none(is_flat),
+                        };
+                        (of_ends()?, follows)
                     }
+                    Class::OneSided => (of_ends()?, Follows::of_none(is_flat)),
+                    Class::Placeholder => (None, Follows::of_none(is_flat)),
                     Class::Hyperedge => {
                         let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
-                        take(ids.value(row), Follows::of_members(members, is_flat));
+                        let layer = stated(known, &of_members, row)?;
+                        (layer.map(|layer| (layer, None)), Follows::of_members(members, is_flat))
                     }
-                    Class::Placeholder | Class::OneSided => {}
-                }
+                };
+                take(ids.value(row), alone, follows);
             }
         }
         Ok(())
@@ -309,34 +325,38 @@ fn settle_part(
                 found.findings.push(&rules::PLACEHOLDER, message, place().in_field(column::KIND));
             }
             let kind = of_entity(known, ids.value(row), kinds.is_valid(row).then(|| kinds.value(row)));
+            let ml_kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
             if class == Class::TwoEnded {
                 let mut missing = None;
-                let mut both = [None; 2];
-                for (own, (name, ends, rows, layers)) in both.iter_mut().zip([
+                let mut ends_of = [None; 2];
+                let mut layers_of = [None; 2];
+                let each = ends_of.iter_mut().zip(&mut layers_of);
+                for ((own, own_layer), (name, ends, rows, layers)) in each.zip([
                     (column::SOURCE, &sources, &source_rows, &of_source),
                     (column::TARGET, &targets, &target_rows, &of_target),
                 ]) {
                     let end = ends.is_valid(row).then(|| ends.value(row));
                     let layer = end.map_or(Ok(None), |_| stated(known, layers, row));
                     let layer = layer.map_err(|error| error.at(place()))?;
+                    *own_layer = layer;
                     *own = rows[row].and_then(|node| known.entities.placement(node, layer));
                     if own.is_none() {
                         missing = Some((name, end));
                     }
                 }
-                if let [Some(source), Some(target)] = both {
-                    let ml_kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
-                    let follows = Follows::of_ends(source, target, is_flat);
-                    found.stated.add(ids.value(row), kind, (ml_kind, None), follows);
+                let alone = both(layers_of[0], layers_of[1]).filter(|_| !is_flat);
+                let mut follows = Follows::of_none(is_flat);
+                if let [Some(source), Some(target)] = ends_of {
+                    follows = Follows::of_ends(source, target, is_flat);
                     for (end, name) in [(source, column::SOURCE), (target, column::TARGET)] {
                         if let Some(message) = known.entities.late(end, known.layers) {
                             found.findings.push(&rules::PLACEMENT, message, place().in_field(name));
                         }
                     }
                 }
+                found.stated.add(ids.value(row), kind, (ml_kind, alone), follows);
                 if let Some((name, end)) = missing {
                     class = Class::OneSided;
-                    found.stated.add_one_sided(ids.value(row), kind);
                     let what = end.map_or("is missing".to_owned(), |end| format!("{end:?} is no entity of its layer"));
                     let message = format!("the {name} of {:?} {what}", ids.value(row));
                     found.findings.push(&rules::EDGE_END, message, place().in_field(name));
@@ -345,18 +365,21 @@ fn settle_part(
             found.inherited.add(class, directed.is_null(row));
             match class {
                 Class::TwoEnded => found.has_coefficients |= known.coefficients.has(id),
-                Class::Hyperedge if known.hyperedges.get(id).is_none() => {
-                    let message = format!("the hyperedge {:?} has no members", ids.value(row));
-                    found.findings.push(&rules::HYPEREDGE, message, place());
-                }
                 Class::Hyperedge => {
-                    let members = known.hyperedges.get(id).map(|known| known.members).unwrap_or_default();
-                    let kind = ml_kinds.is_valid(row).then(|| ml_kinds.value(row));
-                    let layer = of_members.is_valid(row).then(|| known.layers.at(of_members.value(row))).transpose();
-                    let layer = layer.map_err(|error| error.at(place()))?;
-                    found.stated.add(ids.value(row), None, (kind, layer), Follows::of_members(members, is_flat));
+                    let members = known.hyperedges.get(id).map(|known| known.members);
+                    if members.is_none() {
+                        let message = format!("the hyperedge {:?} has no members", ids.value(row));
+                        found.findings.push(&rules::HYPEREDGE, message, place());
+                    }
+                    let layer = stated(known, &of_members, row).map_err(|error| error.at(place()))?;
+                    let alone = layer.map(|layer| (layer, None)).filter(|_| !is_flat);
+                    let follows = Follows::of_members(members.unwrap_or_default(), is_flat);
+                    found.stated.add(ids.value(row), None, (ml_kind, alone), follows);
                 }
-                _ => {}
+                Class::Placeholder => {
+                    found.stated.add(ids.value(row), None, (ml_kind, None), Follows::of_none(is_flat));
+                }
+                Class::OneSided => {}
             }
             if class != Class::TwoEnded {
                 found.others.push((start + row as u64, class, id));
@@ -373,6 +396,16 @@ fn of_entity(known: Known<'_>, id: &str, kind: Option<&str>) -> Option<&'static 
     let is_stated = matches!(kind, Some(word::NODE_EDGE | word::VERTEX_EDGE));
     let follows = known.entities.is_edge_entity(id);
     (is_stated != follows).then_some(if is_stated { word::NODE_EDGE } else { word::BINARY })
+}
+
+/// The layer that a row states of an end, if it names the end.
+fn layer_of(known: Known<'_>, ends: &StringArray, layers: &Int64Array, row: usize) -> Result<Option<u32>> {
+    if ends.is_valid(row) { stated(known, layers, row) } else { Ok(None) }
+}
+
+/// The layers of an edge that states those of both ends.
+fn both(source: Option<u32>, target: Option<u32>) -> Option<stated::OfEdge> {
+    source.zip(target).map(|(source, target)| (source, Some(target)))
 }
 
 /// What an end of a row means.

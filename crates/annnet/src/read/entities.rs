@@ -155,7 +155,8 @@ impl Entities {
             if node == next {
                 gathered.push(id).ok_or_else(|| too_many(&cells.name))?;
                 let kind = if types.is_valid(row) { types.value(row) } else { word::NODE };
-                self.is_edge.push(kind == word::EDGE_ENTITY || kind == word::EDGE);
+                // Every other word is that of a node, as the published library has it.
+                self.is_edge.push(kind == word::EDGE_ENTITY);
                 self.edge_count += usize::from(self.is_edge.last() == Some(&true));
             }
             self.place(Placement { node, layer });

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ListArray};
-use isomorph_error::{Findings, Place, Result};
+use isomorph_error::{Findings, Place, Result, Rule};
 use isomorph_model::json::{Value, value};
 use isomorph_storage::{Budget, Reservation};
 
@@ -10,6 +10,7 @@ use super::entities::{Entities, Placement};
 use super::ids::{self, ENTRY_BYTES, IdMap};
 use super::json;
 use super::layers::Layers;
+use super::python::{self, Pair};
 use crate::layout::column;
 use crate::rules;
 use crate::table::Table;
@@ -108,10 +109,8 @@ impl Hyperedges {
                 let role = if directed { *role } else { Role::Member };
                 let place = || Place::file(&table.name).row(row as u64).in_field(*name);
                 for text in texts_of(list, row).flatten() {
-                    if json::string(text).is_some_and(|id| reads_as_json(&id)) {
-                        let is_nested = json::string(text).is_some_and(|id| id.trim_start().starts_with(['[', '{']));
-                        let rule = if is_nested { &rules::HYPEREDGE_NESTED } else { &rules::HYPEREDGE_JSON };
-                        findings.push(rule, format!("the id of {text} reads as JSON"), place());
+                    if let Some((rule, what)) = json::string(text).and_then(|id| misread(&id)) {
+                        findings.push(rule, format!("the id of {text} reads as {what}"), place());
                     }
                     match end(text, entities, layers, &table.name)? {
                         Some((placement, is_bare)) => {
@@ -160,10 +159,25 @@ fn texts_of(list: &ListArray, row: usize) -> impl Iterator<Item = Option<&str>> 
     range.map(move |at| values.is_valid(at).then(|| values.value(at)))
 }
 
-/// The end that a text means, and whether it names no layer: JSON is decoded once, and what is no JSON is an id.
+/// The end that a text means, and whether it names no layer: JSON is decoded once, older libraries wrote a pair of node and layer
+/// (as JSON, or as Python does), and everything else is an id.
 fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<Option<(Placement, bool)>> {
     let bare = |id: &str| entities.resolve(id, None).map(|placement| (placement, true));
+    // A layer that nothing else names holds nobody.
+    let placed = |node: &str, labels: &[String]| {
+        let placement = layers.find(labels).and_then(|layer| entities.resolve(node, Some(layer)));
+        placement.map(|placement| (placement, false))
+    };
     match value(text) {
+        Ok(Value::Array(array)) => Ok(match pair_of(array) {
+            Some((node, labels)) => placed(&node, &labels),
+            None => bare(text),
+        }),
+        Err(_) => Ok(match python::pair(text) {
+            Some(Pair::Placement(node, labels)) => placed(&node, &labels),
+            Some(Pair::Nobody | Pair::Unhashable) => None,
+            None => bare(text),
+        }),
         Ok(Value::Text(id)) => Ok(bare(&id)),
         Ok(Value::Object(object)) => {
             let (mut node, mut layer) = (None, None);
@@ -178,18 +192,37 @@ fn end(text: &str, entities: &Entities, layers: &Layers, file: &str) -> Result<O
             let Some(node) = node else { return Ok(bare(text)) };
             match layer {
                 None => Ok(bare(&node)),
-                // A layer that nothing else names holds nobody.
-                Some(labels) => {
-                    let placement = layers.find(&labels).and_then(|layer| entities.resolve(&node, Some(layer)));
-                    Ok(placement.map(|placement| (placement, false)))
-                }
+                Some(labels) => Ok(placed(&node, &labels)),
             }
         }
         _ => Ok(bare(text)),
     }
 }
 
-/// Whether the published library would decode an id a second time, and so lose it.
-fn reads_as_json(id: &str) -> bool {
-    !matches!(value(id), Err(_) | Ok(Value::Array(_) | Value::Object(_))) || json::check(id, "").is_ok()
+/// Node and labels of a JSON array of both.
+fn pair_of(array: &str) -> Option<(String, Vec<String>)> {
+    let mut items = Vec::new();
+    let read = json::items(array, "", |item| {
+        items.push(item.to_owned());
+        Ok(())
+    });
+    let [node, labels] = read.ok().map(|()| items)?.try_into().ok()?;
+    Some((json::string(&node)?.into_owned(), json::strings(&labels, "").ok()?))
+}
+
+/// What the published library takes an id for, which it decodes a second time: it loses the member, or fails.
+fn misread(id: &str) -> Option<(&'static Rule, &'static str)> {
+    match value(id) {
+        // It asks whether something came of it.
+        Ok(Value::Null) => None,
+        Ok(Value::Array(array)) if pair_of(array).is_some() => Some((&rules::HYPEREDGE_JSON, "JSON")),
+        Ok(Value::Array(_) | Value::Object(_)) if json::check(id, "").is_ok() => {
+            Some((&rules::HYPEREDGE_NESTED, "JSON"))
+        }
+        Err(_) | Ok(Value::Array(_) | Value::Object(_)) => match python::pair(id)? {
+            Pair::Unhashable => Some((&rules::HYPEREDGE_NESTED, "a pair of Python")),
+            Pair::Placement(..) | Pair::Nobody => Some((&rules::HYPEREDGE_JSON, "a pair of Python")),
+        },
+        Ok(_) => Some((&rules::HYPEREDGE_JSON, "JSON")),
+    }
 }

@@ -18,6 +18,7 @@ mod nodes;
 mod open;
 mod other_part;
 mod positions;
+mod python;
 mod recover;
 mod repeats;
 mod shown;

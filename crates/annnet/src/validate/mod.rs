@@ -3,6 +3,7 @@
 mod edges;
 mod layers;
 mod matrix;
+mod repeats;
 mod slices;
 mod tables;
 
@@ -34,6 +35,7 @@ pub(crate) fn validate(annnet: &Annnet, findings: &mut Findings) -> Result<()> {
         }
     }
     tables::check(annnet, findings)?;
+    repeats::check(annnet, findings)?;
     edges::check(annnet, findings)?;
     layers::check(annnet, findings)?;
     slices::check(annnet, findings)?;

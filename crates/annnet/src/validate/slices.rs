@@ -1,13 +1,13 @@
 //! Members of slices are there.
 
-use arrow_array::{Array, StringArray};
+use arrow_array::Array;
 use arrow_schema::DataType;
 use isomorph_error::{Findings, Place, Result};
-use isomorph_storage::Scratch;
 
+use super::repeats;
 use crate::cells::Cells;
 use crate::layout::{Layout, column};
-use crate::read::{Hashes, before, hash, ids};
+use crate::read::hash;
 use crate::table::Table;
 use crate::{Annnet, rules};
 
@@ -75,37 +75,10 @@ fn is_stated(cells: &Cells, name: &str) -> impl Fn(usize) -> bool + use<> {
 
 /// No slice lists a member twice.
 fn check_repeats(annnet: &Annnet, table: &Table, member: &'static str, findings: &mut Findings) -> Result<()> {
-    let scratch = annnet.options.scratch.clone().map_or_else(|| Scratch::new(None), Ok)?;
-    let hashes = Hashes::new(&annnet.options.budget, &scratch)?;
-    pairs(table, member, &mut |_, _, own| hashes.add(own.iter().copied().flatten()))?;
-    let mut first_rows = hashes.repeated()?;
-    if first_rows.is_empty() {
-        return Ok(());
-    }
-    pairs(table, member, &mut |start, members, own| {
-        for (row, pair) in own.iter().enumerate() {
-            let at = start + row as u64;
-            if let Some(first) = pair.and_then(|pair| before(&mut first_rows, pair, at)) {
-                let message = format!("{:?} is listed in row {first}, too", members.value(row));
-                findings.push(&rules::SLICE_REPEATED, message, Place::file(&table.name).row(at).in_field(member));
-            }
-        }
+    let columns = [column::SLICE_ID, member];
+    repeats::each(annnet, table, &columns, &|cells| repeats::of_ids(cells, &columns), &mut |first, row, cells, at| {
+        let message = format!("{:?} is listed in row {first}, too", cells.text(member)?.value(at));
+        findings.push(&rules::SLICE_REPEATED, message, Place::file(&table.name).row(row).in_field(member));
         Ok(())
     })
-}
-
-/// What takes the first row of a batch, its members, and hashes of slice and member of each row that has both.
-type Take<'a> = &'a mut dyn FnMut(u64, &StringArray, &[Option<u128>]) -> Result<()>;
-
-fn pairs(table: &Table, member: &'static str, take: Take<'_>) -> Result<()> {
-    let (mut start, mut own) = (0, Vec::new());
-    for cells in table.batches(&[column::SLICE_ID, member], 0..table.rows(), 1 << 14)? {
-        let cells = cells?;
-        let (groups, members) = (cells.text(column::SLICE_ID)?, cells.text(member)?);
-        own.clear();
-        own.extend(groups.iter().zip(&members).map(|(group, member)| Some(ids::pair(hash(group?), hash(member?)))));
-        take(start, &members, &own)?;
-        start += cells.rows() as u64;
-    }
-    Ok(())
 }

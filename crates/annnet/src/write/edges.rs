@@ -21,12 +21,8 @@ use super::{WriteLayout, WriteOptions};
 use crate::inherited::Inheriting;
 use crate::layout::{column as name, file, word};
 use crate::order::{Positions, Told};
-use crate::stated::{Own, Stating};
+use crate::stated::{COUPLING, INTER, INTRA, Own, Said, Stating};
 
-/// What `ml_kind` says of edges within a layer, between layers of one node, and across both.
-pub(super) const INTRA: &str = "intra";
-pub(super) const COUPLING: &str = "coupling";
-pub(super) const INTER: &str = "inter";
 /// The position of edges that have no column in the incidence matrix.
 const NO_COLUMN: i64 = -1;
 
@@ -312,11 +308,14 @@ impl Edges {
                     (false, true) => COUPLING,
                     (false, false) => INTER,
                 };
-                let stated = |row: usize| self.stating.of_edge(own.value(row)).and_then(|own| own.layers);
-                // The specification's layout has the layers of ends from here: all are stated there.
-                let stated = |row: usize| stated(row).filter(|own| own.is_some() || options.layout == WriteLayout::V2);
-                let follows = |row: usize| Some((first.value(row), Some(second.value(row))));
-                let of_edge = |row: usize| stated(row).unwrap_or_else(|| follows(row));
+                // First and second layer of each edge that has a row.
+                let of_edge = |row: usize| match self.stating.of_edge(own.value(row)).and_then(|own| own.layers) {
+                    Some(Said::In(first, second)) => Some((Some(first), second)),
+                    Some(Said::Nowhere) => Some((None, None)),
+                    // The specification's layout has the layers of ends from here: all are stated there.
+                    Some(Said::Nothing) if options.layout == WriteLayout::V2 => None,
+                    _ => Some((Some(first.value(row)), Some(second.value(row)))),
+                };
                 let all: Vec<_> = (0..batch.rows).map(of_edge).collect();
                 let rows: UInt32Array =
                     (0u32..).zip(&all).filter(|(_, layers)| layers.is_some()).map(|(row, _)| Some(row)).collect();
@@ -329,11 +328,9 @@ impl Edges {
             }
             _ => vec![INTRA; batch.rows],
         };
-        let kind = |(row, follows): (usize, &'static str)| match self.stating.of_edge(own.value(row)) {
-            Some(Own { kind: Some(None), .. }) if options.layout == WriteLayout::V2 => None,
-            stated => Some(stated.and_then(|own| own.kind.as_ref()?.as_deref()).unwrap_or(follows)),
-        };
-        let ml_kinds: StringArray = ml_kinds.into_iter().enumerate().map(kind).collect();
+        let kind =
+            |(row, follows): (usize, &'static str)| Own::kind_of(self.stating.of_edge(own.value(row)), Some(follows));
+        let ml_kinds: StringArray = ml_kinds.iter().copied().enumerate().map(kind).collect();
         let weights = column(&batch.properties, shape.edges.weight);
         let directed = directions(batch.directed.as_ref(), batch.rows);
         let mut cells = Vec::new();

@@ -85,7 +85,9 @@ impl<'a> AnnnetWriter<'a> {
         edges.stating = Stating::of(graph, &mut layers);
         if let (WriteLayout::Specification, Some(edge)) = (options.layout, edges.stating.any()) {
             let what = "in the layout of the specification's text layers and kinds of edges are those of their ends and entities";
-            return Err(lost(format!("{what}, and {edge:?} has others")));
+            return Err(
+                lost(format!("{what}, and {edge:?} has others")).hint("--layout v2    the layout that has them")
+            );
         }
         Ok(AnnnetWriter {
             aspect: (property(shape.aspect, word::ORDERED), property(shape.aspect, word::ATTRIBUTES)),

@@ -179,6 +179,8 @@ fn read(
     let options = |fields: Vec<Field>| ReadOptions {
         csv: csv.clone(),
         refuse_unknown_keys: true,
+        // As tables of annnet are read: spans of time and names of zones stand nowhere else.
+        embedded_types: true,
         ..ReadOptions::declared(Arc::new(Schema::new(fields)))
     };
     if encoding == Encoding::Csv {

@@ -72,6 +72,8 @@ impl Table {
         let csv = CsvDialect { keep_other_columns: true, ..CsvDialect::default() };
         let options = |fields: Vec<Field>| ReadOptions {
             csv: csv.clone(),
+            // A span of time is not the integer that Parquet has for it: GraphAr has neither, and refuses it.
+            embedded_types: true,
             ..ReadOptions::declared(Arc::new(Schema::new(fields)))
         };
         if encoding == Encoding::Csv {

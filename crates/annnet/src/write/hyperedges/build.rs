@@ -14,10 +14,10 @@ use super::sides::Side;
 use super::{Beside, Member};
 use crate::layout::{column as name, file, word};
 use crate::read::ids as hashes;
-use crate::stated::{Own, Stating};
+use crate::stated::{COUPLING, INTER, INTRA, Own, Said, Stating};
 use crate::write::WriteLayout;
 use crate::write::columns::{gather, ids, keys, lost};
-use crate::write::edges::{COUPLING, Coefficients, INTER, INTRA, Rows};
+use crate::write::edges::{Coefficients, Rows};
 use crate::write::json::{push_member, reads_as_something_else};
 use crate::write::layers::{LayerIds, PLACEHOLDER, list};
 use crate::write::nodes::Nodes;
@@ -115,8 +115,12 @@ impl<'a> Build<'a> {
             }
             Class::OneSided if members.len() > 1 => return Err(lost(format!("{id:?} has two ends"))),
             Class::Placeholder | Class::OneSided => {
-                self.ml_kinds.append_null();
+                let stated = stating.of_edge(id);
+                self.ml_kinds.append_option(Own::kind_of(stated, None));
                 self.layers.append_null();
+                if let Some(Said::In(first, second)) = stated.and_then(|own| own.layers) {
+                    self.add_layers(row, first, second);
+                }
                 for (side, end) in ends.into_iter().enumerate() {
                     self.ends[side].append_option(end.map(|(entity, _)| entity));
                     self.end_layers[side].append_option(end.and_then(|(_, layer)| layer).filter(|_| !self.is_flat));
@@ -125,9 +129,7 @@ impl<'a> Build<'a> {
                 if self.layout == WriteLayout::Specification
                     && let Some(layer) = ends.iter().flatten().find_map(|(_, layer)| *layer).filter(|_| !self.is_flat)
                 {
-                    self.layered.0.push(row as u32);
-                    self.layered.1.push(layer);
-                    self.layered.2.push(None);
+                    self.add_layers(row, layer, None);
                 }
             }
         }
@@ -179,22 +181,24 @@ impl<'a> Build<'a> {
             (false, true) => COUPLING,
             (false, false) => INTER,
         };
-        match stated.and_then(|own| own.kind.as_ref()) {
-            Some(None) if self.layout == WriteLayout::V2 => self.ml_kinds.append_null(),
-            stated => self.ml_kinds.append_value(stated.and_then(Option::as_deref).unwrap_or(kind)),
-        }
-        let stated = stated.and_then(|own| own.layers).flatten();
-        let one = match stated {
-            Some((layer, None)) => Some(layer),
-            Some((_, Some(_))) => None,
-            None => both.layer.one().filter(|_| !self.is_flat),
+        self.ml_kinds.append_option(Own::kind_of(stated, Some(kind)));
+        let (one, layers) = match stated.and_then(|own| own.layers) {
+            Some(Said::In(layer, None)) => (Some(layer), Some((layer, None))),
+            Some(Said::In(first, second)) => (None, Some((first, second))),
+            Some(Said::Nowhere) => (None, None),
+            Some(Said::Nothing) | None => (both.layer.one(), self.told(sides)),
         };
-        self.layers.append_option(one);
-        if let Some((first, second)) = stated.or(self.told(sides)).filter(|_| !self.is_flat) {
-            self.layered.0.push(row as u32);
-            self.layered.1.push(first);
-            self.layered.2.push(second);
+        self.layers.append_option(one.filter(|_| !self.is_flat));
+        if let Some((first, second)) = layers.filter(|_| !self.is_flat) {
+            self.add_layers(row, first, second);
         }
+    }
+
+    /// Says in which layers an edge lies.
+    fn add_layers(&mut self, row: usize, first: i64, second: Option<i64>) {
+        self.layered.0.push(row as u32);
+        self.layered.1.push(first);
+        self.layered.2.push(second);
     }
 
     fn add_coefficients(&mut self, row: usize, members: &[Member], all: &[MemberBatch]) -> Result<()> {

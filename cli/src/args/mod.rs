@@ -31,7 +31,7 @@ pub use lake::{
     LakeApplyArgs, LakeChangeArgs, LakeCommand, LakeCompactArgs, LakeDropArgs, LakeEditArgs, LakeGraphsArgs,
     LakeInitArgs, LakeLoadArgs, LakeLogArgs, LakeVacuumArgs,
 };
-pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, whole_store, written_place};
+pub use read::{OpenArgs, ResourceArgs, SelectArgs, file_place, read_place, snapshot_of, whole_store, written_place};
 pub use write::TargetArgs;
 
 /// The command line.

@@ -1,5 +1,7 @@
 //! Folders that hold several graphs.
 
+use std::fs;
+
 use serde_json::json;
 
 use crate::support::{Home, PEOPLE};
@@ -80,4 +82,24 @@ fn unrelated_texts_of_deepgnn_in_a_folder_are_listed() {
         }
     }
     home.run(&["convert", "*.tsv", "out.deepgnn"]).exits(0);
+}
+
+/// Links to directories are not walked, but who names one is led to the graph there.
+#[cfg(unix)]
+#[test]
+fn links_to_graphs_are_listed() {
+    let home = Home::with_people();
+    home.run(&["convert", "people.csv", "g", "--to", "graphar"]).exits(0);
+    fs::create_dir(home.at("links")).unwrap();
+    for (to, name) in [("../g", "linked"), ("nowhere", "dangling"), (".", "itself")] {
+        std::os::unix::fs::symlink(to, home.at("links").join(name)).unwrap();
+    }
+    let document = home.run(&["info", "links", "--json"]).exits(0).json();
+    let graphs = document["graphs"].as_array().unwrap();
+    assert_eq!(graphs.len(), 1, "{document}");
+    let place = graphs[0]["path"].as_str().unwrap();
+    assert!(place.ends_with("links/linked"), "{place}");
+    home.run(&["info", place]).exits(0);
+    let done = home.run(&["digest", "links"]).exits(3);
+    assert!(done.err.contains("it holds 1 graph"), "{}", done.err);
 }

@@ -6,6 +6,7 @@ mod annnet;
 mod bad_graphs;
 mod bad_input;
 mod carry;
+mod carry_parts;
 mod compare;
 mod convert;
 mod dash;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use isomorph::Location;
-use isomorph::convert::{ConvertOptions, Format, Opened, Plan, Silent, convert};
+use isomorph::convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph::model::MemoryGraph;
 use isomorph_model::zoo::arbitrary::property_graph;
 use isomorph_model::zoo::multilayer;
@@ -100,7 +100,8 @@ fn layered(dice: &mut Dice, home: &Path) -> Made {
 fn written(memory: MemoryGraph, format: Format, path: &Path) -> bool {
     let graph = Arc::new(memory);
     let location = Location::from_path(Path::new("/memory"));
-    let opened = Opened { location, format, native: graph.clone(), carry: None, graph };
+    let opened =
+        Opened { location, format, native: graph.clone(), carry: None, graph, options: OpenOptions::default() };
     let destination = Location::from_path(path);
     let options = ConvertOptions { to: Some(format), ..ConvertOptions::default() };
     let resources = Resources { threads: 1, ..Resources::of_this_machine().expect("this machine") };

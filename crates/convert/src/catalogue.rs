@@ -1,5 +1,7 @@
 //! The graphs in a directory that is not a graph itself.
 
+use std::collections::BTreeMap;
+
 use isomorph_error::{Error, Kind, Result};
 use isomorph_storage::{COMPANION_SUFFIX, Location, Root};
 
@@ -43,15 +45,20 @@ pub fn catalogue(location: &Location) -> Result<Catalogue> {
         Err(error) if matches!(error.kind(), Kind::Usage | Kind::NotFound) => return Ok(found),
         Err(error) => return Err(error),
     };
-    let mut entries = root.list_dir("")?;
-    entries.retain(|entry| !entry.name.starts_with(['.', '_']) && !entry.name.ends_with(COMPANION_SUFFIX));
-    found.skipped = entries.len().saturating_sub(ENTRIES);
-    for entry in entries.iter().take(ENTRIES) {
-        let location = location.join(&entry.name)?;
+    let mut names: BTreeMap<String, bool> = root.list_dir("")?.into_iter().map(|entry| (entry.name, false)).collect();
+    for name in links(location)? {
+        names.entry(name).or_insert(true);
+    }
+    names.retain(|name, _| !name.starts_with(['.', '_']) && !name.ends_with(COMPANION_SUFFIX));
+    found.skipped = names.len().saturating_sub(ENTRIES);
+    for (name, leads_away) in names.iter().take(ENTRIES) {
+        let location = location.join(name)?;
         for format in Format::ALL {
             let is_format = match format.detect(&location) {
                 // Files come and go while a directory is looked at.
                 Err(error) if error.kind() == Kind::NotFound => false,
+                // Where a link leads may be nothing that concerns the directory.
+                Err(_) if *leads_away => false,
                 is_format => is_format?,
             };
             if is_format {
@@ -61,6 +68,20 @@ pub fn catalogue(location: &Location) -> Result<Catalogue> {
         }
     }
     Ok(found)
+}
+
+/// Links in a local directory: whoever names one is led to directories and out of the directory as well, which its own list leaves out.
+fn links(location: &Location) -> Result<Vec<String>> {
+    let Some(path) = location.as_path() else { return Ok(Vec::new()) };
+    let mut links = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|error| Error::from(error).at(location.to_string()))? {
+        let entry = entry.map_err(|error| Error::from(error).at(location.to_string()))?;
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        if is_link && entry.path().exists() {
+            links.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(links)
 }
 
 /// The error for a directory that holds graphs and is none itself.

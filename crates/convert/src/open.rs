@@ -9,12 +9,11 @@ use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
 use isomorph_tables::Predicate;
 
+use crate::carry::fits::{misfit, reads_otherwise, unselectable};
 use crate::carry::{self, Carry};
-use crate::conversion::undescribed;
 use crate::counted::counted;
 use crate::mapping::{
-    Bundling, CARRY_FITS, Gathered, Gathering, Mapping, NameRules, Projected, Projection, Reification, Reified,
-    Shredded, TERM,
+    Bundling, Gathered, Gathering, Mapping, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
 use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
 use crate::plan::{Plan, survey_of};
@@ -35,6 +34,8 @@ pub struct Opened {
     pub carry: Option<Carry>,
     /// The graph: the data, seen through its carry.
     pub graph: Arc<dyn Source>,
+    /// How it was opened: who opens the data once more sees the same snapshot and the same part of it.
+    pub options: OpenOptions,
 }
 
 impl Opened {
@@ -72,11 +73,12 @@ impl Opened {
             .as_ref()
             .and_then(|carry| carry.mapping.kept())
             .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
+        let asked = options;
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
         options.deepgnn.no_recovery |= options.look_ups;
-        let carry = carry.filter(|_| !retypes);
+        let mut carry = carry.filter(|_| !retypes);
         let native = match format {
             // A carried graph is seen through all of what it lies in.
             Format::Annnet if options.look_ups && carry.is_none() => {
@@ -88,21 +90,24 @@ impl Opened {
         if !options.unsound {
             sound(&native.about().findings)?;
         }
+        if let Some(carry) = &mut carry {
+            carry.schema_only |= reads_otherwise(native.as_ref(), asked);
+        }
         let graph = match &carry {
             Some(carry) if carry.schema_only || carry.alternate => {
                 let threads = std::thread::available_parallelism().map_or(1, usize::from);
                 let (way, native) = (carry.mapping.inverse(), Arc::clone(&native));
-                let shown = way.apply_anew(native, &options.annnet.budget, threads).map_err(|error| {
-                    let misfit = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &CARRY_FITS));
-                    if misfit { undescribed(error).at(location.to_string()) } else { error }
-                });
-                shown?.0
+                let shown = way.apply_anew(native, &options.annnet.budget, threads);
+                shown.map_err(|error| misfit(error, asked).at(location.to_string()))?.0
             }
-            Some(carry) => carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget)?,
+            Some(carry) => {
+                let shown = carry.mapping.inverse().apply(Arc::clone(&native), &options.annnet.budget);
+                shown.map_err(|error| unselectable(error, asked).at(location.to_string()))?
+            }
             None => Arc::clone(&native),
         };
         named_once(graph.as_ref(), location)?;
-        Ok(Opened { location: location.clone(), format, native, carry, graph })
+        Ok(Opened { location: location.clone(), format, native, carry, graph, options: asked.clone() })
     }
 
     /// The graph as `format` holds it: the data itself where it is of that format, and otherwise what a conversion would
@@ -198,7 +203,8 @@ impl Opened {
     /// # Errors
     /// When the nodes cannot be read.
     pub fn counted(self, resources: &Resources, progress: &dyn Progress) -> Result<Opened> {
-        let graph = counted(Arc::clone(&self.graph), resources, progress)?;
+        let graph = counted(Arc::clone(&self.graph), resources, progress);
+        let graph = graph.map_err(|error| carry::fits::of_reading(&self, error))?;
         Ok(Opened { graph, ..self })
     }
 

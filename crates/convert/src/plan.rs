@@ -106,7 +106,8 @@ impl Plan {
         resources: &Resources,
         progress: &dyn Progress,
     ) -> Result<Plan> {
-        let mut plan = Plan::of(opened, destination, options, resources, progress)?;
+        let plan = Plan::of(opened, destination, options, resources, progress);
+        let mut plan = plan.map_err(|error| carry::fits::of_reading(opened, error))?;
         let Some(carry) = opened.carry.as_ref().filter(|carry| carry.schema_only) else { return Ok(plan) };
         let unread = carry::reread(opened, carry, resources, progress)?.unread;
         if !unread.is_empty() && !options.loses() {

@@ -264,7 +264,14 @@ fn what_deepgnn_reads_is_a_good_graph() {
     let opened = {
         let graph = std::sync::Arc::new(memory);
         let location = Location::from_path(Path::new("/memory"));
-        Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph }
+        Opened {
+            location,
+            format: Format::GraphAr,
+            native: graph.clone(),
+            carry: None,
+            graph,
+            options: OpenOptions::default(),
+        }
     };
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("g.linear");
@@ -301,7 +308,14 @@ fn rows_without_a_direction_are_there_in_both() {
     );
     let memory = std::sync::Arc::new(build.finish());
     let location = Location::from_path(Path::new("/memory"));
-    let opened = Opened { location, format: Format::GraphAr, native: memory.clone(), carry: None, graph: memory };
+    let opened = Opened {
+        location,
+        format: Format::GraphAr,
+        native: memory.clone(),
+        carry: None,
+        graph: memory,
+        options: OpenOptions::default(),
+    };
     let home = tempfile::tempdir().unwrap();
     let there = home.path().join("binary");
     let done = write(&opened, Format::DeepGnn, &there, &ConvertOptions::default()).unwrap();
@@ -326,7 +340,14 @@ fn integer_keys_stay_and_so_does_the_order_of_rows() {
     let opened = {
         let graph = std::sync::Arc::new(memory);
         let location = Location::from_path(Path::new("/memory"));
-        Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph }
+        Opened {
+            location,
+            format: Format::GraphAr,
+            native: graph.clone(),
+            carry: None,
+            graph,
+            options: OpenOptions::default(),
+        }
     };
     let expected = digests(&opened);
     let home = tempfile::tempdir().unwrap();
@@ -391,7 +412,14 @@ fn rows_are_put_in_order_beyond_memory() {
     memory.graph.nodes[0].ordered = true;
     let graph = std::sync::Arc::new(memory);
     let location = Location::from_path(Path::new("/memory"));
-    let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let opened = Opened {
+        location,
+        format: Format::GraphAr,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+    };
     let (little, home) = (little(), tempfile::tempdir().unwrap());
     let mut options = ConvertOptions::default();
     options.write.deepgnn.binary.partitions = 3;
@@ -409,7 +437,14 @@ fn a_graph_is_seen_as_deepgnn_holds_it() {
     build.edges(Edges::rows(person, "knows", person, [(0, 1), (1, 1)]).undirected());
     let graph = std::sync::Arc::new(build.finish());
     let location = Location::from_path(Path::new("/memory"));
-    let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let opened = Opened {
+        location,
+        format: Format::GraphAr,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+    };
     let home = tempfile::tempdir().unwrap();
     let own = Resources { scratch: isomorph_storage::Scratch::new(Some(home.path())).unwrap(), ..resources() };
     let seen = opened.seen_as(Format::DeepGnn, &own, &Silent).unwrap();

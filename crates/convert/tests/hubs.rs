@@ -31,7 +31,14 @@ fn the_edges_of_a_hub_come_in_batches() {
     let weights = int64((0..EDGES as i64).collect::<Vec<_>>());
     build.edges(Edges::rows(node, "near", node, ends).column("weight", weights));
     let (graph, location) = (Arc::new(build.finish()), Location::from_path(std::path::Path::new("/memory")));
-    let memory = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let memory = Opened {
+        location,
+        format: Format::GraphAr,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+    };
     let resources = Resources::of_this_machine().unwrap();
     for (format, name) in [
         (Format::GraphAr, "graphar"),

@@ -18,7 +18,14 @@ use isomorph_storage::{Budget, Location, Resources};
 
 fn opened(memory: &MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory.clone()), Location::from_path(Path::new("/memory")));
-    Opened { location, format: Format::Annnet, native: graph.clone(), carry: None, graph }
+    Opened {
+        location,
+        format: Format::Annnet,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+    }
 }
 
 fn resources(budget: u64) -> Resources {

@@ -95,7 +95,14 @@ impl Case {
             build.edges(Edges::rows(types[0], "knows", *types.last().unwrap(), self.edges.clone()));
         }
         let (graph, location) = (Arc::new(build.finish()), Location::from_path(Path::new("/memory")));
-        Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph }
+        Opened {
+            location,
+            format: Format::GraphAr,
+            native: graph.clone(),
+            carry: None,
+            graph,
+            options: OpenOptions::default(),
+        }
     }
 
     fn rows(&self) -> usize {

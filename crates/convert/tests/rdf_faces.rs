@@ -65,7 +65,7 @@ fn home(name: &str, text: &str) -> (TempDir, PathBuf) {
 
 fn memory(format: Format, memory: MemoryGraph) -> Opened {
     let (graph, location) = (Arc::new(memory), Location::from_path(Path::new("/memory")));
-    Opened { location, format, native: graph.clone(), carry: None, graph }
+    Opened { location, format, native: graph.clone(), carry: None, graph, options: OpenOptions::default() }
 }
 
 /// A typed graph; with `said`, edges have a property.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
-use isomorph_convert::{ConvertOptions, Format, Opened, Plan, Silent, convert};
+use isomorph_convert::{ConvertOptions, Format, OpenOptions, Opened, Plan, Silent, convert};
 use isomorph_error::{Error, Kind};
 use isomorph_model::zoo::{Build, Edges, Nodes};
 use isomorph_model::{Batch, MemoryGraph};
@@ -74,8 +74,14 @@ fn graph() -> MemoryGraph {
 fn convert_within(graph: &MemoryGraph, to: &Path, memory: u64, threads: usize) -> Result<Resources, Error> {
     let graph = Arc::new(graph.clone());
     let location = Location::from_path(to);
-    let opened =
-        Opened { location: location.clone(), format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+    let opened = Opened {
+        location: location.clone(),
+        format: Format::GraphAr,
+        native: graph.clone(),
+        carry: None,
+        graph,
+        options: OpenOptions::default(),
+    };
     let resources = Resources { threads, budget: Budget::new(memory), ..Resources::of_this_machine().unwrap() };
     let options = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
     let plan = Plan::new(&opened, &location, &options, &resources, &Silent)?;

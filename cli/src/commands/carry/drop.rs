@@ -4,7 +4,7 @@ use isomorph::Result;
 use isomorph::convert::carry;
 use serde::Serialize;
 
-use crate::args::{CarryArgs, file_place};
+use crate::args::{CarryArgs, snapshot_of};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::render::Mark;
@@ -21,7 +21,8 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &CarryArgs, console: &Console) -> Result<Answer> {
-    let location = file_place(&args.path)?;
+    // A store has one for all of its snapshots.
+    let (location, _) = snapshot_of(&args.path)?;
     let document = carry::remove(&location)?;
     let mut screen = console.screen();
     screen.marked("removed", Some(Mark::Sound), &format!("{document}; the data is as it was"));

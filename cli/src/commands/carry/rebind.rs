@@ -7,7 +7,7 @@ use isomorph::Result;
 use isomorph::convert::carry;
 use serde::Serialize;
 
-use crate::args::{RebindArgs, file_place};
+use crate::args::{RebindArgs, snapshot_of};
 use crate::commands::Answer;
 use crate::console::Console;
 use crate::interrupt::Interrupt;
@@ -27,7 +27,8 @@ struct Document<'a> {
 /// Whatever keeps it from doing so.
 pub fn run(args: &RebindArgs, console: &Console) -> Result<Answer> {
     let resources = args.resources.resources()?;
-    let location = file_place(&args.path)?;
+    // A store has one for all of its snapshots.
+    let (location, _) = snapshot_of(&args.path)?;
     let bound = carry::rebind(&location, &resources, &Bars::new(Interrupt::default()))?;
     let mut screen = console.screen();
     let text = format!("to {}: the graph is still the same", of(bound.files.len() as u64, "file"));

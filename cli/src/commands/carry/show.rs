@@ -5,7 +5,7 @@ use isomorph::convert::carry::{Bound, Carry};
 use isomorph::convert::{Digests, carry, carry_of};
 use serde::Serialize;
 
-use crate::args::{ShowArgs, file_place};
+use crate::args::{ShowArgs, snapshot_of};
 use crate::commands::Answer;
 use crate::commands::info::format_name;
 use crate::console::Console;
@@ -31,7 +31,8 @@ struct Document<'a> {
 /// # Errors
 /// Whatever keeps it from doing so.
 pub fn run(args: &ShowArgs, console: &Console) -> Result<Answer> {
-    let location = file_place(&args.path)?;
+    // A store has one for all of its snapshots.
+    let (location, _) = snapshot_of(&args.path)?;
     let (carry, differences) = if args.verify { carry::verify(&location)? } else { carry_of(&location)? };
     let mut screen = console.screen();
     let about =

@@ -4,6 +4,7 @@
 //! format's own readers never look there; whoever moves the data without it has an ordinary graph of that format.
 
 mod bind;
+pub(crate) mod fits;
 mod unread;
 mod whole;
 

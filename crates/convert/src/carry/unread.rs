@@ -10,12 +10,13 @@ use isomorph_error::{Error, Kind, Result};
 use isomorph_model::{Batch, Graph, LabelVocabulary, Property, Request, Source, Tables};
 use isomorph_storage::{Location, Resources};
 
+use super::fits::of_reading;
 use super::{CARRY_UNREAD, Carry};
 use crate::conversion::native_options;
 use crate::digests::{Digests, digest};
 use crate::mapping::{Completion, Mapping, Step};
 use crate::open::Opened;
-use crate::options::{ConvertOptions, WriteOptions};
+use crate::options::{ConvertOptions, OpenOptions, WriteOptions};
 use crate::parallel;
 use crate::plan::{Plan, edge_text};
 use crate::progress::Progress;
@@ -35,9 +36,10 @@ pub(crate) struct Reread {
 /// # Errors
 /// When the data cannot be read, or the graph not be written.
 pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, progress: &dyn Progress) -> Result<Reread> {
-    let native = native_at(opened, &opened.location, resources)?;
-    let unknown = unknown_labels(opened.graph.as_ref(), resources)?;
-    let read = digest(opened.graph.as_ref(), resources, progress)?;
+    let described = |error| of_reading(opened, error);
+    let native = opened.format.open(&opened.location, &of_data(opened, resources))?;
+    let unknown = unknown_labels(opened.graph.as_ref(), resources).map_err(described)?;
+    let read = digest(opened.graph.as_ref(), resources, progress).map_err(described)?;
     let graph = read.digests;
     if let Some(Step::Part(record)) = carry.mapping.steps.last() {
         // The way there needs the types of all nodes, which are not kept. The way back reads all that was declared.
@@ -71,7 +73,7 @@ pub(crate) fn reread(opened: &Opened, carry: &Carry, resources: &Resources, prog
     };
     drop(native);
     let folder = written::beside(opened, &plan, &options, resources, progress)?;
-    let again = native_at(opened, folder.place(), resources)?;
+    let again = opened.format.open(folder.place(), &of_copy(opened, resources))?;
     let again = digest(again.as_ref(), resources, progress)?;
     let unread = data.table.differences(&again.table).into_iter().map(|(line, data, again)| {
         let what = match line.property.is_empty() {
@@ -143,9 +145,42 @@ fn labels(vocabulary: &LabelVocabulary) -> &[String] {
     }
 }
 
-/// What is at `place` without a carry, laid out like the data of `opened`: names need not tell of that.
-fn native_at(opened: &Opened, place: &Location, resources: &Resources) -> Result<Arc<dyn Source>> {
+/// How the data of `opened` is opened without its carry: the same snapshot, the same part of it, read in the same way.
+fn of_data(opened: &Opened, resources: &Resources) -> OpenOptions {
+    let (mut options, asked) = (of_copy(opened, resources), &opened.options);
+    options.graphar = asked.graphar.clone();
+    options.nock.tolerance = asked.nock.tolerance;
+    options.deepgnn.defaults.clone_from(&asked.deepgnn.defaults);
+    options.deepgnn.compat = asked.deepgnn.compat;
+    options.deepgnn.lenient = asked.deepgnn.lenient;
+    options.graphlake.tolerance = asked.graphlake.tolerance;
+    options.graphlake.naive = asked.graphlake.naive;
+    options.graphlake.namespaces.clone_from(&asked.graphlake.namespaces);
+    // A version that somebody adds meanwhile is not the one that was opened.
+    let lake = opened.native.as_any().and_then(|native| native.downcast_ref::<isomorph_graphlake::GraphLake>());
+    if let Some(lake) = lake.filter(|lake| !lake.store().snapshots.is_empty()) {
+        options.graphlake.at = isomorph_graphlake::At::Version(lake.snapshot().version);
+    }
+    options.rdf.packing = asked.rdf.packing;
+    options.rdf.read.base.clone_from(&asked.rdf.read.base);
+    options.rdf.read.lenient = asked.rdf.read.lenient;
+    options
+}
+
+/// How a copy of the graph is opened without a carry that is laid out like the data of `opened`, whose name need not tell of that, and
+/// that holds only what was selected of it.
+fn of_copy(opened: &Opened, resources: &Resources) -> OpenOptions {
     let mut options = native_options(opened.format, &Mapping::default(), resources);
+    let asked = &opened.options;
+    options.graphar.key_row = asked.graphar.key_row;
+    options.graphar.timestamps = asked.graphar.timestamps;
+    options.nock.keep_edge_id = asked.nock.keep_edge_id;
+    // Nothing else tells that lines of an EdgeList have times.
+    let shown = opened.carry.as_ref().and_then(|carry| carry.mapping.shown());
+    options.deepgnn.temporal =
+        asked.deepgnn.temporal || shown.is_some_and(|graph| asked.deepgnn.showing(graph).temporal);
+    options.deepgnn.node_features.clone_from(&asked.deepgnn.node_features);
+    options.deepgnn.edge_features.clone_from(&asked.deepgnn.edge_features);
     let native = opened.native.as_any();
     if let Some(text) = native.and_then(|native| native.downcast_ref::<isomorph_bridges::RdfText>()) {
         options.rdf.syntax = Some(text.text().syntax());
@@ -153,7 +188,7 @@ fn native_at(opened: &Opened, place: &Location, resources: &Resources) -> Result
     if let Some(graph) = native.and_then(|native| native.downcast_ref::<isomorph_deepgnn::DeepGnn>()) {
         options.deepgnn.format = graph.text().map(isomorph_deepgnn::Text::format);
     }
-    opened.format.open(place, &options)
+    options
 }
 
 /// How the data of `opened` is laid out, as far as that decides what it says.

@@ -6,6 +6,7 @@
 use isomorph_error::{Findings, Result};
 
 use super::bind::other_bytes;
+use super::fits::reads_otherwise;
 use super::{CARRY_IN_PART, Carry, reread, says_more};
 use crate::open::{Opened, home_of};
 use crate::progress::Progress;
@@ -43,8 +44,8 @@ impl Opened {
         if differences.is_empty() { Ok(()) } else { Err(Carry::stale(&home, &differences)) }
     }
 
-    /// That only names and types of the carry are used, of data that was changed since: who asks for a part of it is not told what the carry
-    /// does not read, which only a look at everything finds.
+    /// That only names and types of the carry are used, of data that was changed since or is another version of it: who asks for a part of
+    /// it is not told what the carry does not read, which only a look at everything finds.
     ///
     /// # Errors
     /// When the ends of files cannot be read.
@@ -52,12 +53,15 @@ impl Opened {
         let mut findings = Findings::default();
         let Some(carry) = self.carry.as_ref().filter(|carry| carry.schema_only) else { return Ok(findings) };
         let (home, directory) = home_of(&self.location, self.format);
-        if let Some(first) = carry.differences(&home, directory)?.first() {
-            let what = format!(
-                "the data was changed after its carry was written: {first}; what the carry does not read is not shown"
-            );
-            findings.push(&CARRY_IN_PART, what, self.location.to_string());
-        }
+        let why = match carry.differences(&home, directory)?.first() {
+            Some(first) => format!("the data was changed after its carry was written: {first}"),
+            None if reads_otherwise(self.native.as_ref(), &self.options) => {
+                "the carry was written for the newest version of the data, read as it is".to_owned()
+            }
+            None => return Ok(findings),
+        };
+        let what = format!("{why}; what the carry does not read is not shown");
+        findings.push(&CARRY_IN_PART, what, self.location.to_string());
         Ok(findings)
     }
 }

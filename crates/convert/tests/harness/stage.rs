@@ -57,7 +57,14 @@ impl Case {
     pub fn opened(&self) -> Opened {
         let graph = Arc::new(self.memory.clone());
         let location = Location::from_path(Path::new("/memory"));
-        Opened { location, format: self.shape, native: graph.clone(), carry: None, graph }
+        Opened {
+            location,
+            format: self.shape,
+            native: graph.clone(),
+            carry: None,
+            graph,
+            options: OpenOptions::default(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, ListArray, StringArray, make_array};
 use arrow_buffer::{ArrowNativeType, NullBuffer, OffsetBuffer};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use isomorph_error::{Error, Result};
@@ -136,7 +136,10 @@ fn retyped(column: &ArrayRef, to: DataType) -> Result<ArrayRef> {
 
 fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let exact = CastOptions { safe: false, ..Default::default() };
-    cast_with_options(column, to, &exact).map_err(|error| Error::malformed(error.to_string()))
+    cast_with_options(column, to, &exact).map_err(|error| match error {
+        ArrowError::CastError(message) => Error::malformed(message),
+        error => Error::malformed(error.to_string()),
+    })
 }
 
 /// JSON texts of a column: what JSON has no number or word for is a string with the lexical form.

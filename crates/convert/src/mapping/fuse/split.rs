@@ -20,7 +20,7 @@ use crate::mapping::CARRY_FITS;
 use crate::mapping::anew::Places;
 use crate::mapping::bundle::labels_of;
 use crate::mapping::declare::cast;
-use crate::mapping::shred::keys;
+use crate::mapping::shred::{in_order, keys};
 use crate::mapping::view::{edges_shown, one_table, within};
 use crate::narrow::narrow;
 use isomorph_model::part::shown;
@@ -144,10 +144,11 @@ impl Split {
         };
         let ids = match (keys(&own.prefix, &typed.key, &names.slice(from, rows))?, typed.key.kind) {
             (Ends::Rows(numbers), KeyKind::Row) => {
-                start = numbers.values().first().copied().unwrap_or(start);
-                if numbers.values().iter().zip(start..).any(|(number, row)| *number != row) {
-                    return Err(Error::broken(&CARRY_FITS, "numbered nodes are out of order"));
+                // Where several types lie in one table and their places were not looked up, the numbers tell the rows.
+                if self.places.is_none() && self.record.nodes.len() > 1 {
+                    start = numbers.values().first().copied().unwrap_or(start);
                 }
+                in_order(numbers.values(), start)?;
                 None
             }
             (Ends::Keys(ids), _) => Some(ids),

@@ -10,6 +10,7 @@ use isomorph_model::{Batch, Part, Progress, Source, part};
 use isomorph_storage::{Budget, Reservation};
 
 use super::Lifting;
+use super::lowered::misfit;
 use super::statements::FromStatements;
 use crate::narrow::narrow;
 
@@ -99,7 +100,7 @@ impl InMemory {
             return Ok(None);
         }
         read?;
-        Ok(Some(InMemory { rows: filling.columns.finish()?, _held: filling.held }))
+        Ok(Some(InMemory { rows: filling.columns.finish().map_err(misfit)?, _held: filling.held }))
     }
 
     /// What is to be read of these node types and edge types.
@@ -242,13 +243,16 @@ impl Ids {
 
 fn nodes_part(rows: &QuadRows, ty: usize, at_once: usize, range: Range<usize>) -> Box<dyn Part + '_> {
     let (count, end) = (range.len() as u64, range.end);
-    let nodes = move |start: usize| rows.nodes(ty, start..end.min(start.saturating_add(at_once))).map(Batch::Nodes);
+    let nodes = move |start: usize| {
+        let nodes = rows.nodes(ty, start..end.min(start.saturating_add(at_once)));
+        nodes.map(Batch::Nodes).map_err(misfit)
+    };
     part::of(Some(count), range.step_by(at_once).map(nodes))
 }
 
 fn edges_part(rows: &QuadRows, range: EdgeRange) -> Box<dyn Part + '_> {
     let count = range.rows() as u64;
-    part::of(Some(count), std::iter::once_with(move || rows.edges(&range).map(Batch::Edges)))
+    part::of(Some(count), std::iter::once_with(move || rows.edges(&range).map(Batch::Edges).map_err(misfit)))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use isomorph_error::{Error, Result};
+use isomorph_error::{Error, Kind, Result};
 use isomorph_graphlake::GraphLake;
 use isomorph_model::faces::{FromQuads, Quad, Quads, Rows};
 use isomorph_model::{
@@ -115,10 +115,19 @@ pub(super) fn reader(record: &Lifting) -> FromQuads<'_> {
 
 /// Puts the rows that the quads of `chunk` say into their tables.
 fn put(chunk: &mut FromQuads<'_>, tables: &mut Tables<'_>) -> Result<()> {
-    chunk.rows(&mut |rows| match rows {
+    let put = chunk.rows(&mut |rows| match rows {
         Rows::Nodes(batch, positions) => tables.nodes(*batch, positions),
         Rows::Edges(edges) => tables.edges(*edges),
-    })
+    });
+    put.map_err(misfit)
+}
+
+/// The error for what triples say that is not of the graph which was lifted to them: a key that is no number, a node without a row.
+pub(super) fn misfit(error: Error) -> Error {
+    match (error.kind(), error.broken_rule()) {
+        (Kind::Malformed, None) => error.rule(&CARRY_FITS),
+        _ => error,
+    }
 }
 
 impl Lowered {

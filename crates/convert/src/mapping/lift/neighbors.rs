@@ -90,12 +90,13 @@ pub(super) fn neighbors(
         reifiers(lake, triple, &mut reader)?;
     }
     let mut found: Vec<EdgeRows> = Vec::new();
-    reader.rows(&mut |rows| {
+    let read = reader.rows(&mut |rows| {
         if let Rows::Edges(edges) = rows {
             found.push(*edges);
         }
         Ok(())
-    })?;
+    });
+    read.map_err(lowered::misfit)?;
     let reified: HashSet<u128> =
         found.iter().filter(|rows| rows.reified).flat_map(|rows| rows.triples.iter().copied()).collect();
     let edges = found.into_iter().filter(|rows| rows.batch.ty == edge);

@@ -20,7 +20,7 @@ use isomorph_tables::sort::{EdgeSorter, SortOptions, SortedEdges};
 
 use crate::mapping::bundle::{labels_of, relations_of};
 use crate::mapping::reify::malformed;
-use crate::mapping::shred::label_lists;
+use crate::mapping::shred::{in_order, label_lists};
 use crate::narrow::halves;
 
 /// Tables of a graph that are being filled.
@@ -182,6 +182,9 @@ pub(super) fn nodes_part<'a>(graph: &'a Graph, at: usize, sorted: &'a SortedEdge
         let Some(batch) = stream.next_batch()? else { return Ok(None) };
         let (rows, start) = (batch.other.len(), *next);
         *next += rows as u64;
+        if ty.key.kind == KeyKind::Row {
+            in_order(batch.aligned.values(), start)?;
+        }
         let mut columns = batch.payload.columns().iter().cloned();
         let keys = if ty.key.kind == KeyKind::Row { None } else { columns.next() };
         let labels = if ty.labels == LabelVocabulary::None { None } else { columns.next() };

@@ -10,7 +10,7 @@ use isomorph_model::{MemoryGraph, Source};
 use isomorph_storage::{Budget, Location, Resources};
 
 use super::{Lifting, Lowered};
-use crate::{ConvertOptions, Digested, Format, Opened, Plan, Silent, convert, digest};
+use crate::{ConvertOptions, Digested, Format, OpenOptions, Opened, Plan, Silent, convert, digest};
 
 fn digested(source: &dyn Source) -> Digested {
     digest(source, &Resources::of_this_machine().unwrap(), &Silent).unwrap()
@@ -27,7 +27,14 @@ fn rows_are_the_same_in_memory_and_sorted() {
     for (name, memory) in [zoo::property_graphs(), zoo::wide_property_graphs()].concat() {
         let graph: Arc<MemoryGraph> = Arc::new(memory);
         let location = Location::from_path(Path::new("/memory"));
-        let opened = Opened { location, format: Format::GraphAr, native: graph.clone(), carry: None, graph };
+        let opened = Opened {
+            location,
+            format: Format::GraphAr,
+            native: graph.clone(),
+            carry: None,
+            graph,
+            options: OpenOptions::default(),
+        };
         for (to, suffix) in [(Format::GraphLake, "lake"), (Format::Rdf, "nt"), (Format::Rdf, "jsonld")] {
             let place = home.path().join(format!("{seen}.{suffix}"));
             let destination = Location::from_path(&place);

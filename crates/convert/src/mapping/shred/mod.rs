@@ -174,10 +174,11 @@ impl Shredded {
         let keys = keys(&slots.prefix, &node_type.key, &names)?;
         let keys = match (&keys, node_type.key.kind) {
             (Ends::Rows(numbers), KeyKind::Row) => {
-                start = numbers.values().first().copied().unwrap_or(start);
-                if numbers.values().iter().zip(start..).any(|(number, row)| *number != row) {
-                    return Err(Error::broken(&CARRY_FITS, "numbered nodes are out of order"));
+                // Where several types lie in one table and their places were not looked up, the numbers tell the rows.
+                if self.places.is_none() && self.bundling.nodes.len() > 1 {
+                    start = numbers.values().first().copied().unwrap_or(start);
                 }
+                in_order(numbers.values(), start)?;
                 None
             }
             (Ends::Keys(keys), _) => Some(Arc::clone(keys)),
@@ -318,6 +319,20 @@ impl Shredded {
             keys: None,
             properties,
         })
+    }
+}
+
+/// Makes sure that nodes which are known by their rows have the numbers of these rows, which names and ends of edges state.
+///
+/// # Errors
+/// [`CARRY_FITS`] when somebody has moved them, or taken some out.
+pub(super) fn in_order(numbers: &[u64], start: u64) -> Result<()> {
+    match numbers.iter().zip(start..).find(|(number, row)| *number != row) {
+        None => Ok(()),
+        Some((number, row)) => {
+            let what = format!("numbered nodes are out of order: node {number} stands where node {row} is expected");
+            Err(Error::broken(&CARRY_FITS, what))
+        }
     }
 }
 

@@ -174,6 +174,12 @@ impl QuadRows {
                 Ends::Rows(rows) => {
                     let row = |term: &u32| rows.values().get(*self.places.get(*term as usize)? as usize);
                     nodes.sort_by_key(|term| row(term).copied());
+                    // Ends of edges say the rows, and mean another node where one before it is missing.
+                    let mut moved = nodes.iter().filter_map(row).zip(0..).filter(|(row, place)| **row != *place);
+                    if let Some((row, place)) = moved.next() {
+                        let message = format!("node {row} of {} stands where node {place} is expected", ty.name);
+                        return Err(Error::malformed(message));
+                    }
                 }
                 Ends::Keys(_) if ty.ordered => {
                     let mut near = 0;

@@ -47,6 +47,10 @@ isomorph_error::rules! {
     FILE_COLUMNS "NOCK-FILE-COLUMNS" Error
         "a partition has the nine columns src_name, edge_id, rel_name, dst_name, truth, shadow, is_rdf, labels, props",
         "add the missing column";
+    /// A column is taken for an index, though nothing in the file says that it is one.
+    FILE_INDEX "NOCK-FILE-INDEX" Note
+        "a column without a name, `__index_level_N__` or `__null_dask_index__` is the index of pandas or Dask, and is not read",
+        "name the column, if it holds something of the graph";
     /// The physical types are not those of the specification.
     FILE_TYPES "NOCK-FILE-TYPES" Note
         "src_name is REQUIRED, edge_id and shadow are INT32, truth is FLOAT",

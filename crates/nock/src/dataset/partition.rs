@@ -14,7 +14,7 @@ use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, T
 
 use super::{Format, Named};
 use crate::Tolerance;
-use crate::columns::{Column, ColumnSet};
+use crate::columns::{Column, ColumnSet, index_columns};
 use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
 use crate::settle::KeptPiece;
@@ -76,11 +76,15 @@ impl Partition {
         let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
         let text = (format == Format::Csv).then(|| blob.clone());
         let table = match format {
-            Format::Parquet => TableReader::open(blob, Encoding::Parquet, &with_words())?,
+            Format::Parquet => open_table(blob, &name)?,
             Format::Csv => open_text(&blob, tolerance)?,
         };
         let rows = table.row_count();
-        let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
+        let mut layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
+        // What pandas itself says is its index holds nothing of the graph.
+        let metadata = table.footer_metadata().into_iter().find(|(key, _)| *key == "pandas");
+        let stated = metadata.map(|(_, text)| index_columns(text)).unwrap_or_default();
+        layout.indexes.retain(|name| !stated.contains(name));
         let map_of_json = table.footer_metadata().contains(&PROPS_FOOTER);
         Ok(Partition { id, name, size, format, layout, rows, table, text, map_of_json, has_mark })
     }
@@ -314,6 +318,20 @@ fn with_words() -> ReadOptions {
     let words = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
     let fields = [Column::RelName, Column::Labels].map(|column| Field::new(column.name(), words.clone(), true));
     ReadOptions { text: TextType::Utf8View, ..ReadOptions::declared(Arc::new(Schema::new(fields.to_vec()))) }
+}
+
+/// Opens a Parquet file.
+///
+/// # Errors
+/// When it is none, or labels or relations hold no text.
+fn open_table(blob: Blob, name: &str) -> Result<TableReader> {
+    TableReader::open(blob.clone(), Encoding::Parquet, &with_words()).map_err(|error| {
+        // Another type than text is told as that of every other column is.
+        let plain = ReadOptions::declared(Arc::new(Schema::empty()));
+        let plain = TableReader::open(blob, Encoding::Parquet, &plain);
+        let layout = plain.map(|table| Layout::of(table.schema(), table.row_count().unwrap_or(1)));
+        layout.ok().and_then(Result::err).map_or(error, |error| error.at(name))
+    })
 }
 
 /// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.

@@ -133,6 +133,13 @@ impl Nock {
                 }
             }
         }
+        for partition in &partitions {
+            let edges = partition.layout.nested.iter().flat_map(|edges| &edges.indexes);
+            for name in partition.layout.indexes.iter().chain(edges) {
+                let message = format!("column {name:?} is taken for an index, and is not read");
+                noticed.push(&rules::FILE_INDEX, message, Place::file(&partition.name).in_field(name));
+            }
+        }
         if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {
             noticed.push(&rules::PART_SCHEMA, "partitions have different columns or types", Place::default());
         }

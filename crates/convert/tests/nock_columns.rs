@@ -106,6 +106,26 @@ fn a_text_stays_a_text_whatever_is_lost() {
 }
 
 #[test]
+fn numbers_of_edges_that_are_kept_come_back_beside_columns_of_other_types() {
+    let home = tempfile::tempdir().unwrap();
+    let mut keep = OpenOptions::default();
+    keep.nock.keep_edge_id = true;
+    let resources = Resources::of_this_machine().unwrap();
+    for (at, column) in columns().into_iter().enumerate() {
+        let (from, to) = (home.path().join(format!("{at}.parq")), home.path().join(format!("{at}.csv")));
+        file(&from, column);
+        let from = Opened::open(&Location::from_path(&from), &keep).unwrap();
+        let (place, options) = (Location::from_path(&to), ConvertOptions::default());
+        let plan = Plan::new(&from, &place, &options, &resources, &Silent).unwrap();
+        convert(&from, &plan, &place, &options, &resources, &Silent).unwrap();
+        let digests = |opened: &Opened| digest(opened.graph.as_ref(), &resources, &Silent).unwrap().digests;
+        let again = opened(&to);
+        assert_eq!(digests(&again), digests(&from), "{at}");
+        assert!(again.graph.graph().edges[0].properties.iter().any(|property| property.name == "edge_id"), "{at}");
+    }
+}
+
+#[test]
 fn null_and_empty_text_are_told_apart_without_a_sidecar() {
     let home = tempfile::tempdir().unwrap();
     let (from, to) = (home.path().join("in.parq"), home.path().join("out.csv"));

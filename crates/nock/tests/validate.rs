@@ -195,7 +195,7 @@ fn an_index_is_passed_over_in_silence_where_pandas_says_that_it_is_one() {
         let all = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, cells)| (name, cells, true))).unwrap();
         let mut writer = ArrowWriter::try_new(Vec::new(), all.schema(), None).unwrap();
         writer.write(&all).unwrap();
-        for metadata in metadata {
+        if let Some(metadata) = metadata {
             writer.append_key_value_metadata(KeyValue::new("pandas".to_owned(), metadata.to_owned()));
         }
         findings(writer.into_inner().unwrap()).count(&rules::FILE_INDEX)

@@ -137,7 +137,9 @@ impl Nock {
             let edges = partition.layout.nested.iter().flat_map(|edges| &edges.indexes);
             for name in partition.layout.indexes.iter().chain(edges) {
                 let message = format!("column {name:?} is taken for an index, and is not read");
-                noticed.push(&rules::FILE_INDEX, message, Place::file(&partition.name).in_field(name));
+                let place = Place::file(&partition.name);
+                let place = if name.is_empty() { place } else { place.in_field(name) };
+                noticed.push(&rules::FILE_INDEX, message, place);
             }
         }
         if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {

@@ -254,7 +254,7 @@ pub struct NeighborsArgs {
     /// Only edges of this relation [default: all]
     #[arg(long, value_name = "RELATION")]
     pub edge: Option<String>,
-    /// Edges that leave the node, and edges without a direction; this is the default
+    /// Edges that leave the node, and edges without a direction, which NOCK does not have; this is the default
     #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["incoming", "both"])]
     pub out: bool,
     /// Edges that reach the node, and edges without a direction

@@ -1,6 +1,7 @@
 //! The same graph? If not: which kind, which type, which elements.
 
 mod one_sided;
+mod shadowed;
 
 use isomorph_error::index;
 use isomorph_storage::Resources;
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use isomorph_error::Result;
 use isomorph_graphlake::{Apart, GraphLake};
-use isomorph_model::digest::{Line, LineKind, Table};
+use isomorph_model::digest::{Line, LineKind, Table, schema_json};
 use isomorph_model::faces::RESOURCE;
 use isomorph_model::{Request, Source, Tables};
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::digests::{Digested, digest};
 use crate::parallel;
 use crate::progress::Progress;
 use crate::render::{Element, LineOf, Renderer};
+use shadowed::Shadowed;
 
 /// Elements are sorted into so many buckets; only buckets whose sums differ are looked into.
 const BUCKETS: usize = 1 << 16;
@@ -122,13 +124,16 @@ fn whole(
     resources: &Resources,
     progress: &dyn Progress,
 ) -> Result<Diff> {
+    let schema_equal = schema_json(left.graph()) == schema_json(right.graph());
+    let (left, right) = (Shadowed::of(left), Shadowed::of(right));
+    let (left, right): (&dyn Source, &dyn Source) = (&left, &right);
     let (of_left, of_right) = (digest(left, resources, progress)?, digest(right, resources, progress)?);
     let lines = lines(&of_left.table, &of_right.table);
     let equal = of_left.digests.content == of_right.digests.content;
     let mut diff = Diff {
         equal,
         order_equal: of_left.digests.order == of_right.digests.order,
-        schema_equal: of_left.digests.schema == of_right.digests.schema,
+        schema_equal,
         lines,
         elements: Vec::new(),
         differing: Some(0).filter(|_| equal || limit > 0),

@@ -13,7 +13,7 @@ use isomorph_model::json::{self, Members};
 use isomorph_model::schema::DocumentBody;
 use isomorph_model::{
     Batch, Cardinality, Columns, Direction, EdgeBatch, EndForm, Ends, Graph, Key, KeyKind, NodeBatch, Property,
-    Request, Source, Tables, ValueKind,
+    Request, Source, Tables, ValueKind, well_known,
 };
 
 use rest::{DetailTexts, KeysBeside, split_details};
@@ -339,7 +339,9 @@ impl<'a> PropertyTexts<'a> {
         if let Some(bag) = bag.filter(|bag| !bag.is_null(row)) {
             members.read(bag.value(row), |name, value| {
                 let is_column = |property: &Property| property.kind != ValueKind::Bag && property.name == name;
-                let all = if properties.iter().any(is_column) { &mut *aside } else { &mut *texts };
+                let has_column = properties.iter().any(is_column)
+                    || name == well_known::SHADOW && well_known::keep_shadow(properties);
+                let all = if has_column { &mut *aside } else { &mut *texts };
                 all.push((name.to_owned(), compact(value)?));
                 Ok(())
             })?;

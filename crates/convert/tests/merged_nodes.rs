@@ -235,3 +235,39 @@ fn rows_of_nock_that_do_not_count_are_told() {
         }
     }
 }
+
+#[test]
+fn rows_of_partitions_that_do_not_count_are_told_as_lost() {
+    const HEADER: &str = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props";
+    let lost = |parts: [&str; 2]| {
+        let home = tempfile::tempdir().unwrap();
+        let from = home.path().join("in");
+        fs::create_dir(&from).unwrap();
+        for (id, rows) in parts.iter().enumerate() {
+            fs::write(from.join(format!("part_{id}.csv")), format!("{HEADER}\n{rows}\n")).unwrap();
+        }
+        let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
+        write(&open(&from, CarryUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost
+    };
+    let row = |shadow, labels| format!("\"b\",-1,\"\",\"\",1.0,{shadow},False,\"{labels}\",\"\"");
+    let has = |lost: &[String], what: &str| lost.iter().any(|line| line.contains(what) && line.contains("part_0.csv"));
+    assert!(has(&lost([&row(-1, "S"), &row(-1, "T")]), "1 node row of nodes that another partition owns too"));
+    assert!(has(&lost([&row(1, "S"), &row(-1, "T")]), "1 shadow row with values that the row that counts does not"));
+    assert!(has(&lost([&row(7, "S"), &row(7, "T")]), "1 shadow row with values that the row that counts does not"));
+    assert!(lost([&row(7, ""), &row(7, "T")]).iter().all(|line| !line.contains("row")));
+}
+
+#[test]
+fn a_column_that_is_taken_for_an_index_is_told_as_lost() {
+    let home = tempfile::tempdir().unwrap();
+    let from = home.path().join("in.csv");
+    let text = "\"\",src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n\
+                \"x\",\"b\",-1,\"\",\"\",1.0,-1,False,\"\",\"\"\n";
+    fs::write(&from, text).unwrap();
+    let lossy = ConvertOptions { lossy: true, ..ConvertOptions::default() };
+    let lost = write(&open(&from, CarryUse::Auto), &home.path().join("out.parq"), &lossy).unwrap().1.lost;
+    assert!(
+        lost.iter().any(|line| line.starts_with("1 column taken for an index: ") && line.ends_with("in.csv")),
+        "{lost:?}"
+    );
+}

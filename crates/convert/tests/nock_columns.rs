@@ -10,7 +10,7 @@ use arrow_array::{
     MapArray, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, digest};
+use isomorph_convert::{CarryUse, ConvertOptions, OpenOptions, Opened, Plan, Silent, convert, diff, digest, dump};
 use isomorph_error::{Error, Findings};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Resources};
@@ -102,6 +102,71 @@ fn a_text_stays_a_text_whatever_is_lost() {
         let nulls = text.lines().filter(|line| line.ends_with(",null")).count();
         assert!(nulls <= 1 && !text.contains(",\"\"null"), "{text}");
         assert!(opened(&to).native.validate(&mut Findings::keeping(1)).is_ok());
+    }
+}
+
+#[test]
+fn numbers_of_edges_that_are_kept_come_back_beside_columns_of_other_types() {
+    let home = tempfile::tempdir().unwrap();
+    let mut keep = OpenOptions::default();
+    keep.nock.keep_edge_id = true;
+    let resources = Resources::of_this_machine().unwrap();
+    for (at, column) in columns().into_iter().enumerate() {
+        let (from, to) = (home.path().join(format!("{at}.parq")), home.path().join(format!("{at}.csv")));
+        file(&from, column);
+        let from = Opened::open(&Location::from_path(&from), &keep).unwrap();
+        let (place, options) = (Location::from_path(&to), ConvertOptions::default());
+        let plan = Plan::new(&from, &place, &options, &resources, &Silent).unwrap();
+        convert(&from, &plan, &place, &options, &resources, &Silent).unwrap();
+        let digests = |opened: &Opened| digest(opened.graph.as_ref(), &resources, &Silent).unwrap().digests;
+        let again = opened(&to);
+        assert_eq!(digests(&again), digests(&from), "{at}");
+        assert!(again.graph.graph().edges[0].properties.iter().any(|property| property.name == "edge_id"), "{at}");
+    }
+}
+
+#[test]
+fn what_a_member_is_called_does_not_depend_on_other_rows() {
+    let home = tempfile::tempdir().unwrap();
+    let resources = Resources::of_this_machine().unwrap();
+    let row = |name: &str, truth: f64, shadow: i32, props: &str| {
+        format!("\"{name}\",-1,\"\",\"\",{truth:?},{shadow},False,\"\",\"{}\"\n", props.replace('"', "\"\""))
+    };
+    let header = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n";
+    let a = row("a", 1.0, -1, r#"{"shadow":"dark","truth":"said","x":1}"#);
+    let texts = [format!("{header}{a}"), format!("{header}{a}{}{}", row("z", 1.0, 3, ""), row("y", 0.5, -1, ""))];
+    let opened = texts.iter().enumerate().map(|(at, text)| {
+        let path = home.path().join(format!("{at}.csv"));
+        std::fs::write(&path, text).unwrap();
+        (opened(&path), home.path().join(format!("{at}")))
+    });
+    let opened: Vec<_> = opened.collect();
+    let diff = diff(opened[0].0.graph.as_ref(), opened[1].0.graph.as_ref(), 10, &resources, &Silent).unwrap();
+    let keys: Vec<&str> = diff.elements.iter().map(|element| element.identity.as_str()).collect();
+    assert_eq!(keys, ["\"y\"", "\"z\""], "{:?}", diff.elements);
+    assert!(!diff.equal && !diff.schema_equal);
+    for (opened, to) in &opened {
+        let mut out = Vec::new();
+        dump(opened.graph.as_ref(), &mut out, &resources, &Silent).unwrap();
+        let lines = String::from_utf8(out).unwrap();
+        assert!(lines.contains(r#""bag":{"shadow":"dark","truth":"said"}"#), "{lines}");
+        let columns = opened.in_columns(&resources, &Silent).unwrap();
+        let names = |graph: &isomorph_model::Graph| {
+            graph.nodes[0].properties.iter().map(|property| property.name.clone()).collect::<Vec<_>>()
+        };
+        let own = names(columns.graph());
+        for name in ["bag.shadow", "bag.truth", "x"] {
+            assert!(own.iter().any(|own| own == name), "{own:?}");
+        }
+        let options = ConvertOptions { to: Some(isomorph_convert::Format::GraphAr), ..ConvertOptions::default() };
+        let place = Location::from_path(to);
+        let plan = Plan::new(opened, &place, &options, &resources, &Silent).unwrap();
+        convert(opened, &plan, &place, &options, &resources, &Silent).unwrap();
+        let ignore = OpenOptions { carry: CarryUse::Ignore, ..OpenOptions::default() };
+        let given = names(Opened::open(&place, &ignore).unwrap().graph.graph());
+        for name in ["shadow_2", "truth_2", "x"] {
+            assert!(given.iter().any(|given| given == name), "{given:?}");
+        }
     }
 }
 

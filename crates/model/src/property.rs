@@ -135,6 +135,13 @@ pub mod well_known {
     pub const IS_RDF: &str = "is_rdf";
     /// Partition that owns a node that is only mentioned here, where no owner is at hand (NOCK).
     pub const SHADOW: &str = "shadow";
+    /// Whether these are properties of nodes among which [`SHADOW`] is a column, also where it is left out because no node
+    /// needs it: `truth`, `is_rdf` and a bag, which NOCK alone has. A member of the bag that is called so is another property.
+    pub fn keep_shadow(properties: &[super::Property]) -> bool {
+        let has = |name: &str| properties.iter().any(|property| property.name == name);
+        has(TRUTH) && has(IS_RDF) && properties.iter().any(|property| property.kind == super::ValueKind::Bag)
+    }
+
     /// Whether an edge is directed, where this differs from row to row.
     pub const DIRECTED: &str = "directed";
     /// Start of an element's life (temporal graphs).

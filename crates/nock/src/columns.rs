@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use isomorph_model::json::{self, Members, Value};
+
 /// One of the nine columns, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Column {
@@ -107,6 +109,23 @@ pub(crate) fn is_pandas_index(name: &str) -> bool {
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// The columns that hold an index, as the metadata says that pandas and its kin put into a file; none where it cannot be
+/// read.
+pub(crate) fn index_columns(metadata: &str) -> Vec<String> {
+    let mut columns = Vec::new();
+    let read = Members::default().read(metadata, |name, value| match json::value(value)? {
+        Value::Array(array) if name == "index_columns" => json::items(array, |item| {
+            // An index that is a range of numbers is described by an object, and has no column.
+            if let Value::Text(column) = json::value(item)? {
+                columns.push(column.into_owned());
+            }
+            Ok(())
+        }),
+        _ => Ok(()),
+    });
+    read.map_or_else(|_| Vec::new(), |()| columns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +139,14 @@ mod tests {
             assert!(ColumnSet::of(&[column]).has(column));
         }
         assert_eq!(Column::named("source"), None);
+    }
+
+    #[test]
+    fn pandas_says_which_columns_are_its_index() {
+        let metadata = r#"{"index_columns":["__index_level_0__","i"],"columns":[{"name":"x"}],"creator":null}"#;
+        assert_eq!(index_columns(metadata), ["__index_level_0__", "i"]);
+        assert!(index_columns(r#"{"index_columns":[{"kind":"range","start":0}]}"#).is_empty());
+        assert!(index_columns("{").is_empty() && index_columns("[]").is_empty());
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(crate) struct Layout {
     pub extras: Vec<Extra>,
     /// Members of the edge list, for the nested layout.
     pub nested: Option<Box<Layout>>,
+    /// Names of columns that are taken for an index of pandas or Dask, and not read.
+    pub indexes: Vec<String>,
     /// No column at all: what pynock writes for an empty partition.
     pub empty: bool,
 }
@@ -112,7 +114,14 @@ impl Layout {
     }
 
     fn none() -> Layout {
-        Layout { types: Default::default(), required_name: false, extras: Vec::new(), nested: None, empty: true }
+        Layout {
+            types: Default::default(),
+            required_name: false,
+            extras: Vec::new(),
+            nested: None,
+            indexes: Vec::new(),
+            empty: true,
+        }
     }
 
     fn collect(fields: &[&Field]) -> Result<Layout> {
@@ -129,7 +138,7 @@ impl Layout {
                     }
                     layout.required_name |= column == Column::SrcName && !field.is_nullable();
                 }
-                None if is_pandas_index(field.name()) => {}
+                None if is_pandas_index(field.name()) => layout.indexes.push(field.name().clone()),
                 None => {
                     let data_type = model_type(field.data_type());
                     layout.extras.push(Extra { name: field.name().clone(), data_type });

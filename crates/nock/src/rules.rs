@@ -47,6 +47,10 @@ isomorph_error::rules! {
     FILE_COLUMNS "NOCK-FILE-COLUMNS" Error
         "a partition has the nine columns src_name, edge_id, rel_name, dst_name, truth, shadow, is_rdf, labels, props",
         "add the missing column";
+    /// A column is taken for an index, though nothing in the file says that it is one.
+    FILE_INDEX "NOCK-FILE-INDEX" Note
+        "a column without a name, `__index_level_N__` or `__null_dask_index__` is the index of pandas or Dask, and is not read",
+        "name the column, if it holds something of the graph";
     /// The physical types are not those of the specification.
     FILE_TYPES "NOCK-FILE-TYPES" Note
         "src_name is REQUIRED, edge_id and shadow are INT32, truth is FLOAT",
@@ -130,12 +134,20 @@ isomorph_error::rules! {
     /// A row of a foreign node has edges.
     SHADOW_EDGES "NOCK-SHADOW-EDGES" Warning
         "the edges of a node are in the partition that owns it", "move the edge rows into the partition that owns the node";
+    /// A partition names a node that has a row in others alone.
+    SHADOW_MISSING "NOCK-SHADOW-MISSING" Warning
+        "a partition has a row for each node that its edges name: a shadow row where another partition owns it",
+        "isomorph convert DIR NEW_DIR --partitions 2    write the missing rows";
     /// A foreign node is found nowhere.
     SHADOW_OWNER "NOCK-SHADOW-OWNER" Warning
         "a shadow node is local in another partition", "open the directory that holds all partitions";
     /// The partition number is no number.
     SHADOW_RANGE "NOCK-SHADOW-RANGE" Warning
         "shadow is -1, or the number of a partition", "write -1, or the number of the partition that owns the node";
+    /// A shadow row says what the row that counts does not.
+    SHADOW_VALUES "NOCK-SHADOW-VALUES" Warning
+        "a shadow row says nothing of its node, or what the row of the owner says",
+        "write the shadow row with its name and shadow alone";
     /// A degree of belief is missing.
     TRUTH_MISSING "NOCK-TRUTH-MISSING" Error
         "truth is never null and never NaN", "use --lenient, to read a missing truth as 1.0";

@@ -78,6 +78,81 @@ fn a_shadow_without_owner_stays_a_node() {
     assert_eq!((settled.unresolved_shadows, settled.findings.count(&rules::SHADOW_OWNER)), (1, 1));
 }
 
+/// The same rows as Parquet, in pieces of two rows, and as text.
+fn in_every_form(parts: &[&[Row]]) -> Vec<tempfile::TempDir> {
+    let form = |ending: &str, file: &dyn Fn(&[Row]) -> Vec<u8>| {
+        let home = tempfile::tempdir().unwrap();
+        for (id, rows) in parts.iter().enumerate() {
+            std::fs::write(home.path().join(format!("part_{id}.{ending}")), file(rows)).unwrap();
+        }
+        home
+    };
+    vec![form("parq", &|rows| file_of_groups(rows, 2)), form("csv", &|rows| common::rows::csv(rows))]
+}
+
+#[test]
+fn a_bare_shadow_row_does_not_silence_one_that_says_something() {
+    let full = || node("b").shadow(7).truth(0.5).labels("S").props(r#"{"only":1}"#);
+    let one = [node("a"), edge("a", 0, "r", "b"), full()];
+    let other = [node("c"), edge("c", 0, "r", "b"), node("b").shadow(7)];
+    for parts in [[&one[..], &other[..]], [&other[..], &one[..]]] {
+        for home in in_every_form(&parts) {
+            let nock = open_dir(home.path());
+            let wanted = json!({
+                "name": "b", "labels": ["S"], "truth": 0.5, "is_rdf": false, "shadow": 7, "props": {"only": 1},
+            });
+            assert_eq!(view(&nock).unwrap()["nodes"][1], wanted);
+            let found = nock.lookup("b").unwrap().unwrap();
+            assert_eq!(found.node.labels.unwrap().row(0).collect::<Vec<_>>(), ["S"]);
+            let findings = &nock.settle().unwrap().findings;
+            assert_eq!(findings.count(&rules::SHADOW_VALUES), 0, "saying nothing is no contradiction: {findings:?}");
+            assert_eq!(findings.count(&rules::SHADOW_OWNER), 1);
+        }
+    }
+    // Also in one file, where the row is one too many.
+    let nock = open_rows(&[full(), node("b").shadow(7)]);
+    assert_eq!(view(&nock).unwrap()["nodes"][0]["labels"], json!(["S"]));
+    assert_eq!(nock.settle().unwrap().findings.count(&rules::NODE_REPEATED), 1);
+}
+
+#[test]
+fn shadow_rows_that_contradict_the_row_that_counts_are_told() {
+    let said = |parts: &[&[Row]]| -> Vec<u64> {
+        let count =
+            |home: tempfile::TempDir| open_dir(home.path()).settle().unwrap().findings.count(&rules::SHADOW_VALUES);
+        in_every_form(parts).into_iter().map(count).collect()
+    };
+    let b = || node("b").shadow(1);
+    // No owner: two values, or two partitions.
+    assert_eq!(said(&[&[node("a"), b().labels("S")], &[node("c"), b().labels("T")]]), [1, 1]);
+    assert_eq!(said(&[&[node("a"), b().labels("S")], &[node("c"), b().props(r#"{"x":1}"#)]]), [1, 1]);
+    assert_eq!(said(&[&[node("a"), b()], &[node("c"), b().shadow(2)]]), [1, 1]);
+    assert_eq!(said(&[&[node("a"), b().labels("S,T")], &[node("c"), b().labels("T,S")]]), [0, 0]);
+    // An owner.
+    let owner = || node("b").labels("T").props(r#"{"x": 1, "y": 2}"#);
+    assert_eq!(said(&[&[node("a"), b().labels("S")], &[owner()]]), [1, 1]);
+    assert_eq!(said(&[&[node("a"), b().truth(0.5).labels("T")], &[owner()]]), [1, 1]);
+    assert_eq!(said(&[&[node("a"), b().labels("T")], &[owner()]]), [0, 0]);
+    assert_eq!(said(&[&[node("a"), b().props(r#"{"y":2,"x":1}"#)], &[owner()]]), [0, 0]);
+    assert_eq!(said(&[&[node("a"), b()], &[owner()]]), [0, 0]);
+}
+
+#[test]
+fn a_partition_without_a_row_of_what_its_edges_name_is_told() {
+    for home in in_every_form(&[
+        &[node("a"), edge("a", 0, "r", "b"), edge("a", 1, "r", "b"), edge("a", 2, "r", "gone")],
+        &[node("b"), edge("b", 0, "r", "a"), edge("b", 1, "r", "gone"), node("a").shadow(0)],
+    ]) {
+        let nock = open_dir(home.path());
+        let findings = &nock.settle().unwrap().findings;
+        assert_eq!(findings.count(&rules::SHADOW_MISSING), 1, "b in the first partition: {findings:?}");
+        assert_eq!(findings.count(&rules::NODE_IMPLICIT), 1, "no partition has a row of gone");
+        let (_, kept) = findings.by_rule().find(|(_, kept)| *kept[0].rule == rules::SHADOW_MISSING).unwrap();
+        assert_eq!(kept[0].place.row, Some(1));
+        assert_eq!(view(&nock).unwrap()["edges"].as_array().unwrap().len(), 5);
+    }
+}
+
 #[test]
 fn of_two_owners_the_last_partition_wins() {
     let home = directory(&[&[node("a").labels("first")], &[node("a").labels("second")]]);

@@ -3,11 +3,17 @@
 
 mod common;
 
-use common::rows::{Row, edge, file, file_of_groups, node};
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use common::rows::{Row, batch, edge, file, file_of_groups, node, parquet as parquet_of};
 use common::{fixtures, open, open_bytes, view};
 use isomorph_error::{Findings, Rule, Severity};
 use isomorph_model::Source;
 use isomorph_nock::{OpenOptions, Tolerance, rules};
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
 
 fn findings(bytes: Vec<u8>) -> Findings {
     let nock = open_bytes(bytes, &OpenOptions::default()).unwrap();
@@ -166,6 +172,59 @@ fn the_index_of_pandas_is_no_property() {
         let nock = open_bytes(text.into_bytes(), &OpenOptions::default()).unwrap();
         let names: Vec<&str> = nock.graph().nodes[0].properties.iter().map(|property| property.name.as_str()).collect();
         assert_eq!(names, ["truth", "is_rdf", ""], "{name}: the bag is the one without a name");
+        assert_eq!(nock.about().findings.count(&rules::FILE_INDEX), 1, "{name}: who knows what it holds");
+    }
+}
+
+#[test]
+fn several_levels_of_an_index_in_text_are_one_finding() {
+    let header = "\"\",\"\",\"src_name\",\"edge_id\",\"rel_name\",\"dst_name\",\"truth\",\"shadow\",\"is_rdf\",\"labels\",\"props\"";
+    let text = format!("{header}\n\"x\",0,\"a\",-1,\"\",\"\",1.0,-1,True,\"\",\"\"\n");
+    let nock = open_bytes(text.into_bytes(), &OpenOptions::default()).unwrap();
+    assert_eq!(nock.about().findings.count(&rules::FILE_INDEX), 1);
+    assert_eq!(view(&nock).unwrap()["nodes"][0]["name"], "a");
+}
+
+#[test]
+fn an_index_is_passed_over_in_silence_where_pandas_says_that_it_is_one() {
+    let rows = batch(&[node("a")]);
+    let with = |name: &str, metadata: Option<&str>| {
+        let named = rows.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["x"]));
+        let columns = named.iter().map(String::as_str).zip(rows.columns().iter().cloned()).chain([(name, texts)]);
+        let all = RecordBatch::try_from_iter_with_nullable(columns.map(|(name, cells)| (name, cells, true))).unwrap();
+        let mut writer = ArrowWriter::try_new(Vec::new(), all.schema(), None).unwrap();
+        writer.write(&all).unwrap();
+        if let Some(metadata) = metadata {
+            writer.append_key_value_metadata(KeyValue::new("pandas".to_owned(), metadata.to_owned()));
+        }
+        findings(writer.into_inner().unwrap()).count(&rules::FILE_INDEX)
+    };
+    assert_eq!(with("__index_level_0__", Some(r#"{"index_columns":["__index_level_0__"]}"#)), 0);
+    assert_eq!(with("__index_level_0__", Some(r#"{"index_columns":[]}"#)), 1);
+    assert_eq!(with("", None), 1);
+    assert_eq!(with("index", None), 0, "it is read");
+}
+
+#[test]
+fn labels_and_relations_that_are_no_text_are_told_as_other_columns_are() {
+    let rows = batch(&[node("a")]);
+    for (at, name) in [(7, "labels"), (2, "rel_name"), (0, "src_name")] {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_value([Some("A")]);
+        let mut columns: Vec<(String, ArrayRef)> = rows
+            .schema()
+            .fields()
+            .iter()
+            .map(|field| field.name().clone())
+            .zip(rows.columns().iter().cloned())
+            .collect();
+        columns[at].1 = Arc::new(lists.finish());
+        let columns = columns.into_iter().map(|(name, cells)| (name, cells, true));
+        let file = parquet_of(&RecordBatch::try_from_iter_with_nullable(columns).unwrap(), 10);
+        let error = open_bytes(file, &OpenOptions::default()).map(|_| ()).unwrap_err();
+        assert_eq!(error.broken_rule(), Some(&rules::FILE_COLUMN_TYPE), "{error}");
+        assert_eq!((error.place().field.as_deref(), error.place().file.is_some()), (Some(name), true), "{error}");
     }
 }
 

@@ -162,6 +162,22 @@ fn nodes_without_an_owner_keep_their_values_in_partitions() {
         let home = written(&data, &CreateOptions { partitions, ..CreateOptions::default() });
         let opened = open(&home.path().join("out"), &OpenOptions::default()).unwrap();
         assert_eq!(view(&opened).unwrap(), data.view(), "{count} partitions");
+        let findings = &opened.settle().unwrap().findings;
+        for rule in [&rules::SHADOW_MISSING, &rules::SHADOW_VALUES, &rules::NODE_IMPLICIT] {
+            assert_eq!(findings.count(rule), 0, "{findings:?}");
+        }
+        // Whoever names such a node has all that is known of it.
+        for part in 0..count {
+            let path = home.path().join("out").join(format!("part_{part}.parq"));
+            let found = view(&open(&path, &OpenOptions::default()).unwrap()).unwrap();
+            for edge in found["edges"].as_array().unwrap() {
+                let target = |nodes: &serde_json::Value| {
+                    let nodes = nodes.as_array().unwrap();
+                    nodes.iter().find(|node| node["name"] == edge["dst"]).cloned().unwrap()
+                };
+                assert_eq!(target(&found["nodes"]), target(&data.view()["nodes"]), "partition {part} of {count}");
+            }
+        }
         let mut found = isomorph_error::Findings::keeping(3);
         opened.validate(&mut found).unwrap();
         assert_ne!(found.worst(), Some(isomorph_error::Severity::Error), "{found:?}");

@@ -79,6 +79,8 @@ impl Lies {
         if let Some((property, _)) =
             declared.iter().zip(&places).find(|(property, place)| place.is_none() && !property.nullable)
         {
+            // Where each row has its own relation, the type has no name.
+            let name = if name.is_empty() { "the table of edges" } else { name };
             return Err(misfit(format!("{name} has no property {}", property.name)));
         }
         let others = (0..found.len()).filter(|at| !places.contains(&Some(*at))).collect();

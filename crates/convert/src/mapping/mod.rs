@@ -268,7 +268,11 @@ impl Mapping {
 
     /// The graph as readers of the files are to show it, where that is no matter of course.
     pub fn shown(&self) -> Option<&Graph> {
-        self.kept().or_else(|| self.numbering().map(|record| &record.numbered))
+        match self.steps.last() {
+            Some(Step::Native(graph)) => Some(graph),
+            Some(Step::Number(record)) => Some(&record.numbered),
+            _ => None,
+        }
     }
 
     /// What everything is written as numbers by, where that is the last step.

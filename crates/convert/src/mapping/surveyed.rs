@@ -64,6 +64,9 @@ impl Bundling {
                 .collect();
         }
         let mut names = Names::reserving([rules.key]).reserving_prefix(rules.reserved_prefix);
+        if lacks_shadow(&node.properties) {
+            names.give(well_known::SHADOW, rules.legal);
+        }
         let (mut properties, mut slots) = columns(&node.properties, &survey.nodes, most, rules, &mut names);
         if survey.many_labels {
             let name = names.give(well_known::LABELS, rules.legal);
@@ -97,19 +100,24 @@ impl Bundling {
         let of_nodes = self.bundled.nodes.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
         for (ty, slots) in self.typed.nodes.iter_mut().zip(&mut self.nodes) {
             let labels = (ty.labels != LabelVocabulary::None).then_some(well_known::LABELS);
-            own_names((&mut ty.properties, &mut slots.properties), of_nodes, labels);
+            let shadow = lacks_shadow(of_nodes).then_some(well_known::SHADOW);
+            own_names((&mut ty.properties, &mut slots.properties), of_nodes, labels.into_iter().chain(shadow));
         }
         let of_edges = self.bundled.edges.first().map(|ty| ty.properties.as_slice()).unwrap_or_default();
         for (ty, slots) in self.typed.edges.iter_mut().zip(&mut self.edges) {
-            own_names((&mut ty.properties, &mut slots.properties), of_edges, None);
+            own_names((&mut ty.properties, &mut slots.properties), of_edges, std::iter::empty());
         }
         self
     }
 }
 
 /// Adds the columns of the bundled table that are left out, and gives members their own names, or what stands for these where one of the
-/// columns has them, or `taken` is one.
-fn own_names((properties, slots): (&mut Vec<Property>, &mut Vec<Slot>), bundled: &[Property], taken: Option<&str>) {
+/// columns has them, or they are `taken`.
+fn own_names<'a>(
+    (properties, slots): (&mut Vec<Property>, &mut Vec<Slot>),
+    bundled: &[Property],
+    taken: impl Iterator<Item = &'a str>,
+) {
     for (at, property) in bundled.iter().enumerate().filter(|(_, property)| property.kind != ValueKind::Bag) {
         if !slots.contains(&Slot::Column(at)) {
             properties.push(property.clone());
@@ -132,6 +140,11 @@ fn own_names((properties, slots): (&mut Vec<Property>, &mut Vec<Slot>), bundled:
         }
         property.name = given;
     }
+}
+
+/// Whether nodes have a column of partitions that is left out where no node needs it.
+fn lacks_shadow(nodes: &[Property]) -> bool {
+    well_known::keep_shadow(nodes) && !nodes.iter().any(|property| property.name == well_known::SHADOW)
 }
 
 /// The edge type of a relation, and where its properties come from.
@@ -170,15 +183,18 @@ fn columns(
     let mut properties = Vec::new();
     let mut slots = Vec::new();
     for (at, property) in bundled.iter().enumerate() {
+        if property.kind == ValueKind::Bag {
+            continue;
+        }
+        // Also that of a column which no row needs: what a member of that name is called must not depend on rows.
+        let name = names.give(&property.name, rules.legal);
         let wanted = match property.name.as_str() {
             well_known::TRUTH => found.truth,
             well_known::IS_RDF => found.rdf,
-            _ => property.kind != ValueKind::Bag && found.columns.contains(&at),
+            _ => found.columns.contains(&at),
         };
         if wanted {
-            let mut property = property.clone();
-            property.name = names.give(&property.name, rules.legal);
-            properties.push(property);
+            properties.push(Property { name, ..property.clone() });
             slots.push(Slot::Column(at));
         }
     }

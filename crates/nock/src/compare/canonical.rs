@@ -22,7 +22,7 @@ use crate::rows::{Rows, Shape, split_labels};
 use crate::text::{LineSorter, Sorted, lines};
 
 /// The columns that both files are brought to.
-pub(super) struct Canonical {
+pub(crate) struct Canonical {
     schema: SchemaRef,
     shape: Shape,
     edge_ids: bool,
@@ -82,7 +82,11 @@ impl Canonical {
         sorter.finish()
     }
 
-    fn batch(&self, rows: &Rows) -> Result<RecordBatch> {
+    /// Rows as these columns: the nine, then the further ones as text.
+    ///
+    /// # Errors
+    /// When a value has no text.
+    pub fn batch(&self, rows: &Rows) -> Result<RecordBatch> {
         let len = rows.len;
         let is_node = |row: usize| rows.edge_ids.value(row) < 0;
         let words = |words: &Option<crate::rows::Words>| -> Result<Option<StringArray>> {

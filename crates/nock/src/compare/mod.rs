@@ -11,7 +11,7 @@ use isomorph_error::Result;
 use isomorph_storage::{Budget, Scratch};
 
 use crate::Nock;
-use canonical::Canonical;
+pub(crate) use canonical::Canonical;
 
 /// What counts in a comparison.
 #[derive(Debug, Clone)]

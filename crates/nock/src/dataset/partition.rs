@@ -3,18 +3,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
+use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::filter::filter_record_batch;
+use arrow_select::take::take_record_batch;
 use isomorph_error::{Error, Place, Result, index};
 use isomorph_storage::Blob;
 use isomorph_tables::{CsvDialect, Encoding, Predicate, ReadOptions, Selection, TableReader, TextType};
 
 use super::{Format, Named};
 use crate::Tolerance;
-use crate::columns::{Column, ColumnSet};
+use crate::columns::{Column, ColumnSet, index_columns};
 use crate::layout::{EDGES, Layout};
 use crate::rows::{Numbers, PROPS_FOOTER, Reading, Rows, Shape, explode, normalize};
 use crate::settle::KeptPiece;
@@ -76,11 +77,15 @@ impl Partition {
         let has_mark = format == Format::Csv && blob.size() >= 3 && blob.read(0..3)?.as_ref() == b"\xef\xbb\xbf";
         let text = (format == Format::Csv).then(|| blob.clone());
         let table = match format {
-            Format::Parquet => TableReader::open(blob, Encoding::Parquet, &with_words())?,
+            Format::Parquet => open_table(blob, &name)?,
             Format::Csv => open_text(&blob, tolerance)?,
         };
         let rows = table.row_count();
-        let layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
+        let mut layout = Layout::of(table.schema(), rows.unwrap_or(1)).map_err(|error| error.at(name.as_str()))?;
+        // What pandas itself says is its index holds nothing of the graph.
+        let metadata = table.footer_metadata().into_iter().find(|(key, _)| *key == "pandas");
+        let stated = metadata.map(|(_, text)| index_columns(text)).unwrap_or_default();
+        layout.indexes.retain(|name| !stated.contains(name));
         let map_of_json = table.footer_metadata().contains(&PROPS_FOOTER);
         Ok(Partition { id, name, size, format, layout, rows, table, text, map_of_json, has_mark })
     }
@@ -238,6 +243,45 @@ impl Partition {
         Reading { shape: wanted.shape, tolerance: wanted.tolerance, map_of_json: self.map_of_json }
     }
 
+    /// The rows of `piece` whose numbers in it are `rows`, ascending and each once, in their order.
+    ///
+    /// # Errors
+    /// As [`Partition::read`].
+    pub fn rows_at<'a>(
+        &'a self,
+        piece: &Piece,
+        rows: Vec<u64>,
+        wanted: &Wanted<'a>,
+    ) -> Result<Box<dyn Iterator<Item = Result<Rows>> + 'a>> {
+        let reading = self.reading(wanted);
+        let at_file = |error: Error| error.at(Place::file(&self.name));
+        let selection = Selection::all().batch_rows(wanted.batch_rows);
+        if let Some(within) = piece.rows.as_ref().filter(|_| self.layout.nested.is_none()) {
+            let runs = runs(rows.iter().map(|row| within.start + row));
+            let names = self.column_names(wanted.columns, wanted.extras);
+            let batches = self.table.batches(&selection.columns(names).rows(runs))?;
+            let mut numbers = rows.into_iter().map(|row| row + within.start).collect::<Vec<_>>().into_iter();
+            return Ok(Box::new(batches.map(move |batch| {
+                let batch = batch?;
+                let numbers = Numbers::Listed(numbers.by_ref().take(batch.num_rows()).collect());
+                normalize(&batch, numbers, &reading).map_err(at_file)
+            })));
+        }
+        let (mut first, mut rows) = (0, rows.into_iter().peekable());
+        Ok(Box::new(self.batches(piece, wanted.columns, wanted.extras, selection)?.map(move |batch| {
+            let (batch, numbers) = batch?;
+            let end = first + batch.num_rows() as u64;
+            let here = std::iter::from_fn(|| rows.next_if(|&row| row < end));
+            let here: Vec<usize> = here.map(|row| index(row - first)).collect();
+            first = end;
+            let picked = here.iter().map(|&row| row as u64).collect::<UInt64Array>();
+            let batch = take_record_batch(&batch, &picked)
+                .map_err(|error| Error::malformed(format!("rows cannot be picked: {error}")))?;
+            let numbers = Numbers::Listed(here.into_iter().map(|row| numbers.at(row)).collect());
+            normalize(&batch, numbers, &reading).map_err(at_file)
+        })))
+    }
+
     /// Names of the columns to read. Name and number are always among them.
     fn column_names(&self, wanted: ColumnSet, extras: bool) -> Vec<&str> {
         let always = [Column::SrcName, Column::EdgeId];
@@ -316,6 +360,20 @@ fn with_words() -> ReadOptions {
     ReadOptions { text: TextType::Utf8View, ..ReadOptions::declared(Arc::new(Schema::new(fields.to_vec()))) }
 }
 
+/// Opens a Parquet file.
+///
+/// # Errors
+/// When it is none, or labels or relations hold no text.
+fn open_table(blob: Blob, name: &str) -> Result<TableReader> {
+    TableReader::open(blob.clone(), Encoding::Parquet, &with_words()).map_err(|error| {
+        // Another type than text is told as that of every other column is.
+        let plain = ReadOptions::declared(Arc::new(Schema::empty()));
+        let plain = TableReader::open(blob, Encoding::Parquet, &plain);
+        let layout = plain.map(|table| Layout::of(table.schema(), table.row_count().unwrap_or(1)));
+        layout.ok().and_then(Result::err).map_or(error, |error| error.at(name))
+    })
+}
+
 /// Opens a text file: the nine columns, as far as its header has them, with their types; others as text.
 fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
     let mut csv = CsvDialect { keep_other_columns: true, ..CsvDialect::nock() };
@@ -340,6 +398,18 @@ fn open_text(blob: &Blob, tolerance: Tolerance) -> Result<TableReader> {
 /// Name of the column of row numbers that look-ups ask for: no column of a file is called so.
 const ROW_NUMBER: &str = "\u{0}row";
 
+/// Numbers that follow each other as ranges.
+fn runs(rows: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
+    let mut runs: Vec<Range<u64>> = Vec::new();
+    for row in rows {
+        match runs.last_mut().filter(|run| run.end == row) {
+            Some(run) => run.end = row + 1,
+            None => runs.push(row..row + 1),
+        }
+    }
+    runs
+}
+
 /// Ranges of about `most` rows each, as even as possible.
 #[expect(clippy::cast_possible_truncation, reason = "a share of the length")]
 fn split_evenly(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
@@ -352,6 +422,12 @@ fn split_evenly(rows: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_follow_each_other_are_read_together() {
+        assert_eq!(runs([3, 4, 5, 7].into_iter()), [3..6, 7..8]);
+        assert_eq!(runs(std::iter::empty()), []);
+    }
 
     #[test]
     fn large_groups_are_split_evenly() {

@@ -34,6 +34,15 @@ struct Candidate {
     rows: Rows,
     row: usize,
     foreign: bool,
+    /// Of a shadow row, how many cells say something: it speaks over those that say less.
+    said: usize,
+}
+
+impl Candidate {
+    /// The candidate that speaks for the node is the last one of the highest rank.
+    fn rank(&self) -> (bool, usize) {
+        (!self.foreign, self.said)
+    }
 }
 
 impl Nock {
@@ -94,8 +103,10 @@ impl Nock {
             let rows = rows?;
             for row in 0..rows.len {
                 let foreign = rows.shadow.as_ref().is_some_and(|shadow| is_foreign(shadow, row));
-                if best.as_ref().is_none_or(|best| best.foreign || !foreign) {
-                    best = Some(Candidate { partition, rows: rows.clone(), row, foreign });
+                let said = if foreign { self.cells_said(&rows, row)? } else { 0 };
+                let found = Candidate { partition, rows: rows.clone(), row, foreign, said };
+                if best.as_ref().is_none_or(|best| best.rank() <= found.rank()) {
+                    best = Some(found);
                 }
             }
         }
@@ -103,7 +114,7 @@ impl Nock {
     }
 
     fn choose(&self, name: &str, candidates: Vec<Option<Candidate>>) -> Result<Option<Found>> {
-        let best = candidates.into_iter().flatten().max_by_key(|candidate| (!candidate.foreign, candidate.partition));
+        let best = candidates.into_iter().flatten().max_by_key(|candidate| (candidate.rank(), candidate.partition));
         let Some(best) = best else { return self.only_mentioned(name) };
         let what = Split {
             nodes: Depth::Full,

@@ -4,6 +4,7 @@ mod about;
 mod graph;
 mod open;
 mod part;
+mod said;
 mod source;
 
 pub use graph::NODE;

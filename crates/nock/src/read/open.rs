@@ -13,7 +13,7 @@ use crate::columns::{Column, ColumnSet};
 use crate::dataset::{self, Partition, Piece, Wanted};
 use crate::layout::{Extra, has_no_place};
 use crate::rows::Shape;
-use crate::settle::{Collector, Kept, KeptPiece, Position, Settled, Shards, resolve, side_by_side};
+use crate::settle::{Collector, Kept, KeptPiece, Position, Reader, Settled, Shards, resolve, side_by_side};
 use crate::{OpenOptions, Tolerance, rules};
 
 /// Rows of a batch where nobody asks for another number.
@@ -133,6 +133,15 @@ impl Nock {
                 }
             }
         }
+        for partition in &partitions {
+            let edges = partition.layout.nested.iter().flat_map(|edges| &edges.indexes);
+            for name in partition.layout.indexes.iter().chain(edges) {
+                let message = format!("column {name:?} is taken for an index, and is not read");
+                let place = Place::file(&partition.name);
+                let place = if name.is_empty() { place } else { place.in_field(name) };
+                noticed.push(&rules::FILE_INDEX, message, place);
+            }
+        }
         if partitions.windows(2).any(|pair| !pair[0].layout.is_like(&pair[1].layout)) {
             noticed.push(&rules::PART_SCHEMA, "partitions have different columns or types", Place::default());
         }
@@ -218,7 +227,8 @@ impl Nock {
     }
 
     fn compare_names(&self, threads: usize, advance: &Advance<'_>) -> Result<(Settled, Kept)> {
-        let shards = Shards::new(&self.options.budget, self.options.scratch.clone())?;
+        let partitions = self.pieces.iter().map(|piece| piece.partition).collect();
+        let shards = Shards::new(&self.options.budget, self.options.scratch.clone(), partitions)?;
         let wanted = self.wanted(ColumnSet::of(&[Column::DstName, Column::Shadow]), false);
         let kept = Kept::new(self.pieces.len(), &self.options.budget);
         let found = side_by_side(self.pieces.len(), threads, |index| {
@@ -236,7 +246,11 @@ impl Nock {
             collector.finish()
         })?;
         let partition = |piece: usize| self.pieces.get(piece).map_or(0, |piece| piece.partition);
-        let settled = resolve(&shards, &found, threads, &partition, &|position| self.place_of(position))?;
+        let reader = Reader {
+            place_of: &|position| self.place_of(position),
+            said_at: &|positions, keep| self.said_at(positions, keep, threads, advance),
+        };
+        let settled = resolve(&shards, &found, threads, &partition, &reader)?;
         Ok((settled, kept))
     }
 

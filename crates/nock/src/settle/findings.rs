@@ -16,25 +16,28 @@ pub(super) enum Breach {
     Repeated(Position),
     /// Another partition owns the node too.
     Owners(Position),
+    /// It is a shadow row that says what the row that counts does not.
+    Differs(Position),
 }
 
-/// The findings, places in the order of the rows.
+/// The findings, places in the order of the rows. `absent` are mentions of nodes that have a row in other partitions alone.
 pub(super) fn findings(
     implicit: &[Position],
+    absent: &[Position],
     unresolved: &[Position],
     mut breaches: Vec<Breach>,
     place_of: &dyn Fn(Position) -> Place,
 ) -> Findings {
     let mut findings = Findings::keeping(KEEP);
     breaches.sort_unstable();
-    let repeated = breaches.iter().filter_map(|breach| match breach {
-        Breach::Repeated(row) => Some(*row),
-        Breach::Owners(_) => None,
-    });
-    let owners = breaches.iter().filter_map(|breach| match breach {
-        Breach::Owners(row) => Some(*row),
-        Breach::Repeated(_) => None,
-    });
+    let (mut repeated, mut owners, mut differing) = (Vec::new(), Vec::new(), Vec::new());
+    for breach in breaches {
+        match breach {
+            Breach::Repeated(row) => repeated.push(row),
+            Breach::Owners(row) => owners.push(row),
+            Breach::Differs(row) => differing.push(row),
+        }
+    }
     let mut push = |rule, message: &str, rows: &mut dyn Iterator<Item = Position>| {
         // Places cost more than counts, and only the first few are kept.
         for (index, row) in rows.enumerate() {
@@ -42,9 +45,12 @@ pub(super) fn findings(
         }
     };
     push(&rules::NODE_IMPLICIT, "this end of an edge has no node row", &mut implicit.iter().copied());
+    push(&rules::SHADOW_MISSING, "this end of an edge has no row in this partition", &mut absent.iter().copied());
     push(&rules::SHADOW_OWNER, "this node lives in a partition that is not here", &mut unresolved.iter().copied());
     push(&rules::NODE_REPEATED, "another row of the same node counts instead", &mut repeated.into_iter());
     push(&rules::NODE_OWNERS, "another partition owns this node too", &mut owners.into_iter());
+    let message = "this shadow row says what the row that counts does not";
+    push(&rules::SHADOW_VALUES, message, &mut differing.into_iter());
     findings
 }
 

@@ -2,20 +2,24 @@
 //!
 //! A pass over names alone. Names are compared by 128-bit hashes (XXH3), as everywhere in the model; what is kept of a
 //! row are 24 bytes, in shards that spill to temporary files when the budget is used up. The result is small: rows to
-//! leave out, and the first mention of each node without a row.
+//! leave out, and the first mention of each node without a row. Where a node has shadow rows, what these say is read
+//! too: a row that only names the node must not silence one that says something of it.
 
 mod collect;
 mod findings;
 mod kept;
 mod position;
 mod resolve;
+mod said;
+mod shadows;
 mod shards;
 mod side_by_side;
 
 pub(crate) use collect::{Collector, is_foreign};
 pub(crate) use kept::{Kept, KeptPiece};
 pub(crate) use position::Position;
-pub(crate) use resolve::resolve;
+pub(crate) use resolve::{Reader, resolve};
+pub(crate) use said::Said;
 pub(crate) use shards::Shards;
 pub(crate) use side_by_side::side_by_side;
 
@@ -36,7 +40,7 @@ pub struct Settled {
     pub unresolved_shadows: u64,
     /// Whether edges come in the order of their sources' rows.
     pub in_sequence: bool,
-    /// What was noticed: repeated rows, several owners, missing rows and owners.
+    /// What was noticed: repeated rows, several owners, missing rows and owners, rows that contradict each other.
     pub findings: Findings,
     /// Edge rows that do not follow the row of their node; of each piece only the first has a place.
     pub out_of_sequence: Findings,

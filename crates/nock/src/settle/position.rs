@@ -33,6 +33,11 @@ impl Position {
         self.0 & 1 == 1
     }
 
+    /// The same row without a mark.
+    pub fn unmarked(self) -> Self {
+        Position(self.0 & !1)
+    }
+
     /// The positions that lie in `piece`, out of an ascending list.
     pub fn within(positions: &[Position], piece: usize) -> &[Position] {
         let from = positions.partition_point(|position| position.piece() < piece);

@@ -1,11 +1,12 @@
 //! From marks to decisions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use isomorph_error::{Place, Result};
 
 use super::findings::{Breach, findings, out_of_sequence};
+use super::shadows::{SaidAt, Shadows};
 use super::shards::{Mark, SHARDS, Says, Shards};
 use super::{Position, Settled, side_by_side};
 
@@ -58,36 +59,59 @@ type ByName<T> = HashMap<u128, T, BuildHasherDefault<AsIs>>;
 struct Decided {
     dropped: Vec<Position>,
     implicit: Vec<Position>,
+    absent: Vec<Position>,
     unresolved: Vec<Position>,
     breaches: Vec<Breach>,
+    shadows: Shadows,
     ties: BTreeSet<(usize, usize)>,
 }
 
-/// Decides for all names, on `threads` threads. `partition_of` gives the partition of a piece, `place_of` the place of a row.
+/// What is asked of the files behind the names.
+pub(crate) struct Reader<'a> {
+    /// The place of a row.
+    pub place_of: &'a dyn Fn(Position) -> Place,
+    /// What rows say of their nodes.
+    pub said_at: &'a SaidAt<'a>,
+}
+
+/// Decides for all names, on `threads` threads.
 ///
-/// Of several node rows of one name a local one wins over foreign ones, then the last one over earlier ones.
+/// Of several node rows of one name a local one wins over foreign ones, then the last one over earlier ones. Of foreign
+/// ones alone the one that says most wins, then the last one.
 ///
 /// # Errors
-/// When temporary files cannot be read.
+/// When temporary files cannot be read, or what shadow rows say.
 pub(crate) fn resolve(
     shards: &Shards,
     pieces: &[Piece],
     threads: usize,
     partition_of: &(dyn Fn(usize) -> usize + Sync),
-    place_of: &dyn Fn(Position) -> Place,
+    reader: &Reader<'_>,
 ) -> Result<Settled> {
     let decided = side_by_side(SHARDS, threads, |shard| decide(shards, shard, partition_of))?;
     let mut all = Decided::default();
     for shard in decided {
         all.dropped.extend(shard.dropped);
         all.implicit.extend(shard.implicit);
+        all.absent.extend(shard.absent);
         all.unresolved.extend(shard.unresolved);
         all.breaches.extend(shard.breaches);
         all.ties.extend(shard.ties);
+        all.shadows.extend(shard.shadows);
+    }
+    let spoken = all.shadows.speak(partition_of, reader.said_at)?;
+    all.dropped.extend(spoken.dropped);
+    for row in &mut all.unresolved {
+        *row = spoken.speakers.get(row).copied().unwrap_or(*row);
     }
     all.dropped.sort_unstable();
     all.implicit.sort_unstable();
+    all.absent.sort_unstable();
     all.unresolved.sort_unstable();
+    // What rows say has no part in their order.
+    let out_of_order = |breach: &Breach| !matches!(breach, Breach::Differs(_));
+    let is_in_order = all.breaches.is_empty() && !spoken.breaches.iter().any(out_of_order);
+    all.breaches.extend(spoken.breaches);
 
     let mut settled = Settled {
         edges: pieces.iter().map(|piece| piece.edges).sum(),
@@ -101,9 +125,9 @@ pub(crate) fn resolve(
         settled.nodes += piece.nodes.saturating_sub(dropped);
     }
     settled.nodes += settled.implicit_nodes;
-    settled.in_sequence = in_sequence(pieces, &all.breaches, partition_of);
-    settled.findings = findings(&all.implicit, &all.unresolved, all.breaches, place_of);
-    settled.out_of_sequence = out_of_sequence(pieces, partition_of, place_of);
+    settled.in_sequence = is_in_order && in_sequence(pieces, partition_of);
+    settled.findings = findings(&all.implicit, &all.absent, &all.unresolved, all.breaches, reader.place_of);
+    settled.out_of_sequence = out_of_sequence(pieces, partition_of, reader.place_of);
     settled.ties = all.ties;
     settled.dropped = all.dropped;
     settled.implicit = all.implicit;
@@ -111,7 +135,7 @@ pub(crate) fn resolve(
 }
 
 /// Whether the edges come in the order of their sources' rows: each behind the row that speaks for its node.
-fn in_sequence(pieces: &[Piece], breaches: &[Breach], partition_of: &dyn Fn(usize) -> usize) -> bool {
+fn in_sequence(pieces: &[Piece], partition_of: &dyn Fn(usize) -> usize) -> bool {
     let mut last: Option<(usize, u128, bool)> = None;
     for (index, piece) in pieces.iter().enumerate() {
         let follows = |(head, _)| last.is_some_and(|before| before == (partition_of(index), head, false));
@@ -120,13 +144,15 @@ fn in_sequence(pieces: &[Piece], breaches: &[Breach], partition_of: &dyn Fn(usiz
         }
         last = piece.last.map(|(hash, foreign)| (partition_of(index), hash, foreign)).or(last);
     }
-    breaches.is_empty()
+    true
 }
 
 fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize + Sync)) -> Result<Decided> {
     let nodes = shards.take(shard, Says::Node)?;
     let mut winners: ByName<Position> = ByName::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut losers: Vec<Mark> = Vec::new();
+    // The names of all rows but winners, by partition.
+    let mut others: HashSet<(u128, usize)> = HashSet::new();
     for mark in nodes {
         let hash = mark.hash();
         winners
@@ -146,26 +172,38 @@ fn decide(shards: &Shards, shard: usize, partition_of: &(dyn Fn(usize) -> usize 
     for loser in losers {
         let Some(&winner) = winners.get(&loser.hash()) else { continue };
         let position = loser.position;
-        decided.dropped.push(Position::new(position.piece(), position.row(), false));
         let (own, owner) = (partition_of(position.piece()), partition_of(winner.piece()));
-        let together = own == owner;
-        match (position.mark(), winner.mark()) {
-            (_, _) if together => decided.breaches.push(Breach::Repeated(position)),
-            (false, false) => decided.breaches.push(Breach::Owners(position)),
-            // A shadow row whose owner is here.
-            (true, false) => drop(decided.ties.insert((own, owner))),
-            // One of several whose owner is nowhere.
-            _ => {}
+        others.insert((loser.hash(), own));
+        if winner.mark() {
+            // All rows are shadows: what they say decides.
+            decided.shadows.open.push((winner, position));
+            continue;
+        }
+        decided.dropped.push(position.unmarked());
+        if own == owner {
+            decided.breaches.push(Breach::Repeated(position));
+        } else if position.mark() {
+            decided.ties.insert((own, owner));
+            decided.shadows.owned.push((winner, position));
+        } else {
+            decided.breaches.push(Breach::Owners(position));
         }
     }
     let mut implicit: ByName<Position> = ByName::default();
+    let mut absent: HashMap<(u128, usize), Position> = HashMap::new();
     for mark in shards.take(shard, Says::Mention)? {
-        if !winners.contains_key(&mark.hash()) {
-            let first = implicit.entry(mark.hash()).or_insert(mark.position);
-            *first = mark.position.min(*first);
-        }
+        let (hash, partition) = (mark.hash(), partition_of(mark.position.piece()));
+        let first = match winners.get(&hash) {
+            None => implicit.entry(hash).or_insert(mark.position),
+            Some(winner) if partition_of(winner.piece()) == partition || others.contains(&(hash, partition)) => {
+                continue;
+            }
+            Some(_) => absent.entry((hash, partition)).or_insert(mark.position),
+        };
+        *first = mark.position.min(*first);
     }
     decided.implicit.extend(implicit.into_values());
+    decided.absent.extend(absent.into_values());
     decided.unresolved.extend(winners.into_values().filter(|winner| winner.mark()));
     Ok(decided)
 }

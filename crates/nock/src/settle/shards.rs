@@ -65,18 +65,18 @@ struct Shard {
 }
 
 impl Shard {
-    /// Keeps one mark of each name: the first. Most of what edges mention they mention again and again.
-    fn thin_out(&mut self) {
+    /// Keeps one mark of each name in each partition: the first. Most of what edges mention they mention again and again.
+    fn thin_out(&mut self, partitions: &[usize]) {
         // Stable, because what was thinned out before is in order already.
         self.marks.sort();
-        self.marks.dedup_by_key(|mark| mark.hash());
+        self.marks.dedup_by_key(|mark| (mark.hash(), partitions.get(mark.position.piece())));
     }
 
     /// Makes room for `more` marks of kind `says`: by thinning out, if that gives a quarter, or else by growing.
-    fn make_room(&mut self, says: Says, more: usize) {
+    fn make_room(&mut self, says: Says, more: usize, partitions: &[usize]) {
         let capacity = self.marks.capacity();
         if says == Says::Mention && capacity >= THIN_FROM && self.marks.len() + more > capacity {
-            self.thin_out();
+            self.thin_out(partitions);
             if self.marks.len() + more > capacity - capacity / 4 {
                 self.marks.reserve_exact(2 * capacity - self.marks.len());
             }
@@ -96,6 +96,8 @@ pub(crate) struct Shards {
     /// Most memory to take, bytes.
     memory: u64,
     scratch: Option<Scratch>,
+    /// The partition of each piece.
+    partitions: Vec<usize>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -103,11 +105,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Shards {
-    /// No marks; half of the memory of `budget` may be taken. What is in many small pieces costs more than it says.
+    /// No marks of pieces that are in these `partitions`; half of the memory of `budget` may be taken. What is in many
+    /// small pieces costs more than it says.
     ///
     /// # Errors
     /// None that a budget of 0 bytes can cause.
-    pub fn new(budget: &Budget, scratch: Option<Scratch>) -> Result<Self> {
+    pub fn new(budget: &Budget, scratch: Option<Scratch>, partitions: Vec<usize>) -> Result<Self> {
         let shards = (0..SHARDS).map(|_| Default::default()).collect();
         Ok(Shards {
             shards,
@@ -115,6 +118,7 @@ impl Shards {
             reservation: Mutex::new(budget.reserve(0)?),
             memory: budget.limit() / 2,
             scratch,
+            partitions,
         })
     }
 
@@ -135,7 +139,7 @@ impl Shards {
     pub fn add(&self, shard: usize, says: Says, marks: &mut Vec<Mark>) -> Result<()> {
         let Some(slot) = self.shards.get(shard).map(|pair| &pair[says as usize]) else { return Ok(()) };
         let mut shard = lock(slot);
-        shard.make_room(says, marks.len());
+        shard.make_room(says, marks.len(), &self.partitions);
         shard.marks.append(marks);
         let held = (shard.marks.capacity() * size_of::<Mark>()) as u64;
         let grown = held.saturating_sub(shard.reserved);
@@ -149,7 +153,7 @@ impl Shards {
         }
         drop(reservation);
         if says == Says::Mention {
-            shard.thin_out();
+            shard.thin_out(&self.partitions);
         }
         self.spill(&mut shard)
     }
@@ -214,7 +218,7 @@ mod tests {
 
     #[test]
     fn marks_survive_without_memory() {
-        let shards = Shards::new(&Budget::new(0), None).unwrap();
+        let shards = Shards::new(&Budget::new(0), None, Vec::new()).unwrap();
         let mark =
             |n: u64| Mark::new(u128::from(n) << 64 | u128::from(n * 7), Position::new(3, n, n.is_multiple_of(2)));
         let mut wanted = Vec::new();
@@ -236,7 +240,7 @@ mod tests {
     #[test]
     fn what_is_mentioned_often_is_kept_once_with_its_first_row() {
         for (memory, spills) in [(1 << 20, false), (64 << 10, true)] {
-            let shards = Shards::new(&Budget::new(2 * memory), None).unwrap();
+            let shards = Shards::new(&Budget::new(2 * memory), None, vec![0]).unwrap();
             // The same thousand names over and over, the later rows first.
             for round in (0..200u64).rev() {
                 let mark = |name: u64| Mark::new(u128::from(name), Position::new(0, round * 1000 + name, true));

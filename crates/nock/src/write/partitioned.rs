@@ -1,5 +1,5 @@
 //! A directory of partitions: every node with its edges in the partition that owns it, and a shadow row for each
-//! foreign node that they reach.
+//! foreign node that they reach. A node whose owner is nowhere has its own row, which is a shadow row, in all of them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray, UInt32Array};
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType};
+use arrow_select::interleave::interleave_record_batch;
 use arrow_select::take::take_record_batch;
 use isomorph_error::{Error, Place, Result};
 use isomorph_storage::{Reservation, Staging};
@@ -33,6 +34,45 @@ pub fn partition_of_name(name: &str, partitions: u32) -> u32 {
 /// Bytes that a name in a set or map costs beside its text, about.
 const ENTRY_BYTES: u64 = 48;
 
+/// Rows of nodes without an owner that are written at once: their texts fit a column.
+const UNOWNED_AT_ONCE: usize = 1 << 10;
+
+/// Rows of nodes whose owner is nowhere: all that any partition can say of them.
+#[derive(Default)]
+struct Unowned {
+    rows: Vec<RecordBatch>,
+    /// Batch and row, by the hash of the name.
+    places: HashMap<u128, (usize, usize)>,
+}
+
+impl Unowned {
+    /// Keeps some of the rows.
+    fn keep(&mut self, rows: &RecordBatch, chosen: Vec<u32>, reservation: &mut Reservation) -> Result<()> {
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let rows = take_record_batch(rows, &UInt32Array::from(chosen)).map_err(|error| misplaced(&error))?;
+        reservation.grow(rows.get_array_memory_size() as u64 + ENTRY_BYTES * rows.num_rows() as u64)?;
+        let names = rows.column(Column::SrcName as usize).as_string::<i32>();
+        for (row, name) in names.iter().enumerate() {
+            self.places.insert(xxh3_128(name.unwrap_or_default().as_bytes()), (self.rows.len(), row));
+        }
+        self.rows.push(rows);
+        Ok(())
+    }
+
+    /// The rows at these places, some at a time.
+    fn at(&self, places: &[(usize, usize)]) -> impl Iterator<Item = Result<RecordBatch>> {
+        let batches: Vec<&RecordBatch> = self.rows.iter().collect();
+        let rows = move |places| interleave_record_batch(&batches, places).map_err(|error| misplaced(&error));
+        places.chunks(UNOWNED_AT_ONCE).map(rows)
+    }
+}
+
+fn misplaced(error: &ArrowError) -> Error {
+    Error::usage(format!("rows cannot be given to partitions: {error}"))
+}
+
 /// Foreign nodes that the edges of one partition reach, each once, in the order of their first mention.
 #[derive(Default)]
 struct Foreign {
@@ -46,8 +86,8 @@ pub(super) struct Partitioned {
     files: Vec<Box<dyn RowFile>>,
     foreign: Vec<Foreign>,
     owners: Owners,
-    /// Nodes whose own row is a shadow, as their owner was nowhere. A bare shadow row beside it would speak over it.
-    unowned: HashSet<u128>,
+    /// Nodes whose own row is a shadow, as their owner was nowhere.
+    unowned: Unowned,
     /// Nodes that came before the rows that are coming.
     nodes: u64,
     /// Partition of the node whose rows are coming.
@@ -90,7 +130,7 @@ impl Partitioned {
             files: files.collect::<Result<_>>()?,
             foreign: ids.map(|_| Foreign::default()).collect(),
             owners,
-            unowned: HashSet::new(),
+            unowned: Unowned::default(),
             nodes: 0,
             current: 0,
             reservation: options.budget.reserve(0)?,
@@ -115,7 +155,8 @@ impl Partitioned {
         let shadow = cast(rows.column(Column::Shadow as usize), &DataType::Int64, Column::Shadow.name())?;
         let shadow = shadow.as_primitive::<Int64Type>();
         let mut parts = Vec::with_capacity(ids.len());
-        for (row, &id) in ids.values().iter().enumerate() {
+        let mut unowned = Vec::new();
+        for ((row, number), &id) in (0..).zip(0u32..).zip(ids.values()) {
             if id < 0 {
                 self.current = match (&mut self.owners, &stated) {
                     (Owners::Stated { by_name, .. }, Some(stated)) => {
@@ -126,13 +167,14 @@ impl Partitioned {
                     }
                     _ => partition_of_name(names.value(row), count),
                 };
-                if is_foreign(shadow, row) && self.unowned.insert(xxh3_128(names.value(row).as_bytes())) {
-                    self.reservation.grow(ENTRY_BYTES)?;
+                if is_foreign(shadow, row) {
+                    unowned.push(number);
                 }
                 self.nodes += 1;
             }
             parts.push(self.current);
         }
+        self.unowned.keep(rows, unowned, &mut self.reservation)?;
         Ok(parts)
     }
 
@@ -153,31 +195,39 @@ impl Partitioned {
         Ok(())
     }
 
-    /// The shadow rows of one partition.
-    fn shadows(&mut self, part: u32) -> Result<RecordBatch> {
+    /// Writes the shadow rows of one partition.
+    fn write_shadows(&mut self, part: u32) -> Result<()> {
         let count = self.count();
         let foreign = self.foreign.get_mut(part as usize).map(std::mem::take).unwrap_or_default();
         let mut names = foreign.names;
         let mentioned = names.finish();
         let mut owned = StringBuilder::new();
         let mut owners = Vec::new();
+        let mut unowned = Vec::new();
         for name in mentioned.iter().flatten() {
-            if self.unowned.contains(&xxh3_128(name.as_bytes())) {
-                continue;
-            }
             let owner = match &self.owners {
                 Owners::ByName => partition_of_name(name, count),
                 Owners::Stated { by_name, .. } => *by_name
                     .get(&xxh3_128(name.as_bytes()))
                     .ok_or_else(|| Error::usage(format!("an edge reaches {name:?}, which is no node")))?,
             };
-            if owner != part {
-                owned.append_value(name);
-                owners.push(i64::from(owner));
+            if owner == part {
+                continue;
+            }
+            match self.unowned.places.get(&xxh3_128(name.as_bytes())) {
+                Some(place) => unowned.push(*place),
+                None => {
+                    owned.append_value(name);
+                    owners.push(i64::from(owner));
+                }
             }
         }
-        let owners: ArrayRef = Arc::new(Int64Array::from(owners));
-        shadow_rows(owned.finish(), &owners, &self.target)
+        let Some(file) = self.files.get_mut(part as usize) else { return Ok(()) };
+        if !owners.is_empty() {
+            let owners: ArrayRef = Arc::new(Int64Array::from(owners));
+            file.write(&shadow_rows(owned.finish(), &owners, &self.target)?)?;
+        }
+        self.unowned.at(&unowned).try_for_each(|rows| file.write(&rows?))
     }
 }
 
@@ -264,8 +314,7 @@ impl RowFile for Partitioned {
         }
         for (file, chosen) in self.files.iter_mut().zip(chosen) {
             if !chosen.is_empty() {
-                let rows = take_record_batch(rows, &UInt32Array::from(chosen))
-                    .map_err(|error| Error::usage(format!("rows cannot be given to partitions: {error}")))?;
+                let rows = take_record_batch(rows, &UInt32Array::from(chosen)).map_err(|error| misplaced(&error))?;
                 file.write(&rows)?;
             }
         }
@@ -274,10 +323,7 @@ impl RowFile for Partitioned {
 
     fn finish(mut self: Box<Self>) -> Result<Vec<(String, u64)>> {
         for part in 0..self.count() {
-            let rows = self.shadows(part)?;
-            if let Some(file) = self.files.get_mut(part as usize).filter(|_| rows.num_rows() > 0) {
-                file.write(&rows)?;
-            }
+            self.write_shadows(part)?;
         }
         let mut finished = Vec::new();
         for file in std::mem::take(&mut self.files) {

@@ -51,6 +51,16 @@ impl Row {
         self.labels = Some(labels);
         self
     }
+
+    pub fn truth(mut self, truth: f64) -> Row {
+        self.truth = Some(truth);
+        self
+    }
+
+    pub fn props(mut self, props: &'static str) -> Row {
+        self.props = Some(props);
+        self
+    }
 }
 
 /// The rows as a Parquet file.
@@ -61,6 +71,27 @@ pub fn file(rows: &[Row]) -> Vec<u8> {
 /// The same in row groups of `group` rows.
 pub fn file_of_groups(rows: &[Row], group: usize) -> Vec<u8> {
     parquet(&batch(rows), group)
+}
+
+/// The rows as text.
+pub fn csv(rows: &[Row]) -> Vec<u8> {
+    let quoted = |text: Option<&str>| format!("\"{}\"", text.unwrap().replace('"', "\"\""));
+    let line = |row: &Row| {
+        format!(
+            "{},{},{},{},{},{},{},{},{}\n",
+            quoted(row.src_name),
+            row.edge_id.unwrap(),
+            quoted(row.rel_name),
+            quoted(row.dst_name),
+            row.truth.unwrap(),
+            row.shadow.unwrap(),
+            if row.is_rdf.unwrap() { "True" } else { "False" },
+            quoted(row.labels),
+            quoted(row.props),
+        )
+    };
+    let header = "src_name,edge_id,rel_name,dst_name,truth,shadow,is_rdf,labels,props\n".to_owned();
+    std::iter::once(header).chain(rows.iter().map(line)).collect::<String>().into_bytes()
 }
 
 /// The rows with the types of pynock.

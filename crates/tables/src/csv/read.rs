@@ -42,8 +42,7 @@ impl CsvFile {
         foreign::refuse(&blob).map_err(|error| error.at(blob.place()))?;
         let header = header(&blob, &options.limits).map_err(|error| error.at(blob.place()))?;
         let place = blob.place().line(1);
-        let (fields, schema) =
-            columns(&header, declared, options.csv.keep_other_columns).map_err(|error| error.at(place))?;
+        let (fields, schema) = columns(&header, declared, &options.csv).map_err(|error| error.at(place))?;
         let width = header.len();
         let is_other = |name: &&String| declared.field_with_name(name).is_err();
         let others = header.iter().filter(is_other).cloned().collect();
@@ -106,7 +105,8 @@ fn header(blob: &Blob, limits: &Limits) -> Result<Vec<String>> {
 }
 
 /// Finds the declared columns in the header; returns their fields and their schema, other columns last if they are kept.
-fn columns(header: &[String], declared: &Schema, keep_others: bool) -> Result<(Vec<usize>, Schema)> {
+/// Of several without a name, which in pandas' dialect are the levels of its index, the first one is kept.
+fn columns(header: &[String], declared: &Schema, csv: &CsvDialect) -> Result<(Vec<usize>, Schema)> {
     let mut fields = Vec::new();
     let mut schema = Vec::new();
     for field in declared.fields() {
@@ -125,12 +125,14 @@ fn columns(header: &[String], declared: &Schema, keep_others: bool) -> Result<(V
         fields.push(position);
         schema.push(Arc::clone(field));
     }
-    if keep_others {
+    if csv.keep_other_columns {
+        let first_unnamed = header.iter().position(String::is_empty);
         for (position, name) in header.iter().enumerate() {
-            if fields.contains(&position) {
+            let is_level = name.is_empty() && csv.quoting == Quoting::NonNumeric;
+            if fields.contains(&position) || is_level && first_unnamed != Some(position) {
                 continue;
             }
-            if header.iter().filter(|other| *other == name).count() > 1 {
+            if !is_level && header.iter().filter(|other| *other == name).count() > 1 {
                 return Err(
                     Error::broken(&CSV_HEADER, format!("two columns are named `{name}`")).at(Place::field(name))
                 );

@@ -1,0 +1,70 @@
+//! Reading what single rows say of their nodes.
+
+use isomorph_error::{Place, Result};
+
+use super::Nock;
+use super::open::Advance;
+use crate::columns::{Column, ColumnSet};
+use crate::compare::{Canonical, CompareOptions};
+use crate::dataset::Wanted;
+use crate::layout::has_no_place;
+use crate::rows::Rows;
+use crate::settle::{Position, Said, side_by_side};
+
+/// Rows of a batch: those of a text file are all looked through, for few of them.
+const BATCH_ROWS: usize = 1 << 14;
+
+impl Nock {
+    /// What the node rows at `positions`, ascending, say; those that `keep` lets pass. Of Parquet nothing else is read.
+    ///
+    /// # Errors
+    /// When a file cannot be read or a row is broken.
+    pub(super) fn said_at(
+        &self,
+        positions: &[Position],
+        keep: &(dyn Fn(&Said) -> bool + Sync),
+        threads: usize,
+        advance: &Advance<'_>,
+    ) -> Result<Vec<(Position, Said)>> {
+        let canonical = Canonical::of(self, self, &CompareOptions::default())?;
+        let wanted = self.wanted_of_nodes();
+        let pieces: Vec<&[Position]> = positions.chunk_by(|one, other| one.piece() == other.piece()).collect();
+        let found = side_by_side(pieces.len(), threads, |index| {
+            let mut positions = pieces.get(index).copied().unwrap_or_default().iter();
+            let number = positions.as_slice().first().map_or(0, |position| position.piece());
+            let (partition, mut found) = (self.partition_of(number)?, Vec::new());
+            let Some(piece) = self.pieces.get(number) else { return Ok(found) };
+            let rows = positions.as_slice().iter().map(|position| position.row()).collect();
+            for rows in partition.rows_at(piece, rows, &wanted)? {
+                advance(0)?;
+                let rows = rows?;
+                let batch = canonical.batch(&rows).map_err(|error| error.at(Place::file(&partition.name)))?;
+                let said = (0..rows.len).map(|row| Said::of(&batch, row));
+                found.extend(positions.by_ref().copied().zip(said).filter(|(_, said)| keep(said)));
+            }
+            Ok(found)
+        })?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// How many cells of row `row` say something of its node.
+    ///
+    /// # Errors
+    /// When a value has no text.
+    pub(crate) fn cells_said(&self, rows: &Rows, row: usize) -> Result<usize> {
+        let canonical = Canonical::of(self, self, &CompareOptions::default())?;
+        let extras = if self.has_readable_extras() { rows.extras.clone() } else { vec![None; rows.extras.len()] };
+        Ok(Said::of(&canonical.batch(&Rows { extras, ..rows.clone() })?, row).cells())
+    }
+
+    /// What node rows say, without further columns where the model has no place for one.
+    fn wanted_of_nodes(&self) -> Wanted<'_> {
+        let columns = ColumnSet::of(&[Column::Truth, Column::Shadow, Column::IsRdf, Column::Labels, Column::Props]);
+        Wanted { batch_rows: BATCH_ROWS, ..self.wanted(columns, self.has_readable_extras()) }
+    }
+
+    fn has_readable_extras(&self) -> bool {
+        let extras = &self.shape.extras;
+        !extras.is_empty() && !extras.iter().any(|extra| has_no_place(&extra.data_type))
+    }
+}

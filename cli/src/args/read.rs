@@ -96,13 +96,14 @@ pub struct OpenArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Selecting (GraphAr)")]
 pub struct SelectArgs {
-    /// Only these node and edge types [default: all]
+    /// Only these types: node types with all edges between them, edge types with the nodes at their ends [default: all]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub types: Option<Vec<String>>,
     /// Only these properties, by name or as TYPE.NAME; keys are always read [default: all]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
-    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"' [default: none]
+    /// Only elements of a type that pass: 'person: id < 1000 and gender = "female"'; nodes without a key are numbered anew
+    /// [default: none]
     ///
     /// = != < <= > >=, between A and B, in (A, B), like "%text_", has A (of a list), is null, each with not; and, or, parentheses. Quoted text takes
     /// the type of the column: born >= "1990-01-31".

@@ -113,6 +113,9 @@ fn graphs_are_copied_moved_and_dropped() {
     let dropped = run(&["drop", "l", "g:two", "g:copy", "--json"]).exits(0).json();
     let wanted = serde_json::json!({"path": "l", "version": 6, "graphs": ["urn:g:two", "urn:g:copy"], "lost": 0});
     assert_eq!((dropped, graphs("l")), (wanted, [3, 0, 0, 0]));
+    let log = home.run(&["lake", "log", "l", "--limit", "1", "--json"]).exits(0).json();
+    let change = &log[0]["changes"][0];
+    assert_eq!((&change["what"], &change["deleted"]), (&"dropped".into(), &serde_json::Value::Null), "{log}");
     home.run(&["convert", "l", "there.nq"]).exits(0);
     assert_eq!(run(&["drop", "l", "default"]).exits(0).out, "dropped  the default graph · version 7 of l\n");
     assert_eq!(graphs("l"), [0, 0, 0, 0]);

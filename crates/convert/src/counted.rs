@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use isomorph_error::{Findings, Result};
 use isomorph_model::{
-    About, EdgeOrder, EndForm, Graph, NodeId, Part, Progress as ModelProgress, Request, Run, Side, Source, Tables,
+    About, EdgeOrder, EndForm, Graph, NodeId, NodeType, Part, Progress as ModelProgress, Request, Run, Side, Source,
+    Tables,
 };
 
 use crate::parallel;
@@ -31,12 +32,26 @@ pub(crate) fn counted(
         return Ok(source);
     }
     let mut graph = source.graph().clone();
-    for (at, ty) in graph.nodes.iter_mut().enumerate().filter(|(_, ty)| ty.rows.is_none()) {
+    for (ty, rows) in graph.nodes.iter_mut().zip(node_rows(source.as_ref(), resources.threads, progress)?) {
+        ty.rows = Some(rows);
+    }
+    Ok(Arc::new(Counted { inner: source, graph }))
+}
+
+/// How many nodes each type has: as the source says, and else by a pass over their keys.
+///
+/// # Errors
+/// When the nodes cannot be read.
+pub(crate) fn node_rows(source: &dyn Source, threads: usize, progress: &dyn ModelProgress) -> Result<Vec<u64>> {
+    let count = |(at, ty): (usize, &NodeType)| -> Result<u64> {
+        if let Some(rows) = ty.rows {
+            return Ok(rows);
+        }
         let parts = source.scan(&Request::of(Tables::NodeKeys(at)))?;
         progress.begin("nodes", parts.iter().map(|part| part.rows()).sum());
         let rows = parallel::fold(
             parts,
-            resources.threads,
+            threads,
             || 0u64,
             |rows, _, batch| {
                 *rows += batch.rows() as u64;
@@ -44,9 +59,9 @@ pub(crate) fn counted(
             },
         );
         progress.end();
-        ty.rows = Some(rows?.into_iter().sum());
-    }
-    Ok(Arc::new(Counted { inner: source, graph }))
+        Ok(rows?.into_iter().sum())
+    };
+    source.graph().nodes.iter().enumerate().map(count).collect()
 }
 
 impl Source for Counted {

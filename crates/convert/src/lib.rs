@@ -13,6 +13,7 @@
 
 pub mod carry;
 mod catalogue;
+mod comparable;
 mod conversion;
 mod counted;
 mod diff;

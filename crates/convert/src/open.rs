@@ -1,19 +1,18 @@
 //! Opening a graph, together with what travels beside it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isomorph_bridges::Syntax;
 use isomorph_error::{Error, Finding, Findings, Kind, Result, Severity};
 use isomorph_model::Source;
 use isomorph_storage::{Location, Root};
-use isomorph_tables::Predicate;
 
 use crate::carry::fits::{misfit, reads_otherwise, unselectable};
 use crate::carry::{self, Carry};
+use crate::comparable;
 use crate::counted::counted;
 use crate::mapping::{
-    Bundling, Gathered, Gathering, Mapping, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
+    Bundling, Gathered, Gathering, NameRules, Projected, Projection, Reification, Reified, Shredded, TERM,
 };
 use crate::options::{CarryUse, ConvertOptions, Hyperedges, OpenOptions, Typing};
 use crate::plan::{Plan, survey_of};
@@ -65,9 +64,8 @@ impl Opened {
                 return Err(Carry::stale(&home, &differences));
             }
         }
-        if let Some(carry) = &carry {
-            comparable(&carry.mapping, &options.graphar.filters)?;
-        }
+        let filters = carry.as_ref().map(|carry| comparable::on_stored(&carry.mapping, &options.graphar.filters));
+        let filters = filters.transpose()?;
         // What travels beside a binary of which nothing told the types of features is not the graph with types.
         let retypes = carry
             .as_ref()
@@ -75,6 +73,7 @@ impl Opened {
             .is_some_and(|kept| format == Format::DeepGnn && options.deepgnn.types_raw_features_of(kept));
         let asked = options;
         let mut options = options.showing(carry.as_ref().and_then(|carry| carry.mapping.shown()));
+        options.graphar.filters = filters.unwrap_or(options.graphar.filters);
         // What travels beside a text is held against its description.
         options.deepgnn.later &= carry.is_none();
         options.deepgnn.no_recovery |= options.look_ups;
@@ -276,16 +275,4 @@ pub fn carry_beside(location: &Location, format: Format) -> Result<(Carry, Vec<S
         .ok_or_else(|| Error::new(Kind::NotFound, "nothing travels beside this data").at(location.to_string()))?;
     let differences = carry.differences(&home, directory)?;
     Ok((carry, differences))
-}
-
-/// Columns that stand for other values would be compared as what is stored, and not as the values that are shown.
-fn comparable(mapping: &Mapping, filters: &BTreeMap<String, Predicate>) -> Result<()> {
-    for (ty, filter) in filters {
-        if let Some(column) = filter.compared().into_iter().find(|column| mapping.is_encoded(ty, column)) {
-            let message =
-                format!("{column} of {ty} is stored as something else, which does not compare as its values do");
-            return Err(Error::unsupported(message).hint("--carry ignore    compares what is stored"));
-        }
-    }
-    Ok(())
 }

@@ -178,6 +178,7 @@ impl Plan {
             self.digested = Some(digest(source.as_ref(), resources, progress)?);
         }
         let typed = self.shred(&gathered, bundling, options, resources, progress)?;
+        let typed = self.fit_to(&typed, &self.to.allowed())?.unwrap_or(typed);
         self.target = typed.clone();
         self.target.name = self.target.name.take().or(name);
         if self.to.has_one_type() { self.unite(&typed, options) } else { Ok(()) }

@@ -444,3 +444,29 @@ fn pynock_has_no_node_for_an_empty_literal() {
         assert!(error.hints().any(|hint| hint.starts_with("--rdf-mode rich ")), "{error}");
     }
 }
+
+#[test]
+fn names_that_files_cannot_have_are_altered() {
+    let long = "x".repeat(300);
+    let text = format!(
+        "<urn:s> a <http://e.org/a.> .\n<urn:t> a <http://e.org/{0}> .\n<urn:s> <urn:{long}> <urn:t> .\n<urn:s> <urn:p.> <urn:s> .\n",
+        "y".repeat(150),
+    );
+    let by_label = NodeTypes::of(TypesFrom::Label);
+    for (from, node_types) in [("a.ttl", Some(by_label.clone())), ("a.ttl", None), ("a.parq", Some(by_label))] {
+        let (home, place) = home("a.ttl", &text);
+        let labels_from_type = from == "a.parq";
+        if labels_from_type {
+            write(&open(&place, CarryUse::Auto), &home.path().join(from), &labelled()).unwrap();
+        }
+        let (opened, options) =
+            (open(&home.path().join(from), CarryUse::Auto), ConvertOptions { node_types, ..ConvertOptions::default() });
+        let to = home.path().join("g.graphar");
+        let (plan, certificate) = write(&opened, &to, &options).unwrap();
+        assert_eq!(certificate.source, certificate.result, "{from}");
+        assert_eq!(content(&open(&to, CarryUse::Auto)), content(&opened), "{from}");
+        assert!(plan.lines.iter().any(|line| line.becomes.starts_with("called x")), "{:?}", plan.lines);
+        let types: Vec<&str> = plan.target.nodes.iter().map(|ty| ty.name.as_str()).collect();
+        assert_eq!(types.contains(&"http___e.org_a_u2e"), options.node_types.is_some(), "{types:?}");
+    }
+}

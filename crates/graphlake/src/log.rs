@@ -120,7 +120,7 @@ impl Counter {
                     let own = files.iter().filter(move |(list, _)| *list == wanted);
                     own.map(|(_, file)| file.triple_count)
                 };
-                let by_object = ones.get(predicate).is_some_and(|one| one.order == Order::Object);
+                let by_object = ones.get(predicate).is_some_and(|one| one.order == Some(Order::Object));
                 let data = of(if by_object { "os_data_files" } else { "so_data_files" });
                 let deleted = of("tombstone_files");
                 let records = data.clone().fold(0, u64::saturating_add);

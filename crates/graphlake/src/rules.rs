@@ -49,7 +49,7 @@ isomorph_error::rules! {
         "use --lenient, to sort such files in memory";
     /// V9: the two orders hold different triples.
     ORDERS_DIFFER "GRAPHLAKE-ORDERS-DIFFER" Error
-        "the files of both orders hold the same triples for each predicate and version", "use --lenient, to read the order that has more where one is missing; isomorph lake compact --full writes both then";
+        "the files of both orders hold the same triples for each predicate and version", "use --lenient, to read the order that has more where one lacks something; isomorph lake compact --full writes both then";
     /// V20: a file that nothing names.
     ORPHAN "GRAPHLAKE-ORPHAN" Note
         "every file below graphs/ belongs to a snapshot", "isomorph lake vacuum PATH    remove it, unless a writer is at work";

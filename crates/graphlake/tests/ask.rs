@@ -447,6 +447,14 @@ fn estimates_are_exact_where_files_tell() {
         }
     }
     assert_eq!(lake.estimate(&Question::default()).low, drawn.len() as u64);
+    // What a variable in two places leaves of that, no file tells.
+    for (places, graph) in
+        [([0, 1, 0], GraphNode::Any), ([0, 0, 1], GraphNode::Any), ([0, 1, 2], GraphNode::Variable(0))]
+    {
+        let pattern = JoinPattern { nodes: places.map(Node::Variable), graph };
+        let step = Join::new(&lake, &[pattern], 3).unwrap().plan()[0].estimate;
+        assert_eq!(step.low, 0, "{places:?} {graph:?}");
+    }
     // What is not there is known not to be there; of what is there, about how much.
     let of = |subject| Question { subject: Place::Term(Object::Term(subject)), ..Question::default() };
     assert_eq!(lake.estimate(&of("urn:strange")).high, 0);

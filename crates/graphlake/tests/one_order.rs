@@ -1,4 +1,4 @@
-//! Stores of which other writers have written one order only: every question has the answer that it has where both are there.
+//! Stores of which other writers have written one order only, or less of one: every question has the answer that it has where both are there.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -23,6 +23,10 @@ const BOTH: &str = "http://example.org/both";
 /// A store of 12,180 triples in two graphs, 42 of which were deleted again: files that are large enough for an index, deletions, and
 /// triples that came later.
 fn store() -> (tempfile::TempDir, PathBuf) {
+    store_of(&WriteOptions::default())
+}
+
+fn store_of(options: &WriteOptions) -> (tempfile::TempDir, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("lake");
     let each = |number: usize, take: &mut dyn FnMut(&Quad<'_>)| {
@@ -38,7 +42,7 @@ fn store() -> (tempfile::TempDir, PathBuf) {
             }
         }
     };
-    write(&path, &WriteOptions::default(), |writer| {
+    write(&path, options, |writer| {
         (0..2000).try_for_each(|number| {
             let mut done = Ok(());
             each(number, &mut |quad| done = std::mem::replace(&mut done, Ok(())).and_then(|()| writer.push(quad)));
@@ -61,14 +65,28 @@ fn lake(path: &Path) -> Lake {
     Lake::open(&Location::from_path(path), &OpenOptions::default(), &options).unwrap()
 }
 
-/// Takes a predicate's files, those of a version or all, out of a list of each graph of the newest snapshot.
-fn drop_files(path: &Path, list: &str, predicate: &str, version: Option<i64>) {
+/// Which files of a predicate are taken away.
+#[derive(Clone, Copy)]
+enum Lost {
+    All,
+    /// All of this version.
+    Version(i64),
+    /// The first one.
+    First,
+}
+
+/// Takes files of a predicate out of a list of each graph of the newest snapshot.
+fn drop_files(path: &Path, list: &str, predicate: &str, lost: Lost) {
     let name = path.join("snapshots/snapshot3.json");
     let mut snapshot: Value = serde_json::from_slice(&std::fs::read(&name).unwrap()).unwrap();
     for graph in snapshot["graphs"].as_object_mut().unwrap().values_mut() {
         let mut dropped = HashSet::new();
         graph[list].as_array_mut().unwrap().retain(|file| {
-            let is_of = version.is_none_or(|version| file["snapshot_version"] == version);
+            let is_of = match lost {
+                Lost::All => true,
+                Lost::Version(version) => file["snapshot_version"] == version,
+                Lost::First => dropped.is_empty(),
+            };
             let drop = file["predicate"] == predicate && is_of;
             if drop {
                 dropped.insert(file["id"].clone());
@@ -107,21 +125,23 @@ fn said(path: &Path, options: &OpenOptions) -> Vec<String> {
     all
 }
 
-/// The store, and one of which orders are missing, altogether or in the first version.
-fn both(version: Option<i64>) -> [(tempfile::TempDir, PathBuf); 2] {
-    let (sound, less) = (store(), store());
-    drop_files(&less.1, "os_data_files", BY_SUBJECT, version);
-    drop_files(&less.1, "so_data_files", BY_OBJECT, version);
+/// The store, and one of which orders are missing, altogether, in the first version, or in one of many files.
+fn both(lost: Lost) -> [(tempfile::TempDir, PathBuf); 2] {
+    let bytes = if matches!(lost, Lost::First) { 16 << 10 } else { WriteOptions::default().file_bytes };
+    let options = WriteOptions { file_bytes: bytes, ..WriteOptions::default() };
+    let (sound, less) = (store_of(&options), store_of(&options));
+    drop_files(&less.1, "os_data_files", BY_SUBJECT, lost);
+    drop_files(&less.1, "so_data_files", BY_OBJECT, lost);
     [sound, less]
 }
 
 #[test]
 fn one_order_answers_for_both() {
-    [None, Some(1)].into_iter().for_each(answers_for_both);
+    [Lost::All, Lost::Version(1), Lost::First].into_iter().for_each(answers_for_both);
 }
 
-fn answers_for_both(version: Option<i64>) {
-    let [(_sound_home, sound), (_home, path)] = both(version);
+fn answers_for_both(lost: Lost) {
+    let [(_sound_home, sound), (_home, path)] = both(lost);
     for naive in [false, true] {
         let options = OpenOptions { naive, ..OpenOptions::default() };
         assert_same(&said(&path, &options), &said(&sound, &options), &format!("naive {naive}"));
@@ -138,11 +158,11 @@ fn answers_for_both(version: Option<i64>) {
 
 #[test]
 fn nothing_is_added_to_one_order_and_compaction_writes_both() {
-    [None, Some(1)].into_iter().for_each(compaction_writes_both);
+    [Lost::All, Lost::Version(1), Lost::First].into_iter().for_each(compaction_writes_both);
 }
 
-fn compaction_writes_both(version: Option<i64>) {
-    let [(_sound_home, sound), (_home, path)] = both(version);
+fn compaction_writes_both(lost: Lost) {
+    let [(_sound_home, sound), (_home, path)] = both(lost);
     let lake = lake(&path);
     let quad = |predicate| {
         let (subject, object) = ("http://example.org/new", Object::Term("http://example.org/new"));
@@ -180,9 +200,27 @@ fn compaction_writes_both(version: Option<i64>) {
 #[test]
 fn what_does_not_fit_into_memory_is_refused() {
     let (_home, path) = store();
-    drop_files(&path, "so_data_files", BY_OBJECT, None);
+    drop_files(&path, "so_data_files", BY_OBJECT, Lost::All);
     let options = OpenOptions { budget: Budget::new(270_000), ..OpenOptions::default() };
     let lake = open(&path, &options).unwrap();
     let error = lake.quads(isomorph_graphlake::Order::Subject, &mut |_| Ok(())).unwrap_err();
     assert_eq!(error.kind(), isomorph_error::Kind::TooLarge, "{error:?}");
+}
+
+/// Where each order lacks what the other has, nothing that is read holds all, and nothing merges it.
+#[test]
+fn orders_that_lack_different_triples_are_found_and_left() {
+    let (_home, path) = store_of(&WriteOptions { file_bytes: 16 << 10, ..WriteOptions::default() });
+    drop_files(&path, "os_data_files", BOTH, Lost::First);
+    drop_files(&path, "so_data_files", BOTH, Lost::Version(3));
+    let noticed = open(&path, &OpenOptions::default()).unwrap().about().findings;
+    assert_eq!(noticed.count(&rules::ORDERS_DIFFER), 2, "one for each graph");
+    let lake = lake(&path);
+    let error = lake.compact(CompactMode::Full, &|_| Ok(())).unwrap_err();
+    assert_eq!(error.broken_rule(), Some(&rules::ORDERS_DIFFER), "{error:?}");
+    let mut transaction = lake.begin().unwrap();
+    let object = Object::Term("http://example.org/new");
+    transaction.insert(&Quad { subject: "http://example.org/new", predicate: BOTH, object, graph: None }).unwrap();
+    let error = transaction.commit().unwrap_err();
+    assert!(error.hints().any(|hint| hint.contains("validate")), "{error:?}");
 }

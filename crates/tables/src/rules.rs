@@ -30,7 +30,7 @@ isomorph_error::rules! {
     /// A point in time and the unit it is read in.
     TIME_UNIT "TIME-UNIT" Error
         "a point in time is a whole number of the unit that its column is read in, and not too far away for it",
-        "use --timestamps us or ns, for timestamps finer than milliseconds; us, for those that nanoseconds do not reach";
+        "use --timestamps us or ns, for timestamps finer than milliseconds; us, for those that nanoseconds do not reach; with extend, --columns NAME:timestamp, for milliseconds";
     /// A value of a file that has types of its own, and the type that was declared for its column.
     VALUE_INEXACT "VALUE-INEXACT" Error
         "a value of a file has an equal in the type that its column is declared with",

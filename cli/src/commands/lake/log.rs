@@ -34,7 +34,8 @@ struct Change<'a> {
     graph: Option<&'a str>,
     what: &'static str,
     inserted: u64,
-    deleted: u64,
+    /// None of a graph that was dropped: its files go, without a word of their triples.
+    deleted: Option<u64>,
     removed_files: u64,
 }
 
@@ -123,7 +124,7 @@ fn document(event: &Event) -> Document<'_> {
         graph: one.graph.as_deref(),
         what: what(one),
         inserted: one.inserted,
-        deleted: one.deleted,
+        deleted: (one.what != What::Dropped).then_some(one.deleted),
         removed_files: one.removed,
     });
     Document {

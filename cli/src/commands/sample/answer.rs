@@ -183,6 +183,16 @@ fn unwritten(error: arrow_schema::ArrowError) -> Error {
     }
 }
 
+/// What JSON has no number for, called as `dump` calls it.
+fn named(number: f64) -> Value {
+    let name = match number {
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        _ => "NaN",
+    };
+    Value::from(name)
+}
+
 /// The cells of a column: numbers, texts, bytes as hexadecimal text, lists of numbers.
 fn json(column: &ArrayRef) -> Result<Vec<Value>> {
     let to = |wanted: &DataType| cast(column, wanted).map_err(unshown);
@@ -211,7 +221,7 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
             let number = |number: f32| {
                 // The shortest text that means this number, which has fewer digits than it has as 64 bits.
                 let shortest = number.to_string().parse().ok();
-                shortest.and_then(Number::from_f64).map_or_else(|| Value::String(number.to_string()), Value::Number)
+                shortest.and_then(Number::from_f64).map_or_else(|| named(f64::from(number)), Value::Number)
             };
             to(&DataType::Float32)?
                 .as_primitive::<Float32Type>()
@@ -220,8 +230,7 @@ fn json(column: &ArrayRef) -> Result<Vec<Value>> {
                 .collect()
         }
         DataType::Float64 => {
-            let number =
-                |number: f64| Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number);
+            let number = |number: f64| Number::from_f64(number).map_or_else(|| named(number), Value::Number);
             column.as_primitive::<Float64Type>().iter().map(|cell| cell.map_or(Value::Null, number)).collect()
         }
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => {
@@ -264,5 +273,21 @@ fn item(list: &DataType) -> DataType {
     match list {
         DataType::List(field) | DataType::FixedSizeList(field, _) => field.data_type().clone(),
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use arrow_array::{Float32Array, Float64Array};
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_of_json_is_called_as_in_dump() {
+        let expected = ["NaN", "Infinity", "-Infinity"].map(Value::from);
+        let single: ArrayRef = Arc::new(Float32Array::from(vec![f32::NAN, f32::INFINITY, f32::NEG_INFINITY]));
+        let double: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]));
+        assert_eq!((json(&single).unwrap(), json(&double).unwrap()), (expected.to_vec(), expected.to_vec()));
     }
 }

@@ -44,6 +44,15 @@ pub(super) struct Table {
     properties: Vec<Property>,
 }
 
+/// What can be done about times that the unit in which a table has them does not reach.
+fn in_milliseconds(error: Error) -> Error {
+    let is_far = error.broken_rule().is_some_and(|rule| std::ptr::eq(rule, &isomorph_tables::rules::TIME_UNIT));
+    match error.place().field.clone() {
+        Some(name) if is_far => error.hint(format!("--columns {name}:timestamp    reads its times in milliseconds")),
+        _ => error,
+    }
+}
+
 impl Table {
     /// Opens the table for nodes of type `ty`.
     ///
@@ -150,7 +159,7 @@ impl Table {
         progress.begin("table", self.reader.row_count());
         let mut first = 0u64;
         for batch in self.reader.batches(&Selection::all().columns(columns))? {
-            let batch = batch?;
+            let batch = batch.map_err(in_milliseconds)?;
             progress.advance(batch.num_rows() as u64)?;
             let column = |name: &str| {
                 let missing = || Error::malformed(format!("the table lost its column {name}"));

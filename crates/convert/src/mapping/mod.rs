@@ -29,15 +29,15 @@ mod project;
 mod reify;
 mod relate;
 mod shred;
+mod stored;
 mod surveyed;
 mod typed;
 mod view;
 
 use std::sync::Arc;
 
-use arrow_schema::DataType;
 use isomorph_error::Result;
-use isomorph_model::{EdgeType, Graph, NodeType, Property, Source, ValueKind};
+use isomorph_model::{Graph, Property, Source};
 use isomorph_storage::Budget;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,7 @@ pub use project::{Projected, Projection};
 pub use reify::{EdgeColumns, Reification, Reified, Restored};
 pub use relate::{Related, Relating, Unrelated};
 pub use shred::{CARRY_FITS, Shredded};
+pub(crate) use stored::Stored;
 pub use surveyed::NameRules;
 pub(crate) use view::edges_as;
 pub use view::must_exist;
@@ -163,19 +164,6 @@ pub enum Step {
     Declare(Box<Graph>),
 }
 
-/// Whether values of a type compare as those of another type that stand for them.
-fn compares_as(own: &DataType, stored: &DataType) -> bool {
-    use DataType as T;
-    let is_text = |data_type: &DataType| matches!(data_type, T::Utf8 | T::LargeUtf8 | T::Utf8View);
-    // What has no sign is stored with the same bits where there is no wider type.
-    let fits = own.is_signed_integer() || own.primitive_width() < stored.primitive_width();
-    own == stored
-        || own.is_integer() && stored.is_integer() && fits
-        || own.is_floating() && stored.is_floating()
-        || is_text(own) && is_text(stored)
-        || matches!((own, stored), (T::Timestamp(..), T::Timestamp(..)))
-}
-
 /// Whether the values of a property can be written as JSON and read back.
 pub(crate) fn has_text(property: &Property) -> bool {
     json_in::JsonColumn::new(property).is_ok()
@@ -189,39 +177,6 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Whether a column of a node type or an edge type stands for other values than those that are shown: JSON, or values of a type that the
-    /// format does not have, which do not compare as what stands for them.
-    pub(crate) fn is_encoded(&self, ty: &str, column: &str) -> bool {
-        // The names are those of `named`, the kinds those of `graph`.
-        let in_graph = |graph: &Graph, named: &Graph| {
-            let nodes = named.nodes.iter().zip(&graph.nodes).filter(|(own, _)| own.name == ty);
-            let is_key = |named: &NodeType| named.key.name.as_deref() == Some(column);
-            let keys = nodes.clone().filter(|(named, _)| is_key(named));
-            let mut keys = keys.map(|(named, own)| !compares_as(&own.key.data_type, &named.key.data_type));
-            let nodes = nodes.map(|(named, own)| (&named.properties, &own.properties));
-            let name = |at: usize| named.nodes.get(at).map_or("", |ty| ty.name.as_str());
-            // The names that a selection of GraphAr knows.
-            let is_meant = |own: &EdgeType| {
-                let relation = own.relation.fixed().unwrap_or_default();
-                let joined = |by: &str| [name(own.source), relation, name(own.target)].join(by);
-                ty == relation || ["_", "-", " "].into_iter().any(|by| ty == joined(by))
-            };
-            let edges = named.edges.iter().zip(&graph.edges).filter(|(own, _)| is_meant(own));
-            let edges = edges.map(|(named, own)| (&named.properties, &own.properties));
-            let mut properties = nodes.chain(edges).flat_map(|(named, own)| named.iter().zip(own));
-            let is_other = |named: &Property, own: &Property| {
-                own.kind == ValueKind::Json || !compares_as(&own.data_type, &named.data_type)
-            };
-            properties.any(|(named, own)| named.name == column && is_other(named, own)) || keys.any(|is_other| is_other)
-        };
-        self.steps.iter().any(|step| match step {
-            Step::Bundle(record) | Step::Shred(record) => in_graph(&record.typed, &record.typed),
-            Step::Fit(record) | Step::Unfit(record) => in_graph(&record.graph, &record.fitted),
-            Step::Native(graph) | Step::Declare(graph) => in_graph(graph, graph),
-            _ => false,
-        })
-    }
-
     /// The same way in the other direction.
     pub fn inverse(&self) -> Mapping {
         let turned = |step: &Step| match step {

@@ -3,7 +3,7 @@
 use isomorph_error::{Error, Result, did_you_mean};
 
 use crate::OpenOptions;
-use crate::info::{EdgeInfo, GraphInfo, VertexInfo};
+use crate::info::{EdgeInfo, GraphInfo, PropertyInfo, VertexInfo};
 
 /// Whether `name` means this edge type: its relation, or its triple.
 fn means(name: &str, edge: &EdgeInfo) -> bool {
@@ -96,16 +96,43 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Checks that every filter belongs to a type.
+/// Checks that every filter belongs to a type, and that each type which it means has the properties that it asks for.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] for one that does not.
+/// [`isomorph_error::Kind::Usage`] for one that does not, or one of which a type lacks a property.
 pub(super) fn check_filters(info: &GraphInfo, options: &OpenOptions) -> Result<()> {
     let exists = |name: &String| info.vertex(name).is_some() || info.edges.iter().any(|edge| means(name, edge));
-    match options.filters.keys().find(|name| !exists(name)) {
-        Some(name) => Err(unknown("type", name, info)),
-        None => Ok(()),
+    if let Some(name) = options.filters.keys().find(|name| !exists(name)) {
+        return Err(unknown("type", name, info));
     }
+    for vertex in &info.vertices {
+        let filter = options.filters.get(&vertex.ty).into_iter();
+        has_properties(&vertex.ty, vertex.properties().collect(), filter)?;
+    }
+    for edge in &info.edges {
+        let name = [edge.source.as_str(), edge.relation.as_str(), edge.target.as_str()].join(" ");
+        has_properties(&name, edge.properties().collect(), edge_filters(info, options, edge))?;
+    }
+    Ok(())
+}
+
+/// Checks that a type has the properties that filters ask for.
+///
+/// # Errors
+/// [`isomorph_error::Kind::Usage`] where it has not.
+fn has_properties<'a>(
+    ty: &str,
+    properties: Vec<&'a PropertyInfo>,
+    filters: impl Iterator<Item = &'a isomorph_tables::Predicate>,
+) -> Result<()> {
+    let known = || properties.iter().map(|property| property.name.as_str());
+    for column in filters.flat_map(isomorph_tables::Predicate::columns) {
+        if !known().any(|name| name == column) {
+            let near = did_you_mean(column, known());
+            return Err(Error::usage(format!("there is no property {column} of {ty} to filter by{near}")));
+        }
+    }
+    Ok(())
 }
 
 /// The filters of an edge type; a name that is also a vertex type means that one.

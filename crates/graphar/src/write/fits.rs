@@ -23,6 +23,11 @@ pub fn is_relation(name: &str) -> bool {
     check_name("edge type", name).is_ok() && file_part("edge type", &edge_key("a", name, "b")).is_ok()
 }
 
+/// Whether there may be an edge type of this relation between these types: files are called after all three.
+pub fn is_edge_type(source: &str, relation: &str, target: &str) -> bool {
+    file_part("edge type", &edge_key(source, relation, target)).is_ok()
+}
+
 /// Whether a property may have this name.
 pub fn is_property_name(name: &str) -> bool {
     check_name("property", name).is_ok() && !name.starts_with("_graphAr")

@@ -17,7 +17,7 @@ mod vertices;
 pub(crate) use columns::stored as stored_column;
 pub(crate) use edges::EdgeWriter;
 pub(crate) use encoder::Encoder;
-pub use fits::{holds_document, holds_values, is_label, is_property_name, is_relation, is_type_name};
+pub use fits::{holds_document, holds_values, is_edge_type, is_label, is_property_name, is_relation, is_type_name};
 pub(crate) use groups::{group_prefix, has_blank_lines};
 pub use options::{EDGE_CHUNK, Grouping, MAX_VERTEX_CHUNK, VERTEX_CHUNK, WriteOptions};
 pub(crate) use sink::Files;

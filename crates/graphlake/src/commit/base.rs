@@ -111,7 +111,7 @@ impl Base {
         Ok(part)
     }
 
-    /// Refuses to change a predicate of which another writer wrote one order only: with new triples in both orders, nobody could tell
+    /// Refuses to change a predicate of which another writer wrote one order only, or less of one: with new triples in both orders, nobody could tell
     /// any more that one of them lacks the old ones.
     ///
     /// # Errors
@@ -121,9 +121,12 @@ impl Base {
         let Some(one) = OneOrder::of([&mut of(0), &mut of(1)]) else { return Ok(()) };
         let [subject, object] = one.records;
         let message = format!("{predicate}: {subject} records by subject, {object} by object");
-        Err(Error::broken(&rules::ORDERS_DIFFER, message)
-            .at(self.snapshot.place(name))
-            .hint("isomorph lake compact LAKE --full    writes both"))
+        let hint = match one.order {
+            Some(_) => "isomorph lake compact LAKE --full    writes both",
+            // What each of them lacks, no merging finds.
+            None => "isomorph validate LAKE    tells more",
+        };
+        Err(Error::broken(&rules::ORDERS_DIFFER, message).at(self.snapshot.place(name)).hint(hint))
     }
 
     /// Some graphs of the snapshot, to look something up in them.

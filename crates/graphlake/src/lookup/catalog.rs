@@ -129,7 +129,7 @@ impl Catalog {
             }
             let ones = graph.of_one_order();
             for predicate in &mut predicates.all {
-                predicate.only = ones.get(predicate.name.as_str()).map(|one| one.order);
+                predicate.only = ones.get(predicate.name.as_str()).and_then(|one| one.order);
                 let [.., tombstones] = &predicate.lists;
                 let mut counts = [Vec::new(), Vec::new()];
                 for file in tombstones.iter().filter_map(|known| known.file(graph)) {

@@ -110,8 +110,12 @@ impl<'a, L: Deref<Target = GraphLake> + Clone> Join<'a, L> {
             left.retain(|other| *other != at);
             let question = question(pattern, &columns)?;
             let per_row = asks_with_bindings(&question);
-            plan.push(JoinStep { pattern: at, per_row, estimate: lake.estimate(&question) });
-            steps.push(step(pattern, question, &mut columns, &mut bound));
+            let estimate = lake.estimate(&question);
+            let step = step(pattern, question, &mut columns, &mut bound);
+            // Whether places that share a variable have the same in any quad, no file tells.
+            let low = if step.equal.is_empty() { estimate.low } else { 0 };
+            plan.push(JoinStep { pattern: at, per_row, estimate: Estimate { low, ..estimate } });
+            steps.push(step);
         }
         Ok(Join { lake, steps: steps.into(), plan, columns, levels: Vec::new(), begun: false, small: false })
     }

@@ -1,53 +1,74 @@
-//! Predicates of which other writers have written one order only, in all versions or in some.
+//! Predicates of which other writers have written one order only, in all versions or in some, or a part of one.
 //!
-//! Both orders hold the same triples of each version (V9). Where one of them has versions that the other has not, and the other none of
-//! its own, the first holds all there is: then it is read for both. Where each has some of its own, one was merged and the other was
-//! not, and each holds all.
+//! Both orders hold the same triples of each version (V9). Where one of them has versions that the other has not, or more triples of a
+//! version that both have, and the other nothing of its own, the first holds all there is: then it is read for both. Where each has some
+//! versions of its own, one was merged and the other was not, and each holds all. Where each has more of some version that both have,
+//! none holds all. A file has a triple once, whatever its order, so that numbers of records are enough to tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use super::{DataFile, NamedGraph};
 use crate::read::Order;
 
-/// The order that holds all, of a predicate whose orders do not hold the same versions.
+/// The order that holds all, of a predicate whose orders do not hold the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OneOrder {
-    pub(crate) order: Order,
+    /// Nothing where each of the two lacks what the other has.
+    pub(crate) order: Option<Order>,
     /// Records by subject and by object.
     pub(crate) records: [u64; 2],
 }
 
 impl OneOrder {
-    /// The order that holds all, if it is one: told by versions and records of the files by subject and of those by object.
+    /// The order that holds all, where they are not alike: told by versions and records of the files by subject and of those by object.
     pub(crate) fn of(files: [&mut dyn Iterator<Item = (i64, u64)>; 2]) -> Option<Self> {
         let mut records = [0u64; 2];
-        let mut versions = [BTreeSet::new(), BTreeSet::new()];
-        for ((files, sum), versions) in files.into_iter().zip(&mut records).zip(&mut versions) {
+        let mut versions: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
+        for (at, files) in files.into_iter().enumerate() {
             for (version, count) in files.filter(|(_, count)| *count > 0) {
-                *sum = sum.saturating_add(count);
-                versions.insert(version);
+                for sum in [records.get_mut(at), versions.entry(version).or_default().get_mut(at)].into_iter().flatten()
+                {
+                    *sum = sum.saturating_add(count);
+                }
             }
         }
-        let [subject, object] = versions;
-        let order = match (subject.is_superset(&object), object.is_superset(&subject)) {
-            (true, false) => Order::Subject,
-            (false, true) => Order::Object,
-            _ => return None,
+        let lacks = |at: usize| versions.values().any(|counts| counts.get(at) == Some(&0));
+        // One was merged, the other was not.
+        if lacks(0) && lacks(1) {
+            return None;
+        }
+        let less = |than: Ordering| versions.values().any(|[subject, object]| subject.cmp(object) == than);
+        let order = match (less(Ordering::Less), less(Ordering::Greater)) {
+            (false, false) => return None,
+            (false, true) => Some(Order::Subject),
+            (true, false) => Some(Order::Object),
+            (true, true) => None,
         };
         Some(OneOrder { order, records })
     }
+}
+
+/// Numbers of records by predicate and version, as a list has them one after another.
+fn in_list(files: &[DataFile]) -> Vec<(&str, i64, u64)> {
+    let mut all: Vec<(&str, i64, u64)> = Vec::new();
+    for DataFile { predicate, snapshot_version, triple_count, .. } in files.iter().filter(|file| file.triple_count > 0)
+    {
+        match all.last_mut() {
+            Some((last, version, sum)) if *last == predicate && version == snapshot_version => {
+                *sum = sum.saturating_add(*triple_count);
+            }
+            _ => all.push((predicate, *snapshot_version, *triple_count)),
+        }
+    }
+    all
 }
 
 impl NamedGraph {
     /// Predicates of which one order holds more than the other.
     pub(crate) fn of_one_order(&self) -> BTreeMap<&str, OneOrder> {
         // Whoever writes both lists them alike.
-        let mut named: [Vec<(&str, i64)>; 2] = [&self.subject_files, &self.object_files].map(|files| {
-            let there = files.iter().filter(|file| file.triple_count > 0);
-            there.map(|file| (file.predicate.as_str(), file.snapshot_version)).collect()
-        });
-        named.iter_mut().for_each(Vec::dedup);
-        if named[0] == named[1] {
+        if in_list(&self.subject_files) == in_list(&self.object_files) {
             return BTreeMap::new();
         }
         let mut files: BTreeMap<&str, [Vec<(i64, u64)>; 2]> = BTreeMap::new();
@@ -66,7 +87,7 @@ impl NamedGraph {
     /// The files that hold all triples by subject; of predicates of which the files by object hold more, those.
     pub fn once(&self) -> impl Iterator<Item = &DataFile> {
         let mut by_object = self.of_one_order();
-        by_object.retain(|_, one| one.order == Order::Object);
+        by_object.retain(|_, one| one.order == Some(Order::Object));
         let (mut subject, mut object) = (Vec::new(), Vec::new());
         match by_object.is_empty() {
             true => subject.extend(&self.subject_files),

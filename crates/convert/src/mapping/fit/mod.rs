@@ -4,6 +4,7 @@
 //! that it forbids becomes one that it allows; documents that it has no place for stay with the record. Each value comes
 //! back exactly, because the record has both descriptions: [`Converted`] shows the graph in either.
 
+mod called;
 mod cells;
 mod source;
 
@@ -15,7 +16,7 @@ use isomorph_model::type_name::{list_of, type_name};
 use isomorph_model::{Cardinality, Document, Graph, LabelVocabulary, Property, Relation, ValueKind};
 use serde::{Deserialize, Serialize};
 
-use super::Names;
+use self::called::given;
 
 pub use source::Converted;
 
@@ -28,6 +29,8 @@ pub struct Allowed {
     pub is_type: fn(&str) -> bool,
     /// Of a relation.
     pub is_relation: fn(&str) -> bool,
+    /// Whether there may be an edge type of this source, relation and target, whose names are allowed.
+    pub is_edge: fn(&str, &str, &str) -> bool,
     /// Of a property.
     pub is_property: fn(&str) -> bool,
     /// Of a label.
@@ -56,10 +59,7 @@ impl Fitting {
     /// [`isomorph_error::Kind::Unsupported`] for values that have no text either.
     pub fn of(graph: &Graph, allowed: &Allowed) -> Result<Option<Fitting>> {
         let mut fitted = graph.clone();
-        let types = graph.nodes.iter().map(|ty| ty.name.as_str());
-        let types = given(types, allowed.is_type, "");
-        let relations = graph.edges.iter().filter_map(|ty| ty.relation.fixed());
-        let relations = given(relations, allowed.is_relation, "");
+        let (types, relations) = called::of_types(graph, allowed);
         let declared = |labels: &LabelVocabulary| match labels {
             LabelVocabulary::Declared(labels) => labels.clone(),
             _ => Vec::new(),
@@ -103,24 +103,6 @@ fn rename(name: &mut String, names: &BTreeMap<String, String>) {
     if let Some(given) = names.get(name.as_str()) {
         name.clone_from(given);
     }
-}
-
-/// A name for each that is not allowed; the others keep theirs, whatever else there is. No name that is given begins with
-/// `prefix`.
-fn given<'a>(
-    names: impl Iterator<Item = &'a str> + Clone,
-    is_allowed: fn(&str) -> bool,
-    prefix: &'static str,
-) -> BTreeMap<String, String> {
-    let mut free = Names::reserving(names.clone().filter(|name| is_allowed(name))).reserving_prefix(prefix);
-    let mut given = BTreeMap::new();
-    for name in names.filter(|name| !is_allowed(name)) {
-        if !given.contains_key(name) {
-            // What is altered has letters, digits and `_` alone, which every format allows.
-            given.insert(name.to_owned(), free.give(name, |c| c.is_ascii_alphanumeric() || c == '_'));
-        }
-    }
-    given
 }
 
 /// Gives a property the name and the type that it has in the format.

@@ -1,6 +1,6 @@
 //! A graph of several node types, shown as that of one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arrow_array::{ArrayRef, Int32Array, UInt64Array};
 use isomorph_error::{Error, Kind, Result};
@@ -10,9 +10,11 @@ use isomorph_model::{
 };
 
 use super::{By, Parting, labels};
+use crate::counted::node_rows;
 use crate::mapping::declared;
 use crate::mapping::shred::CARRY_FITS;
 use crate::mapping::view::{edges_as, must_exist, of_types};
+use crate::progress::Silent;
 use isomorph_model::part::shown;
 
 /// Shows node types as the values of a property, or as labels.
@@ -20,8 +22,13 @@ pub struct Unparted {
     inner: Arc<dyn Source>,
     record: Parting,
     shown: Graph,
-    /// Where the rows of each node type begin; nothing where their numbers are not known.
-    bases: Option<Vec<u64>>,
+    /// Where the rows of each node type begin, and behind the last of them all: counted when it is first asked for, where a condition
+    /// chooses from a type.
+    bases: OnceLock<Vec<u64>>,
+    /// Whether rows are told from where they begin: where that costs nothing, and where edges name rows.
+    by_row: bool,
+    /// Held while nodes are counted, so that nobody does it twice.
+    counting: Mutex<()>,
     /// The key that was looked up last, and the type of its node: it is asked for once for each edge type and side.
     home: Mutex<Option<(String, usize)>>,
 }
@@ -45,20 +52,33 @@ impl Unparted {
             let rows = found.edges.iter().zip(&record.edges).filter(|(_, of)| **of == at).map(|(part, _)| part.rows);
             ty.rows = rows.sum();
         }
-        let bases = found.nodes.iter().scan(0u64, |base, ty| {
-            let own = *base;
-            Some(ty.rows.map(|rows| {
-                *base = base.saturating_add(rows);
-                own
-            }))
-        });
-        let bases = bases.collect();
-        Ok(Unparted { inner, record: record.clone(), shown, bases, home: Mutex::new(None) })
+        let by_row = found.nodes.iter().all(|ty| ty.rows.is_some())
+            || (0..found.edges.len()).any(|ty| inner.end_form(ty) == EndForm::Rows);
+        let (record, bases, counting) = (record.clone(), OnceLock::new(), Mutex::default());
+        Ok(Unparted { inner, record, shown, bases, by_row, counting, home: Mutex::new(None) })
+    }
+
+    /// Where the rows of each node type begin, and behind the last of them all.
+    fn bases(&self, threads: usize, progress: &dyn Progress) -> Result<&[u64]> {
+        let _alone = self.counting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bases) = self.bases.get() {
+            return Ok(bases);
+        }
+        let (mut bases, mut next) = (vec![0], 0u64);
+        for rows in node_rows(self.inner.as_ref(), threads, progress)? {
+            next = next.saturating_add(rows);
+            bases.push(next);
+        }
+        Ok(self.bases.get_or_init(|| bases))
     }
 
     /// Where the rows of a node type begin.
-    fn base(&self, ty: usize) -> Option<u64> {
-        self.bases.as_ref().and_then(|bases| bases.get(ty)).copied()
+    fn base(&self, ty: usize) -> Result<u64> {
+        let bases = match self.bases.get() {
+            Some(bases) => bases,
+            None => self.bases(1, &Silent)?,
+        };
+        bases.get(ty).copied().ok_or_else(|| Error::usage("no such node type"))
     }
 
     fn nodes(&self, batch: NodeBatch) -> Result<NodeBatch> {
@@ -86,7 +106,8 @@ impl Unparted {
                 (properties, labels)
             }
         };
-        let start = self.base(batch.ty).unwrap_or_default().saturating_add(batch.start);
+        let base = if self.by_row { self.base(batch.ty)? } else { 0 };
+        let start = base.saturating_add(batch.start);
         Ok(NodeBatch { ty: 0, start, rows: batch.rows, keys: batch.keys, labels, properties })
     }
 
@@ -96,8 +117,7 @@ impl Unparted {
         };
         let ends = |ends: Ends, node: usize| -> Result<Ends> {
             let Ends::Rows(rows) = ends else { return Ok(ends) };
-            let base =
-                self.base(node).ok_or_else(|| Error::unsupported("the number of nodes of a type is not known"))?;
+            let base = self.base(node)?;
             let rows = rows.values().iter().map(|row| row.saturating_add(base));
             Ok(Ends::Rows(UInt64Array::from_iter_values(rows)))
         };
@@ -107,15 +127,13 @@ impl Unparted {
 
     /// The type of the node in this row, and its row there.
     fn place_of(&self, row: u64) -> Result<(usize, u64)> {
-        let bases = self.bases.as_ref().ok_or_else(|| {
-            Error::unsupported("the number of nodes of a type is not known, so no row tells a node")
-                .hint("--id KEY    names the node by its key")
-        })?;
+        let bases = self.bases(1, &Silent)?;
         let missing = || Error::new(Kind::NotFound, format!("there is no node in row {row}"));
+        if bases.last().is_none_or(|all| row >= *all) {
+            return Err(missing());
+        }
         let ty = bases.partition_point(|base| *base <= row).checked_sub(1).ok_or_else(missing)?;
-        let own = row - bases.get(ty).copied().unwrap_or_default();
-        let rows = self.inner.graph().nodes.get(ty).and_then(|ty| ty.rows);
-        if rows.is_some_and(|rows| own >= rows) { Err(missing()) } else { Ok((ty, own)) }
+        Ok((ty, row - bases.get(ty).copied().unwrap_or_default()))
     }
 
     /// The type that has a node with this key. Edges are looked up to find out; where a type has none, its keys are read.
@@ -166,7 +184,8 @@ impl Source for Unparted {
     }
 
     fn prepare(&self, threads: usize, progress: &dyn Progress) -> Result<()> {
-        self.inner.prepare(threads, progress)
+        self.inner.prepare(threads, progress)?;
+        if self.by_row { self.bases(threads, progress).map(|_| ()) } else { Ok(()) }
     }
 
     fn scan(&self, request: &Request) -> Result<Vec<Box<dyn Part + '_>>> {

@@ -154,7 +154,7 @@ impl QuadColumns {
     /// All quads have come.
     ///
     /// # Errors
-    /// When a key is not of the type that the description declares.
+    /// When a key is not of the type that the description declares, or one is missing before others where keys are rows.
     pub fn finish(self) -> isomorph_error::Result<QuadRows> {
         QuadRows::new(self)
     }

@@ -126,6 +126,8 @@ fn broken_records_are_told_with_their_place() {
     for (what, last) in cases {
         let records = [good[0].clone(), good[1].clone(), last];
         let store = Store::new().with_records("so_data_files", &records);
+        // As many by object, so that nobody takes one order for all there is.
+        let store = store.with_records("os_data_files", &[good[0].clone(), good[2].clone(), good[1].clone()]);
         let found = store.found();
         let (_, place) = found.iter().find(|(rule, _)| *rule == "GRAPHLAKE-RECORD").unwrap_or_else(|| {
             unreachable!("{what}: {found:?}");

@@ -72,7 +72,8 @@ fn nodes(opened: &Opened) -> Vec<String> {
 #[test]
 fn json_is_not_compared_whatever_makes_the_types() {
     let plain = ConvertOptions { to: Some(Format::GraphAr), ..ConvertOptions::default() };
-    let cases: [(&str, &str, &ConvertOptions, &[(&str, &str)]); 3] = [
+    type Case<'c> = (&'c str, &'c str, &'c ConvertOptions, &'c [(&'c str, &'c str)]);
+    let cases: [Case<'_>; 3] = [
         (NOCK, "n.csv", &by_label(), &[("L", "q"), ("M", "q"), ("k", "w"), ("L_k_M", "w")]),
         (NOCK, "n.csv", &plain, &[("node", "q"), ("k", "w"), ("node_k_node", "w")]),
         (

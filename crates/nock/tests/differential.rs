@@ -41,16 +41,26 @@ fn props_of(row: &Row) -> Value {
     }
 }
 
-/// What the rows say.
+/// How many cells of a row say something of its node.
+fn cells(row: &Row) -> usize {
+    let has_labels = row.labels.unwrap_or_default().split(',').any(|label| !label.is_empty());
+    [row.truth != Some(1.0), row.is_rdf == Some(true), has_labels, props_of(row) != json!({})]
+        .map(usize::from)
+        .iter()
+        .sum()
+}
+
+/// What the rows say. For a node the last row of an owner speaks; without one the shadow row that says most, then the last one.
 fn plainly(parts: &[Vec<Row>]) -> Value {
-    let mut speakers: BTreeMap<&str, ((bool, usize, usize), &Row)> = BTreeMap::new();
+    let mut speakers: BTreeMap<&str, ((bool, usize, usize, usize), &Row)> = BTreeMap::new();
     let mut mentioned: BTreeSet<&str> = BTreeSet::new();
     let mut edges = Vec::new();
     for (part, rows) in parts.iter().enumerate() {
         for (number, row) in rows.iter().enumerate() {
             let name = row.src_name.unwrap();
             if row.edge_id.unwrap() < 0 {
-                let rank = (row.shadow.unwrap() < 0, part, number);
+                let is_owner = row.shadow.unwrap() < 0;
+                let rank = (is_owner, if is_owner { 0 } else { cells(row) }, part, number);
                 if speakers.get(name).is_none_or(|(best, _)| *best < rank) {
                     speakers.insert(name, (rank, row));
                 }

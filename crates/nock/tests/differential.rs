@@ -52,7 +52,9 @@ fn cells(row: &Row) -> usize {
 
 /// What the rows say. For a node the last row of an owner speaks; without one the shadow row that says most, then the last one.
 fn plainly(parts: &[Vec<Row>]) -> Value {
-    let mut speakers: BTreeMap<&str, ((bool, usize, usize, usize), &Row)> = BTreeMap::new();
+    /// Whether it is an owner's, how much it says, partition, row.
+    type Rank = (bool, usize, usize, usize);
+    let mut speakers: BTreeMap<&str, (Rank, &Row)> = BTreeMap::new();
     let mut mentioned: BTreeSet<&str> = BTreeSet::new();
     let mut edges = Vec::new();
     for (part, rows) in parts.iter().enumerate() {

@@ -110,6 +110,10 @@ fn conditions_on_properties_that_a_type_lacks_are_refused_at_once() {
         assert_eq!(error.kind(), Kind::Usage, "{ty}.{column}: {error}");
         assert!(error.message().contains(column), "{error}");
     }
+    let labelled = Predicate::Has { column: "@labels".to_owned(), literal: "Student".into() };
+    let error = GraphAr::open(&at, &filtered("person", labelled)).err().unwrap();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert!(error.message().contains("labels of person"), "{error}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ pub(super) fn check_filters(info: &GraphInfo, options: &OpenOptions) -> Result<(
 /// Checks that a type has the properties that filters ask for.
 ///
 /// # Errors
-/// [`isomorph_error::Kind::Usage`] where it has not.
+/// [`isomorph_error::Kind::Usage`] where it has not, [`isomorph_error::Kind::Unsupported`] for labels.
 fn has_properties<'a>(
     ty: &str,
     properties: Vec<&'a PropertyInfo>,
@@ -128,6 +128,10 @@ fn has_properties<'a>(
     let known = || properties.iter().map(|property| property.name.as_str());
     for column in filters.flat_map(isomorph_tables::Predicate::columns) {
         if !known().any(|name| name == column) {
+            // Columns by their role, as `has label A` asks for, are those of tables over any graph.
+            if let Some(role) = column.strip_prefix('@') {
+                return Err(Error::unsupported(format!("conditions on the {role} of {ty} in GraphAr")));
+            }
             let near = did_you_mean(column, known());
             return Err(Error::usage(format!("there is no property {column} of {ty} to filter by{near}")));
         }

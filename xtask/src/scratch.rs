@@ -11,7 +11,7 @@ pub(crate) const VARIABLE: &str = "TMPDIR";
 /// File systems in memory.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// Memory that has to be free for it, bytes: the tests that run side by side write less than a tenth of it.
+/// Memory that has to be free for it, bytes. Chosen, not measured.
 const NEEDED: u64 = 8 << 30;
 
 /// A folder in memory, removed when this is dropped. Writing durably is most of what tests wait for, and none of them ends the

@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef, UInt64Array, new_empty_array};
 use arrow_select::concat::concat;
 use arrow_select::take::take;
 use isomorph_error::{Error, Result};
-use isomorph_model::{Batch, KeyKind, Request, Source, Tables};
+use isomorph_model::{Batch, Graph, KeyKind, Request, Source, Tables};
 use isomorph_storage::Resources;
 
 use crate::arrays::declared;
@@ -36,6 +36,10 @@ pub(crate) struct Keys {
 impl Keys {
     pub fn new(source: Arc<dyn Source>, resources: Resources) -> Self {
         Keys { source, resources, nodes: Known::default(), hyperedges: Known::default(), groups: Mutex::default() }
+    }
+
+    pub fn graph(&self) -> &Graph {
+        self.source.graph()
     }
 
     pub fn resources(&self) -> &Resources {

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_schema::SchemaRef;
 use isomorph_error::{Error, Result};
 use isomorph_model::schema::Owner;
-use isomorph_model::{Batch, Columns, Ends, Graph};
+use isomorph_model::{Batch, Columns, Ends};
 
 use crate::arrays::{coefficients, column, declared, directed, labels, layers, relations};
 use crate::lazy::{Keyed, Keys};
@@ -31,7 +31,6 @@ pub(crate) fn is_of(kind: TableKind, batch: &Batch) -> bool {
 
 /// Makes record batches of some columns of a table.
 pub(crate) struct Rows {
-    pub graph: Graph,
     pub keys: Arc<Keys>,
     pub roles: Vec<Role>,
     pub schema: SchemaRef,
@@ -65,7 +64,7 @@ impl Rows {
             (Batch::Nodes(nodes), Role::Labels) => labels(nodes.labels.as_ref(), rows),
             (Batch::Nodes(nodes), Role::Property(at)) => return property(&nodes.properties, at),
             (Batch::Edges(edges), Role::Source | Role::Target) => {
-                let ty = self.graph.edges.get(edges.ty).ok_or_else(|| Error::usage("edges of no type"))?;
+                let ty = self.keys.graph().edges.get(edges.ty).ok_or_else(|| Error::usage("edges of no type"))?;
                 match role {
                     Role::Source => self.ends(Owner::Nodes(ty.source), &edges.source)?,
                     _ => self.ends(Owner::Nodes(ty.target), &edges.target)?,
@@ -89,14 +88,16 @@ impl Rows {
             (Batch::Hyperedges(hyperedges), Role::Property(at)) => return property(&hyperedges.properties, at),
             (Batch::Members(members), Role::Owner) => self.ends(Owner::Hyperedges(members.ty), &members.owner)?,
             (Batch::Members(members), Role::Member) => {
-                let ty = self.graph.hyperedges.get(members.ty).ok_or_else(|| Error::usage("members of no type"))?;
+                let ty =
+                    self.keys.graph().hyperedges.get(members.ty).ok_or_else(|| Error::usage("members of no type"))?;
                 self.ends(Owner::Nodes(ty.ends), &members.member)?
             }
             (Batch::Members(members), Role::Part) => column(&members.roles),
             (Batch::Members(members), Role::Layer) => layers(members.layers.as_ref(), rows)?.0,
             (Batch::Members(members), Role::Coefficient) => coefficients(members.coefficients.as_ref(), rows),
             (Batch::Values(values), Role::Owner) => {
-                let table = self.graph.values.get(values.table).ok_or_else(|| Error::usage("values of no table"))?;
+                let table =
+                    self.keys.graph().values.get(values.table).ok_or_else(|| Error::usage("values of no table"))?;
                 self.ends(table.owner, &values.owner)?
             }
             (Batch::Values(values), Role::Value) => Arc::clone(&values.values),
@@ -109,7 +110,8 @@ impl Rows {
                 Ends::Rows(rows) => self.keys.of_groups(members.kind, rows)?,
             },
             (Batch::Memberships(members), Role::Member) => {
-                let table = self.graph.groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));
+                let table =
+                    self.keys.graph().groups.get(members.kind).and_then(|kind| kind.memberships.get(members.table));
                 self.ends(table.ok_or_else(|| Error::usage("members of no kind"))?.of, &members.member)?
             }
             (Batch::Memberships(members), Role::Property(at)) => return property(&members.properties, at),

@@ -81,7 +81,8 @@ impl<'d> Scan<'d> {
 
     /// Only rows whose `column` holds one of `keys`, integers or texts, in the order of the table. A first column, `question` (`UInt64`), says
     /// for which of the keys a row is there, from 0; a row is there as often as its key is asked for. It costs one pass over the
-    /// table, whatever the number of keys, which have to fit into the budget.
+    /// table, whatever the number of keys, which have to fit into the budget. Columns that a
+    /// filter does not compare are refused.
     pub fn look_up(mut self, column: impl Into<String>, keys: ArrayRef) -> Self {
         self.asked = Some((column.into(), keys));
         self
@@ -120,7 +121,7 @@ impl<'d> Scan<'d> {
         if let Some(rows) = self.batch_rows {
             request.batch_rows = rows;
         }
-        let rows = Rows { graph: self.dataset.source().graph().clone(), keys, roles, schema };
+        let rows = Rows { keys, roles, schema };
         let left = AtomicU64::new(self.limit.unwrap_or(u64::MAX));
         let shared = Shared { kind: self.table.kind(), rows, given, filter, asked, left, cancel: self.cancel.clone() };
         partitions(Arc::clone(self.dataset.source()), &request, shared)
@@ -155,7 +156,10 @@ impl<'d> Scan<'d> {
         if place == positions.len() {
             positions.push(at);
         }
-        let data_type = self.table.schema().field(at).data_type();
+        let field = self.table.schema().field(at);
+        let data_type = field.data_type();
+        // A look-up is a comparison with each key.
+        self.dataset.comparable(self.table, &Predicate::equal(field.name(), ""))?;
         Ok((place, Asked::new(keys, data_type, self.dataset.resources())?))
     }
 

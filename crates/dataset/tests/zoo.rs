@@ -267,7 +267,7 @@ fn what_is_not_there_is_named() {
     assert_eq!(scan().filter(filter).partitions().unwrap_err().kind(), Kind::Usage);
 }
 
-/// Every value of a column is asked for, some twice, with nulls and values that are nowhere between them.
+/// The first values of a column are asked for, some twice, with nulls and values that are nowhere between them.
 #[test]
 fn look_ups_answer_every_question() {
     let (mut answers, mut refused) = (0, 0);
@@ -277,7 +277,7 @@ fn look_ups_answer_every_question() {
             let whole = rows(&all(&dataset, table.name()));
             for field in table.schema().fields().iter().filter(|field| !field.data_type().is_nested()) {
                 let column = field.name();
-                let mut texts: Vec<Option<String>> = whole.iter().map(|row| row[column].clone()).collect();
+                let mut texts: Vec<Option<String>> = whole.iter().take(40).map(|row| row[column].clone()).collect();
                 texts.extend([None, texts.first().cloned().flatten()]);
                 let asked: ArrayRef = Arc::new(StringArray::from(texts.clone()));
                 let Ok(asked) = arrow_cast::cast(&asked, field.data_type()) else { continue };
@@ -286,13 +286,13 @@ fn look_ups_answer_every_question() {
                 let found: isomorph_error::Result<Vec<RecordBatch>> =
                     scan.batches().and_then(|batches| batches.collect());
                 let Ok(found) = found else {
-                    assert!(
-                        !field.data_type().is_integer() && *field.data_type() != DataType::Utf8,
-                        "{name}: {column}"
-                    );
+                    let is_key = field.data_type().is_integer() || *field.data_type() == DataType::Utf8;
+                    assert!(!is_key || field.metadata().contains_key(KIND), "{name}: {column}");
                     refused += 1;
                     continue;
                 };
+                let is_json = field.metadata().get(KIND).is_some_and(|kind| matches!(kind.as_str(), "json" | "bag"));
+                assert!(!is_json, "{name}: {column} holds texts of JSON, which are no values");
                 let mut expected = Vec::new();
                 for row in whole.iter().filter(|row| row[column].is_some()) {
                     for (question, text) in texts.iter().enumerate().filter(|(_, text)| **text == row[column]) {
